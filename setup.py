@@ -66,8 +66,8 @@ def main() -> None:
         package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html", "stories_*.txt"]},
         entry_points={
             "console_scripts": [
-                "albert=albert.__main__:start",
-                "demo_albert=albert.demo.__main__:cli",
+                "albert=albert.__main__:main",
+                "demo_albert=albert.demo.__main__:main",
             ]
         },
         python_requires=">=3.7,<3.14,!=3.8.*",

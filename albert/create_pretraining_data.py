@@ -37,74 +37,41 @@ from typing import (
     Optional,
     Sequence,
     Tuple,
-    Type,
-    cast,
 )
-
-from absl import flags
-
-from albert.command_line import process_flags, script
-from albert.pretraining.settings import DataSettings, TextSettings, data_settings, define_data_flags
-from albert.util import flags as flags_lib
-from albert.util.errors import UserError
-
-_JOB_FLAGS: Tuple[Tuple[Callable, str, Any, str], ...] = (
-    (flags_lib.integer, "num_processes", None, "Worker processes; by default one a processor."),
-    (flags_lib.boolean, "overwrite", False, "Replace output files that this program did not make."),
-    (
-        flags_lib.integer,
-        "shuffle_window_mb",
-        DataSettings().shuffle_window_mb,
-        "Instances are shuffled over this many megabytes of text. It costs no memory.",
-    ),
-)
-
-
-@dataclasses.dataclass(frozen=True)
-class PretrainingDataSettings(TextSettings):
-    """The flags of this script."""
-
-    num_processes: Optional[int]
-    shuffle_window_mb: int
-    work_dir: Optional[str]
-
-
-def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingDataSettings]:
-    """Defines the script's flags; returns the class of its settings."""
-    define_data_flags(
-        flag_values,
-        mode_help="r: text that is not UTF-8, or a line that is no JSON object with text, is an "
-        "error. rb: such bytes and lines are dropped and counted.",
-    )
-    flags_lib.path(
-        flag_values,
-        "output_file",
-        required=True,
-        help="Record files to write, with commas between them; each gets the same share.",
-    )
-    for define, name, default, text in _JOB_FLAGS:
-        define(flag_values, name, default, help=text)
-    flags_lib.path(
-        flag_values,
-        "work_dir",
-        help="Local folder for unfinished work; by default that of the first output file.",
-    )
-    return PretrainingDataSettings
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
+from albert.command_line import cli
 from albert.data import batches
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job, masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
+from albert.pretraining.settings import DataSettings, RecordFlags
 from albert.util import config_files, files, wording
+from albert.util.errors import UserError
+from albert.util.flags import flag
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(RecordFlags):
+    """The script's flags."""
+
+    num_processes: Optional[int] = flag(
+        None, "Processes; default: one per processor.", lower=1, group="Memory and speed"
+    )
+    shuffle_window_mb: int = flag(
+        256, "Megabytes of records that are shuffled at a time.", lower=1, group="Data"
+    )
+    work_dir: Optional[str] = flag(
+        None,
+        "Local folder for unfinished work; default: that of --output_file.",
+        path=True,
+        group="Output",
+    )
+
 
 _LOGGER = logging.getLogger("albert")
 
@@ -292,14 +259,13 @@ def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
 # ---- what they share
 
 
-def _flags() -> PretrainingDataSettings:
-    return cast(PretrainingDataSettings, process_flags.read_settings(define_flags, whole=False))
+def _flags() -> Flags:
+    return cli.of_process(Flags)
 
 
 def _settings(rng: random.Random, **arguments: Any) -> DataSettings:
     """The settings that arguments and FLAGS make, with a seed that `rng` draws."""
-    settings = data_settings(_flags())
-    return settings._replace(random_seed=rng.getrandbits(64), **arguments)
+    return _flags().replace(random_seed=rng.getrandbits(64), **arguments)
 
 
 def _starts_word(pieces: Sequence[str]) -> np.ndarray:
@@ -416,8 +382,8 @@ def _record(
 # The script.
 
 
-@process_flags.reads_flags(define_flags)
-def main(settings: PretrainingDataSettings):
+@cli.reads_flags(Flags)
+def main(settings: Flags):
     """Runs the script."""
     output_files = files.split_paths(settings.output_file)
     tokenizer_file = settings.spm_model_file or settings.vocab_file
@@ -434,7 +400,7 @@ def main(settings: PretrainingDataSettings):
         output_files,
         tokenizer=tokenizer,
         tokenizer_file=tokenizer_file,
-        settings=data_settings(settings),
+        settings=settings,
         num_processes=settings.num_processes,
         overwrite=settings.overwrite,
         work_dir=settings.work_dir,
@@ -442,10 +408,5 @@ def main(settings: PretrainingDataSettings):
     config_files.record(config_files.beside(output_files[0]), settings.given_values())
 
 
-def cli():
-    """Starts the script from the command line."""
-    script.run(main, define_flags, usage=__doc__)
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

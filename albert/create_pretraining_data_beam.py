@@ -19,66 +19,34 @@ import dataclasses
 import importlib
 import logging
 import time
-from typing import Any, Optional, Tuple, Type
+from typing import Any, Optional, Tuple
 
-from absl import flags
-
-from albert.command_line import script
-from albert.pretraining.settings import TextSettings, data_settings, define_data_flags
-from albert.util import flags as flags_lib
+from albert import tokenization
+from albert.command_line import cli
+from albert.pretraining import instances, job
+from albert.pretraining.settings import RecordFlags
+from albert.util import config_files, wording
 from albert.util.errors import UserError
+from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class BeamSettings(TextSettings):
-    """The flags of this script, and the arguments for Beam."""
+class Flags(RecordFlags):
+    """The script's flags, and the arguments for Beam."""
 
-    num_shards: Optional[int]
-    pipeline_options: Tuple[str, ...] = ()
-
-
-def define_flags(flag_values: flags.FlagValues) -> Type[BeamSettings]:
-    """Defines the script's flags; returns the class of its settings."""
-    define_data_flags(
-        flag_values,
-        mode_help="r: a line that is not UTF-8 is left out. rb: only its bad bytes are. Both are "
-        "counted, as are lines that are no JSON object with text, which are left out; more than a "
-        "tenth is an error.",
+    output_file: str = flag(
+        None, "Name of the record files: '*' becomes -00000-of-00016 and so on.", path=True
     )
-    flags_lib.path(
-        flag_values,
-        "output_file",
-        required=True,
-        help="Name of the record files, to which -00000-of-00016 and so on is added; a '*' may "
-        "stand where it goes: data/train-*.tf_record.",
+    num_shards: Optional[int] = flag(
+        None, "Record files to write; default: about 128 MiB each.", lower=1, group="Output"
     )
-    flags_lib.integer(
-        flag_values,
-        "num_shards",
-        None,
-        help="Record files to write. A worker holds one in memory; by default they have about 128 "
-        "MiB each.",
-    )
-    flags_lib.boolean(
-        flag_values,
-        "overwrite",
-        False,
-        help="Replace output files of others, or of another --num_shards.",
-    )
-    return BeamSettings
+    pipeline_options: Tuple[str, ...] = flag((), positional=True)
 
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, others="pipeline_options")
-
-from albert import tokenization
-from albert.pretraining import instances, job
-from albert.util import config_files, wording
 
 _LOGGER = logging.getLogger("albert")
 
 
-def main(settings: BeamSettings):
+def main(settings: Flags):
     """Runs the script; `settings.pipeline_options` are the arguments for Beam."""
     beam = _import_beam()
     started = time.time()
@@ -92,7 +60,7 @@ def main(settings: BeamSettings):
         settings.output_file,
         tokenizer=tokenizer,
         tokenizer_file=tokenizer_file,
-        settings=data_settings(settings),
+        settings=settings,
         num_shards=settings.num_shards,
     )
     report = work.outputs.report()
@@ -133,10 +101,5 @@ def _import_beam() -> Any:
         logging.disable(logging.NOTSET)
 
 
-def cli():
-    """Starts the script from the command line."""
-    script.run(main, define_flags, usage=__doc__, others="pipeline_options")
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

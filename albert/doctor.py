@@ -23,37 +23,20 @@ import shutil
 import sys
 import tempfile
 import time
-from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
-from absl import flags
-
-from albert.command_line import process_flags, script
-from albert.runtimes import support
-from albert.util import flags as flags_lib
+from albert.command_line import cli
+from albert.configs.flags import TokenizerFlags
 from albert.util import wording
+from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class DoctorSettings(flags_lib.Settings):
-    """The flags."""
+class Flags(TokenizerFlags):
+    """The script's flags."""
 
-    output_dir: str
-    spm_model_file: Optional[str]
-    vocab_file: Optional[str]
-    do_lower_case: bool
+    output_dir: str = flag(".", "Where checkpoints are to be written.", path=True)
 
-
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags; returns the class of its settings."""
-    flags_lib.path(flag_values, "output_dir", ".", help="Where checkpoints are to be written.")
-    flags_lib.path(flag_values, "spm_model_file", help="SentencePiece model to try.")
-    flags_lib.path(flag_values, "vocab_file", help="WordPiece vocabulary to try.")
-    flags_lib.boolean(flag_values, "do_lower_case", True, help="Whether the model is uncased.")
-    return DoctorSettings
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
 
 try:
     import numpy as np
@@ -64,7 +47,7 @@ try:
     from albert.runtimes import compat, devices, estimator
 except Exception as error:
     if __name__ == "__main__":  # what is missing or broken is a finding
-        sys.exit(f"PROBLEM {support.cannot_load(error)}")
+        sys.exit(f"PROBLEM {sys.executable} cannot load what albert needs: {error!r}")
     raise
 
 OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
@@ -72,10 +55,10 @@ OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
 # A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
 # goes.
 _ENOUGH_DISK_BYTES = 6e9
-# Of support.distributions, those that are no TensorFlow, or that a `tensorflow` is made of.
-_NO_RIVALS = {
-    *("albert", "albert-tensorflow"),
-    *("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws"),
+# Distributions that bring the module tensorflow.
+_RIVALS = {
+    *("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-rocm"),
+    *("intel-tensorflow", "nvidia-tensorflow"),
 }
 # Products are timed of this many rows and columns, until one takes long enough to be timed well.
 SIZES = (256, 512, 1024, 2048, 4096, 8192)
@@ -101,7 +84,7 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-def check_versions(settings: DoctorSettings) -> Iterator[Finding]:
+def check_versions(settings: Flags) -> Iterator[Finding]:
     """Python, TensorFlow and what its computations come through."""
     del settings
     kind = "tf.estimator" if estimator.HAS_TF_ESTIMATOR else "this package's estimators"
@@ -110,7 +93,7 @@ def check_versions(settings: DoctorSettings) -> Iterator[Finding]:
         f"Python {platform.python_version()}, TensorFlow {tf.__version__} with {kind}, "
         f"NumPy {np.__version__}, {platform.system()} {platform.machine()}.",
     )
-    names = {name.replace("_", "-") for name, _, _ in support.distributions()} - _NO_RIVALS
+    names = set(_tensorflows())
     if len(names) > 1:
         text = f"{' and '.join(sorted(names))} are installed over each other."
         remedy = f"Run pip uninstall {' '.join(sorted(names))}, then install the one you want."
@@ -120,7 +103,17 @@ def check_versions(settings: DoctorSettings) -> Iterator[Finding]:
         yield Finding(NOTE, text, "Replace it by tensorflow, which runs on CPUs too.")
 
 
-def check_devices(settings: DoctorSettings) -> Iterator[Finding]:
+def _tensorflows() -> Dict[str, str]:
+    """Name -> version of the installed distributions of TensorFlow."""
+    found = {}
+    for folder in sys.path:
+        for path in pathlib.Path(folder).glob("*tensorflow*.dist-info"):
+            name, version = path.stem.split("-")[:2]
+            found[name.replace("_", "-")] = version
+    return {name: version for name, version in found.items() if name in _RIVALS}
+
+
+def check_devices(settings: Flags) -> Iterator[Finding]:
     """GPUs, or why there is none."""
     del settings
     driver = devices.read_driver()
@@ -167,10 +160,10 @@ def kernels_for(gpus: Sequence[devices.Gpu]) -> Iterator[Finding]:
 
 def _is_nvidias_build() -> bool:
     """NVIDIA's builds of TensorFlow 1.15 have a version such as 1.15.5+nv23.03."""
-    return any("+nv" in version for _, version, _ in support.distributions())
+    return any("+nv" in version for version in _tensorflows().values())
 
 
-def check_precision(settings: DoctorSettings) -> Iterator[Finding]:
+def check_precision(settings: Flags) -> Iterator[Finding]:
     """Rates of matrix products in each number format."""
     del settings
     rates = product_rates()
@@ -194,7 +187,7 @@ def advised_precision(rates: Mapping[str, float]) -> str:
     return fastest
 
 
-def check_memory(settings: DoctorSettings) -> Iterator[Finding]:
+def check_memory(settings: Flags) -> Iterator[Finding]:
     """What is there; `python -m albert.plan` says what a training needs."""
     del settings
     plan = "`python -m albert.plan` says what a training needs."
@@ -216,7 +209,7 @@ def _memory_limits() -> List[int]:
     return limits
 
 
-def check_disk(settings: DoctorSettings) -> Iterator[Finding]:
+def check_disk(settings: Flags) -> Iterator[Finding]:
     """Whether checkpoints can be written, and how much space there is."""
     folder = settings.output_dir
     if "://" in folder:
@@ -249,7 +242,7 @@ def check_disk(settings: DoctorSettings) -> Iterator[Finding]:
         yield Finding(OK, text)
 
 
-def check_vocabulary(settings: DoctorSettings) -> Iterator[Finding]:
+def check_vocabulary(settings: Flags) -> Iterator[Finding]:
     """Whether the vocabulary that is named cuts a sentence into tokens."""
     if not settings.spm_model_file and not settings.vocab_file:
         yield Finding(OK, "Not checked: name yours by --spm_model_file or --vocab_file.")
@@ -266,7 +259,7 @@ def check_vocabulary(settings: DoctorSettings) -> Iterator[Finding]:
     yield Finding(OK, f"The vocabulary has {len(tokenizer.vocab)} tokens: {' '.join(tokens)}")
 
 
-def check_training_step(settings: DoctorSettings) -> Iterator[Finding]:
+def check_training_step(settings: Flags) -> Iterator[Finding]:
     """Pretraining steps of a model with base's width, in float32 and in the format that pays."""
     del settings
     for name in dict.fromkeys(["float32", advised_precision(product_rates())]):
@@ -357,17 +350,16 @@ def _product_rate(dtype: tf.DType) -> float:
     return rate
 
 
-def _findings(check: Callable, settings: DoctorSettings) -> Iterator[Finding]:
+def _findings(check: Callable, settings: Flags) -> Iterator[Finding]:
     """What a check finds; that it breaks is a finding too."""
     try:
         yield from check(settings)
     except Exception as error:  # noqa: BLE001  of whatever kind, the other checks go on
-        first = script.error_text(error).splitlines()[0]
+        first = str(error).strip().split("\n")[0]
         yield Finding(PROBLEM, f"{type(error).__name__}: {first}")
 
 
-@process_flags.reads_flags(define_flags)
-def main(settings: DoctorSettings) -> int:
+def main(settings: Flags) -> int:
     """Runs the checks; returns 1 if there is a problem."""
     problems = 0
     for name, check in CHECKS:
@@ -381,10 +373,5 @@ def main(settings: DoctorSettings) -> int:
     return int(problems > 0)
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    sys.exit(script.run(main, define_flags, usage=__doc__))
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

@@ -17,61 +17,34 @@ import logging
 import shlex
 from typing import Optional
 
-from absl import flags
-
-from albert.command_line import commands, script
-from albert.datasets import table
-from albert.downloads import settings as transfer_settings
-from albert.util import flags as flags_lib
+from albert.command_line import cli
+from albert.datasets import fetch, table
+from albert.downloads import transfer
+from albert.downloads.settings import TransferFlags
 from albert.util.errors import UserError
+from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class DownloadDataSettings(transfer_settings.TransferSettings):
+class Flags(TransferFlags):
     """The script's flags."""
 
-    name: Optional[str]
-    list: bool
-    data_dir: str
-
-
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags and returns the class of its settings."""
-    flags_lib.string(
-        flag_values,
-        "name",
+    name: Optional[str] = flag(
         None,
-        help="The data sets, with commas between them, or a group such as glue; --name= may be "
-        "left out.",
+        "Data sets, comma-separated, or a group such as glue; --name= is optional.",
+        positional=True,
     )
-    flags_lib.mark(flag_values, "required, except with --list", "name")
-    flags_lib.boolean(
-        flag_values, "list", False, help="Show the names, sizes and licences, and end."
-    )
-    flags_lib.path(
-        flag_values, "data_dir", "data", help="Folder that gets a folder for each data set."
-    )
-    transfer_settings.define_transfer_flags(
-        flag_values,
-        base_url="Address of a folder that holds the files under their own names: a mirror.",
-    )
-    return DownloadDataSettings
+    list: bool = flag(False, "Show names, sizes and licences, and exit.")
+    data_dir: str = flag("data", "Folder that gets a folder for each data set.", path=True)
 
-
-def answer(settings: DownloadDataSettings) -> bool:
-    """Prints the list if it is asked for, and returns whether it was.
-
-    Raises:
-      ValueError: no data set is named, or none of this name.
-    """
-    if settings.list:
-        commands.show(_list())
-    elif not table.find(settings.name or ""):
-        raise UserError(
-            "No data set is named. Write for example `python -m albert.download_data glue "
-            "--data_dir=glue`; --list shows the names."
-        )
-    return settings.list
+    def check(self) -> None:
+        """Checks the name."""
+        super().check()
+        if not self.list and not table.find(self.name or ""):
+            raise UserError(
+                "No data set is named. Write for example `python -m albert.download_data glue "
+                "--data_dir=glue`; --list shows the names."
+            )
 
 
 def _list() -> str:
@@ -85,23 +58,18 @@ def _list() -> str:
     return "\n".join(lines)
 
 
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, positional="name", answer=answer)
-
-from albert.datasets import fetch
-from albert.downloads import transfer
-
 _LOGGER = logging.getLogger("albert")
 
 
-def main(settings: DownloadDataSettings):
+def main(settings: Flags):
     """Runs the script.
 
     Raises:
       ValueError: no such data set, or what fetch.obtain raises; the others are there then.
       ConnectionError: a server cannot be reached.
     """
-    if answer(settings):
+    if settings.list:
+        print(_list())
         return
     data_sets = table.find(settings.name or "")
     hashes = [part.strip() for part in (settings.sha256 or "").split(",") if part.strip()]
@@ -133,10 +101,5 @@ def main(settings: DownloadDataSettings):
         )
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__, positional="name")
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

@@ -15,61 +15,35 @@ import dataclasses
 import shlex
 from typing import Optional
 
-from absl import flags
-
-from albert.command_line import commands, script
-from albert.downloads import settings as transfer_settings
-from albert.pretrained import releases
-from albert.pretrained.settings import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
-from albert.util import flags as flags_lib
+from albert.command_line import cli
+from albert.downloads.settings import TransferFlags
+from albert.pretrained import released, releases
+from albert.pretrained.settings import CACHE_DIR
 from albert.util.errors import UserError
+from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class DownloadSettings(transfer_settings.TransferSettings):
+class Flags(TransferFlags):
     """The script's flags."""
 
-    name: Optional[str]
-    list: bool
-    cache_dir: str
-
-
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags and returns the class of its settings."""
-    flags_lib.string(
-        flag_values,
-        "name",
-        None,
-        help="The model, such as base_v2, xxlarge_zh (Google's) or albert_zh_base; --name= may be "
-        "left out.",
+    name: Optional[str] = flag(
+        None, "The model, such as base_v2 or albert_zh_base; --name= is optional.", positional=True
     )
-    flags_lib.mark(flag_values, "required, except with --list", "name")
-    flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
-    flags_lib.path(flag_values, "cache_dir", CACHE_DIR, help="Folder for downloaded models.")
-    transfer_settings.define_transfer_flags(
-        flag_values,
-        base_url="Address of the folder that holds the archives: a mirror. The public ones are "
-        f"{BASE_URL} and, of albert_zh's, {ALBERT_ZH_URL}.",
-    )
-    return DownloadSettings
+    list: bool = flag(False, "Show the names, and exit.")
+    cache_dir: str = flag(CACHE_DIR, "Folder for downloaded models.", path=True)
 
-
-def answer(settings: DownloadSettings) -> bool:
-    """Prints the list if it is asked for, and returns whether it was.
-
-    Raises:
-      ValueError: no model is named, or none of this name.
-    """
-    if settings.list:
-        commands.show(_list())
-    elif not settings.name:
-        raise UserError(
-            "No model is named. Write for example `python -m albert.download_model base_v2`; "
-            "--list shows the names."
-        )
-    else:
-        releases.find_release(settings.name)
-    return settings.list
+    def check(self) -> None:
+        """Checks the name."""
+        super().check()
+        if self.list:
+            return
+        if not self.name:
+            raise UserError(
+                "No model is named. Write for example `python -m albert.download_model base_v2`; "
+                "--list shows the names."
+            )
+        releases.find_release(self.name)
 
 
 def _list() -> str:
@@ -81,19 +55,14 @@ def _list() -> str:
     return "\n".join(lines)
 
 
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, positional="name", answer=answer)
-
-from albert.pretrained import released
-
-
-def main(settings: DownloadSettings):
+def main(settings: Flags):
     """Runs the script.
 
     Raises:
       ValueError: no such model, or what released.obtain raises.
     """
-    if answer(settings):
+    if settings.list:
+        print(_list())
         return
     folder = released.obtain(
         releases.find_release(settings.name or ""),
@@ -106,10 +75,5 @@ def main(settings: DownloadSettings):
     print(f"--albert_dir={shlex.quote(folder)}")
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__, positional="name")
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

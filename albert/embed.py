@@ -16,61 +16,33 @@ import json
 import logging
 from typing import BinaryIO
 
-from absl import flags
+import numpy as np
 
-from albert.command_line import script
-from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
-from albert.util import flags as flags_lib
+from albert.command_line import cli
+from albert.configs.flags import EncoderFlags
+from albert.data import text_lines
+from albert.pretrained import inference
+from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
+from albert.util import files, wording
 from albert.util.errors import UserError
+from albert.util.flags import flag
 
 _LOGGER = logging.getLogger("albert")
-
 _ARRAY_SUFFIX = ".npy"
 _DIGITS = 7  # of a float32
 
 
 @dataclasses.dataclass(frozen=True)
-class EmbedSettings(TextSettings, PretrainedSettings):
+class Flags(EncoderFlags, TextFlags):
     """The script's flags."""
 
-    pooling: str
-    layer: int
-
-
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags and returns the class of its settings."""
-    flags_lib.define_encoder_flags(flag_values)
-    flags_lib.define_text_flags(
-        flag_values, output="vectors (an array if its name ends in .npy, else JSON lines)"
+    pooling: str = flag(
+        "pooled", "pooled, mean of the tokens, or first ([CLS]).", choices=POOLINGS, group="Output"
     )
-    flags_lib.choice(
-        flag_values,
-        "pooling",
-        "pooled",
-        choices=POOLINGS,
-        help="pooled: what classifiers build on; mean: over the tokens of the text; first: the "
-        "vector of [CLS].",
-    )
-    flags_lib.integer(
-        flag_values,
-        "layer",
-        LAST_LAYER,
-        help="Layer to take: 1 is the first one, -1 the last; with mean and first only.",
-    )
-    return EmbedSettings
+    layer: int = flag(LAST_LAYER, "Layer: 1 is the first, -1 the last.", group="Output")
 
 
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
-
-import numpy as np
-
-from albert.data import text_lines
-from albert.pretrained import inference
-from albert.util import files, wording
-
-
-def embed(settings: EmbedSettings) -> int:
+def embed(settings: Flags) -> int:
     """Writes the vectors of all texts; returns how many.
 
     Raises:
@@ -94,7 +66,7 @@ def _line(vector: np.ndarray) -> str:
     return json.dumps([float(f"{value:.{_DIGITS}g}") for value in vector])
 
 
-def _write_array(settings: EmbedSettings, model: inference.Embedder) -> int:
+def _write_array(settings: Flags, model: inference.Embedder) -> int:
     path, count = settings.output_file, 0
     if "://" in path:
         raise UserError(
@@ -117,17 +89,12 @@ def _write_header(stream: BinaryIO, count: int, width: int) -> None:
     np.lib.format.write_array_header_1_0(stream, described)
 
 
-def main(settings: EmbedSettings):
+def main(settings: Flags):
     """Runs the script."""
     count = embed(settings)
     if settings.output_file != text_lines.STANDARD:
         _LOGGER.info("Wrote %s to %s.", wording.counted(count, "vector"), settings.output_file)
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__)
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

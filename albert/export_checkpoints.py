@@ -19,63 +19,35 @@ import logging
 import os
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from absl import flags
-
-from albert.command_line import process_flags, script
-from albert.util import flags as flags_lib
-from albert.util.errors import UserError
-
-
-@dataclasses.dataclass(frozen=True)
-class CheckpointExportSettings(flags_lib.Settings):
-    """The script's flags."""
-
-    albert_directory: str
-    checkpoint_name: Optional[str]
-    vocab_file: Optional[str]
-    spm_model_file: Optional[str]
-    do_lower_case: bool
-    export_path: str
-
-
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags and returns the class of its settings."""
-    flags_lib.path(
-        flag_values,
-        "albert_directory",
-        required=True,
-        help="Folder with albert_config.json, the checkpoint and perhaps the vocabulary.",
-    )
-    flags_lib.string(
-        flag_values,
-        "checkpoint_name",
-        None,
-        help="The checkpoint in --albert_directory: what its files' names begin with. By default "
-        "model.ckpt-best, or else the newest.",
-    )
-    flags_lib.define_tokenizer_flags(flag_values)
-    flags_lib.path(
-        flag_values,
-        "export_path",
-        required=True,
-        help="What the new files' names begin with, e.g. albert_mine/model.ckpt-best; of a folder "
-        "(one that is there, or a path that ends in /) model.ckpt-best in it.",
-    )
-    return CheckpointExportSettings
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
-
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
 from albert.checkpoints import checkpoint_files
+from albert.command_line import cli
+from albert.configs.flags import TokenizerFlags
 from albert.pretrained import inference, model_vocabulary, released, warm_start
 from albert.runtimes import compat
 from albert.training import hooks
 from albert.util import files
+from albert.util.errors import UserError
+from albert.util.flags import flag
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(TokenizerFlags):
+    """The script's flags."""
+
+    albert_directory: str = flag(
+        None, "Folder with albert_config.json and the checkpoint.", path=True, required=True
+    )
+    checkpoint_name: Optional[str] = flag(
+        None, "Checkpoint in --albert_directory; default: model.ckpt-best, or the newest."
+    )
+    export_path: str = flag(
+        None, "Path prefix of the new checkpoint, or its folder.", path=True, required=True
+    )
+
 
 _LOGGER = logging.getLogger("albert")
 
@@ -88,7 +60,7 @@ class Export(NamedTuple):
     bytes_after: int
 
 
-def export(settings: CheckpointExportSettings) -> Export:
+def export(settings: Flags) -> Export:
     """Writes the checkpoint that the settings ask for.
 
     Raises:
@@ -187,7 +159,7 @@ def _staged(target: str, expected: List[str]) -> Iterator[str]:
     staged = os.path.join(target, f".export-{files.random_suffix()}")
     tf.io.gfile.makedirs(staged)
     try:
-        with files.naming_full_disk(target):
+        with files.naming_path(target):
             yield staged
         for name in sorted(tf.io.gfile.listdir(staged), key=lambda item: item.endswith(".index")):
             tf.io.gfile.rename(os.path.join(staged, name), os.path.join(target, name))
@@ -247,16 +219,11 @@ def _size(prefix: str) -> int:
     return sum(tf.io.gfile.stat(path).length for path in paths)
 
 
-@process_flags.reads_flags(define_flags)
-def main(settings: CheckpointExportSettings):
+@cli.reads_flags(Flags)
+def main(settings: Flags):
     """Runs the script."""
     export(settings)
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__)
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

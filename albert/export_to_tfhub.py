@@ -12,75 +12,39 @@ hub.Module; that of --format=tf2 is for hub.load and hub.KerasLayer. Every Tenso
 """
 
 import dataclasses
+import functools
 import os
 from typing import Optional
-
-from absl import flags
-
-from albert.command_line import process_flags, script
-from albert.pretrained.settings import MODULE_FORMATS
-from albert.util import flags as flags_lib
-from albert.util.errors import UserError
-
-
-@dataclasses.dataclass(frozen=True)
-class HubExportSettings(flags_lib.Settings):
-    """The script's flags."""
-
-    albert_directory: str
-    export_path: str
-    checkpoint_name: Optional[str]
-    config_name: Optional[str]
-    spm_model_name: Optional[str]
-    spm_vocab_name: Optional[str]
-    vocab_file: Optional[str]
-    do_lower_case: bool
-    use_einsum: bool
-    format: str
-
-
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags and returns the class of its settings."""
-    flags_lib.path(
-        flag_values,
-        "albert_directory",
-        help="Folder of the model: configuration, checkpoint and vocabulary.",
-        required=True,
-    )
-    flags_lib.path(flag_values, "export_path", help="The new folder of the module.", required=True)
-    names = {
-        "checkpoint_name": "the checkpoint, without .index; by default model.ckpt-best, or else "
-        "the newest.",
-        "config_name": "the configuration; by default albert_config.json, or else the only one.",
-        "spm_model_name": "the SentencePiece model; by default the one that is recorded there, "
-        "30k-clean.model, or else the only one.",
-        "spm_vocab_name": "its tokens as text, which the module also gets; by default those that "
-        "are named as the model is.",
-        "vocab_file": "a WordPiece vocabulary, in place of a SentencePiece model; found likewise.",
-    }
-    for name, text in names.items():
-        flags_lib.string(flag_values, name, None, help=f"In --albert_directory: {text}")
-    flags_lib.boolean(flag_values, "do_lower_case", True, help="Whether the model is uncased.")
-    flags_lib.boolean(
-        flag_values,
-        "use_einsum",
-        True,
-        help="Ignored; kept for compatibility.",
-    )
-    flags_lib.choice(flag_values, "format", "tf1", choices=MODULE_FORMATS, help="Kind of module.")
-    return HubExportSettings
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
+from albert.command_line import cli
 from albert.pretrained import hub, model_vocabulary, released
+from albert.pretrained.settings import MODULE_FORMATS
+from albert.util.errors import UserError
+from albert.util.flags import Settings, flag
+
+_name = functools.partial(flag, None)
 
 
-def export(settings: HubExportSettings) -> str:
+@dataclasses.dataclass(frozen=True)
+class Flags(Settings):
+    """The script's flags; names are those of files in --albert_directory."""
+
+    albert_directory: str = flag(None, "Folder of the model.", path=True, required=True)
+    export_path: str = flag(None, "The new folder of the module.", path=True, required=True)
+    checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
+    config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
+    spm_model_name: Optional[str] = _name("SentencePiece model; default: the one there.")
+    spm_vocab_name: Optional[str] = _name("Its tokens as text; default: the file of its name.")
+    vocab_file: Optional[str] = _name("WordPiece vocabulary, in place of SentencePiece.")
+    do_lower_case: bool = flag(True, "Lower-case the text, as the model was trained.")
+    use_einsum: bool = flag(True, "Ignored; kept for existing command lines.")
+    format: str = flag("tf1", "Format of the module.", choices=MODULE_FORMATS)
+
+
+def export(settings: Flags) -> str:
     """Exports the model; returns the folder.
 
     Raises:
@@ -130,16 +94,11 @@ def _file(folder: str, name: Optional[str]) -> Optional[str]:
     return path
 
 
-@process_flags.reads_flags(define_flags)
-def main(settings: HubExportSettings):
+@cli.reads_flags(Flags)
+def main(settings: Flags):
     """Runs the script."""
     export(settings)
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__)
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

@@ -16,44 +16,27 @@ import json
 import logging
 from typing import List, Optional, Sequence
 
-from absl import flags
-
-from albert.command_line import script
-from albert.pretrained.settings import PretrainedSettings, TextSettings
-from albert.util import flags as flags_lib
+from albert.command_line import cli
+from albert.configs.flags import EncoderFlags
+from albert.data import text_lines
+from albert.pretrained import inference
+from albert.pretrained.settings import TextFlags
+from albert.util import wording
 from albert.util.errors import UserError
+from albert.util.flags import flag
 
 _LOGGER = logging.getLogger("albert")
 
 
 @dataclasses.dataclass(frozen=True)
-class FillMaskSettings(TextSettings, PretrainedSettings):
+class Flags(EncoderFlags, TextFlags):
     """The script's flags."""
 
-    text: Optional[str]
-    count: int
+    text: Optional[str] = flag(None, "One text, in place of --input_file.", group="Data")
+    count: int = flag(5, "Words to propose for each [MASK].", lower=1, group="Output")
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags and returns the class of its settings."""
-    flags_lib.define_encoder_flags(flag_values)
-    flags_lib.define_text_flags(flag_values, output="answers")
-    flags_lib.string(flag_values, "text", None, help="One text, in place of --input_file.")
-    flags_lib.integer(
-        flag_values, "count", 5, lower_bound=1, help="Words to propose for each [MASK]."
-    )
-    return FillMaskSettings
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
-
-from albert.data import text_lines
-from albert.pretrained import inference
-from albert.util import wording
-
-
-def fill_mask(settings: FillMaskSettings) -> int:
+def fill_mask(settings: Flags) -> int:
     """Answers all texts; returns how many.
 
     Raises:
@@ -92,17 +75,12 @@ def _line(text: str, proposals: Sequence[Sequence[inference.Proposal]]) -> str:
     return json.dumps({"text": text, "gaps": words}, ensure_ascii=False)
 
 
-def main(settings: FillMaskSettings):
+def main(settings: Flags):
     """Runs the script."""
     count = fill_mask(settings)
     if settings.output_file != text_lines.STANDARD:
         _LOGGER.info("Wrote %s to %s.", wording.counted(count, "answer"), settings.output_file)
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__)
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

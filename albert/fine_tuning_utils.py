@@ -18,9 +18,9 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
+from albert.configs.flags import EncoderFlags
 from albert.runtimes import compat
 from albert.util import files
-from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -160,16 +160,14 @@ class Vocabulary(NamedTuple):
 
     def description(self) -> Dict[str, Any]:
         """Returns the JSON values by which another process makes the same tokenizer."""
-        sha256 = files.file_fingerprint(self.file)["sha256"]
+        sha256 = files.sha256(self.file)
         return {
             "do_lower_case": self.tokenizer.do_lower_case,
             self.kind: {"path": os.path.basename(self.file), "sha256": sha256},
         }
 
 
-def load_vocabulary(
-    settings: flags_lib.EncoderSettings, config: Optional[modeling.AlbertConfig]
-) -> Vocabulary:
+def load_vocabulary(settings: EncoderFlags, config: Optional[modeling.AlbertConfig]) -> Vocabulary:
     """Returns the tokenizer that the flags name, or else the hub module's.
 
     `config` is the model that must have a row for each token; None if it is not known.
@@ -207,7 +205,7 @@ def check_module(handle: Optional[str], compute_dtype: tf.DType, *, recompute: b
         )
 
 
-def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.AlbertConfig]:
+def load_config(settings: EncoderFlags) -> Optional[modeling.AlbertConfig]:
     """Returns the model's configuration; None for a hub module that has none.
 
     Raises:

@@ -19,108 +19,67 @@ I intermediate, N heads, V vocabulary, P predictions per sequence, C classes.
 import dataclasses
 import json
 import os
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from absl import flags
+import tensorflow.compat.v1 as tf
 
-from albert import configs
-from albert.command_line import script
-from albert.util import flags as flags_lib
+from albert import configs, modeling
+from albert.command_line import cli
+from albert.configs import published
+from albert.configs.flags import MemoryFlags
+from albert.pretrained import released
 from albert.util.errors import UserError
+from albert.util.flags import flag
 
 # Task -> sequences of one example.
 TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
 
 
 @dataclasses.dataclass(frozen=True)
-class PlanSettings(flags_lib.Settings):
-    """The flags of the script."""
+class Flags(MemoryFlags):
+    """The script's flags."""
 
-    name: Optional[str]
-    albert_config_file: Optional[str]
-    albert_dir: Optional[str]
-    list: bool
-    table: bool
-    json: bool
-    task: str
-    max_seq_length: int
-    batch: int
-    max_predictions_per_seq: int
-    num_labels: int
-    precision: str
-    recompute: bool
-    gradient_accumulation_steps: int
-    memory_gb: float
-    runtime_gb: Optional[float]
-
-
-def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
-    """Defines the script's flags."""
-    help_text = (
-        "A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be omitted. "
-        "--albert_config_file and --albert_dir name other models."
+    name: Optional[str] = flag(
+        None, "A published size, such as base_v2; --name= is optional.", positional=True
     )
-    flags_lib.string(flag_values, "name", None, help=help_text)
-    help_text = "JSON file with the model's architecture."
-    flags_lib.path(flag_values, "albert_config_file", help=help_text)
-    help_text = "Folder of a model, with albert_config.json."
-    flags_lib.path(flag_values, "albert_dir", help=help_text)
-    note = "one of three required, except with --list and --table"
-    flags_lib.mark(flag_values, note, "name", "albert_config_file", "albert_dir")
-    flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and exit.")
-    help_text = "Show sizes beside those that their authors give, and exit."
-    flags_lib.boolean(flag_values, "table", False, help=help_text)
-    flags_lib.boolean(flag_values, "json", False, help="Print JSON instead of tables.")
-    help_text = "What is trained. An example of race is four sequences."
-    flags_lib.choice(flag_values, "task", "pretraining", choices=list(TASKS), help=help_text)
-    for name, default, help_text in (
-        ("max_seq_length", 512, "Tokens per sequence."),
-        ("batch", 32, "Examples per update: the scripts' --train_batch_size."),
-        ("max_predictions_per_seq", 20, "Masked tokens per sequence in pretraining."),
-        ("num_labels", 2, "Labels of a classification."),
-    ):
-        flags_lib.integer(flag_values, name, default, lower_bound=1, help=help_text)
-    flags_lib.define_update_flags(flag_values)
-    help_text = "Memory for the process, in 10^9 bytes."
-    flags_lib.floating(flag_values, "memory_gb", 12.0, lower_bound=0.001, help=help_text)
-    help_text = (
-        "Memory of the process before model and data; default: as measured on a CPU with this "
-        "TensorFlow. For a GPU: what is in use of the device's memory."
+    albert_config_file: Optional[str] = flag(
+        None, "JSON file with the model's architecture.", path=True
     )
-    flags_lib.floating(flag_values, "runtime_gb", None, lower_bound=0.0, help=help_text)
-    return PlanSettings
+    albert_dir: Optional[str] = flag(None, "Folder of a model.", path=True)
+    list: bool = flag(False, "Show all published sizes, and exit.")
+    table: bool = flag(False, "Show sizes beside those that their authors give, and exit.")
+    json: bool = flag(False, "Print JSON.")
+    task: str = flag("pretraining", "What is trained.", choices=tuple(TASKS))
+    max_seq_length: int = flag(512, "Tokens per sequence.", lower=1)
+    batch: int = flag(32, "Examples per update: the scripts' --train_batch_size.", lower=1)
+    max_predictions_per_seq: int = flag(20, "Masked tokens per sequence.", lower=1)
+    num_labels: int = flag(2, "Labels of a classification.", lower=1)
+    memory_gb: float = flag(12.0, "Memory for the process, in 10^9 bytes.", lower=0.001)
+    runtime_gb: Optional[float] = flag(
+        None, "Memory before model and data; default: as measured on a CPU.", lower=0
+    )
 
-
-def check_name(settings: PlanSettings) -> bool:
-    """Returns False; raises ValueError if not exactly one model is named, or none of this name."""
-    if settings.list or settings.table:
-        return False
-    names = ("name", "albert_config_file", "albert_dir")
-    named = [f"--{flag}" for flag in names if getattr(settings, flag)]
-    if len(named) != 1:
-        raise UserError(
-            "Name one model: a published size (`python -m albert.plan base_v2`; --list shows all), "
-            f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
-        )
-    if settings.name:
-        published_path(settings.name)
-    return False
+    def check(self) -> None:
+        """Checks that one model is named, and its name."""
+        super().check()
+        if self.list or self.table:
+            return
+        names = ("name", "albert_config_file", "albert_dir")
+        named = [f"--{name}" for name in names if getattr(self, name)]
+        if len(named) != 1:
+            raise UserError(
+                "Name one model: a published size (albert plan base_v2; --list shows all), "
+                f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
+            )
+        if self.name:
+            published_path(self.name)
 
 
 def published_path(name: str) -> str:
-    """Returns the configuration file of a size, such as base_v2; ValueError for an unknown one."""
+    """Returns the configuration file of a size, such as base_v2; UserError for an unknown one."""
     prefixed = f"albert_{name}"
     return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, positional="name", answer=check_name)
-
-import tensorflow.compat.v1 as tf
-
-from albert import modeling
-from albert.configs import published
-from albert.pretrained import released
 
 GIGA = 1e9
 # Bytes of an activation in each --precision.
@@ -339,7 +298,7 @@ def largest_batch(job: Job, runtime: Runtime, *, memory_bytes: float) -> int:
 # ---- The command.
 
 
-def main(settings: PlanSettings) -> None:
+def main(settings: Flags) -> None:
     """Runs the script; raises ValueError if not exactly one model is named, or as Job.check."""
     if settings.list or settings.table:
         rows: List[Any] = compared_sizes()
@@ -369,9 +328,8 @@ def main(settings: PlanSettings) -> None:
     print(json.dumps(found, indent=2) if settings.json else "\n".join(_lines(path, found)))
 
 
-def _config_path(settings: PlanSettings) -> str:
+def _config_path(settings: Flags) -> str:
     """The configuration file of the model that the flags name."""
-    check_name(settings)
     if settings.albert_config_file:
         return settings.albert_config_file
     if settings.albert_dir:
@@ -577,10 +535,5 @@ def _list_lines(rows: Any) -> Iterator[str]:
         )
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__, positional="name")  # type: ignore[arg-type]
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

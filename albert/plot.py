@@ -13,47 +13,33 @@ import dataclasses
 import os
 import re
 import statistics
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type
-
-from absl import flags
-
-from albert.command_line import script
-from albert.util import flags as flags_lib
-from albert.util import wording
-from albert.util.errors import UserError
-
-
-@dataclasses.dataclass(frozen=True)
-class PlotSettings(flags_lib.Settings):
-    """The flags, and the folders to draw."""
-
-    output_file: str
-    folders: Tuple[str, ...] = ()
-
-
-def define_flags(flag_values: flags.FlagValues) -> Type[PlotSettings]:
-    """Defines the script's flags; returns the class of its settings."""
-    flags_lib.path(flag_values, "output_file", "albert.png", help="PNG file to write.")
-    return PlotSettings
-
-
-def check_folders(settings: PlotSettings) -> bool:
-    """Raises ValueError for no folder and for a misspelt flag; else returns False: more to do."""
-    wrong = [name for name in settings.folders if name.startswith("-")]
-    if wrong:
-        raise UserError(f"There is no flag {wrong[0]}. --help shows the flags.")
-    if not settings.folders:
-        raise UserError("Name one or more folders of runs: albert plot output/base.")
-    return False
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, others="folders", answer=check_folders)
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
+from albert.command_line import cli
 from albert.training import evaluation, fine_tuning, hooks
-from albert.util import files
+from albert.util import files, wording
+from albert.util.errors import UserError
+from albert.util.flags import Settings, flag
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(Settings):
+    """The script's flags, and the folders to draw."""
+
+    output_file: str = flag("albert.png", "PNG file to write.", path=True)
+    folders: Tuple[str, ...] = flag((), positional=True)
+
+    def check(self) -> None:
+        """Checks that folders are named, and nothing else."""
+        super().check()
+        for name in self.folders:
+            if name.startswith("-"):
+                raise UserError(f"There is no flag {name}.")
+        if not self.folders:
+            raise UserError("Name one or more folders of runs: albert plot output/base.")
+
 
 _NOT_DRAWN = re.compile(r"step|global_step|exit_.*|.*total")
 _ON_LOG_AXIS = ("gradient_norm", "loss_scale")
@@ -168,9 +154,8 @@ def draw(path: str, runs: Sequence[Run], labels: Sequence[str]) -> None:
     pyplot.close(figure)
 
 
-def main(settings: PlotSettings) -> None:
+def main(settings: Flags) -> None:
     """Runs the script."""
-    check_folders(settings)
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -185,10 +170,5 @@ def main(settings: PlotSettings) -> None:
     print(f"Wrote {settings.output_file}.")
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__, others="folders")
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

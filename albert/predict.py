@@ -25,67 +25,39 @@ import logging
 import os
 from typing import List, Optional, Sequence
 
-from absl import flags
-
-from albert.classification.settings import check_exit_flags, define_exit_flags
-from albert.command_line import script
-from albert.pretrained.settings import TextSettings
-from albert.util import flags as flags_lib
+from albert import predictor
+from albert.classification import model_folder
+from albert.classification.settings import ExitFlags
+from albert.command_line import cli
+from albert.data import text_lines
+from albert.pretrained import inference
+from albert.pretrained.settings import TextFlags
+from albert.util import wording
 from albert.util.errors import UserError
+from albert.util.flags import flag
 
 _LOGGER = logging.getLogger("albert")
-
 OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
 
 
 @dataclasses.dataclass(frozen=True)
-class PredictSettings(TextSettings):
+class Flags(TextFlags, ExitFlags):
     """The script's flags."""
 
-    model_dir: str
-    checkpoint: Optional[str]
-    text_a: Optional[str]
-    text_b: Optional[str]
-    output_format: Optional[str]
-    exit_patience: Optional[int]
-    exit_threshold: float
-
-
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags and returns the class of its settings."""
-    flags_lib.path(
-        flag_values,
-        "model_dir",
-        required=True,
-        help="Folder of the fine-tuned model: the --output_dir of run_classifier or export_model.",
+    model_dir: str = flag(
+        None, "Folder of the fine-tuned model.", path=True, required=True, group="Model"
     )
-    flags_lib.path(
-        flag_values,
-        "checkpoint",
-        help="Weights to take in place of model.ckpt-best in --model_dir.",
+    checkpoint: Optional[str] = flag(
+        None, "Weights to use in place of model.ckpt-best.", path=True, group="Model"
     )
-    flags_lib.string(flag_values, "text_a", None, help="One text, in place of --input_file.")
-    flags_lib.string(flag_values, "text_b", None, help="The second text of a pair.")
-    flags_lib.choice(
-        flag_values,
-        "output_format",
+    text_a: Optional[str] = flag(None, "One text, in place of --input_file.", group="Data")
+    text_b: Optional[str] = flag(None, "The second text of a pair.", group="Data")
+    output_format: Optional[str] = flag(
         None,
+        "Format of the answers; default: the ending of --output_file, or jsonl.",
         choices=OUTPUT_FORMATS,
-        help="Format of the answers; by default the ending of --output_file, else jsonl.",
+        group="Output",
     )
-    define_exit_flags(flag_values)
-    flags_lib.define_text_flags(flag_values, output="answers")
-    return PredictSettings
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
-
-from albert import predictor
-from albert.classification import model_folder
-from albert.data import text_lines
-from albert.pretrained import inference
-from albert.util import wording
 
 
 def format_prediction(prediction: predictor.Prediction, output_format: str) -> str:
@@ -110,7 +82,7 @@ def _row(cells: Sequence[str], output_format: str) -> str:
     return row.getvalue()
 
 
-def predict(settings: PredictSettings) -> int:
+def predict(settings: Flags) -> int:
     """Answers all texts; returns how many.
 
     Raises:
@@ -121,7 +93,6 @@ def predict(settings: PredictSettings) -> int:
         raise UserError("--text_b is the second text of a pair: give --text_a too.")
     if given and settings.input_file != text_lines.STANDARD:
         raise UserError("Give either --text_a (and --text_b) or --input_file, not both.")
-    check_exit_flags(settings)
     model = predictor.Predictor(
         settings.model_dir,
         settings.checkpoint,
@@ -152,17 +123,12 @@ def predict(settings: PredictSettings) -> int:
     return count
 
 
-def main(settings: PredictSettings):
+def main(settings: Flags):
     """Runs the script."""
     count = predict(settings)
     if settings.output_file != text_lines.STANDARD:
         _LOGGER.info("Wrote %s to %s.", wording.counted(count, "answer"), settings.output_file)
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__)
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

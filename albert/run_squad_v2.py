@@ -14,68 +14,36 @@ The official script gives the same scores for predictions.json, and the same bes
 --na-prob-file null_odds.json --na-prob-thresh <null_score_diff_threshold>.
 """
 
-from typing import Any, Type
-
-from absl import flags
-
-from albert.command_line import process_flags, script
-from albert.squad import settings as squad_settings
-from albert.squad.settings import SquadV2Settings
-from albert.util import flags as flags_lib
+from albert.command_line import cli
+from albert.squad.settings import SquadV2Flags as Flags
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[SquadV2Settings]:
-    """Defines the script's flags; returns the class of its settings."""
-    squad_settings.define_flags(flag_values)
-    for name, text in (("start_n_top", "Starts followed"), ("end_n_top", "Ends of each start")):
-        flags_lib.integer(flag_values, name, 5, lower_bound=1, help=f"{text} in prediction.")
-    flags_lib.floating(
-        flag_values,
-        "dropout_prob",
-        0.1,
-        lower_bound=0.0,
-        upper_bound=1.0,
-        help="Dropout of the part that says whether there is an answer.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "null_score_diff_threshold",
-        None,
-        help="Null score above which an answer is left empty; by default the one with the best F1.",
-    )
-    return SquadV2Settings
+def answer(settings: Flags):
+    """Trains, evaluates, answers and exports; returns training.fine_tuning.Outcome."""
+    from albert.squad import run
+    from albert.training import fine_tuning
 
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
-
-from albert import fine_tuning_utils
-from albert.squad import run
-from albert.training import fine_tuning
-
-
-def answer(settings: SquadV2Settings) -> fine_tuning.Outcome:
-    """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, run.SquadV2)
 
 
+@cli.reads_flags(Flags)
+def main(settings: Flags) -> None:
+    """Runs the script, or this worker's part of it."""
+    from albert.squad import run
+    from albert.training import fine_tuning
+
+    fine_tuning.main(settings, run.SquadV2)
+
+
 def validate_flags_or_throw(albert_config) -> None:
-    """Raises ValueError where FLAGS do not fit each other or the AlbertConfig."""
-    settings: Any = process_flags.read_settings(define_flags, whole=False)
+    """Raises UserError where FLAGS do not fit each other or the AlbertConfig."""
+    from albert import fine_tuning_utils
+    from albert.squad import run
+
+    settings = cli.of_process(Flags)
     run.SquadV2.check_flags(settings)
     fine_tuning_utils.check_length(settings.max_seq_length, albert_config)
 
 
-@process_flags.reads_flags(define_flags)
-def main(settings: SquadV2Settings):
-    """Runs the script."""
-    fine_tuning.main(settings, run.SquadV2)
-
-
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__)
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

@@ -13,13 +13,17 @@ model, if it has its pretraining heads, also says how probable it finds either o
 """
 
 import dataclasses
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from absl import flags
+import numpy as np
 
-from albert.command_line import script
-from albert.util import flags as flags_lib
+from albert import modeling, plan, tokenization
+from albert.command_line import cli
+from albert.pretrained import inference
+from albert.pretraining import pairs
+from albert.pretraining.settings import DataSettings
 from albert.util.errors import UserError
+from albert.util.flags import Settings, flag
 
 DEFAULT_NAME = "base_v2"
 # Language -> two sentences in their order, and one of another document.
@@ -38,39 +42,17 @@ TEXTS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class ShowSettings(flags_lib.Settings):
-    """The flags of the script."""
+class Flags(Settings):
+    """The script's flags."""
 
-    name: Optional[str]
-    albert_dir: Optional[str]
-    language: str
-    text_a: Optional[str]
-    text_b: Optional[str]
+    name: Optional[str] = flag(None, f"A published size; default: {DEFAULT_NAME}.", positional=True)
+    albert_dir: Optional[str] = flag(
+        None, "Folder of a pretrained model, or the name of a released one.", path=True
+    )
+    language: str = flag("en", "Language of the sentences.", choices=sorted(TEXTS))
+    text_a: Optional[str] = flag(None, "Your first sentence.")
+    text_b: Optional[str] = flag(None, "The sentence that follows --text_a.")
 
-
-def define_flags(flag_values: flags.FlagValues) -> Type[ShowSettings]:
-    """Defines the script's flags; returns the class of its settings."""
-    help_text = f"A published size; --name= may be omitted. Default: {DEFAULT_NAME}."
-    flags_lib.string(flag_values, "name", None, help=help_text)
-    help_text = "Folder of a pretrained model, or the name of a released one, in place of --name."
-    flags_lib.path(flag_values, "albert_dir", help=help_text)
-    help_text = "Language of the sentences."
-    flags_lib.choice(flag_values, "language", "en", choices=sorted(TEXTS), help=help_text)
-    help_text = "First of two sentences of yours, in place of the built-in ones."
-    flags_lib.string(flag_values, "text_a", None, help=help_text)
-    flags_lib.string(flag_values, "text_b", None, help="The sentence that follows --text_a.")
-    return ShowSettings
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, positional="name")
-
-import numpy as np
-
-from albert import modeling, plan, tokenization
-from albert.pretrained import inference
-from albert.pretraining import pairs
-from albert.pretraining.settings import DataSettings
 
 # ---- The two models.
 
@@ -159,7 +141,7 @@ def labelled_pairs(
     return found
 
 
-def _task_lines(settings: ShowSettings, source: Optional[inference.Source]) -> Iterator[str]:
+def _task_lines(settings: Flags, source: Optional[inference.Source]) -> Iterator[str]:
     texts = _texts(settings)
     # Without a vocabulary: words, signs and Chinese characters.
     cut = source.tokenizer.tokenize if source else tokenization.BasicTokenizer(False).tokenize
@@ -196,7 +178,7 @@ def _judged(source: inference.Source, texts: List[str]) -> Tuple[List[str], List
     return said, [f"   Of {length:,} tokens it read {longest:,}, which are all its positions."]
 
 
-def _texts(settings: ShowSettings) -> List[str]:
+def _texts(settings: Flags) -> List[str]:
     """Two sentences in their order and one from elsewhere."""
     given = [settings.text_a, settings.text_b]
     if any(given) and not all(given):
@@ -214,7 +196,7 @@ def _pair_lines(name: str, pair: LabelledPair) -> Iterator[str]:
 # ---- The script.
 
 
-def changes(settings: ShowSettings) -> List[str]:
+def changes(settings: Flags) -> List[str]:
     """Returns what the script prints, line by line.
 
     Raises:
@@ -238,15 +220,10 @@ def changes(settings: ShowSettings) -> List[str]:
     return lines[:-1]
 
 
-def main(settings: ShowSettings) -> None:
+def main(settings: Flags) -> None:
     """Runs the script."""
     print("\n".join(changes(settings)))
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__, positional="name")
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

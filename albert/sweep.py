@@ -34,16 +34,27 @@ import shlex
 import subprocess
 import sys
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from absl import flags
+import numpy as np
+import tensorflow.compat.v1 as tf
 
-from albert.classification.settings import CustomTaskFlags, define_custom_task_flags
+from albert import modeling, run_classifier
+from albert.classification import predictions
+from albert.classification import tasks as classifier_tasks
+from albert.classification.run import ClassifierTask, find_task
+from albert.classification.settings import ClassifierFlags, CustomTaskFlags
 from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS, METRICS
-from albert.command_line import script
+from albert.command_line import cli
+from albert.configs import published
+from albert.configs.flags import EncoderFlags
+from albert.pretrained import released, warm_start
 from albert.pretrained.settings import CONFIG_NAME, SPM_MODEL_NAME
+from albert.training import fine_tuning
+from albert.util import config_files, files, folder_lock, progress, stop_signals, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
+from albert.util.flags import flag
 
 # Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
 # mismatched data; lcqmc_pair has the same data as lcqmc.
@@ -66,64 +77,7 @@ GRID = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class SweepSettings(flags_lib.EncoderSettings, CustomTaskFlags):
-    """The flags of a sweep; those of GRID are texts, and None is each task's published value."""
-
-    suite: str
-    data_dir: str
-    model_dir: Optional[str]
-    albert_dir: Optional[str]
-    output_dir: str
-    tasks: Optional[str]
-    seeds: str
-    do_predict: bool
-    dry_run: bool
-    max_seq_length: Optional[str]  # type: ignore[assignment]
-    train_batch_size: Optional[str]
-    train_step: Optional[str]
-    warmup_step: Optional[str]
-    num_train_epochs: Optional[str]
-    warmup_proportion: Optional[str]
-    save_checkpoints_steps: Optional[str]
-    learning_rate: Optional[str]
-    precision: Optional[str]
-    padding: Optional[str]
-    run_flags: Optional[str]
-
-
-def define_flags(flag_values: flags.FlagValues) -> Type[SweepSettings]:
-    """Defines the script's flags."""
-    help_text = "Tasks to run unless --tasks names them."
-    flags_lib.choice(flag_values, "suite", "glue", choices=sorted(SUITES), help=help_text)
-    help_text = "Folder of the data sets (with MRPC and so on in it), or of the task's own files."
-    flags_lib.path(flag_values, "data_dir", required=True, help=help_text)
-    flags_lib.path(flag_values, "model_dir", help="Another name of --albert_dir.")
-    flags_lib.define_model_flags(flag_values, config_required=False)
-    flags_lib.define_tokenizer_flags(flag_values)
-    flags_lib.define_training_flags(flag_values, **dict.fromkeys(GRID))
-    flags_lib.several(flag_values, *GRID)
-    flags_lib.mark(flag_values, "one or several", *GRID)
-    flag_values["output_dir"].help = "(required) Folder for all runs and the results."
-    help_text = (
-        "Task names separated by commas, or custom; default: those of --suite with data in "
-        "--data_dir."
-    )
-    flags_lib.string(flag_values, "tasks", None, help=help_text)
-    flags_lib.string(flag_values, "seeds", "12345", help="Seeds, such as 1,2,3 or 1-5.")
-    flags_lib.boolean(flag_values, "do_predict", True, help="Predict the test data if present.")
-    help_text = "Check everything, print the commands, and exit."
-    flags_lib.boolean(flag_values, "dry_run", False, help=help_text)
-    define_custom_task_flags(flag_values)
-    help_text = (
-        "More flags of run_classifier for every run, for example "
-        "'--recompute --layerwise_lr_decay=0.9'."
-    )
-    flags_lib.string(flag_values, "run_flags", None, help=help_text)
-    return SweepSettings
-
-
-def environment_arguments(names: List[str], environment: Mapping[str, str]) -> List[str]:
+def environment_flags(names: List[str], environment: Mapping[str, str]) -> Dict[str, str]:
     """Returns flags for the environment variables of the same names in capitals, if not empty.
 
     ALBERT_ROOT stands for those that the published run_glue.sh derives from it.
@@ -132,7 +86,7 @@ def environment_arguments(names: List[str], environment: Mapping[str, str]) -> L
     given = {name: value for name, value in given.items() if value}
     if environment.get("ALBERT_ROOT"):
         given = {**_flags_of_root(environment["ALBERT_ROOT"], given), **given}
-    return [f"--{name}={value}" for name, value in given.items()]
+    return given
 
 
 def _exists(path: str) -> bool:
@@ -159,26 +113,52 @@ def _flags_of_root(root: str, given: Mapping[str, str]) -> Dict[str, str]:
     return dict(found, model_dir=root if "albert_config_file" in there else "base_v1")
 
 
-def _of_environment() -> List[str]:
-    values = flags.FlagValues()
-    define_flags(values)
-    return environment_arguments(sorted(values), os.environ)
+def _of_environment() -> Dict[str, str]:
+    return environment_flags(sorted(flags_lib.describe(Flags)), os.environ)
 
 
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, fallback=_of_environment())
+def _several(name: str) -> Any:
+    """A flag of a run that takes several values; None: the task's published value."""
+    options = dict(flags_lib.describe(ClassifierFlags)[name], several=True)
+    return dataclasses.field(default=None, metadata=options)
 
-import numpy as np
-import tensorflow.compat.v1 as tf
 
-from albert import modeling, run_classifier
-from albert.classification import predictions
-from albert.classification import tasks as classifier_tasks
-from albert.classification.run import ClassifierTask, find_task
-from albert.configs import published
-from albert.pretrained import released, warm_start
-from albert.training import fine_tuning
-from albert.util import config_files, files, folder_lock, progress, stop_signals, wording
+@dataclasses.dataclass(frozen=True)
+class Flags(EncoderFlags, CustomTaskFlags):
+    """The flags of a sweep; those that take several values are texts, None: as published."""
+
+    suite: str = flag(
+        "glue", "Tasks to run unless --tasks names them.", choices=sorted(SUITES), group="Data"
+    )
+    data_dir: str = flag(
+        None, "Folder of the data sets, or of the task.", path=True, required=True, group="Data"
+    )
+    tasks: Optional[str] = flag(
+        None, "Tasks, comma-separated, or custom; default: those in --data_dir.", group="Data"
+    )
+    model_dir: Optional[str] = flag(None, "Another name of --albert_dir.", path=True, group="Model")
+    output_dir: str = flag(
+        None, "Folder for all runs and the results.", path=True, required=True, group="Output"
+    )
+    do_predict: bool = flag(True, "Predict the test data, if present.", group="What to do")
+    dry_run: bool = flag(
+        False, "Check everything, print the commands, and exit.", group="What to do"
+    )
+    seeds: str = flag("12345", "Seeds, such as 1,2,3 or 1-5.", group="Training")
+    run_flags: Optional[str] = flag(
+        None, "More flags for every run, such as '--recompute --log_steps=10'.", group="Training"
+    )
+    max_seq_length: Optional[str] = _several("max_seq_length")  # type: ignore[assignment]
+    train_batch_size: Optional[str] = _several("train_batch_size")
+    train_step: Optional[str] = _several("train_step")
+    warmup_step: Optional[str] = _several("warmup_step")
+    num_train_epochs: Optional[str] = _several("num_train_epochs")
+    warmup_proportion: Optional[str] = _several("warmup_proportion")
+    save_checkpoints_steps: Optional[str] = _several("save_checkpoints_steps")
+    learning_rate: Optional[str] = _several("learning_rate")
+    precision: Optional[str] = _several("precision")
+    padding: Optional[str] = _several("padding")
+
 
 _LOGGER = logging.getLogger("albert")
 
@@ -188,7 +168,7 @@ BORROWED_MODELS = {"ax": "mnli"}
 _WITHOUT_EFFECT = re.compile(
     "albert_config_file|albert_dir|cached_dir|checkpoint|data_dir|eval_batch_size|export_dir|"
     "init_checkpoint|keep_checkpoint_max|log_steps|output_dir|predict_batch_size|"
-    "save_checkpoints_minutes|spm_model_file|vocab_file"
+    "spm_model_file|vocab_file"
 )
 MARKER_NAME = "sweep_run.json"
 LOG_NAME = "log.txt"
@@ -203,7 +183,7 @@ _CUSTOM_FIELDS = dataclasses.fields(CustomTaskFlags)
 _MODEL_FLAGS = released.ModelFiles._fields + ("albert_hub_module_handle",)
 
 
-def model_flags(settings: SweepSettings) -> Dict[str, Any]:
+def model_flags(settings: Flags) -> Dict[str, Any]:
     """Returns the flags of a run that name the model; raises ValueError for two folders."""
     if settings.model_dir and settings.albert_dir:
         raise UserError("Give either --model_dir or --albert_dir, not both.")
@@ -214,7 +194,7 @@ def model_flags(settings: SweepSettings) -> Dict[str, Any]:
     return values
 
 
-def find_tasks(settings: SweepSettings) -> Dict[str, classifier_tasks.Task]:
+def find_tasks(settings: Flags) -> Dict[str, classifier_tasks.Task]:
     """Returns the tasks to run by the name that --task_name takes, borrowed models last.
 
     Without --tasks these are the tasks of the suite with data in a folder of their own below
@@ -277,7 +257,7 @@ def parse_seeds(text: str) -> List[int]:
     return seeds
 
 
-def settings_grid(settings: SweepSettings) -> Dict[str, Dict[str, str]]:
+def settings_grid(settings: Flags) -> Dict[str, Dict[str, str]]:
     """Returns the given hyper-parameters of each combination by its name.
 
     The name, such as "learning_rate=1e-5,precision=float32", has the flags with several values.
@@ -315,7 +295,7 @@ def _label(*parts: str) -> str:
 
 
 def _read_data(
-    task: classifier_tasks.Task, settings: SweepSettings
+    task: classifier_tasks.Task, settings: Flags
 ) -> Dict[str, classifier_tasks.TaskData]:
     """Reads every split that will be used, so that an error is found now and not after hours."""
     needed = [] if task.name in BORROWED_MODELS else ["train", task.dev_splits[0]]
@@ -358,7 +338,7 @@ def recipe_flags(
 
 def _arguments(
     task: classifier_tasks.Task,
-    settings: SweepSettings,
+    settings: Flags,
     *,
     given: Mapping[str, str],
     data: Mapping[str, classifier_tasks.TaskData],
@@ -389,7 +369,7 @@ def _argument(name: str, value: Any) -> str:
     return f"--{name}={value}"
 
 
-def make_plan(settings: SweepSettings) -> List[PlannedRun]:
+def make_plan(settings: Flags) -> List[PlannedRun]:
     """Returns all runs of a sweep; raises ValueError if anything that they need is wrong.
 
     That is a missing, unreadable or contradictory input, or a folder that holds another run.
@@ -429,7 +409,7 @@ def make_plan(settings: SweepSettings) -> List[PlannedRun]:
 def _checked(task: classifier_tasks.Task, arguments: Sequence[str]) -> fine_tuning.FineTuning:
     """Returns a run as its process will have it; raises ValueError if the run cannot start."""
     try:
-        parsed: Any = flags_lib.parse(run_classifier.define_flags, arguments)
+        parsed: Any = flags_lib.parse(run_classifier.Flags, arguments)
         return fine_tuning.FineTuning(parsed, ClassifierTask)
     except ValueError as error:
         raise UserError(f"Task {task.name}: {error}") from error
@@ -439,14 +419,14 @@ def _model_identity(run: fine_tuning.FineTuning) -> Dict[str, Any]:
     """Returns what identifies the model, after checking that the weights fit its configuration."""
     identity: Dict[str, Any] = {
         "config": run.config and run.config.to_dict(),
-        "vocabulary": files.file_fingerprint(run.vocabulary.file)["sha256"],
+        "vocabulary": files.sha256(run.vocabulary.file),
     }
     if run.settings.init_checkpoint:
         checkpoint = warm_start.resolve_checkpoint(run.settings.init_checkpoint)
         with tf.Graph().as_default():
             modeling.AlbertModel(run.config, False, tf.zeros([1, 4], tf.int32), scope="bert")
             warm_start.warm_start(checkpoint, tf.trainable_variables())
-        identity["weights"] = files.file_fingerprint(checkpoint + ".index")["sha256"]
+        identity["weights"] = files.sha256(checkpoint + ".index")
     return identity
 
 
@@ -493,7 +473,7 @@ def _summary_path(run: PlannedRun) -> str:
 # ---- Running.
 
 
-def sweep(settings: SweepSettings) -> Dict[str, str]:
+def sweep(settings: Flags) -> Dict[str, str]:
     """Does all runs that are not finished, and writes the results.
 
     Returns:
@@ -548,12 +528,11 @@ def _run(run: PlannedRun) -> Optional[str]:
         universal_newlines=True,
         errors="replace",
     )
-    stop_signals.has_news()  # the run may have unsaved steps; it saves them when it is stopped
     line = "no output"
     prefix = f"[{' '.join(filter(None, [run.task, run.setting, str(run.seed)]))}]"
     log_path = os.path.join(run.folder, LOG_NAME)
     try:
-        with files.naming_full_disk(log_path), open(log_path, "a", encoding="utf-8") as log:
+        with files.naming_path(log_path), open(log_path, "a", encoding="utf-8") as log:
             for text in process.stdout:
                 line = text.strip() or line
                 log.write(text)
@@ -804,7 +783,7 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
     pyplot.close(figure)
 
 
-def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
+def _report(settings: Flags, done: List[PlannedRun]) -> None:
     """Writes the table in all its forms, and for GLUE the submission."""
     results = [
         read_run(_summary_path(run))._replace(setting=run.setting)
@@ -849,7 +828,7 @@ def best_folders(done: Sequence[PlannedRun], results: Sequence[Run]) -> List[str
 # ---- The script.
 
 
-def main(settings: SweepSettings) -> int:
+def main(settings: Flags) -> int:
     """Runs the script; the exit code is 1 if a run failed."""
     failed = sweep(settings)
     for name, last_line in failed.items():
@@ -857,10 +836,5 @@ def main(settings: SweepSettings) -> int:
     return 1 if failed else 0
 
 
-def cli():
-    """Runs the script with the process's own arguments."""
-    script.run(main, define_flags, usage=__doc__, fallback=_of_environment())
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__, fallback=_of_environment())

@@ -18,6 +18,7 @@ input, flags and version of sentencepiece give the same bytes.
 
 import collections
 import contextlib
+import dataclasses
 import functools
 import logging
 import os
@@ -30,96 +31,45 @@ import time
 import unicodedata
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, Union
 
-from absl import flags
-
-from albert.command_line import script
-from albert.pretraining.settings import TEXT_FIELD
-from albert.util import flags as flags_lib
-from albert.util.errors import UserError
-
-_OTHER_FLAGS: Tuple[Tuple[Any, ...], ...] = (
-    (
-        flags_lib.integer,
-        "vocab_size",
-        30000,
-        "Number of tokens, the special ones included.",
-        {"lower_bound": 1},
-    ),
-    (
-        flags_lib.boolean,
-        "do_lower_case",
-        True,
-        "Make the text lower case. Give the same value to the commands that use the model.",
-        {},
-    ),
-    (
-        flags_lib.boolean,
-        "keep_accents",
-        False,
-        "Keep accents and other combining marks, which Google's models drop.",
-        {},
-    ),
-    (
-        flags_lib.integer,
-        "input_sentence_size",
-        10000000,
-        "Train on at most this many sentences, drawn at random. They are held in memory.",
-        {"lower_bound": 1},
-    ),
-    (
-        flags_lib.floating,
-        "character_coverage",
-        0.99995,
-        "Share of the text whose characters get tokens; rarer characters become <unk>.",
-        {"lower_bound": 0.98, "upper_bound": 1.0},
-    ),
-    (
-        flags_lib.integer,
-        "seed",
-        12345,
-        "Which sentences are drawn, where there are more than --input_sentence_size.",
-        {"lower_bound": 0, "upper_bound": 2**32 - 1},
-    ),
-    (flags_lib.boolean, "overwrite", False, "Replace files that are there.", {}),
-    (
-        flags_lib.string,
-        "text_field",
-        TEXT_FIELD,
-        "The field of JSON lines (.jsonl, .json) that holds the text.",
-        {},
-    ),
-)
-
-
-def define_flags(flag_values: flags.FlagValues):
-    """Defines this command's flags."""
-    flags_lib.path(
-        flag_values,
-        "input_file",
-        help="Text files or JSON lines, one sentence a line: names, patterns and folders, with "
-        "commas between them.",
-        required=True,
-    )
-    flags_lib.path(
-        flag_values,
-        "model_prefix",
-        help="Where to write: <model_prefix>.model and <model_prefix>.vocab.",
-        required=True,
-    )
-    for define, name, default, text, bounds in _OTHER_FLAGS:
-        define(flag_values, name, default, help=text, **bounds)
-
-
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__)
-
 import numpy as np
 import sentencepiece as spm
 from tqdm import tqdm
 
 from albert import tokenization
+from albert.command_line import cli
 from albert.pretraining import documents
+from albert.pretraining.settings import TEXT_FIELD
 from albert.util import config_files, files, progress, wording
+from albert.util.errors import UserError
+from albert.util.flags import Settings, flag
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(Settings):
+    """The script's flags."""
+
+    input_file: str = flag(
+        None,
+        "Text or JSON lines, one sentence per line: files, patterns, folders.",
+        path=True,
+        required=True,
+    )
+    model_prefix: str = flag(
+        None, "Where to write: <model_prefix>.model and .vocab.", path=True, required=True
+    )
+    vocab_size: int = flag(30000, "Number of tokens, special ones included.", lower=1)
+    do_lower_case: bool = flag(True, "Lower-case the text; give later commands the same value.")
+    keep_accents: bool = flag(False, "Keep accents, which Google's models drop.")
+    input_sentence_size: int = flag(
+        10000000, "Maximum sentences to train on, drawn at random and held in memory.", lower=1
+    )
+    character_coverage: float = flag(
+        0.99995, "Fraction of the characters that get tokens.", lower=0.98, upper=1
+    )
+    seed: int = flag(12345, "Random seed of the drawn sentences.", lower=0, upper=2**32 - 1)
+    overwrite: bool = flag(False, "Replace existing files.")
+    text_field: str = flag(TEXT_FIELD, "Field of JSON lines that holds the text.")
+
 
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")
@@ -227,7 +177,7 @@ def _prepare(
 ) -> List[bytes]:
     """Writes the prepared sentences to a local file; returns a sample of the lines."""
     sample = []
-    with files.naming_full_disk(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
+    with files.naming_path(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
         bar = tqdm(drawn, total=count, unit=" sentences", desc="reading", disable=None)
         for number, line in enumerate(bar):
             text = prepare(line)
@@ -414,16 +364,11 @@ def train(
     return TrainedVocabulary(model_file, vocab_file, size, total, used, characters, unknown)
 
 
-def main(settings: flags_lib.Settings):
+def main(settings: Flags):
     """Trains by the flags."""
     trained = train(**settings.to_dict())
     config_files.record(config_files.beside(trained.model_file), settings.given_values())
 
 
-def cli():
-    """Starts the command."""
-    script.run(main, define_flags, usage=__doc__)
-
-
 if __name__ == "__main__":
-    cli()
+    cli.run(Flags, main, __doc__)

@@ -100,7 +100,7 @@ def main():
                 arguments += [f"--format={format_name}", f"--quantize={quantize}"]
                 arguments += [f"--eval_file={options.text}", f"--eval_examples={len(texts)}"]
                 arguments += [f"--max_seq_length={options.max_seq_length}"]
-                settings = flags_lib.parse(export_model.define_flags, arguments)
+                settings = flags_lib.parse(export_model.Flags, arguments)
                 export_model.exports.export(settings)
                 show_times(new, texts)
 

@@ -25,7 +25,7 @@ SMALL = ["--max_seq_length=32", "--max_predictions_per_seq=5", "--dupe_factor=2"
 
 
 def parse(*arguments):
-    return flags_lib.parse(create_pretraining_data.define_flags, list(arguments))
+    return flags_lib.parse(create_pretraining_data.Flags, list(arguments))
 
 
 def run_here(*arguments):

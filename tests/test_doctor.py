@@ -20,7 +20,7 @@ FIXTURES = pathlib.Path(__file__).parent / "fixtures"
 
 
 def settings_for(*arguments):
-    return flags_lib.parse(doctor.define_flags, arguments)
+    return flags_lib.parse(doctor.Flags, arguments)
 
 
 def findings_of(check, *arguments):

@@ -46,7 +46,7 @@ def download(server, tmp_path):
 
     def run(name, **changes):
         flags = [f"--name={name}", f"--data_dir={run.folder}", f"--base_url={server.url}"]
-        settings = flags_lib.parse(download_data.define_flags, flags)
+        settings = flags_lib.parse(download_data.Flags, flags)
         download_data.main(settings.replace(**changes))
 
     run.folder = tmp_path / "my data"
@@ -283,8 +283,8 @@ def test_no_command_is_named_that_would_not_help(download):
 def test_an_unknown_name_has_the_nearest_and_the_list_has_all(capsys):
     for given in ("sqaud_v1", ""):
         with pytest.raises(ValueError, match="squad_v1|--list"):
-            download_data.main(flags_lib.parse(download_data.define_flags, [f"--name={given}"]))
-    download_data.main(flags_lib.parse(download_data.define_flags, ["--list"]))
+            download_data.main(flags_lib.parse(download_data.Flags, [f"--name={given}"]))
+    download_data.main(flags_lib.parse(download_data.Flags, ["--list"]))
     listed = capsys.readouterr().out
     for item in table.DATA_SETS.values():
         assert item.name in listed and item.licence in listed

@@ -27,7 +27,7 @@ def arguments(tmp_path, monkeypatch):
 
 
 def parsed(*arguments):
-    return flags_lib.parse(download_model.define_flags, arguments)
+    return flags_lib.parse(download_model.Flags, arguments)
 
 
 @pytest.mark.slow

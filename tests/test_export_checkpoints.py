@@ -37,7 +37,7 @@ def copied(trained, tmp_path):
 
 def settings_of(folder, export_path, *arguments):
     required = [f"--albert_directory={folder}", f"--export_path={export_path}"]
-    return flags_lib.parse(export_checkpoints.define_flags, required + list(arguments))
+    return flags_lib.parse(export_checkpoints.Flags, required + list(arguments))
 
 
 def values_in(prefix):

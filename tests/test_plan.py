@@ -248,7 +248,7 @@ def test_the_sum_is_near_what_a_process_takes(tmp_path):
 
 
 def run(*arguments):
-    plan.main(flags_lib.parse(plan.define_flags, list(arguments)))
+    plan.main(flags_lib.parse(plan.Flags, list(arguments)))
 
 
 def as_json(capsys, *arguments):

@@ -34,7 +34,7 @@ def write_run(folder, values=(0.5, 0.75), best_step=20, curve=CURVE, summary=Tru
 def run(folder, *names):
     output = f"--output_file={folder / 'runs.png'}"
     names = [str(folder / name) for name in names]
-    plot.main(flags_lib.parse(plot.define_flags, [*names, output], others="folders"))
+    plot.main(flags_lib.parse(plot.Flags, [*names, output], others="folders"))
     return folder / "runs.png"
 
 

@@ -36,9 +36,7 @@ def expected(model_dir):
 
 
 def run(model_dir, *arguments):
-    settings = flags_lib.parse(
-        predict.define_flags, [f"--model_dir={model_dir}", *map(str, arguments)]
-    )
+    settings = flags_lib.parse(predict.Flags, [f"--model_dir={model_dir}", *map(str, arguments)])
     return predict.predict(settings)
 
 

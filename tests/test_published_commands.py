@@ -137,7 +137,7 @@ def run(title: str) -> None:
     """Runs a published command in this process."""
     name, arguments = ours(title)
     module = importlib.import_module(f"albert.{name}")
-    settings = flags_lib.parse(module.define_flags, arguments)
+    settings = flags_lib.parse(module.Flags, arguments)
     module.main(settings)
     if name in LEAVES:
         assert os.path.exists(os.path.join(settings.output_dir, LEAVES[name]))

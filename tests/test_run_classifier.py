@@ -49,7 +49,7 @@ def settings_for(folder, output_dir, *arguments):
         "--keep_checkpoint_max=0",
         "--nouse_xla",
     ]
-    return flags_lib.parse(run_classifier.define_flags, defaults + list(arguments))
+    return flags_lib.parse(run_classifier.Flags, defaults + list(arguments))
 
 
 def run(folder, output_dir, *arguments):
@@ -78,7 +78,7 @@ PUBLISHED_DEFAULTS = dict(
 
 def test_the_published_flags_have_their_published_defaults():
     settings = flags_lib.parse(
-        run_classifier.define_flags,
+        run_classifier.Flags,
         [
             "--task_name=mrpc",
             "--output_dir=o",
@@ -96,7 +96,7 @@ def test_task_and_output_folder_are_required(missing):
     names = {"task_name", "output_dir", "albert_dir"} - {missing}
     with pytest.raises(ValueError, match=f"--{missing} must be given"):
         given = ["--do_train", *(f"--{name}=x" for name in names)]
-        flags_lib.parse(run_classifier.define_flags, given)
+        flags_lib.parse(run_classifier.Flags, given)
 
 
 @pytest.mark.parametrize(

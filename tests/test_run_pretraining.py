@@ -49,7 +49,7 @@ def settings_for(data, output_dir, *arguments):
         "--save_checkpoints_steps=3",
         "--nouse_xla",
     ]
-    return flags_lib.parse(run_pretraining.define_flags, defaults + list(arguments))
+    return flags_lib.parse(run_pretraining.Flags, defaults + list(arguments))
 
 
 def run(data, output_dir, *arguments):
@@ -94,7 +94,7 @@ PUBLISHED_DEFAULTS = {
 
 def test_the_published_flags_have_their_published_defaults():
     required = ["--albert_config_file=c", "--input_file=i", "--output_dir=o"]
-    settings = flags_lib.parse(run_pretraining.define_flags, required)
+    settings = flags_lib.parse(run_pretraining.Flags, required)
     given = settings.to_dict()
     assert {name: given[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
     assert model_fn.of_flags(settings)["numbers"] == optimization.PUBLISHED_NUMBERS
@@ -104,7 +104,7 @@ def test_the_published_flags_have_their_published_defaults():
 def test_the_published_required_flags_are_required(missing):
     names = {"albert_config_file", "input_file", "output_dir"} - {missing}
     with pytest.raises(ValueError, match=f"--{missing} must be given"):
-        flags_lib.parse(run_pretraining.define_flags, [f"--{name}=x" for name in sorted(names)])
+        flags_lib.parse(run_pretraining.Flags, [f"--{name}=x" for name in sorted(names)])
 
 
 # ---------------------------------------------------------------------------------------------

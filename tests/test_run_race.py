@@ -42,7 +42,7 @@ def settings_for(folder, output_dir, *arguments):
         "--num_keep_checkpoint=0",
         "--nouse_xla",
     ]
-    return flags_lib.parse(run_race.define_flags, defaults + list(arguments))
+    return flags_lib.parse(run_race.Flags, defaults + list(arguments))
 
 
 def run(folder, output_dir, *arguments):
@@ -81,7 +81,7 @@ PUBLISHED_DEFAULTS = dict(
 
 def test_the_published_flags_have_their_published_defaults():
     arguments = ["--output_dir=o", "--data_dir=d", "--albert_dir=a"]
-    settings = flags_lib.parse(run_race.define_flags, arguments).to_dict()
+    settings = flags_lib.parse(run_race.Flags, arguments).to_dict()
     assert {name: settings[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
 
 

@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
 def run(folder, output_dir, version, *arguments):
     script = SCRIPTS[version]
     arguments = arguments_for(folder, output_dir, version, *arguments)
-    return script.answer(flags_lib.parse(script.define_flags, arguments))
+    return script.answer(flags_lib.parse(script.Flags, arguments))
 
 
 def steps_in(folder):
@@ -81,7 +81,7 @@ OWN_DEFAULTS = {
 @every_version
 def test_the_published_flags_have_their_published_defaults(version):
     script = SCRIPTS[version]
-    settings = flags_lib.parse(script.define_flags, ["--output_dir=o", "--albert_dir=a"]).to_dict()
+    settings = flags_lib.parse(script.Flags, ["--output_dir=o", "--albert_dir=a"]).to_dict()
     expected = dict(PUBLISHED_DEFAULTS, **OWN_DEFAULTS[version])
     assert {name: settings[name] for name in expected} == expected
 

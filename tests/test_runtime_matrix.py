@@ -66,7 +66,7 @@ def train_squad(folder):
 
 def answer(folder, output, *arguments):
     settings = flags_lib.parse(
-        run_squad_v1.define_flags,
+        run_squad_v1.Flags,
         squad_runs.arguments_for(folder, output, "v1", "--do_predict", *arguments),
     )
     return run_squad_v1.answer(settings)

@@ -14,7 +14,7 @@ from tests.support import pretrained_models
 
 
 def shown(*arguments):
-    settings = flags_lib.parse(show_changes.define_flags, arguments)
+    settings = flags_lib.parse(show_changes.Flags, arguments)
     return "\n".join(show_changes.changes(settings))
 
 

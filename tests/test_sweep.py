@@ -72,7 +72,7 @@ def settings_of(model_dir, data_dir, output_dir, *arguments):
     named = [] if model_dir is None else [f"--model_dir={model_dir}"]
     folders = [f"--data_dir={data_dir}", f"--output_dir={output_dir}", *named]
     sizes = ["--max_seq_length=32", "--train_step=4"]
-    return flags_lib.parse(sweep.define_flags, [*folders, *sizes, *arguments])
+    return flags_lib.parse(sweep.Flags, [*folders, *sizes, *arguments])
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def started(run):
 
 def flags_of(run):
     """The flags of a run as run_classifier reads them."""
-    return flags_lib.parse(run_classifier.define_flags, run.arguments)
+    return flags_lib.parse(run_classifier.Flags, run.arguments)
 
 
 # ---- Plans.
@@ -204,7 +204,7 @@ def test_flags_of_a_file_win_over_the_environment_and_the_command_line_over_both
     monkeypatch.setattr(script, "run", lambda *_, **options: given.update(options))
     sweep.cli()
     arguments = [f"--config={config}", "--seeds=3"]
-    settings = flags_lib.parse(sweep.define_flags, arguments, fallback=given["fallback"])
+    settings = flags_lib.parse(sweep.Flags, arguments, fallback=given["fallback"])
     assert (settings.data_dir, settings.seeds, settings.tasks) == ("of file", "3", "rte")
 
 

@@ -79,7 +79,7 @@ def test_the_flags_of_each_script_find_the_tpu(monkeypatch, tmp_path, script, re
     arguments = [*required, f"--output_dir={tmp_path}", "--use_tpu", "--tpu_name=pod"]
     arguments += ["--tpu_zone=europe-west4-a", "--gcp_project=mine", "--num_tpu_cores=16"]
     arguments += ["--iterations_per_loop=50", "--master=unused"]
-    settings = flags_lib.parse(script.define_flags, arguments)
+    settings = flags_lib.parse(script.Flags, arguments)
     config = estimators.run_config(settings, keep_checkpoint_max=3)
     assert FakeResolver.asked.pop() == ("pod", "europe-west4-a", "mine")
     assert config.master == "grpc://10.1.2.3:8470"
@@ -119,7 +119,7 @@ def pretraining(folder, *tpu):
     file = records.write_records(folder / "records", 4)
     arguments = flags_for(folder, f"--input_file={file}", "--num_train_steps=10", *tpu)
     arguments += [f"--albert_config_file={config}", "--num_warmup_steps=0"]
-    settings = flags_lib.parse(run_pretraining.define_flags, arguments)
+    settings = flags_lib.parse(run_pretraining.Flags, arguments)
     config = run_pretraining.modeling.AlbertConfig.from_json_file(config)
     size = records.LENGTH, records.PREDICTIONS
     inputs = {
@@ -133,7 +133,7 @@ def fine_tuned(script, task, folder, modes, *arguments):
     """The model function and input of a fine-tuning script."""
     words = [f"--spm_model_file={classification_data.VOCABULARY}", "--max_seq_length=32"]
     words += ["--num_tpu_cores=1", *arguments]
-    settings = flags_lib.parse(script.define_flags, flags_for(folder, *words))
+    settings = flags_lib.parse(script.Flags, flags_for(folder, *words))
     run = fine_tuning.FineTuning(settings, task)
     run.task.check_data()
     run.length = model_fn.TrainingLength(10, 0)

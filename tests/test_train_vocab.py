@@ -254,7 +254,7 @@ def test_trainer_that_is_killed_says_so(tmp_path, monkeypatch):
 
 
 def test_flags_have_the_names_and_defaults_of_the_function():
-    settings = flags_lib.parse(train_vocab.define_flags, ["--input_file=a", "--model_prefix=b"])
+    settings = flags_lib.parse(train_vocab.Flags, ["--input_file=a", "--model_prefix=b"])
     parameters = inspect.signature(train_vocab.train).parameters
     defaults = {name: parameter.default for name, parameter in parameters.items()}
     defaults.update(input_file="a", model_prefix="b")

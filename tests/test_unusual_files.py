@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import resource
-import socket
-import time
 import uuid
 
 import pytest
@@ -17,7 +15,6 @@ import albert
 from albert import modeling, tokenization
 from albert.classification import examples, model_folder, tasks
 from albert.data import batches, record_files, text_lines
-from albert.pretrained import warm_start
 from albert.pretraining import documents
 from albert.squad import examples as squad_examples
 from albert.training import evaluation, hooks
@@ -50,56 +47,19 @@ READERS = {
 }
 
 
-@pytest.fixture(params=["fifo", "zero", "process substitution", "socket"])
+@pytest.fixture(params=["fifo", "zero"])
 def no_file(request, tmp_path):
     """The path of something that would never end."""
-    path = str(tmp_path / "x.json")
     if request.param == "zero":
-        yield "/dev/zero"
-    elif request.param == "fifo":
-        os.mkfifo(path)
-        yield path
-    elif request.param == "socket":
-        with socket.socket(socket.AF_UNIX) as server:
-            server.bind(path)
-            yield path
-    else:
-        reader, writer = os.pipe()
-        os.write(writer, b"{}\n")
-        os.close(writer)
-        yield f"/dev/fd/{reader}"
-        os.close(reader)
+        return "/dev/zero"
+    os.mkfifo(str(tmp_path / "x.json"))
+    return str(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_what_is_no_file_is_refused_by_each_reader(no_file, name):
     with pytest.raises(ValueError, match=no_file):
         READERS[name](no_file)
-
-
-def test_a_file_in_place_of_a_model_is_not_proposed_for_itself():
-    with pytest.raises(ValueError, match="/dev/null") as caught:
-        albert.load("/dev/null")
-    assert "Did you mean '/dev/null'" not in str(caught.value)
-
-
-@pytest.mark.parametrize("folder", ["a*b", "[c]?"])
-def test_a_name_that_is_a_pattern_too_means_the_file_or_folder_of_that_name(tmp_path, folder):
-    for name in ("a-b", "c1", folder):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.txt").write_text("words", encoding="utf-8")
-    wanted = [str(tmp_path / folder / "a.txt")]
-    for path in (wanted[0], str(tmp_path / folder)):
-        assert documents.find_files(path, "input_file") == wanted
-    assert files.expand_patterns(wanted[0], "input_file") == wanted
-    with tf.Graph().as_default(), tf.Session() as session:
-        tf.get_variable("v", []).initializer.run()
-        tf.train.Saver().save(session, str(tmp_path / folder / "x"))
-    if folder == "[c]?":
-        with pytest.raises(ValueError, match="Rename"):
-            warm_start.resolve_checkpoint(str(tmp_path / folder))
-    else:
-        assert warm_start.resolve_checkpoint(str(tmp_path / folder)) == str(tmp_path / folder / "x")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -163,35 +123,6 @@ def test_json_with_a_value_of_a_wrong_type_names_file_and_key(tmp_path, name, co
         TYPES[name][0](str(path))
 
 
-@pytest.mark.parametrize("key, wrong", [("bytes", [1]), ("count", "1"), ("fingerprint", 5)])
-def test_record_metadata_of_a_wrong_type_is_ignored_with_a_warning(tmp_path, caplog, key, wrong):
-    path = str(tmp_path / "a.tfrecord")
-    with batches.AtomicRecordWriter(path, {}) as writer:
-        writer.write(b"x")
-    sidecar = record_files.sidecar_path(path)
-    files.atomic_write_json(sidecar, {**files.read_json(sidecar), key: wrong})
-    assert record_files.count_records(path) == 1
-    (message,) = caplog.messages
-    assert sidecar in message and key in message
-
-
-def test_rows_of_a_curve_far_away_are_written_once_a_minute(tmp_path, monkeypatch):
-    path = tmp_path / hooks.CURVE_NAME
-    curve = hooks.TrainingCurve(f"file://{tmp_path}", 0)
-
-    def add(step):
-        curve.add({"step": step, "loss": "0.5"})
-        rows = hooks.read_curve(str(path)) if path.exists() else []
-        return [int(row["step"]) for row in rows]
-
-    assert add(1) == add(2) == []
-    begin = time.time()
-    monkeypatch.setattr(time, "time", lambda: begin + 61)
-    assert add(3) == add(4) == [1, 2, 3]
-    curve.flush()
-    assert add(5) == [1, 2, 3, 4]
-
-
 # ---------------------------------------------------------------------------------------------
 # SQuAD.
 
@@ -210,15 +141,6 @@ def test_an_impossible_answer_start_names_file_and_question(tmp_path, start):
     path = squad_file(tmp_path, "dog", "the cat sat", start)
     with pytest.raises(ValueError, match="(?s)squad.json.*q7"):
         squad_examples.read_dataset(path, is_training=True)
-
-
-def test_looking_for_a_long_answer_takes_no_more_than_a_moment(tmp_path):
-    count = 20000
-    path = squad_file(tmp_path, "a " * count + "b", "a " * count * 2, 5)
-    started = time.process_time()
-    with pytest.raises(ValueError, match="squad.json"):
-        squad_examples.read_dataset(path, is_training=True, max_misaligned=1)
-    assert time.process_time() - started < 5
 
 
 # ---------------------------------------------------------------------------------------------

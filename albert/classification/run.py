@@ -18,7 +18,7 @@ from albert.classification import features as classifier_features
 from albert.classification import model, model_folder, tasks
 from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import TaskData
-from albert.classification.settings import ClassifierSettings, CustomTaskFlags, check_exit_flags
+from albert.classification.settings import ClassifierFlags, CustomTaskFlags
 from albert.configs import published
 from albert.data import batches
 from albert.training import evaluation, fine_tuning, metrics
@@ -60,11 +60,11 @@ def measured(task: tasks.Task) -> List[str]:
 class ClassifierTask(fine_tuning.Task):
     """Texts or pairs with a label or a number each; `declared` is the task's declaration."""
 
-    settings: ClassifierSettings
+    settings: ClassifierFlags
     description_name = model_folder.DESCRIPTION_NAME
     decoding_keys = ("columns",)
 
-    def __init__(self, settings: ClassifierSettings, tokenizer: tokenization.FullTokenizer):
+    def __init__(self, settings: ClassifierFlags, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
         self.declared = task = find_task(settings.task_name, settings)
         self.name = task.name
@@ -86,7 +86,7 @@ class ClassifierTask(fine_tuning.Task):
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
     @classmethod
-    def check_flags(cls, settings: ClassifierSettings) -> None:  # type: ignore[override]
+    def check_flags(cls, settings: ClassifierFlags) -> None:  # type: ignore[override]
         """Checks that there is something to do, and data for it."""
         names = ("do_train", "do_eval", "do_predict", "predict_file", "export_dir")
         if not any(getattr(settings, name) for name in names):
@@ -97,7 +97,6 @@ class ClassifierTask(fine_tuning.Task):
         for name, other in _APART:
             if getattr(settings, name) and getattr(settings, other):
                 raise UserError(f"--{name} does not work with --{other}. Leave one of them out.")
-        check_exit_flags(settings)
         reads_test_data = settings.do_predict and not settings.predict_file
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
             raise UserError("--data_dir must be given: the folder of the data.")

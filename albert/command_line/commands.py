@@ -1,17 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of `albert`, and what the modules behind them say of themselves.
-
-Nothing is imported to say it: the modules behind the commands take seconds.
-"""
+"""The commands of `albert` and the modules behind them, which are not imported to list them."""
 
 import ast
 import importlib.util
-import io
-import os
 import pathlib
 import re
-import sys
 from typing import Dict, Optional
 
 # Command -> module, which `python -m` runs too.
@@ -54,35 +48,7 @@ def as_started(text: str) -> str:
     return text
 
 
-def print_any_text() -> None:
-    """Lets any text be printed: in UTF-8 to a file or a program, on a terminal as far as it goes.
-
-    A terminal shows question marks for what its encoding lacks.
-    """
-    if not isinstance(sys.stdout, io.TextIOWrapper):
-        return  # of a notebook
-    if sys.stdout.isatty():
-        sys.stdout.reconfigure(errors="replace")
-    else:
-        sys.stdout.reconfigure(encoding="utf-8")
-
-
-def show(text: str) -> None:
-    """Prints what was asked for, help or a version; ends the process if it cannot be written.
-
-    A reader that has gone, as in `--help | head -1`, is no mistake.
-    """
-    try:
-        print(text, flush=True)
-    except OSError as error:
-        with open(os.devnull, "w", encoding="utf-8") as nowhere:
-            os.dup2(nowhere.fileno(), 1)  # for the rest, which Python writes when it ends
-        is_mistake = not isinstance(error, BrokenPipeError)
-        sys.exit(f"ERROR: Standard output: {error.strerror}." if is_mistake else 0)
-
-
 def docstring(module: str) -> str:
     """Returns the docstring of a module of this package, without importing the module."""
     text = pathlib.Path(importlib.util.find_spec(module).origin).read_text(encoding="utf-8")
-    start = text.index('"""')
-    return ast.literal_eval(text[start : text.index('"""', start + 3) + 3])
+    return ast.get_docstring(ast.parse(text))

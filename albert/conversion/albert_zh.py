@@ -10,7 +10,7 @@ from albert.pretrained import released
 from albert.util.errors import UserError
 
 
-def from_albert_zh(settings: folders.ConversionSettings) -> Report:
+def from_albert_zh(settings: folders.ConversionFlags) -> Report:
     """Converts a folder of albert_zh's.
 
     Raises:
@@ -34,7 +34,7 @@ def _product_note(config: modeling.AlbertConfig) -> str:
     )
 
 
-def to_google_layout(settings: folders.ConversionSettings) -> Report:
+def to_google_layout(settings: folders.ConversionFlags) -> Report:
     """Converts a model of ours from albert_zh's layout to Google's.
 
     Raises:

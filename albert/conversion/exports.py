@@ -19,7 +19,7 @@ from albert import modeling
 from albert.checkpoints import checkpoint_files, weights
 from albert.classification import examples, model_folder, task_table, tasks
 from albert.conversion import onnx_model
-from albert.conversion.settings import ModelExportSettings
+from albert.conversion.settings import ModelExportFlags
 from albert.data import text_lines
 from albert.pretrained import exported, inference, model_vocabulary, released, warm_start
 from albert.pretrained.saved_model import Inputs
@@ -298,7 +298,7 @@ _KINDS = {
 # Export.
 
 
-def export(settings: ModelExportSettings) -> Measured:
+def export(settings: ModelExportFlags) -> Measured:
     """Writes settings.output_dir and returns what was measured of it.
 
     Raises:
@@ -340,7 +340,7 @@ def export(settings: ModelExportSettings) -> Measured:
     return measured
 
 
-def _read(kind: _Kind, settings: ModelExportSettings) -> Texts:
+def _read(kind: _Kind, settings: ModelExportFlags) -> Texts:
     path = settings.eval_file
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise UserError(f"--eval_file={path} was not found.")
@@ -350,7 +350,7 @@ def _read(kind: _Kind, settings: ModelExportSettings) -> Texts:
     return texts
 
 
-def _content(kind: _Kind, settings: ModelExportSettings) -> bytes:
+def _content(kind: _Kind, settings: ModelExportFlags) -> bytes:
     """The model's file."""
     config, checkpoint, length = kind.about()
     is_int8 = settings.quantize == "int8"
@@ -390,7 +390,7 @@ def _measured(kind: _Kind, folder: str, texts: Texts, *, size: int) -> Measured:
     )
 
 
-def _check_loss(measured: Measured, settings: ModelExportSettings) -> None:
+def _check_loss(measured: Measured, settings: ModelExportFlags) -> None:
     before, after = measured.scores
     if measured.lost() <= settings.max_loss:
         return

@@ -9,7 +9,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import weights as checkpoint_conversion
-from albert.conversion.settings import ConversionSettings
+from albert.conversion.settings import ConversionFlags
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.util import files
 from albert.util.errors import UserError
@@ -26,7 +26,7 @@ class OurModel(NamedTuple):
     description_name: str
 
 
-def read_model(settings: ConversionSettings) -> OurModel:
+def read_model(settings: ConversionFlags) -> OurModel:
     """Returns the model in --input_dir; files that flags name come first.
 
     Raises:

@@ -40,7 +40,7 @@ _VOCABULARY_NAMES = {"spm_model_file": released.SPM_MODEL_NAME, "vocab_file": "v
 # ---- to Hugging Face ----
 
 
-def to_huggingface(settings: folders.ConversionSettings) -> Report:
+def to_huggingface(settings: folders.ConversionFlags) -> Report:
     """Converts a model of ours to a folder that transformers loads.
 
     Raises:
@@ -81,8 +81,6 @@ def to_huggingface(settings: folders.ConversionSettings) -> Report:
             # transformers 4.44 to 4.50 take the bias from its tied copy alone.
             values["predictions.decoder.bias"] = values["predictions.bias"]
         huggingface_files.write_safetensors(path, values)
-        if settings.pytorch_model_bin:
-            huggingface_files.write_pytorch(folder, settings.huggingface_python)
     ignored = (*conversion.report.ignored, *model.weights.ignored)
     return conversion.report._replace(ignored=ignored, notes=notes)
 
@@ -145,7 +143,7 @@ def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values
 # ---- from Hugging Face ----
 
 
-def from_huggingface(settings: folders.ConversionSettings) -> Report:
+def from_huggingface(settings: folders.ConversionFlags) -> Report:
     """Converts a folder of transformers' to one of ours.
 
     Raises:
@@ -155,7 +153,7 @@ def from_huggingface(settings: folders.ConversionSettings) -> Report:
         settings.input_dir, approximate_gelu=settings.approximate_gelu
     )
     config = read.config
-    source = huggingface_files.read_weights(settings.input_dir, settings.huggingface_python)
+    source = huggingface_files.read_weights(settings.input_dir)
     if not any(name.startswith("albert.") for name in source):  # a bare AlbertModel
         own = ("embeddings.", "encoder.", "pooler.")
         source = {
@@ -263,7 +261,7 @@ def _finished_values(
     return values, report
 
 
-def _their_vocabulary(settings: folders.ConversionSettings) -> Optional[Vocabulary]:
+def _their_vocabulary(settings: folders.ConversionFlags) -> Optional[Vocabulary]:
     """The vocabulary that flags name, or the one in the folder."""
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):

@@ -2,16 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a model folder of Hugging Face: configuration, weights, vocabulary.
 
-Neither PyTorch nor transformers is needed, but for pytorch_model.bin: another interpreter that has
-PyTorch reads and writes that file (`huggingface_process`).
+Neither PyTorch nor transformers is needed.
 """
 
-import importlib.util
 import os
-import pathlib
-import subprocess
-import sys
-import tempfile
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -255,12 +249,11 @@ _DTYPES = {
 }
 
 
-def read_weights(folder: str, python: Optional[str]) -> weights.Values:
+def read_weights(folder: str) -> weights.Values:
     """Returns the weights in a folder as float32 arrays by name.
 
     Args:
-      folder: with model.safetensors (or its parts and their index), or pytorch_model.bin.
-      python: interpreter with PyTorch, for the latter.
+      folder: with model.safetensors (or its parts and their index).
 
     Raises:
       ValueError: there are no weights, or they cannot be read.
@@ -275,17 +268,13 @@ def read_weights(folder: str, python: Optional[str]) -> weights.Values:
         for part in sorted(set(index["weight_map"].values())):
             values.update(read_safetensors(os.path.join(folder, os.path.basename(part))))
         return values
-    if PYTORCH_NAME not in names:
-        raise UserError(
-            f"--input_dir={folder} has no weights: neither {SAFETENSORS_NAME} nor {PYTORCH_NAME} "
-            f"(found: {', '.join(sorted(names))})."
-        )
-    with tempfile.TemporaryDirectory() as temporary:
-        source = os.path.join(temporary, PYTORCH_NAME)
-        target = os.path.join(temporary, SAFETENSORS_NAME)
-        tf.io.gfile.copy(os.path.join(folder, PYTORCH_NAME), source)
-        _call(python, "to_safetensors", source, target)
-        return read_safetensors(target)
+    advice = ""
+    if PYTORCH_NAME in names:
+        advice = " Save it by save_pretrained of transformers 4.35 or newer."
+    raise UserError(
+        f"--input_dir={folder} has no {SAFETENSORS_NAME} (found: {', '.join(sorted(names))})."
+        f"{advice}"
+    )
 
 
 def read_safetensors(path: str) -> weights.Values:
@@ -373,34 +362,3 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
         content = huggingface_tokenizer.tokenizer_json(vocabulary.path, lower)
         files.atomic_write_json(os.path.join(folder, TOKENIZER_NAME), content)
     files.atomic_write_json(os.path.join(folder, TOKENIZER_CONFIG_NAME), settings)
-
-
-# ---- PyTorch ----
-
-
-def write_pytorch(folder: str, python: Optional[str]) -> None:
-    """Writes the weights of a folder also as pytorch_model.bin, for old programs."""
-    source, target = (os.path.join(folder, name) for name in (SAFETENSORS_NAME, PYTORCH_NAME))
-    _call(python, "to_pytorch", source, target)
-
-
-def _call(python: Optional[str], direction: str, *paths: str) -> None:
-    """Runs huggingface_process by an interpreter that has PyTorch; None is this one."""
-    if not python and not importlib.util.find_spec("torch"):
-        raise UserError(
-            f"{PYTORCH_NAME} needs PyTorch, which is not installed beside TensorFlow here. Name an "
-            "interpreter that has torch and safetensors by --huggingface_python; "
-            "`sh tools/environments.sh huggingface` makes one and prints its path."
-        )
-    program = pathlib.Path(__file__).resolve().parent / "huggingface_process.py"
-    try:
-        # -I: without it this folder would come first in the search for modules.
-        process = subprocess.run(
-            [python or sys.executable, "-I", str(program), direction, *paths],
-            capture_output=True,
-        )
-    except OSError as error:
-        raise UserError(f"--huggingface_python={python} cannot be run: {error}.") from error
-    if process.returncode:
-        said = process.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
-        raise UserError(f"{python or sys.executable} failed at {direction}: {said[-1]}")

@@ -1,12 +1,18 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of convert_checkpoint as typed settings, and the values that some of them take."""
+"""The flags of convert_checkpoint and export_model."""
 
 import dataclasses
+import functools
 from typing import Optional
 
-from albert.util import flags as flags_lib
+from albert.configs.flags import TokenizerFlags
+from albert.pretrained import releases
+from albert.util.errors import UserError
+from albert.util.flags import Settings, flag
 
+FORMATS = ("onnx", "tflite")
+QUANTIZATIONS = ("none", "int8")
 LAYOUTS = ("native", "google")
 # Value of --head, beside auto -> transformers' class.
 HEADS = {
@@ -16,40 +22,65 @@ HEADS = {
     "multiple_choice": "AlbertForMultipleChoice",
     "question_answering": "AlbertForQuestionAnswering",
 }
+DIRECTIONS = ("from_albert_zh", "from_huggingface", "to_huggingface", "to_google_layout")
+_OURS = ("from_albert_zh", "to_huggingface", "to_google_layout")
+# Flags that mean something in some directions only.
+_DIRECTIONS_OF = {
+    "layout": ("from_albert_zh",),
+    "head": ("from_huggingface", "to_huggingface"),
+    "approximate_gelu": ("from_huggingface",),
+    "albert_config_file": _OURS,
+    "init_checkpoint": _OURS,
+}
+
+_folder = functools.partial(flag, None, path=True, required=True)
+_path = functools.partial(flag, None, path=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class ConversionSettings(flags_lib.Settings):
+class ConversionFlags(TokenizerFlags):
     """The flags of convert_checkpoint."""
 
-    direction: str
-    input_dir: str
-    output_dir: str
-    albert_config_file: Optional[str]
-    init_checkpoint: Optional[str]
-    spm_model_file: Optional[str]
-    vocab_file: Optional[str]
-    do_lower_case: bool
-    layout: str
-    head: str
-    approximate_gelu: bool
-    pytorch_model_bin: bool
-    huggingface_python: Optional[str]
+    direction: str = flag(
+        None, f"{', '.join(DIRECTIONS)}; --direction= is optional.", required=True, positional=True
+    )
+    input_dir: str = _folder("Folder of the model to convert, or a released model's name.")
+    output_dir: str = _folder("The new folder.")
+    albert_config_file: Optional[str] = _path("Configuration, if not in --input_dir.")
+    init_checkpoint: Optional[str] = _path("Checkpoint, if not in --input_dir.")
+    layout: str = flag(
+        "native", "Embeddings of an albert_zh model: as they are, or google's.", choices=LAYOUTS
+    )
+    head: str = flag("auto", "Head to convert.", choices=("auto", *HEADS))
+    approximate_gelu: bool = flag(False, "Convert a model with exact gelu to the tanh form.")
 
-
-QUANTIZATIONS = ("none", "int8")
+    def check(self) -> None:
+        """Refuses an unknown direction or model, and a flag that does not belong to it."""
+        super().check()
+        if self.direction not in DIRECTIONS:
+            raise UserError(f"{self.direction!r} is none of {', '.join(DIRECTIONS)}.")
+        for name in set(_DIRECTIONS_OF) & self.given:
+            if self.direction not in _DIRECTIONS_OF[name]:
+                raise UserError(
+                    f"--{name} does not apply to {self.direction}, only to "
+                    f"{' and '.join(_DIRECTIONS_OF[name])}."
+                )
+        if self.direction.startswith("to_"):  # from a model of ours
+            releases.named(self.input_dir, f"--input_dir={self.input_dir}")
 
 
 @dataclasses.dataclass(frozen=True)
-class ModelExportSettings(flags_lib.Settings):
+class ModelExportFlags(Settings):
     """The flags of export_model."""
 
-    model_dir: str
-    checkpoint: Optional[str]
-    output_dir: str
-    format: str
-    quantize: str
-    max_seq_length: Optional[int]
-    eval_file: str
-    eval_examples: int
-    max_loss: float
+    model_dir: str = _folder("Folder of the model, or the name of a released one.")
+    checkpoint: Optional[str] = _path("Weights to use in place of model.ckpt-best.")
+    output_dir: str = _folder("The new folder.")
+    format: str = flag(
+        "onnx", "onnx (pip install 'albert-tf[onnx]') or TensorFlow Lite.", choices=FORMATS
+    )
+    quantize: str = flag("none", "int8: a quarter of the size.", choices=QUANTIZATIONS)
+    max_seq_length: Optional[int] = flag(None, "Maximum tokens of an encoder's text.", lower=8)
+    eval_file: str = _folder("Data to compare model and export on: a dev file, or texts.")
+    eval_examples: int = flag(0, "Compare on this many examples; 0: all.", lower=0)
+    max_loss: float = flag(0.5, "Refuse an export that scores worse by more points.", lower=0)

@@ -13,16 +13,13 @@ Only finetuning downloads, once: the data and the model, unless -i and --model n
 
 import argparse
 import importlib
-import os
 import sys
-import traceback
 from typing import List, Optional
 
 from albert import __version__
-from albert.command_line import commands, log, script
+from albert.command_line import cli, commands
 from albert.demo.options import PHASES
-from albert.runtimes import quiet, support
-from albert.util import stop_signals, wording
+from albert.util import wording
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
@@ -43,14 +40,14 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Runs a phase and returns the exit code: 0, or 2 with a one-line error."""
+    """Runs a phase and returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
         usage = commands.as_started(__doc__.strip())
-        commands.show(f"{usage}\n\n{parser_of(next(iter(PHASES))).format_help()}")
+        print(f"{usage}\n\n{parser_of(next(iter(PHASES))).format_help()}")
         return 0
     if arguments[:1] == ["--version"]:
-        commands.show(__version__)
+        print(__version__)
         return 0
     is_named = bool(arguments) and not arguments[0].startswith("-")
     name = arguments.pop(0) if is_named else next(iter(PHASES))
@@ -64,32 +61,10 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _run(module: str, options: argparse.Namespace) -> int:
-    """Runs the phase; a user's mistake becomes one line."""
-    quiet.import_tensorflow(is_verbose=options.verbose)
-    log.configure(verbosity=int(options.verbose))
-    try:
-        with stop_signals.handled():
-            importlib.import_module(module).run(options)
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        return 130
-    except script.user_errors() as error:
-        if options.verbose:
-            traceback.print_exc()
-        print(f"ERROR: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-def cli() -> None:
-    """Runs the demo with the process's own arguments."""
-    support.end_on_interrupt()
-    log.guard_stderr()
-    # Before TensorFlow is loaded: its start-up notices would bury what the demo says.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    commands.print_any_text()
-    sys.exit(main())
+    """Runs the phase."""
+    run = lambda: importlib.import_module(module).run(options)  # noqa: E731
+    return cli.guarded(run, is_verbose=options.verbose)
 
 
 if __name__ == "__main__":
-    cli()
+    sys.exit(main())

@@ -45,7 +45,7 @@ class Commands:
         print(f"    {line}", flush=True)
         self.lines.append(line)
         began = time.time()
-        result = (function or module.main)(flags_lib.parse(module.define_flags, arguments))
+        result = (function or module.main)(flags_lib.parse(module.Flags, arguments))
         self.seconds[name] = self.seconds.get(name, 0.0) + time.time() - began
         return result
 

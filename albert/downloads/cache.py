@@ -227,7 +227,7 @@ def _made(folder: str, arrived: Sequence[_Arrived], make: Maker) -> Dict[str, An
     os.makedirs(temporary)
     origins = ", ".join(item.record["url"] for item in arrived)
     try:
-        with files.naming_full_disk(folder):
+        with files.naming_path(folder):
             make([item.path for item in arrived], temporary)
             record = {
                 "format_version": _RECORD_VERSION,

@@ -1,13 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of the download scripts, as typed settings."""
+"""The flags of the download scripts."""
 
 import dataclasses
+import functools
 from typing import NamedTuple, Optional
 
-from absl import flags
-
-from albert.util import flags as flags_lib
+from albert.util.flags import Settings, flag
 
 
 class Limits(NamedTuple):
@@ -21,44 +20,23 @@ class Limits(NamedTuple):
 USUAL_LIMITS = Limits()
 _ADVICE = " --base_url names another server and folder; --size_limit_gb allows larger files."
 
+_transfer = functools.partial(flag, group="Transfer")
+
 
 @dataclasses.dataclass(frozen=True)
-class TransferSettings(flags_lib.Settings):
-    """The flags of define_transfer_flags."""
+class TransferFlags(Settings):
+    """Where files come from, and what a transfer may take."""
 
-    base_url: Optional[str]
-    sha256: Optional[str]
-    time_limit_minutes: float
-    size_limit_gb: float
+    base_url: Optional[str] = _transfer(None, "Address of a mirror's folder with the files.")
+    sha256: Optional[str] = _transfer(None, "Expected SHA-256; of several files comma-separated.")
+    time_limit_minutes: float = _transfer(
+        USUAL_LIMITS.seconds / 60, "Give up after this time; the next start resumes.", lower=0.001
+    )
+    size_limit_gb: float = _transfer(
+        USUAL_LIMITS.bytes / 1e9, "Refuse files larger than this.", lower=0.001
+    )
 
     @property
     def limits(self) -> Limits:
         """Returns what a transfer may take."""
         return Limits(60 * self.time_limit_minutes, int(1e9 * self.size_limit_gb), _ADVICE)
-
-
-def define_transfer_flags(flag_values: flags.FlagValues, *, base_url: str):
-    """Defines the flags of both download scripts; `base_url` is the help of the flag so called."""
-    flags_lib.string(flag_values, "base_url", None, help=base_url)
-    flags_lib.string(
-        flag_values,
-        "sha256",
-        None,
-        help="SHA-256 that the file must have, if you know it; of several files, with commas "
-        "between them. That of the first download is recorded, and every later one must have the "
-        "same.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "time_limit_minutes",
-        USUAL_LIMITS.seconds / 60,
-        lower_bound=0.001,
-        help="Give up after so long; what has arrived is kept for the next start.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "size_limit_gb",
-        USUAL_LIMITS.bytes / 1e9,
-        lower_bound=0.001,
-        help="Refuse a file of more than this.",
-    )

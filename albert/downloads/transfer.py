@@ -267,7 +267,7 @@ class _Transfer:
     def _write(self, chunks: Iterator[bytes], start: int, size: Optional[int]) -> None:
         name, total = os.path.basename(self.url), size and size / 1e6
         bar = progress.Progress(name, total, unit="MB")
-        with files.naming_full_disk(self.path), open(self.path, "ab") as stream, bar:
+        with files.naming_path(self.path), open(self.path, "ab") as stream, bar:
             bar.skip(start / 1e6)
             for chunk in chunks:
                 start += len(chunk)

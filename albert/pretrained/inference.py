@@ -13,7 +13,6 @@ the tasks are built on `Network` too.
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
 """
 
-import dataclasses
 import logging
 import os
 import sys
@@ -39,9 +38,10 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.checkpoints import checkpoint_files
+from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.pretrained import exported, model_vocabulary, released, warm_start
-from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
+from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
 from albert.runtimes import compat, devices
 from albert.util import files, progress
 from albert.util.errors import UserError
@@ -322,7 +322,7 @@ def checked(texts: Sequence[Text]) -> Texts:
 
 
 def read_texts(
-    settings: TextSettings, given: Sequence[str] = (), known: Sequence[str] = ()
+    settings: TextFlags, given: Sequence[str] = (), known: Sequence[str] = ()
 ) -> Iterator[Texts]:
     """Yields the texts of --input_file in groups that arrived together; or `given` alone.
 
@@ -346,7 +346,7 @@ def read_texts(
 
 
 def announce(
-    config: Optional[modeling.AlbertConfig], checkpoint: Optional[str], settings: TextSettings
+    config: Optional[modeling.AlbertConfig], checkpoint: Optional[str], settings: TextFlags
 ) -> None:
     """Logs the first line of a script that answers texts: model, input, precision and device."""
     if _LOGGER.isEnabledFor(logging.INFO):
@@ -360,7 +360,7 @@ def announce(
 
 
 def answer_texts(
-    settings: TextSettings,
+    settings: TextFlags,
     answer: Callable[[Texts], Iterable[str]],
     *,
     heading: str = "",
@@ -505,7 +505,7 @@ class Source(NamedTuple):
     max_seq_length: int  # longer texts are cut
 
 
-def find_source(settings: PretrainedSettings) -> Source:
+def find_source(settings: EncoderFlags) -> Source:
     """Returns the model that the flags of a script name.
 
     Raises:
@@ -531,12 +531,12 @@ def find_source(settings: PretrainedSettings) -> Source:
 
 def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
     """Returns the model of a folder, or the released one of a name; raises ValueError as above."""
-    named: Any = dict.fromkeys(field.name for field in dataclasses.fields(PretrainedSettings))
-    program = None if checkpoint else exported.find(place)
+    program, length = None if checkpoint else exported.find(place), None
     if program:
-        checkpoint, named["max_seq_length"] = program, exported.max_seq_length(program)
-    named.update(albert_dir=place, init_checkpoint=checkpoint, do_lower_case=True)
-    return find_source(PretrainedSettings(**named))
+        checkpoint, length = program, exported.max_seq_length(program)
+    return find_source(
+        EncoderFlags(albert_dir=place, init_checkpoint=checkpoint, max_seq_length=length)
+    )
 
 
 def _albert(

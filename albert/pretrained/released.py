@@ -31,11 +31,11 @@ from albert.pretrained.settings import (
     CACHE_DIR,
     CONFIG_NAME,
     SPM_MODEL_NAME,
-    ModelSettings,
     Settings,
 )
 from albert.util import files, wording
 from albert.util.errors import UserError
+from albert.util.flags import AnySettings
 
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 
@@ -338,7 +338,7 @@ def _check_vocabulary(found: ModelFiles) -> None:
 # The flags of a script.
 
 
-def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> ModelSettings:
+def completed(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySettings:
     """Returns settings in which the parts of the model are named that its folder holds.
 
     --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
@@ -366,7 +366,7 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
                 f"--spm_model_file={FROM_TF_HUB} takes the vocabulary of a module, and no "
                 "--albert_hub_module_handle is given. Name the module, or the vocabulary's file."
             )
-        settings = cast(ModelSettings, settings.replace(spm_model_file=None))
+        settings = cast(AnySettings, settings.replace(spm_model_file=None))
     if flags.get("albert_hub_module_handle"):
         if folder:
             raise UserError(
@@ -397,4 +397,4 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
         recorded = vocabulary_of(found, folder, settings, label=label)
         changes["do_lower_case"] = recorded and recorded.do_lower_case
     new = {name: value for name, value in changes.items() if flags.get(name, value) != value}
-    return cast(ModelSettings, settings.replace(**new)) if new else settings
+    return cast(AnySettings, settings.replace(**new)) if new else settings

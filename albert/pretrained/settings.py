@@ -1,13 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Flags of the scripts that run a pretrained or fine-tuned model, as typed settings, and
-values that some of them take.
-"""
+"""Names of a model's files, and the flags of scripts that answer texts."""
 
 import dataclasses
-from typing import Optional, TypeVar
+import functools
+from typing import Optional
 
-from albert.util.flags import EncoderSettings, Settings
+from albert.configs.flags import PRECISIONS
+from albert.util.flags import Settings, flag
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
 ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
@@ -17,23 +17,16 @@ MODULE_FORMATS = ("tf1", "tf2")  # of a TF-Hub module
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
 
-# Those of any script whose flags name a model.
-ModelSettings = TypeVar("ModelSettings", bound=Settings)
+_data = functools.partial(flag, group="Data")
+_speed = functools.partial(flag, group="Memory and speed")
 
 
 @dataclasses.dataclass(frozen=True)
-class PretrainedSettings(EncoderSettings):
-    """The flags of util.flags.define_encoder_flags: which pretrained model it is."""
+class TextFlags(Settings):
+    """Where texts come from and answers go."""
 
-    albert_dir: Optional[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class TextSettings(Settings):
-    """The flags of util.flags.define_text_flags: where texts come from and answers go."""
-
-    input_file: str
-    columns: Optional[str]
-    output_file: str
-    predict_batch_size: int
-    precision: str
+    input_file: str = _data("-", "Texts, one per line; - is standard input.", path=True)
+    columns: Optional[str] = _data(None, "Columns or JSON fields of the text or the two texts.")
+    output_file: str = flag("-", "File to write; - is standard output.", path=True, group="Output")
+    predict_batch_size: int = _speed(32, "Texts per batch.", lower=1)
+    precision: str = _speed("float32", "Type of activations.", choices=PRECISIONS)

@@ -231,7 +231,8 @@ class InstanceMaker:
         """Returns what records are made from, except for the text, as JSON values."""
         # A setting that older versions lacked is recorded only if it differs from its default, so
         # that files of those versions stay current.
-        values, unset = dict(self._settings._asdict()), DataSettings._field_defaults
+        unset = DataSettings().to_dict()
+        values = {name: getattr(self._settings, name) for name in unset}
         del values["user_dictionary"]  # its content counts, not its path
         newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
         made_from = {

@@ -129,7 +129,7 @@ def mask_sequence(
     )
     is_piece, length = np.ones([1, len(place)], bool), np.array([len(place)])
     sequence = _Sequences(ids[place][None], is_piece, is_piece, opens[None], length)
-    settings = settings._replace(max_seq_length=len(ids))
+    settings = settings.replace(max_seq_length=len(ids))
     wanted = _number_to_predict(np.array([len(ids) - 3]), settings)
     output, chosen = _mask(sequence, wanted, keys=key, table=table, settings=settings)
     result = ids.copy()

@@ -1,42 +1,61 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What records are made of: the settings, and the flags of both scripts that make them."""
+"""The flags of the scripts that make pretraining records, and of run_pretraining."""
 
 import dataclasses
 import functools
-from typing import NamedTuple, Optional
+from typing import Optional
 
-from absl import flags
-
-from albert.util import flags as flags_lib
+from albert.configs import flags as shared
+from albert.configs.flags import TokenizerFlags
+from albert.util.errors import UserError
+from albert.util.flags import Settings, flag
 
 INPUT_MODES = ("r", "rb")
 LANGUAGES = ("any", "zh")
 WORD_STARTS = ("reference", "underline")
 TEXT_FIELD = "text"  # of JSON lines
 
+_data = functools.partial(flag, group="Data")
+_training = functools.partial(flag, group="Training")
+_evaluation = functools.partial(flag, group="Evaluation and prediction")
+_model = functools.partial(flag, group="Model")
+_masking = functools.partial(flag, group="Masking")
+_file = functools.partial(flag, None, path=True, required=True)
 
-class DataSettings(NamedTuple):
-    """The settings of the records; names and defaults are those of the flags."""
 
-    max_seq_length: int = 512
-    max_predictions_per_seq: int = 20
-    masked_lm_prob: float = 0.15
-    ngram: int = 3
-    favor_shorter_ngram: bool = True
-    do_whole_word_mask: bool = True
-    do_permutation: bool = False
-    random_next_sentence: bool = False
-    short_seq_prob: float = 0.1
-    dupe_factor: int = 40
-    random_seed: int = 12345
-    word_start: str = "reference"
-    input_file_mode: str = "r"
+@dataclasses.dataclass(frozen=True)
+class DataSettings(Settings):
+    """What records are made of."""
+
+    max_seq_length: int = _data(512, "Tokens of a sequence, [CLS] and two [SEP] included.")
+    max_predictions_per_seq: int = _masking(20, "Maximum masked tokens of a sequence.")
+    masked_lm_prob: float = _masking(0.15, "Fraction of tokens to mask.")
+    ngram: int = _masking(3, "Maximum words that are masked together.")
+    favor_shorter_ngram: bool = _masking(True, "Mask n words with a probability of 1/n.")
+    do_whole_word_mask: bool = _masking(True, "Mask all tokens of a word or none.")
+    do_permutation: bool = _masking(False, "Also shuffle as many other tokens and predict them.")
+    random_next_sentence: bool = _data(False, "Predict BERT's next sentence, not the order.")
+    short_seq_prob: float = _data(0.1, "Fraction of sequences that are shorter.")
+    dupe_factor: int = _data(40, "Passes over the text, each masked anew.")
+    random_seed: int = _data(12345, "Random seed.")
+    word_start: str = _masking(
+        "reference",
+        "Where words start in SentencePiece text: as in Google's data, or at spaces (underline).",
+        choices=WORD_STARTS,
+    )
+    input_file_mode: str = _data(
+        "r",
+        "What is not UTF-8 or JSON is an error (r), or dropped and counted (rb).",
+        choices=INPUT_MODES,
+    )
     shuffle_window_mb: int = 256
-    language: str = "any"
-    user_dictionary: Optional[str] = None
-    split_sentences: bool = False
-    text_field: str = TEXT_FIELD
+    language: str = _data(
+        "any", "zh: find the words of Chinese by jieba; tokens stay the same.", choices=LANGUAGES
+    )
+    user_dictionary: Optional[str] = _data(None, "More words for --language=zh.", path=True)
+    split_sentences: bool = _data(False, "Split lines into sentences (English and Chinese).")
+    text_field: str = _data(TEXT_FIELD, "Field of JSON lines that holds the text.")
 
     @property
     def slots(self) -> int:
@@ -44,111 +63,82 @@ class DataSettings(NamedTuple):
         return self.max_predictions_per_seq * (1 + self.do_permutation)
 
 
-_DEFAULTS = DataSettings()
-# The settings of the records, for one machine and for a cluster: kind of flag, name, help.
-_DATA_FLAGS = (
-    (flags_lib.string, "text_field", "The field of JSON lines that holds the text."),
-    (
-        flags_lib.boolean,
-        "split_sentences",
-        "A line is a paragraph: split it into sentences, by rules for English and Chinese.",
-    ),
-    (
-        functools.partial(flags_lib.choice, choices=LANGUAGES),
-        "language",
-        "any: words begin where the vocabulary marks it (## and --word_start). zh: jieba finds the "
-        "words of Chinese; tokens and their ids stay the same.",
-    ),
-    (
-        flags_lib.path,
-        "user_dictionary",
-        "More words for --language=zh, one a line, perhaps with a frequency behind a space.",
-    ),
-    (flags_lib.floating, "masked_lm_prob", "Share of tokens to predict."),
-    (flags_lib.integer, "max_predictions_per_seq", "Most tokens to predict in a sequence."),
-    (flags_lib.integer, "ngram", "Most words that are masked together."),
-    (
-        flags_lib.boolean,
-        "favor_shorter_ngram",
-        "n words are masked together with a probability in proportion to 1/n; off: reversed.",
-    ),
-    (flags_lib.boolean, "do_whole_word_mask", "Mask all tokens of a word or none."),
-    (
-        functools.partial(flags_lib.choice, choices=WORD_STARTS),
-        "word_start",
-        "Where a word starts in SentencePiece text. reference: as in the published English models, "
-        "where every token with a letter other than a-z starts a word. underline: at spaces only, "
-        "for every language that writes them.",
-    ),
-    (
-        flags_lib.boolean,
-        "do_permutation",
-        "Also shuffle as many other tokens and predict them: twice the predictions.",
-    ),
-    (flags_lib.integer, "max_seq_length", "Tokens of a sequence, [CLS] and two [SEP] included."),
-    (flags_lib.floating, "short_seq_prob", "Share of passes over a document that are cut shorter."),
-    (flags_lib.integer, "dupe_factor", "Passes over the text, each cut and masked anew."),
-    (
-        flags_lib.boolean,
-        "random_next_sentence",
-        "BERT's next-sentence task in place of ALBERT's sentence order.",
-    ),
-    (flags_lib.integer, "random_seed", "The seed of all random numbers."),
-)
+@dataclasses.dataclass(frozen=True)
+class RecordFlags(DataSettings, TokenizerFlags):
+    """The flags of the text, the tokens and the records, on one machine or on a cluster."""
+
+    input_file: str = _file("Text or JSON lines: files, patterns and folders.", group="Data")
+    output_file: str = _file("Record files to write, comma-separated.", group="Output")
+    overwrite: bool = flag(False, "Replace files that another program made.", group="Output")
 
 
 @dataclasses.dataclass(frozen=True)
-class TextSettings(flags_lib.Settings):
-    """The flags of the text, the tokens and the records, on one machine or on a cluster."""
+class PretrainingFlags(shared.TrainingFlags):
+    """The flags of run_pretraining."""
 
-    input_file: str
-    input_file_mode: str
-    output_file: str
-    overwrite: bool
-    vocab_file: Optional[str]
-    spm_model_file: Optional[str]
-    do_lower_case: bool
-    text_field: str
-    split_sentences: bool
-    language: str
-    user_dictionary: Optional[str]
-    masked_lm_prob: float
-    max_predictions_per_seq: int
-    ngram: int
-    favor_shorter_ngram: bool
-    do_whole_word_mask: bool
-    word_start: str
-    do_permutation: bool
-    max_seq_length: int
-    short_seq_prob: float
-    dupe_factor: int
-    random_next_sentence: bool
-    random_seed: int
-
-
-def define_data_flags(flag_values: flags.FlagValues, *, mode_help: str):
-    """Defines the flags of the input and of DataSettings; `mode_help`: of input_file_mode."""
-    flags_lib.path(
-        flag_values,
-        "input_file",
-        required=True,
-        help="Text files: names, patterns and folders, with commas between them. .jsonl and .json "
-        "hold JSON lines, other files plain text; with .gz at its end a file is compressed.",
+    input_file: str = _data(
+        None, "Records to train on: files and patterns, comma-separated.", path=True, required=True
     )
-    flags_lib.define_tokenizer_flags(flag_values)
-    flags_lib.mark(flag_values, "one of two required", "vocab_file", "spm_model_file")
-    flags_lib.choice(
-        flag_values,
-        "input_file_mode",
-        _DEFAULTS.input_file_mode,
-        choices=INPUT_MODES,
-        help=mode_help,
+    eval_file: Optional[str] = _data(
+        None, "Records to evaluate on; default: --input_file.", path=True
     )
-    for define, name, text in _DATA_FLAGS:
-        define(flag_values, name, getattr(_DEFAULTS, name), help=text)
+    do_train: bool = flag(True)
+    do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
+    max_seq_length: int = flag(512, "Tokens of a record's sequence.")
+    max_predictions_per_seq: int = _data(20, "Masked tokens of a record at most.", lower=1)
+    masked_lm_budget: float = _data(
+        0.0, "Above 0: draw new masks in each pass, so many per unmasked token.", lower=0, upper=1
+    )
+    padding: str = _data(
+        "max",
+        "Pad to the longest of a batch, to buckets of like length, or to the maximum.",
+        choices=shared.PADDINGS,
+    )
+    spm_model_file: Optional[str] = _model(
+        None, "SentencePiece model of the records, if they do not name it.", path=True
+    )
+    vocab_file: Optional[str] = _model(
+        None, "WordPiece vocabulary of the records, if they do not name it.", path=True
+    )
+    share_type: Optional[str] = _model(
+        None, "What the layers share: all, attention, ffn or none; default: the configuration's."
+    )
+    init_from_group0: bool = _model(
+        False, "Start every layer group from the one group of --init_checkpoint."
+    )
+    train_batch_size: int = flag(4096)
+    eval_batch_size: int = _evaluation(64, "Batch size of evaluation.", lower=1)
+    max_eval_steps: int = _evaluation(100, "Maximum batches to evaluate.", lower=1)
+    eval_untrained: bool = _evaluation(False, "Evaluate model.ckpt-0 too; it is never the best.")
+    optimizer: str = flag("lamb")
+    learning_rate: float = flag(0.00176)
+    poly_power: float = _training(1.0, "Power of the learning rate decay.", lower=0)
+    num_train_steps: int = _training(125000, "Training steps.", lower=1)
+    num_warmup_steps: int = _training(3125, "Warm-up steps.", lower=0)
+    start_warmup_step: int = _training(0, "Step at which warm-up begins.", lower=0)
+    until_step: Optional[int] = _training(
+        None, "Stop at this step of --num_train_steps; the next run resumes.", lower=1
+    )
+    train_layers: Optional[int] = _training(
+        None, "Train this many of the layers, which share weights (arXiv:2010.12562).", lower=1
+    )
+    save_checkpoints_steps: int = flag(5000)
+    keep_checkpoint_max: int = shared.keep_checkpoint_max()
 
+    @property
+    def last_step(self) -> int:
+        """The step at which this run ends; the schedule may continue."""
+        return min(self.until_step or self.num_train_steps, self.num_train_steps)
 
-def data_settings(settings: flags_lib.Settings) -> DataSettings:
-    """Returns the settings of the records; those without a flag in this script are defaults."""
-    given = settings.to_dict()
-    return _DEFAULTS._replace(**{name: given[name] for name in _DEFAULTS._fields if name in given})
+    def check(self) -> None:
+        """Checks flags against each other."""
+        super().check()
+        if not (self.albert_config_file or self.albert_dir or self.init_checkpoint):
+            raise UserError(
+                "--albert_config_file must be given, or --albert_dir, or --init_checkpoint with "
+                "albert_config.json beside it."
+            )
+        if not self.do_train and not self.do_eval:
+            raise UserError("Nothing to do. Give --do_train, --do_eval, or both.")
+        if self.spm_model_file and self.vocab_file:
+            raise UserError("Give --spm_model_file or --vocab_file, not both.")

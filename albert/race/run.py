@@ -18,7 +18,7 @@ from albert import fine_tuning_utils, tokenization
 from albert.data import batches
 from albert.race import examples, model
 from albert.race import features as race_features
-from albert.race.settings import RaceSettings
+from albert.race.settings import RaceFlags
 from albert.training import distribution, evaluation, fine_tuning, metrics
 from albert.util import files
 from albert.util.errors import UserError
@@ -37,19 +37,19 @@ _USES = {"train": "train", "dev": "eval", "test": "predict"}
 class RaceTask(fine_tuning.Task):
     """Questions on passages, with four options each."""
 
-    settings: RaceSettings
+    settings: RaceFlags
     description_name = "race.json"
     best_metric = BEST_METRIC
     training_only = ("max_seq_length", "max_qa_length")
     metric_fn = staticmethod(model.tpu_metrics)
 
-    def __init__(self, settings: RaceSettings, tokenizer: tokenization.FullTokenizer):
+    def __init__(self, settings: RaceFlags, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
         self.name = settings.task_name
         self._levels = examples.levels_of(settings.high_only, settings.middle_only)
 
     @classmethod
-    def check_flags(cls, settings: RaceSettings) -> None:  # type: ignore[override]
+    def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
         """Checks what is to be done, the levels, the lengths and the feature files."""
         if not (settings.do_train or settings.do_eval or settings.do_predict):
             raise UserError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")

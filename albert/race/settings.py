@@ -1,24 +1,36 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of run_race as typed settings."""
+"""The flags of run_race."""
 
 import dataclasses
+import functools
 from typing import Optional
 
-from albert.training.settings import TaskSettings
+from albert.configs import flags as shared
+from albert.util.flags import flag
+
+_data = functools.partial(flag, group="Data")
 
 
 @dataclasses.dataclass(frozen=True)
-class RaceSettings(TaskSettings):
+class RaceFlags(shared.TaskFlags):
     """The flags of run_race."""
 
-    data_dir: str
-    task_name: str
-    max_qa_length: int
-    dropout_prob: float
-    high_only: bool
-    middle_only: bool
-    train_file: Optional[str]
-    eval_file: Optional[str]
-    predict_file: Optional[str]
-    num_keep_checkpoint: int
+    data_dir: str = _data(None, "Folder of RACE, or its parent.", path=True, required=True)
+    task_name: str = flag("race", "Name of the task in files and results.", group="Output")
+    max_qa_length: int = _data(128, "Maximum tokens of question and option.", lower=1)
+    high_only: bool = _data(False, "Use only RACE's high-school part.")
+    middle_only: bool = _data(False, "Use only RACE's middle-school part.")
+    train_file: Optional[str] = _data(None, "Record file for features to train on.", path=True)
+    eval_file: Optional[str] = _data(None, "Record file for features to evaluate.", path=True)
+    predict_file: Optional[str] = _data(None, "Record file for features to predict.", path=True)
+    dropout_prob: float = flag(
+        0.1, "Dropout before the head.", lower=0, upper=0.99, group="Training"
+    )
+    do_train: bool = flag(True)
+    do_eval: bool = flag(True)
+    learning_rate: float = flag(1e-5)
+    train_step: int = flag(12000)
+    warmup_step: int = flag(1000)
+    save_checkpoints_steps: int = flag(100)
+    num_keep_checkpoint: int = shared.keep_checkpoint_max()

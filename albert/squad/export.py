@@ -18,7 +18,7 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling
 from albert.pretrained import exported, warm_start
 from albert.pretrained.saved_model import Inputs
-from albert.runtimes import compat
+from albert.runtimes import compat, estimator
 from albert.util import files
 
 TFLITE_NAME = "albert_model.tflite"
@@ -124,3 +124,14 @@ def run_tflite(content: bytes, inputs: Mapping[str, np.ndarray]) -> Dict[str, np
         detail["name"].split(":")[0]: interpreter.get_tensor(detail["index"])
         for detail in interpreter.get_output_details()
     }
+
+
+def build_serving_input_fn(seq_length):
+    """Returns a function that makes a ServingInputReceiver of int32 [1, seq_length] each."""
+
+    def input_fn():
+        shape = [1, seq_length]
+        inputs = {name: tf.placeholder(tf.int32, shape, name) for name in Inputs._fields}
+        return estimator.export.ServingInputReceiver(inputs, inputs)
+
+    return input_fn

@@ -24,13 +24,21 @@ from albert.squad import export as squad_export
 from albert.squad import features as squad_features
 from albert.squad import metrics as squad_metrics
 from albert.squad.decoding import Predictions
-from albert.squad.settings import FILES, SquadSettings, SquadV2Settings
+from albert.squad.settings import SquadFlags, SquadV2Flags
 from albert.training import evaluation, fine_tuning, metrics
 from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
+_FILES = (
+    "train_file",
+    "predict_file",
+    "train_feature_file",
+    "predict_feature_file",
+    "predict_feature_left_file",
+    "export_dir",
+)
 _THRESHOLD_KEY = "null_score_diff_threshold"
 
 
@@ -52,7 +60,7 @@ class SquadTask(fine_tuning.Task):
     and writes the answers of the best one.
     """
 
-    settings: SquadSettings
+    settings: SquadFlags
     description_name = "squad.json"
     best_metric = "f1"
     constant_loss_share = 0.6  # windows may be shorter, and some answers are easier to guess
@@ -63,14 +71,14 @@ class SquadTask(fine_tuning.Task):
     has_impossible = False  # whether there may be questions without an answer
     has_lite_model = False  # whether a TensorFlow Lite model is exported too
 
-    def __init__(self, settings: SquadSettings, tokenizer: tokenization.FullTokenizer):
+    def __init__(self, settings: SquadFlags, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
         self._questions: Optional[squad_features.SquadFeatures] = None
         self._gold: Optional[squad_metrics.GoldAnswers] = None
         self._best: Dict[str, Decoded] = {}  # one entry: thousands of n-best lists are large
 
     @classmethod
-    def check_flags(cls, settings: SquadSettings) -> None:  # type: ignore[override]
+    def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
         """Checks that there is something to do, with its own file each, and that lengths fit."""
         if not (settings.do_train or settings.do_predict or settings.export_dir):
             raise UserError(
@@ -91,7 +99,7 @@ class SquadTask(fine_tuning.Task):
                 "[SEP]. Lower the first (24 is enough for most questions) or raise the second."
             )
         known: Dict[str, str] = {}
-        for name in FILES:
+        for name in _FILES:
             path = getattr(settings, name)
             other = known.setdefault(os.path.abspath(path), name) if path else name
             if other != name and {name, other} != {"train_file", "predict_file"}:
@@ -293,13 +301,13 @@ class SquadV1(SquadTask):
 class SquadV2(SquadTask):
     """SQuAD v2.0: questions may have no answer."""
 
-    settings: SquadV2Settings
+    settings: SquadV2Flags
     name = "squad_v2"
     decoding_keys = decoding.Limits._fields
     has_impossible = True
 
     @classmethod
-    def check_flags(cls, settings: SquadV2Settings) -> None:  # type: ignore[override]
+    def check_flags(cls, settings: SquadV2Flags) -> None:  # type: ignore[override]
         """Checks also the beams and the threshold."""
         super().check_flags(settings)
         for name in ("start_n_top", "end_n_top"):
@@ -343,7 +351,7 @@ class SquadV2(SquadTask):
         return Decoded(predictions, scores, sum(map(bool, predictions.answers.values())))
 
 
-def _threshold(settings: SquadV2Settings, checkpoint: str) -> float:
+def _threshold(settings: SquadV2Flags, checkpoint: str) -> float:
     """The null score up to which answers are kept: the flag's, the evaluation's, or 0."""
     if settings.null_score_diff_threshold is not None:
         return settings.null_score_diff_threshold

@@ -20,8 +20,8 @@ from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
+from albert.configs.flags import TrainingFlags
 from albert.runtimes import compat
-from albert.training.settings import TrainingSettings
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -116,7 +116,7 @@ def _task(task: Any, counts: Mapping[str, int]) -> Tuple[str, int]:
     return kind, int(index)
 
 
-def check_unused_cluster(settings: TrainingSettings) -> None:
+def check_unused_cluster(settings: TrainingFlags) -> None:
     """Raises ValueError if several processes would each train alone into one folder."""
     if settings.distribution_strategy == MULTI_WORKER or not settings.do_train:
         return
@@ -160,7 +160,7 @@ def server_of_this_process() -> Iterator[None]:
 # Devices.
 
 
-def local_devices(settings: TrainingSettings) -> List[str]:
+def local_devices(settings: TrainingFlags) -> List[str]:
     """Returns this process's GPUs, or else its CPU or parts of it; raises ValueError."""
     strategy, wanted = settings.distribution_strategy, settings.num_devices
     if wanted is not None and strategy != MIRRORED:
@@ -178,7 +178,7 @@ def local_devices(settings: TrainingSettings) -> List[str]:
     return [f"/{kind}:{number}" for number in range(wanted or gpus or 1)]
 
 
-def num_replicas(settings: TrainingSettings) -> int:
+def num_replicas(settings: TrainingFlags) -> int:
     """Returns how many devices, of all hosts, share each batch of training."""
     workers = 1
     if settings.distribution_strategy == MULTI_WORKER:
@@ -186,12 +186,12 @@ def num_replicas(settings: TrainingSettings) -> int:
     return workers * len(local_devices(settings))
 
 
-def is_chief(settings: TrainingSettings) -> bool:
+def is_chief(settings: TrainingFlags) -> bool:
     """Returns whether this process writes the run's checkpoints and results."""
     return settings.distribution_strategy != MULTI_WORKER or read_cluster().is_chief
 
 
-def build_strategy(settings: TrainingSettings) -> Optional[tf.distribute.Strategy]:
+def build_strategy(settings: TrainingFlags) -> Optional[tf.distribute.Strategy]:
     """Returns TensorFlow's strategy for training, and logs the devices; None for one device."""
     if settings.distribution_strategy == NONE:
         return None
@@ -215,7 +215,7 @@ def build_strategy(settings: TrainingSettings) -> Optional[tf.distribute.Strateg
         return tf.distribute.MirroredStrategy(devices)
 
 
-def session_config(settings: TrainingSettings) -> tf.ConfigProto:
+def session_config(settings: TrainingFlags) -> tf.ConfigProto:
     """Returns the session settings, with as many parts of the CPU as stand for devices."""
     config = compat.session_config()
     devices = local_devices(settings)

@@ -21,14 +21,13 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import checkpoint_files
-from albert.command_line import script
+from albert.configs.flags import TrainingFlags
 from albert.data import record_damage
 from albert.pretrained import released, warm_start
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
-from albert.training.settings import TrainingSettings
 from albert.util import files, folder_lock, progress, stop_signals
 from albert.util.errors import UserError
 
@@ -71,7 +70,7 @@ def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates a script's main part, which takes settings: training locks --output_dir."""
 
     @functools.wraps(script)
-    def run(settings: TrainingSettings, *arguments: Any) -> Any:
+    def run(settings: TrainingFlags, *arguments: Any) -> Any:
         if not settings.do_train or not distribution.is_chief(settings):
             return script(settings, *arguments)
         with folder_lock.held(settings.output_dir):
@@ -80,9 +79,7 @@ def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def announce(
-    settings: TrainingSettings, config: Optional[modeling.AlbertConfig], data: str
-) -> None:
+def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], data: str) -> None:
     """Logs the first line of a run: model, data, precision and device.
 
     Args:
@@ -95,7 +92,7 @@ def announce(
         _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
 
 
-def device_line(settings: TrainingSettings) -> str:
+def device_line(settings: TrainingFlags) -> str:
     """Returns what this process runs on; with --use_tpu no GPU is touched, not even to count."""
     does = "Training" if settings.do_train else "Running"
     if settings.use_tpu:
@@ -161,7 +158,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
 
 
 def agreed_resume_point(
-    settings: TrainingSettings, flags: TrainingSettings
+    settings: TrainingFlags, flags: TrainingFlags
 ) -> Optional[checkpoint_files.Checkpoint]:
     """Returns what `resume_point` finds, where several workers train once all are there.
 
@@ -203,7 +200,7 @@ def agreed_resume_point(
 
 
 def first_weights(
-    settings: TrainingSettings, resumed: Optional[checkpoint_files.Checkpoint]
+    settings: TrainingFlags, resumed: Optional[checkpoint_files.Checkpoint]
 ) -> Optional[str]:
     """Returns the checkpoint of the first weights, if any, and logs where they come from."""
     module = getattr(settings, "albert_hub_module_handle", None)
@@ -223,7 +220,7 @@ def first_weights(
 
 
 def run_config(
-    settings: TrainingSettings, *, keep_checkpoint_max: int = 0
+    settings: TrainingFlags, *, keep_checkpoint_max: int = 0
 ) -> "tf_estimator.tpu.RunConfig":
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
@@ -254,7 +251,7 @@ def run_config(
         )
 
 
-def _common_config(settings: TrainingSettings, keep_checkpoint_max: int) -> Dict[str, Any]:
+def _common_config(settings: TrainingFlags, keep_checkpoint_max: int) -> Dict[str, Any]:
     return {
         "model_dir": settings.output_dir,
         "keep_checkpoint_max": keep_checkpoint_max,
@@ -265,12 +262,12 @@ def _common_config(settings: TrainingSettings, keep_checkpoint_max: int) -> Dict
     }
 
 
-def _steps_per_loop(settings: TrainingSettings) -> int:
+def _steps_per_loop(settings: TrainingFlags) -> int:
     return min(settings.iterations_per_loop, settings.save_checkpoints_steps)
 
 
 def _single_estimator(
-    settings: TrainingSettings, model_fn: ModelFn, *, keep_checkpoint_max: int = 0, **sizes: int
+    settings: TrainingFlags, model_fn: ModelFn, *, keep_checkpoint_max: int = 0, **sizes: int
 ) -> "tf_estimator.tpu.TPUEstimator":
     """An estimator for a TPU, a CPU or one GPU; `sizes` are of batches, over all cores."""
     return tf_estimator.tpu.TPUEstimator(
@@ -284,7 +281,7 @@ def _single_estimator(
 
 
 def _training_estimator(
-    settings: TrainingSettings, model_fn: ModelFn, *, keep_checkpoint_max: int
+    settings: TrainingFlags, model_fn: ModelFn, *, keep_checkpoint_max: int
 ) -> "tf_estimator.Estimator":
     """An estimator that trains on the devices the flags name."""
     strategy = distribution.build_strategy(settings)
@@ -307,7 +304,7 @@ def _training_estimator(
     return tf_estimator.Estimator(replica_model_fn, config=config, params=params)
 
 
-def check_batch_sizes(settings: TrainingSettings) -> None:
+def check_batch_sizes(settings: TrainingFlags) -> None:
     """Raises ValueError where batches cannot be split as asked, or devices exclude each other."""
     _check_strategy(settings)
     cores = settings.num_tpu_cores if settings.use_tpu else 1
@@ -340,10 +337,10 @@ def check_batch_sizes(settings: TrainingSettings) -> None:
         )
 
 
-def _check_strategy(settings: TrainingSettings) -> None:
+def _check_strategy(settings: TrainingFlags) -> None:
     """Checks what goes together with --distribution_strategy and --use_tpu."""
     strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
-    minutes, patience = settings.save_checkpoints_minutes, settings.worker_patience_seconds
+    patience = settings.worker_patience_seconds
     module = getattr(settings, "albert_hub_module_handle", None)
     named = getattr(settings, "padding", "max")
     padding = named or "longest"  # None becomes "longest"
@@ -372,11 +369,6 @@ def _check_strategy(settings: TrainingSettings) -> None:
             "Give --padding=max, or use TensorFlow 2.",
         ),
         (
-            use_tpu and minutes,
-            f"--save_checkpoints_minutes={minutes:g} does not work with --use_tpu, where the host "
-            "hears of a step each --iterations_per_loop. Give --save_checkpoints_steps alone.",
-        ),
-        (
             patience is not None and not is_multi_worker,
             f"--worker_patience_seconds={patience or 0:g} is for "
             f"--distribution_strategy={distribution.MULTI_WORKER}: there is no other worker.",
@@ -403,7 +395,7 @@ def _explained(reporter: training_hooks.ProgressHook, folder: str, start: int) -
     `start` is the step whose batch is the first that was read.
     """
     try:
-        with files.naming_full_disk(folder), record_damage.explained(lambda: reporter.step - start):
+        with files.naming_path(folder), record_damage.explained(lambda: reporter.step - start):
             yield
     except tf.errors.InvalidArgumentError as error:
         refused = _GRADIENT_STOP.search(error.message)
@@ -417,13 +409,13 @@ def _explained(reporter: training_hooks.ProgressHook, folder: str, start: int) -
 
 
 def train(
-    settings: TrainingSettings,
+    settings: TrainingFlags,
     model_fn: Callable[[Optional[str]], ModelFn],
     input_fn: Callable[[int], InputFn],
     *,
     max_steps: int,
     documents: Mapping[str, bytes],
-    flags: Optional[TrainingSettings] = None,
+    flags: Optional[TrainingFlags] = None,
     keep_checkpoint_max: int = 0,
     hooks: Sequence[tf.train.SessionRunHook] = (),
     on_start: Callable[[], None] = lambda: None,
@@ -478,7 +470,7 @@ def train(
 
 
 def _reporter(
-    settings: TrainingSettings, *, watch: Optional[training_hooks.Watch], **options: Any
+    settings: TrainingFlags, *, watch: Optional[training_hooks.Watch], **options: Any
 ) -> training_hooks.ProgressHook:
     return training_hooks.ProgressHook(
         settings.output_dir,
@@ -494,7 +486,7 @@ def _reporter(
 def _recover(
     run_from: Callable[[Optional[checkpoint_files.Checkpoint]], None],
     resumed: Optional[checkpoint_files.Checkpoint],
-    settings: TrainingSettings,
+    settings: TrainingFlags,
     *,
     reporter: training_hooks.ProgressHook,
 ) -> None:
@@ -508,7 +500,7 @@ def _recover(
             stop_signals.resume("The same command resumes from the last checkpoint.")
             before, resumed = resumed, resume_point(settings.output_dir)
             recoveries = recoveries + 1 if resumed == before else 1
-            reason = " ".join(script.error_text(error).split())
+            reason = error.message.split("\n")[0]
             lost = f"Lost the session after step {reporter.step} ({reason})."
             if settings.distribution_strategy == distribution.MULTI_WORKER:
                 remedy = "Start the same command in every process again"
@@ -548,7 +540,7 @@ def _summary(
 def _run_estimator(
     estimator: "tf_estimator.Estimator",
     input_fn: InputFn,
-    settings: TrainingSettings,
+    settings: TrainingFlags,
     *,
     reporter: training_hooks.ProgressHook,
     options: Mapping[str, Any],
@@ -594,7 +586,7 @@ class _CountingHook(tf.train.SessionRunHook):
 
 
 def evaluator(
-    settings: TrainingSettings,
+    settings: TrainingFlags,
     model_fn: ModelFn,
     input_fn: InputFn,
     *,
@@ -623,7 +615,7 @@ class OutputCollector:
 
     def __init__(
         self,
-        settings: TrainingSettings,
+        settings: TrainingFlags,
         model_fn: ModelFn,
         input_fn: InputFn,
         *,
@@ -741,7 +733,7 @@ _CHIEFS_OWN = {
 _OWN = ("output_dir", *_CHIEFS_OWN)
 
 
-def run_own_part(script: Callable[[Any], Any], settings: TrainingSettings) -> None:
+def run_own_part(script: Callable[[Any], Any], settings: TrainingFlags) -> None:
     """Runs a script's main part as far as it is this process's, where several train together.
 
     The chief does all that the flags say. The others train, in a temporary folder that begins as a

@@ -33,12 +33,12 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs import published
+from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.runtimes import compat
 from albert.training import distribution, estimators, hooks, metrics, model_fn
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training.settings import FineTuningSettings
 from albert.util import config_files, files, wording
 from albert.util.errors import UserError
 
@@ -96,7 +96,7 @@ class Task:
     per_cent = 100.0
     predicted_scores: Mapping[str, float] = {}
 
-    def __init__(self, settings: FineTuningSettings, tokenizer: tokenization.FullTokenizer):
+    def __init__(self, settings: FineTuningFlags, tokenizer: tokenization.FullTokenizer):
         """Takes the settings, checked and completed, and the model's tokenizer."""
         self.settings = settings
         self.tokenizer = tokenizer
@@ -104,7 +104,7 @@ class Task:
     # ---- flags ----
 
     @classmethod
-    def check_flags(cls, settings: FineTuningSettings) -> None:
+    def check_flags(cls, settings: FineTuningFlags) -> None:
         """Checks the flags against each other; raises ValueError."""
 
     @property
@@ -221,13 +221,13 @@ class Outcome(NamedTuple):
     export: Optional[str]
 
 
-def main(settings: FineTuningSettings, task: Type[Task]) -> None:
+def main(settings: FineTuningFlags, task: Type[Task]) -> None:
     """Runs a script: all of it, or a worker's part of a distributed training."""
     estimators.run_own_part(lambda own: run(own, task), settings)
 
 
 @estimators.sole_trainer
-def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
+def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
     Raises:
@@ -237,7 +237,7 @@ def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
     return FineTuning(settings, task).run()
 
 
-def check_flags(settings: FineTuningSettings, task: Type[Task]) -> None:
+def check_flags(settings: FineTuningFlags, task: Type[Task]) -> None:
     """Checks flags against each other; raises ValueError."""
     task.check_flags(settings)
     estimators.check_batch_sizes(settings)
@@ -253,7 +253,7 @@ class FineTuning:
       length: of training, once its data were read.
     """
 
-    def __init__(self, settings: FineTuningSettings, task: Type[Task]):
+    def __init__(self, settings: FineTuningFlags, task: Type[Task]):
         """Checks the flags and finds the model; raises ValueError."""
         self._began = time.time()
         self._flags = settings
@@ -611,7 +611,7 @@ class FineTuning:
         return written
 
 
-def as_trained(settings: FineTuningSettings, task: Type[Task]) -> FineTuningSettings:
+def as_trained(settings: FineTuningFlags, task: Type[Task]) -> FineTuningFlags:
     """Returns settings in which a model that no flag names is that of --output_dir.
 
     Its vocabulary is taken too, and what its description says of flags that are not given. With
@@ -634,11 +634,11 @@ def as_trained(settings: FineTuningSettings, task: Type[Task]) -> FineTuningSett
     module = changes["albert_hub_module_handle"] = description.get("hub_module")
     if not module:
         changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
-    return cast(FineTuningSettings, settings.replace(**changes))
+    return cast(FineTuningFlags, settings.replace(**changes))
 
 
 def published_model(
-    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig]
+    settings: FineTuningFlags, config: Optional[modeling.AlbertConfig]
 ) -> Optional[published.Model]:
     """Returns the published model that a run has; None for other sizes and random weights."""
     places = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
@@ -723,7 +723,7 @@ def portable_files(
         if path:
             base = model_vocabulary.name_in(folder, path) if folder else os.path.basename(path)
             contents[base] = files.read_bytes(path)
-            content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
+            content[key] = {"path": base, "sha256": files.sha256(path)}
     contents[name] = files.json_text(content).encode("utf-8")
     if config is not None:
         contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
@@ -733,7 +733,7 @@ def portable_files(
 class _RoomHook(tf.train.SessionRunHook):
     """Checks that the disk has room for the checkpoints, before anything is written."""
 
-    def __init__(self, settings: FineTuningSettings, num_train_steps: int):
+    def __init__(self, settings: FineTuningFlags, num_train_steps: int):
         self._settings = settings
         self._num_train_steps = num_train_steps
 
@@ -745,7 +745,7 @@ class _RoomHook(tf.train.SessionRunHook):
         check_room(self._settings, count + (not present), size)  # a new run saves step 0 too
 
 
-def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
+def check_room(settings: FineTuningFlags, count: int, size: int) -> None:
     """Logs what room checkpoints of `size` bytes take; raises ValueError if a disk has less."""
     folder, needed = settings.output_dir, count * size
     checkpoints = wording.counted(count, "checkpoint")
@@ -794,7 +794,7 @@ def constant_prediction(confusion: np.ndarray, labels: Sequence[str]) -> str:
 # Checkpoints and their results.
 
 
-def chosen_checkpoint(settings: FineTuningSettings) -> str:
+def chosen_checkpoint(settings: FineTuningFlags) -> str:
     """Returns --checkpoint, the best one, or the newest; raises ValueError if there is none."""
     if settings.checkpoint:
         return warm_start.resolve_checkpoint(settings.checkpoint)

@@ -11,19 +11,18 @@ Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 import dataclasses
 import logging
 import math
-import re
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization, tokenization
+from albert.configs.flags import FineTuningFlags, TrainingFlags
 from albert.data import padded_batches
 from albert.fine_tuning_utils import Encoder, Features, Head, check_module
 from albert.pretrained import warm_start as checkpoint_init
 from albert.runtimes import compat, hub_module
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, hooks
-from albert.training.settings import FineTuningSettings, TrainingSettings
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -58,7 +57,7 @@ class ModelSettings:
     init_from_group0: bool = False
 
 
-def of_flags(settings: TrainingSettings) -> Dict[str, Any]:
+def of_flags(settings: TrainingFlags) -> Dict[str, Any]:
     """Returns the fields of ModelSettings that are flags of every training."""
     return {
         "learning_rate": settings.learning_rate,
@@ -119,7 +118,7 @@ def warm_start(settings: ModelSettings) -> Optional[Callable]:
 
 
 def check_first_weights(
-    settings: TrainingSettings,
+    settings: TrainingFlags,
     config: Optional[modeling.AlbertConfig],
     tokenizer: tokenization.FullTokenizer,
 ) -> None:
@@ -279,7 +278,6 @@ class FineTuningModel(ModelSettings):
     num_train_steps: int = 1
     num_warmup_steps: int = 0
     hub_module: Optional[str] = None
-    layerwise_lr_decay: float = 1.0
 
 
 _SHARES = "fine_tuning_shares"
@@ -368,37 +366,8 @@ def _training_spec(
         }
         return tf.reduce_sum(part * output.per_example_loss), logged
 
-    rate_factor = None
-    if settings.layerwise_lr_decay != 1.0:
-        rate_factor = layerwise_rate_factor(settings.layerwise_lr_decay)
     batch = dict(features, **{_SHARES: shares})
-    return training_spec(settings, loss_of, batch, model_dir=model_dir, rate_factor=rate_factor)
-
-
-def layerwise_rate_factor(decay: float) -> Callable[[str], float]:
-    """Returns the factor of each variable's learning rate, by its name.
-
-    Heads and the pooler have 1, the last group of layers decay, the one before it decay^2, and so
-    on; the embeddings and their projection come after the first group (arXiv:1801.06146, section
-    3.2, with a group for a layer, since ALBERT's layers share weights).
-    """
-
-    def factor(name: str) -> float:
-        numbers = [_group_of(variable.op.name) for variable in tf.trainable_variables()]
-        groups = 1 + max((number for number in numbers if number is not None), default=-1)
-        group = _group_of(name)
-        if group is not None:
-            return decay ** (groups - group)
-        if re.search(r"(^|/)bert/(embeddings|encoder)/", name):
-            return decay ** (groups + 1)
-        return 1.0
-
-    return factor
-
-
-def _group_of(name: str) -> Optional[int]:
-    found = re.search(r"(^|/)transformer/group_(\d+)/", name)
-    return int(found.group(2)) if found else None
+    return training_spec(settings, loss_of, batch, model_dir=model_dir)
 
 
 def _mean_loss(
@@ -429,7 +398,7 @@ class TrainingLength(NamedTuple):
     num_warmup_steps: int
 
 
-def training_length(settings: FineTuningSettings, examples: int) -> TrainingLength:
+def training_length(settings: FineTuningFlags, examples: int) -> TrainingLength:
     """Returns the steps of training and of its warm-up; raises ValueError if there are none.
 
     num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
@@ -458,7 +427,7 @@ def training_length(settings: FineTuningSettings, examples: int) -> TrainingLeng
 
 
 def compiles(
-    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
+    settings: FineTuningFlags, config: Optional[modeling.AlbertConfig], length: TrainingLength
 ) -> bool:
     """Returns whether training compiles the element-wise parts (--use_xla).
 
@@ -479,7 +448,7 @@ def compiles(
 
 
 def announce_compilation(
-    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
+    settings: FineTuningFlags, config: Optional[modeling.AlbertConfig], length: TrainingLength
 ) -> None:
     """Logs what `compiles` says of a training."""
     if settings.albert_hub_module_handle or not settings.use_xla or settings.use_tpu:
@@ -497,7 +466,7 @@ def announce_compilation(
 
 
 def model_settings(
-    settings: FineTuningSettings,
+    settings: FineTuningFlags,
     config: Optional[modeling.AlbertConfig],
     length: TrainingLength,
     *,
@@ -512,6 +481,5 @@ def model_settings(
         num_warmup_steps=length.num_warmup_steps,
         hub_module=settings.albert_hub_module_handle,
         use_xla=compiles(settings, config, length),
-        layerwise_lr_decay=settings.layerwise_lr_decay,
     )
     return FineTuningModel(**fields)

@@ -88,9 +88,7 @@ def test_a_state_names_a_checkpoint_of_its_folder(checkpoint, tmp_path, caplog):
 def script(module, main, *arguments):
     """What runs a script on a pretrained model's folder."""
     return lambda folder, out: main(
-        flags_lib.parse(
-            module.define_flags, [text.format(folder=folder, out=out) for text in arguments]
-        )
+        flags_lib.parse(module.Flags, [text.format(folder=folder, out=out) for text in arguments])
     )
 
 

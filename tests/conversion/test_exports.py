@@ -64,7 +64,7 @@ def export(place, name, out, *arguments):
     given += [f"--eval_file={place / name}.data", *arguments]
     if name == "encoder":
         given.append("--max_seq_length=32")
-    return export_model.exports.export(flags_lib.parse(export_model.define_flags, given))
+    return export_model.exports.export(flags_lib.parse(export_model.Flags, given))
 
 
 def rows(count=3):
@@ -221,7 +221,7 @@ def test_the_first_line_of_predictions_says_what_runs(
     (tmp_path / "new" / "export.json").write_text(json.dumps(dict(record, quantize=quantize)))
     arguments = [f"--model_dir={tmp_path / 'new'}", "--text_a=the king left"]
     with caplog.at_level(logging.INFO, logger="albert"):
-        predict.predict(flags_lib.parse(predict.define_flags, arguments))
+        predict.predict(flags_lib.parse(predict.Flags, arguments))
     assert f"{numbers} by ONNX Runtime" in caplog.text
 
 
@@ -234,7 +234,7 @@ def test_the_folder_has_all_that_predictions_need(place, exported, capsys):
     found = []
     for folder in (place / "classifier", exported):
         arguments = [f"--model_dir={folder}", "--text_a=the king left"]
-        settings = flags_lib.parse(predict.define_flags, arguments)
+        settings = flags_lib.parse(predict.Flags, arguments)
         assert predict.predict(settings) == 1
         found.append(json.loads(capsys.readouterr().out))
     ours, theirs = found
@@ -331,7 +331,7 @@ def test_mistakes_are_named(place, tmp_path, name, arguments, words):
     given = [f"--model_dir={place / name}", f"--output_dir={tmp_path / 'new'}"]
     given += [f"--eval_file={place / name}.data", *arguments]
     with pytest.raises(ValueError, match=words):
-        export_model.main(flags_lib.parse(export_model.define_flags, given))
+        export_model.main(flags_lib.parse(export_model.Flags, given))
     assert os.listdir(str(tmp_path)) == []
 
 

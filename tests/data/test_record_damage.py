@@ -135,7 +135,7 @@ def pretraining(tmp_path_factory):
     pretraining_records.write_config(folder / "tiny.json")
     pretraining_records.write_records(folder / "train-0.tf_record", 400, seed=0)
     pretraining_records.write_records(folder / "train-1.tf_record", 400, seed=1)
-    run_pretraining.pretrain(flags_lib.parse(run_pretraining.define_flags, flags(folder, 3)))
+    run_pretraining.pretrain(flags_lib.parse(run_pretraining.Flags, flags(folder, 3)))
     flip(folder / "train-1.tf_record", 222)
     return folder
 
@@ -168,4 +168,4 @@ def test_training_and_evaluation_end_with_one_line_and_keep_the_checkpoint(pretr
     assert 3 in steps
     arguments = [*flags(pretraining, 3), "--nodo_train", "--do_eval", "--max_eval_steps=1000"]
     with pytest.raises(ValueError, match=r"train-1\.tf_record.* record 222 "):
-        run_pretraining.pretrain(flags_lib.parse(run_pretraining.define_flags, arguments))
+        run_pretraining.pretrain(flags_lib.parse(run_pretraining.Flags, arguments))

@@ -116,7 +116,7 @@ def check_the_log_of_the_second_worker(said):
 def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path):
     one, two, temporary = (tmp_path / name for name in ("one", "two", "temporary"))
     temporary.mkdir()
-    run_pretraining.main(flags_lib.parse(run_pretraining.define_flags, arguments_for(data, one)))
+    run_pretraining.main(flags_lib.parse(run_pretraining.Flags, arguments_for(data, one)))
     shutil.copytree(str(one), str(two))
     remove_checkpoints_after(two, FIRST)
 

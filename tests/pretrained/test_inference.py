@@ -35,7 +35,7 @@ def module(archive, source, tmp_path_factory):
     """The same model as a hub module."""
     path = tmp_path_factory.mktemp("hub") / "module"
     arguments = [f"--albert_directory={archive}", f"--export_path={path}"]
-    folder = export_to_tfhub.export(flags_lib.parse(export_to_tfhub.define_flags, arguments))
+    folder = export_to_tfhub.export(flags_lib.parse(export_to_tfhub.Flags, arguments))
     return source._replace(config=None, checkpoint=None, hub_module=folder)
 
 
@@ -238,7 +238,7 @@ def test_texts_with_masks_are_cut_as_they_would_be_with_words(source, monkeypatc
 
 def settings_of(script, archive, *arguments):
     base = [f"--albert_dir={archive}", f"--max_seq_length={LENGTH}"]
-    return flags_lib.parse(script.define_flags, base + list(arguments))
+    return flags_lib.parse(script.Flags, base + list(arguments))
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def cased(plain, tmp_path):
 
 def completed(*arguments):
     required = ["--task_name=mrpc", "--output_dir=out"]
-    settings = flags_lib.parse(run_classifier.define_flags, required + list(arguments))
+    settings = flags_lib.parse(run_classifier.Flags, required + list(arguments))
     return released.completed(settings)
 
 
@@ -154,7 +154,7 @@ def cased_records(tmp_path_factory):
         "--num_processes=1",
         "--nodo_lower_case",
     ]
-    settings = flags_lib.parse(create_pretraining_data.define_flags, arguments)
+    settings = flags_lib.parse(create_pretraining_data.Flags, arguments)
     create_pretraining_data.main(settings)
     vocabulary.unlink()
     return folder / "data"
@@ -171,7 +171,7 @@ def keep(folder, output_dir, *arguments):
         f"--max_seq_length={LENGTH}",
         *arguments,
     ]
-    settings = flags_lib.parse(run_pretraining.define_flags, arguments)
+    settings = flags_lib.parse(run_pretraining.Flags, arguments)
     model = run_pretraining.modeling.AlbertConfig.from_json_file(str(config))
     data = run_pretraining.find_data(settings, model)
     found = run_pretraining.find_vocabulary(settings, data.vocabularies)

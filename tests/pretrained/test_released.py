@@ -88,7 +88,7 @@ def copied(folder, tmp_path):
 
 def completed(*arguments):
     required = ["--task_name=mrpc", "--output_dir=out"]
-    settings = flags_lib.parse(run_classifier.define_flags, required + list(arguments))
+    settings = flags_lib.parse(run_classifier.Flags, required + list(arguments))
     return released.completed(settings)
 
 
@@ -466,7 +466,7 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
         f"--input_dir={theirs}",
         f"--output_dir={tmp_path / 'ours'}",
     ]
-    settings = flags_lib.parse(convert_checkpoint.define_flags, flags)
+    settings = flags_lib.parse(convert_checkpoint.Flags, flags)
     albert_zh.from_albert_zh(settings)
     for name in ("albert_zh_base", "albert_base_zh.zip"):
         found = completed(f"--albert_dir={name}")
@@ -499,7 +499,7 @@ def test_an_archive_of_albert_zh_in_another_layout_is_refused(cached, tmp_path, 
 @pytest.mark.slow
 def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
     def parsed(script, *arguments):
-        return flags_lib.parse(script.define_flags, arguments)
+        return flags_lib.parse(script.Flags, arguments)
 
     plan.main(parsed(plan, "--albert_dir=base_v2", "--max_seq_length=32"))
     inference.find_source(parsed(fill_mask, "--albert_dir=base_v2", "--max_seq_length=32"))

@@ -31,7 +31,7 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
     limits = dict(LIMITS, **(BEAM if version == "v2" else {}))
     given = [f"--{name}={value}" for name, value in limits.items()]
     arguments = arguments_for(tmp_path, out, version, "--do_train", "--do_predict", *given)
-    script.main(flags_lib.parse(script.define_flags, arguments))
+    script.main(flags_lib.parse(script.Flags, arguments))
     pairs = [(item["question"], CONTEXT) for item in asked]
     with albert.load(str(out), batch_size=3) as model:
         assert isinstance(model, reader.Reader)
@@ -46,7 +46,7 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
     expected = [nbest[name][0]["probability"] for name in sorted(nbest)]
     assert [answer.probability for answer in answers] == pytest.approx(expected, abs=1e-5)
     # Training may go on with others.
-    assert script.answer(flags_lib.parse(script.define_flags, [*arguments, "--n_best_size=4"]))
+    assert script.answer(flags_lib.parse(script.Flags, [*arguments, "--n_best_size=4"]))
     if version == "v2":
         odds = read_json(out / "null_odds.json")
         found = {str(number): answer.null_odds for number, answer in enumerate(answers)}
@@ -54,7 +54,7 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
 
 
 def test_limits_without_a_record_are_the_flags_defaults():
-    settings = flags_lib.parse(run_squad_v2.define_flags, ["--output_dir=o", "--albert_dir=a"])
+    settings = flags_lib.parse(run_squad_v2.Flags, ["--output_dir=o", "--albert_dir=a"])
     for name, value in decoding.Limits.of({})._asdict().items():
         assert value == getattr(settings, name), name
 

@@ -15,7 +15,7 @@ from tests.support.conversion_check import config_in
 
 def convert(direction, source, target, *flags):
     settings = flags_lib.parse(
-        convert_checkpoint.define_flags,
+        convert_checkpoint.Flags,
         [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *flags],
     )
     return convert_checkpoint.convert(settings)

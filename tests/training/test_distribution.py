@@ -31,7 +31,7 @@ def set_cluster(monkeypatch, cluster, task):
 
 def settings_for(*arguments):
     required = ["--albert_config_file=c", "--input_file=i", "--output_dir=o"]
-    return flags_lib.parse(run_pretraining.define_flags, [*required, *arguments])
+    return flags_lib.parse(run_pretraining.Flags, [*required, *arguments])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_flags_of_fine_tuning_that_do_not_fit_are_refused(monkeypatch):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
     flags = ["--task_name=mrpc", "--data_dir=d", "--output_dir=o", "--train_batch_size=6"]
     module = ["--albert_hub_module_handle=module", "--padding=max"]
-    settings = flags_lib.parse(run_classifier.define_flags, [*flags, MULTI_WORKER, *module])
+    settings = flags_lib.parse(run_classifier.Flags, [*flags, MULTI_WORKER, *module])
     with pytest.raises(ValueError, match="--albert_hub_module_handle=module"):
         estimators.check_batch_sizes(settings)
     settings = settings.replace(albert_hub_module_handle=None)
@@ -297,7 +297,7 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
             "--nouse_xla",
             "--nodo_eval",
         ]
-        run_race.main(flags_lib.parse(run_race.define_flags, [*base, *arguments]))
+        run_race.main(flags_lib.parse(run_race.Flags, [*base, *arguments]))
 
     caplog.set_level(logging.INFO, "albert")
     train("one")

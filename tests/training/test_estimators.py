@@ -68,7 +68,7 @@ def test_mistakes_are_told_before_the_device_is_looked_for(name, tmp_path, caplo
     arguments = [*arguments.split(), f"--output_dir={tmp_path}"]
     with caplog.at_level(logging.INFO, logger="albert"), pytest.raises(ValueError):
         script = getattr(module, name, None) or module.answer
-        script(flags_lib.parse(module.define_flags, arguments))  # there are no data
+        script(flags_lib.parse(module.Flags, arguments))  # there are no data
     assert devices.training_line() not in caplog.text
 
 
@@ -101,7 +101,7 @@ def test_the_first_line_of_a_training_says_model_data_precision_and_device(
         f"--output_dir={tmp_path / 'out'}",
         *("--task_name=mrpc", "--do_train", "--precision=bfloat16"),
     ]
-    settings = flags_lib.parse(run_classifier.define_flags, arguments)
+    settings = flags_lib.parse(run_classifier.Flags, arguments)
     (line,) = announced(run_classifier.classify, settings, caplog, monkeypatch)
     parts = ("ALBERT base", "12 layers", "11.7M", "MRPC", str(tmp_path), "bfloat16")
     assert all(part in line for part in parts)
@@ -124,7 +124,7 @@ def test_it_comes_before_the_lines_of_a_model_in_the_cache_and_of_the_data(
         *(f"--train_file={data}", f"--predict_file={data}", "--max_seq_length=32"),
         *("--max_query_length=8", "--doc_stride=8"),
     ]
-    settings = flags_lib.parse(run_squad_v1.define_flags, arguments)
+    settings = flags_lib.parse(run_squad_v1.Flags, arguments)
     (line,) = announced(run_squad_v1.answer, settings, caplog, monkeypatch)
     assert "SQUAD" in line and line.endswith(devices.training_line())
 
@@ -138,7 +138,7 @@ def test_pretraining_says_what_it_reads(tmp_path, caplog, monkeypatch):
         f"--max_predictions_per_seq={pretraining_records.PREDICTIONS}",
         "--train_batch_size=8",
     ]
-    settings = flags_lib.parse(run_pretraining.define_flags, arguments)
+    settings = flags_lib.parse(run_pretraining.Flags, arguments)
     (line,) = announced(run_pretraining.pretrain, settings, caplog, monkeypatch)
     assert "1 file of records" in line and line.endswith(devices.training_line())
 
@@ -157,7 +157,7 @@ def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, flag
     asked = []
     monkeypatch.setattr(devices, "training_line", lambda at_most, _: asked.append(at_most))
     required = ["--albert_config_file=c", "--input_file=i", f"--output_dir={tmp_path}"]
-    settings = flags_lib.parse(run_pretraining.define_flags, [*required, *flags])
+    settings = flags_lib.parse(run_pretraining.Flags, [*required, *flags])
     line = estimators.device_line(settings)
     assert asked == used and (used or "TPU pod" in line)
 

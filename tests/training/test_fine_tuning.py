@@ -158,7 +158,7 @@ def a_run(**changes):
         f"--spm_model_file={race_data.VOCABULARY}",
         "--learning_rate=3e-5",
     ]
-    asked = flags_lib.parse(run_race.define_flags, flags).replace(**changes)
+    asked = flags_lib.parse(run_race.Flags, flags).replace(**changes)
     run = fine_tuning.FineTuning(asked, RaceTask)
     run.length = training_graph.TrainingLength(1000, 10)
     return run

@@ -67,7 +67,7 @@ def run(topics, *arguments):
         "--nouse_xla",
         *arguments,
     ]
-    return fine_tuning.run(flags_lib.parse(module.define_flags, given), module.Topics)
+    return fine_tuning.run(flags_lib.parse(module.Flags, given), module.Topics)
 
 
 def test_the_tutorials_task_trains_evaluates_and_predicts(topics):

@@ -1,0 +1,153 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The way every script starts and ends.
+
+    if __name__ == "__main__":
+        cli.run(Flags, main, __doc__)
+
+`main(settings)` imports what it runs, so that --help and a wrong flag are answered before
+TensorFlow is loaded. A script of google-research/albert decorates its main with
+`@reads_flags(Flags)`: programs that import it find its flags on FLAGS and call `main(None)`.
+"""
+
+import functools
+import logging
+import os
+import sys
+import traceback
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type
+
+from absl import flags
+from absl import logging as _absl_logging  # noqa: F401  defines its flags, such as --verbosity
+
+from albert import __version__
+from albert.command_line import commands, log
+from albert.util import flags as flags_lib
+from albert.util import stop_signals
+from albert.util.errors import UserError
+
+Main = Callable[[Any], Optional[int]]
+
+# The order of --help; other groups come after these.
+_GROUPS = ["What to do", "Data", "Masking", "Model", "Options", "Output", "Training"]
+_HELP = ("--help", "-h", "-help", "--helpshort", "--helpfull", "-?")
+
+
+def run(
+    kind: Type[flags_lib.Settings],
+    main: Main,
+    usage: str,
+    *,
+    fallback: Optional[Mapping[str, str]] = None,
+) -> None:
+    """Runs a script with the process's arguments and exits.
+
+    The exit code is what `main` returns, or 0; 1 after a UserError, 2 if the command line is wrong,
+    130 after Ctrl-C, 143 after SIGTERM or SIGUSR1.
+
+    Args:
+      kind: the class of the script's flags.
+      main: takes the settings.
+      usage: what --help prints above the flags.
+      fallback: values of flags that are not given.
+    """
+    _print_any_text()
+    if set(sys.argv[1:]) & set(_HELP):
+        _show(f"{commands.as_started(usage)}\n{flags_help(kind)}")
+    if "--version" in sys.argv[1:]:
+        _show(__version__)
+    try:
+        settings = flags_lib.read(kind, flags.FLAGS, sys.argv, fallback=fallback)
+    except UserError as error:
+        print(f"ERROR: {error} --help shows the flags.", file=sys.stderr)
+        sys.exit(2)
+    is_verbose = flags.FLAGS[flags_lib.VERBOSE].value or flags.FLAGS.verbosity >= 1
+    sys.exit(guarded(functools.partial(main, settings), is_verbose=is_verbose))
+
+
+def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
+    """Runs `main` with the log on standard error; returns the exit code, see `run`."""
+    log.configure(is_verbose=is_verbose)
+    try:
+        with stop_signals.handled():
+            return main() or 0
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `| head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except UserError as error:
+        if is_verbose:
+            traceback.print_exc()
+        print(f"ERROR: {error}", file=sys.stderr)
+        return 1
+
+
+def _print_any_text() -> None:
+    """Prints UTF-8 to files and programs. Characters the terminal cannot display print as "?"."""
+    if hasattr(sys.stdout, "reconfigure"):
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="replace")
+
+
+def _show(text: str) -> None:
+    """Prints a text and exits."""
+    sys.exit(guarded(lambda: print(text, flush=True), is_verbose=False))
+
+
+def flags_help(kind: Type[flags_lib.Settings]) -> str:
+    """Returns what --help shows of the flags: by group, with defaults and bounds."""
+    groups: Dict[str, List[str]] = {group: [] for group in _GROUPS}
+    for name, options in flags_lib.describe(kind).items():
+        if "help" in options:
+            lines = groups.setdefault(options.get("group", "Options"), [])
+            lines.append(_flag_help(name, options))
+    groups["This command line"] = [
+        f"  --{flags_lib.CONFIG}: TOML file with flags, such as train_batch_size = 32.",
+        f"  --[no]{flags_lib.VERBOSE}: Show TensorFlow's own lines, and tracebacks.",
+    ]
+    return "\n".join("\n".join([f"\n{group}:", *lines]) for group, lines in groups.items() if lines)
+
+
+def _flag_help(name: str, options: Mapping[str, Any]) -> str:
+    required = "(required) " if options.get("required") else ""
+    default = "" if options["default"] is None else f"default: {options['default']}"
+    is_switch = options["kind"] is bool
+    notes = "; ".join(filter(None, ["" if is_switch else flags_lib.takes(options), default]))
+    start = f"--[no]{name}" if is_switch else f"--{name}"
+    text = f"{start}: {required}{options['help']}" + f" ({notes})" * bool(notes)
+    return flags.text_wrap(text, 100, indent="      ", firstline_indent="  ")
+
+
+def reads_flags(kind: Type[flags_lib.Settings]) -> Callable[[Main], Main]:
+    """Decorates a script's main(settings) for programs that call main(None) or app.run(main).
+
+    The script's flags are defined on FLAGS when it is imported, and main reads them there.
+    """
+    flags_lib.define(kind, flags.FLAGS)
+
+    def decorate(main: Main) -> Main:
+        @functools.wraps(main)
+        def main_of_flags(settings: Any) -> Optional[int]:
+            if isinstance(settings, flags_lib.Settings):
+                return main(settings)
+            settings = of_process(kind)
+            settings.check()
+            if not logging.getLogger("albert").handlers:
+                log.show()
+            return main(settings)
+
+        return main_of_flags
+
+    return decorate
+
+
+def of_process(kind: Type[flags_lib.AnySettings]) -> flags_lib.AnySettings:
+    """Returns the settings that FLAGS make, without checks; parses the command line if need be."""
+    if not flags.FLAGS.is_parsed():
+        try:
+            flags.FLAGS(sys.argv, known_only=True)
+        except flags.Error:  # arguments of a program that reads them in another way
+            flags.FLAGS.mark_as_parsed()
+    return flags_lib.of_flags(kind, flags.FLAGS)

@@ -1,0 +1,229 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The flags that several scripts share, each declared once; see util/flags.py."""
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any, Optional
+
+from albert.util.errors import UserError
+from albert.util.flags import Settings, flag
+
+OPTIMIZERS = ("lamb", "adamw")
+PRECISIONS = ("float32", "bfloat16", "float16")
+PADDINGS = ("longest", "bucket", "max")
+DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
+SMALLEST, LARGEST = 1e-30, 1e38  # of float32
+# Of a decay. In float32 more is 1, and then a gradient that has always been 0 gives 0 / 0.
+BELOW_ONE = 0.9999999
+
+_model = functools.partial(flag, group="Model")
+_model_path = functools.partial(_model, None, path=True)
+_training = functools.partial(flag, group="Training")
+_evaluation = functools.partial(flag, group="Evaluation and prediction")
+_tpu = functools.partial(flag, group="TPU")
+_speed = functools.partial(flag, group="Memory and speed")
+_distribution = functools.partial(flag, group="Distribution")
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelFlags(Settings):
+    """The flags that name a model."""
+
+    albert_dir: Optional[str] = _model_path(
+        "Folder of a model, or the name of a released one, such as base_v2."
+    )
+    albert_config_file: Optional[str] = _model_path("JSON file with the model's architecture.")
+    init_checkpoint: Optional[str] = _model_path(
+        "Checkpoint to start from: a path prefix, its .index file, or its folder."
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class TokenizerFlags(Settings):
+    """The flags that name a vocabulary."""
+
+    vocab_file: Optional[str] = _model_path("WordPiece vocabulary, one token a line.")
+    spm_model_file: Optional[str] = _model_path("SentencePiece model.")
+    do_lower_case: bool = _model(True, "Lower-case the text, as the model was trained.")
+
+
+@dataclasses.dataclass(frozen=True)
+class EncoderFlags(ModelFlags, TokenizerFlags):
+    """The flags that name a pretrained encoder, its vocabulary and its length."""
+
+    albert_hub_module_handle: Optional[str] = _model_path(
+        "TF-Hub module (a folder or an address) to use in place of a checkpoint."
+    )
+    max_seq_length: Optional[int] = flag(
+        None, "Maximum tokens of an input; longer ones are cut.", lower=4, group="Data"
+    )
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether one of the flags that name a model must be given."""
+        return True
+
+    def check(self) -> None:
+        """Checks that a model is named."""
+        super().check()
+        names = ["albert_dir", "init_checkpoint", "albert_hub_module_handle"]
+        names += ["albert_config_file"] * hasattr(self, "do_train")  # from random weights
+        if self.needs_model and not any(getattr(self, name) for name in names):
+            raise UserError(
+                "--albert_dir must be given (a folder, or a name such as base_v2), or one of "
+                f"{', '.join(f'--{name}' for name in names[1:])}."
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryFlags(Settings):
+    """The flags that decide the memory of an update."""
+
+    precision: str = _speed(
+        "float32", "Type of activations: bfloat16 (TPU, new GPUs) or float16.", choices=PRECISIONS
+    )
+    recompute: bool = _speed(False, "Recompute activations in the backward pass to save memory.")
+    gradient_accumulation_steps: int = _speed(
+        1, "Split each batch into this many micro-batches to save memory.", lower=1
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class OptimizerFlags(Settings):
+    """The flags of an update; the defaults of AdamW, LAMB and clipping are the published ones."""
+
+    optimizer: str = _training("adamw", "Optimizer.", choices=OPTIMIZERS)
+    learning_rate: float = _training(5e-5, "Peak learning rate.", lower=0)
+    weight_decay_rate: float = _training(
+        0.01, "Weight decay, except for LayerNorm and biases.", lower=0
+    )
+    adam_beta_1: float = _training(
+        0.9, "Decay of the first moment in AdamW and LAMB.", lower=0, below=BELOW_ONE
+    )
+    adam_beta_2: float = _training(
+        0.999, "Decay of the second moment in AdamW and LAMB.", lower=0, below=BELOW_ONE
+    )
+    adam_epsilon: float = _training(
+        1e-6, "Epsilon in the denominator of the update.", above=SMALLEST, below=LARGEST
+    )
+    max_grad_norm: float = _training(
+        1.0, "Clip gradients to this global norm.", above=SMALLEST, below=LARGEST
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class TpuFlags(Settings):
+    """The flags that say which TPU to use."""
+
+    use_tpu: bool = _tpu(False, "Train on a TPU.")
+    tpu_name: Optional[str] = _tpu(None, "Name or grpc:// address of the Cloud TPU.")
+    tpu_zone: Optional[str] = _tpu(None, "Zone of the Cloud TPU, if not this machine's.")
+    gcp_project: Optional[str] = _tpu(None, "Project of the TPU, if not this machine's.")
+    master: Optional[str] = _tpu(None, "Address of the TensorFlow master.")
+    num_tpu_cores: int = _tpu(8, "Cores of the TPU.", lower=1)
+    iterations_per_loop: int = _tpu(1000, "TPU steps for each call from the host.", lower=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
+    """The flags of every training: what is trained, how, and on which devices."""
+
+    output_dir: str = flag(
+        None,
+        "Folder for checkpoints and results; training resumes from it.",
+        path=True,
+        required=True,
+        group="Output",
+    )
+    do_train: bool = flag(False, "Train.", group="What to do")
+    max_seq_length: int = flag(512, "Maximum tokens of an input.", lower=4, group="Data")
+    train_batch_size: int = _training(
+        32, "Examples per update, over all devices and hosts.", lower=1
+    )
+    save_checkpoints_steps: int = flag(
+        1000, "Steps between checkpoints.", lower=1, group="Checkpoints"
+    )
+    wait_for_checkpoints_minutes: float = _evaluation(
+        0.0, "Minutes to wait for the next checkpoint of another process that trains.", lower=0
+    )
+    use_xla: bool = _speed(True, "Compile element-wise operations by XLA (TensorFlow 2).")
+    distribution_strategy: str = _distribution(
+        "none",
+        "none: one device or a TPU; mirrored: all GPUs here; multi_worker: those of several hosts.",
+        choices=DISTRIBUTION_STRATEGIES,
+    )
+    num_devices: Optional[int] = _distribution(
+        None, "Devices to use with mirrored; default: all GPUs.", lower=1
+    )
+    worker_patience_seconds: Optional[float] = _distribution(
+        None, "Seconds until a silent worker counts as lost (multi_worker); default: 60.", lower=1
+    )
+    seed: int = _training(
+        12345, "Random seed for initialization, data order and dropout.", lower=0, upper=2**31 - 1
+    )
+    log_steps: int = flag(100, "Steps between log lines.", lower=1, group="Log")
+
+    def check(self) -> None:
+        """Checks --output_dir, of which TensorFlow makes patterns."""
+        super().check()
+        if set(self.output_dir) & set("*?[\\"):
+            raise UserError(f"--output_dir={self.output_dir} must not contain *, ?, [ or \\.")
+
+
+@dataclasses.dataclass(frozen=True)
+class FineTuningFlags(TrainingFlags, EncoderFlags):
+    """The flags of every fine-tuning."""
+
+    if TYPE_CHECKING:  # flags of most tasks; a task without them overrides what reads them
+        do_eval: bool = False
+        eval_batch_size: int = 0
+        keep_checkpoint_max: int = 0
+        train_step: int = 0
+        warmup_step: int = 0
+
+    max_seq_length: int = flag(512, "Maximum tokens of an input; longer ones are cut.")
+    do_predict: bool = flag(False, "Predict with the best checkpoint.", group="What to do")
+    predict_batch_size: int = _evaluation(8, "Batch size of prediction.", lower=1)
+    num_train_epochs: Optional[float] = _training(
+        None, "Passes over the training data; replaces --train_step.", lower=0
+    )
+    warmup_proportion: Optional[float] = _training(
+        None,
+        "Fraction of training steps used for warm-up; replaces --warmup_step.",
+        lower=0,
+        upper=1,
+    )
+    padding: Optional[str] = flag(
+        None,
+        "Pad to the longest of a batch, to buckets of like length, or to the maximum (TPU).",
+        choices=PADDINGS,
+        group="Data",
+    )
+    cached_dir: Optional[str] = flag(
+        None, "Folder for features; default: --output_dir.", path=True, group="Data"
+    )
+    checkpoint: Optional[str] = _evaluation(
+        None, "Checkpoint to evaluate or predict with: a path prefix or a folder.", path=True
+    )
+
+    @property
+    def needs_model(self) -> bool:
+        """Without training, --output_dir holds the model."""
+        return self.do_train
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskFlags(FineTuningFlags):
+    """The flags of a task that is evaluated on data of its own."""
+
+    do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
+    eval_batch_size: int = _evaluation(8, "Batch size of evaluation.", lower=1)
+    train_step: int = _training(1000, "Training steps.", lower=1)
+    warmup_step: int = _training(0, "Warm-up steps.", lower=0)
+
+
+def keep_checkpoint_max(default: int = 5) -> Any:
+    """Returns the flag for how many checkpoints stay, which scripts call by two names."""
+    text = "Newest checkpoints to keep beside the best; 0 keeps all."
+    return flag(default, text, lower=0, group="Checkpoints")

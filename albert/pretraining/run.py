@@ -1,0 +1,358 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining on records, and its evaluation; what run_pretraining runs."""
+
+import functools
+import logging
+import math
+import os
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, tokenization
+from albert.configs import published
+from albert.data import batches, record_files
+from albert.pretrained import model_vocabulary, released
+from albert.pretraining import model as pretraining_utils
+from albert.pretraining import words
+from albert.pretraining.settings import PretrainingFlags
+from albert.training import distribution, estimators, hooks, model_fn
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import config_files, wording
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+# Names under which existing programs know these.
+get_masked_lm_output = modeling.get_masked_lm_output
+get_sentence_order_output = modeling.get_sentence_order_output
+gather_indexes = modeling.gather_indexes
+
+# ---------------------------------------------------------------------------------------------
+# Functions that existing programs call by these names and arguments.
+
+
+def model_fn_builder(
+    albert_config,
+    init_checkpoint,
+    learning_rate,
+    num_train_steps,
+    num_warmup_steps,
+    use_tpu,
+    use_one_hot_embeddings,
+    optimizer="lamb",
+    poly_power=1.0,
+    start_warmup_step=0,
+    **settings,
+):
+    """Returns `model_fn` for a TPUEstimator; more keywords: pretraining.model.ModelSettings."""
+    return pretraining_utils.build_model_fn(
+        pretraining_utils.ModelSettings(
+            config=albert_config,
+            init_checkpoint=init_checkpoint,
+            learning_rate=learning_rate,
+            num_train_steps=num_train_steps,
+            num_warmup_steps=num_warmup_steps,
+            use_tpu=use_tpu,
+            use_one_hot_embeddings=use_one_hot_embeddings,
+            optimizer=optimizer,
+            poly_power=poly_power,
+            start_warmup_step=start_warmup_step,
+            **settings,
+        )
+    )
+
+
+def input_fn_builder(
+    input_files, max_seq_length, max_predictions_per_seq, is_training, num_cpu_threads=4, **settings
+):
+    """Returns `input_fn` for a TPUEstimator; more keywords: pretraining.model.InputSettings.
+
+    num_cpu_threads is taken for existing callers: tf.data finds the number itself.
+    """
+    del num_cpu_threads
+    return pretraining_utils.build_input_fn(
+        pretraining_utils.InputSettings(
+            files=input_files,
+            max_seq_length=max_seq_length,
+            max_predictions_per_seq=max_predictions_per_seq,
+            is_training=is_training,
+            **settings,
+        )
+    )
+
+
+def _decode_record(record, name_to_features):
+    """Returns the features of a serialized tf.Example, whole numbers as int32."""
+    return batches.integers_to_int32(tf.io.parse_single_example(record, name_to_features))
+
+
+# ---------------------------------------------------------------------------------------------
+# The script.
+
+
+class Outcome(NamedTuple):
+    """The results of a run; None for what was not requested or was done already."""
+
+    training: Optional[hooks.TrainingSummary]
+    evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
+
+
+class Data(NamedTuple):
+    """The record files, checked."""
+
+    training: List[str]
+    evaluation: List[str]
+    vocabularies: List[pretraining_utils.RecordsVocabulary]  # of training, as far as known
+
+
+@estimators.sole_trainer
+def pretrain(settings: PretrainingFlags) -> Outcome:
+    """Trains and evaluates as the settings say.
+
+    Raises:
+      ValueError: flags, records or checkpoints that do not fit each other.
+      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
+    """
+    check_flags(settings)
+    flags = settings
+    settings = released.completed(settings, with_vocabulary=False)
+    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
+    if settings.share_type:
+        config = modeling.AlbertConfig.from_dict(
+            dict(config.to_dict(), share_type=settings.share_type.lower())
+        )
+    config_to_train(settings, config)
+    data = find_data(settings, config)
+    if settings.spm_model_file or settings.vocab_file:
+        tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
+    estimators.check_output_dir(settings.output_dir, config.to_dict())
+    read = data.training if settings.do_train else data.evaluation
+    names = wording.listed(read, most=1)
+    records = f"{wording.counted(len(read), 'file')} of records ({names})"
+    estimators.announce(settings, config, records)
+    is_chief, vocabulary = distribution.is_chief(settings), None
+    if settings.do_train and is_chief:
+        vocabulary = find_vocabulary(settings, data.vocabularies)
+
+    def record() -> None:
+        """Leaves the flags and the vocabulary in --output_dir."""
+        folder = settings.output_dir
+        if is_chief:
+            path = os.path.join(folder, config_files.RECORD_NAME)
+            config_files.record(path, flags.given_values())
+        if vocabulary:
+            model_vocabulary.put(folder, *vocabulary)
+
+    training = None
+    if settings.do_train:
+        training = train(settings, config, data.training, flags=flags, on_start=record)
+    if not training:
+        record()
+    evaluation = evaluate(settings, config, data.evaluation) if settings.do_eval else None
+    return Outcome(training, evaluation)
+
+
+def check_flags(settings: PretrainingFlags) -> None:
+    """Checks flags against each other; raises ValueError."""
+    estimators.check_batch_sizes(settings)
+    if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
+        _LOGGER.warning(
+            "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
+            "reaches its peak.",
+            *(settings.num_warmup_steps, settings.num_train_steps),
+        )
+
+
+def find_data(settings: PretrainingFlags, config: modeling.AlbertConfig) -> Data:
+    """Finds the record files and looks into them; raises ValueError if they do not fit."""
+    if settings.max_seq_length > config.max_position_embeddings:
+        raise UserError(
+            f"--max_seq_length={settings.max_seq_length} is longer than the model's "
+            f"max_position_embeddings, {config.max_position_embeddings}."
+        )
+    training, evaluation = [], []
+    if settings.do_train or not settings.eval_file:
+        training = batches.expand_patterns(settings.input_file, "input_file")
+    if settings.do_eval and settings.eval_file:
+        evaluation = batches.expand_patterns(settings.eval_file, "eval_file")
+    told = pretraining_utils.check_records(
+        sorted(set(training + evaluation)),
+        max_seq_length=settings.max_seq_length,
+        max_predictions_per_seq=settings.max_predictions_per_seq,
+        config=config,
+        masks_on_the_fly=settings.masked_lm_budget > 0,
+    )
+    in_training = set(training)
+    return Data(training, evaluation or training, [one for one in told if one.file in in_training])
+
+
+def find_vocabulary(
+    settings: PretrainingFlags, told: List[pretraining_utils.RecordsVocabulary]
+) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
+    """Returns the records' vocabulary and its name; ValueError if --output_dir has another."""
+    named = None
+    for key in model_vocabulary.KEYS:
+        if getattr(settings, key):
+            named = model_vocabulary.Vocabulary(key, getattr(settings, key))
+    found = pretraining_utils.vocabulary_of_records(told, named)
+    if found:
+        model_vocabulary.check_same(settings.output_dir, found[0])
+    return found
+
+
+def build_model_fn(
+    settings: PretrainingFlags,
+    config: modeling.AlbertConfig,
+    init_checkpoint: Optional[str] = None,
+) -> Callable:
+    """Returns the model function; it starts from `init_checkpoint` if there is no other."""
+    model = pretraining_utils.ModelSettings(
+        config=config,
+        init_checkpoint=init_checkpoint,
+        num_train_steps=settings.num_train_steps,
+        num_warmup_steps=settings.num_warmup_steps,
+        poly_power=settings.poly_power,
+        start_warmup_step=settings.start_warmup_step,
+        init_from_group0=settings.init_from_group0,
+        **model_fn.of_flags(settings),
+    )
+    return pretraining_utils.build_model_fn(model)
+
+
+def config_to_train(
+    settings: PretrainingFlags, config: modeling.AlbertConfig
+) -> modeling.AlbertConfig:
+    """Returns the configuration with --train_layers; ValueError if layers share too little."""
+    layers = settings.train_layers
+    if layers is None or layers == config.num_hidden_layers:
+        return config
+    if config.num_hidden_groups > 1 or config.share_type != "all":
+        raise UserError(
+            f"--train_layers={layers} needs layers that share all weights; this model has "
+            f"{config.num_hidden_groups} groups and share_type={config.share_type!r}."
+        )
+    if layers > config.num_hidden_layers:
+        raise UserError(
+            f"--train_layers={layers}: the model has {config.num_hidden_layers} layers."
+        )
+    return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
+
+
+def train(
+    settings: PretrainingFlags, config: modeling.AlbertConfig, files: List[str], **more: Any
+) -> Optional[hooks.TrainingSummary]:
+    """Trains to the last step of this run, from the newest checkpoint if there is one.
+
+    `more` are further arguments of estimators.train.
+    """
+    used = config_to_train(settings, config)
+    if used is not config:
+        numbers = used.num_hidden_layers, config.num_hidden_layers
+        _LOGGER.info("Training with %d of %d layers.", *numbers)
+
+    def input_fn(start_step: int) -> Callable:
+        return _input_fn(settings, config, files, is_training=True, start_step=start_step)
+
+    return estimators.train(
+        settings,
+        functools.partial(build_model_fn, settings, used),
+        input_fn,
+        max_steps=settings.last_step,
+        documents={estimators.CONFIG_NAME: config.to_json_string().encode("utf-8")},
+        keep_checkpoint_max=settings.keep_checkpoint_max,
+        watch=hooks.PlateauWatch(
+            config.vocab_size,
+            first_steps=settings.start_warmup_step + settings.num_warmup_steps,
+            num_train_steps=settings.num_train_steps,
+            remedy=functools.partial(remedy, settings),
+        ),
+        **more,
+    )
+
+
+def remedy(settings: PretrainingFlags, kind: str) -> str:
+    """Returns what to try where pretraining learns nothing; `kind`: see hooks.PlateauWatch.
+
+    The published learning rate is scaled by the square root of the batch, as arXiv:1904.00962
+    does.
+    """
+    rate, batch = settings.learning_rate, settings.train_batch_size
+    recipe = published.recipes("pretraining")[0]
+    usual = recipe.learning_rate * math.sqrt(batch / recipe.train_batch_size)
+    said = f"{usual:.2g} is the published rate, scaled to a batch of {batch}"
+    if kind == "lost" or rate > 1.5 * usual:
+        tries = [f"a lower --learning_rate than {rate:g} ({said})", "a longer --num_warmup_steps"]
+    elif rate < 0.2 * usual:
+        tries = [f"a higher --learning_rate than {rate:g} ({said})"]
+    else:
+        tries = ["more updates, as a plateau of thousands is usual", "a larger --train_batch_size"]
+    if settings.optimizer != "lamb" and kind == "plateau":
+        tries.append("--optimizer=lamb")
+    return wording.advice(tries)
+
+
+def _tokenizer(settings: PretrainingFlags) -> tokenization.FullTokenizer:
+    """The vocabulary that the flags name, of which only the ids count."""
+    return tokenization.FullTokenizer(settings.vocab_file, False, settings.spm_model_file)
+
+
+def _input_fn(
+    settings: PretrainingFlags,
+    config: modeling.AlbertConfig,
+    files: List[str],
+    *,
+    is_training: bool,
+    **more: Any,
+) -> Callable:
+    """Training or evaluation input; `more` are fields of InputSettings."""
+    if settings.masked_lm_budget:
+        more.update(masked_lm_budget=settings.masked_lm_budget, vocab_size=config.vocab_size)
+        if settings.spm_model_file or settings.vocab_file:
+            more["vocabulary"] = words.piece_table(_tokenizer(settings))
+    return input_fn_builder(
+        files,
+        settings.max_seq_length,
+        settings.max_predictions_per_seq,
+        is_training,
+        seed=settings.seed,
+        padding=settings.padding,
+        index_folder=settings.output_dir,
+        **more,
+    )
+
+
+def evaluate(
+    settings: PretrainingFlags, config: modeling.AlbertConfig, files: List[str]
+) -> checkpoint_evaluator.EvaluationSummary:
+    """Evaluates each checkpoint once and keeps the best."""
+    folder, batch_size = settings.output_dir, settings.eval_batch_size
+    files, steps = pretraining_utils.evaluation_part(
+        files, batch_size, settings.max_eval_steps, index_folder=folder
+    )
+    fingerprint = {
+        "files": record_files.content_identities(files),
+        "batches": steps,
+        "batch_size": batch_size,
+        "precision": settings.precision,
+    }
+    if settings.masked_lm_budget and pretraining_utils.lack_masks(files):
+        for name in ("masked_lm_budget", "max_predictions_per_seq"):
+            fingerprint[name] = getattr(settings, name)
+    evaluate_checkpoint = estimators.evaluator(
+        settings,
+        build_model_fn(settings, config),
+        _input_fn(settings, config, files, is_training=False, max_batches=steps),
+        batch_size=batch_size,
+        steps=steps,
+    )
+    return checkpoint_evaluator.evaluate_checkpoints(
+        folder,
+        lambda path: pretraining_utils.evaluation_results(evaluate_checkpoint(path)),
+        best_metric="masked_lm_accuracy",
+        fingerprint=fingerprint,
+        untrained_too=settings.eval_untrained,
+        wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
+        final_step=settings.last_step,
+    )
