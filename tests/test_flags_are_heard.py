@@ -543,7 +543,7 @@ def module_of(script):
 @pytest.mark.parametrize("script", scripts())
 def test_every_flag_has_its_entry(script):
     defined = flags.FlagValues()
-    module_of(script).define_flags(defined)
+    module_of(script).Flags(defined)
     assert sorted(HEARD[script]) == sorted(defined)
     has_probes = not all(isinstance(entry, str) for entry in HEARD[script].values())
     assert has_probes == (script in PROBES)

@@ -10,15 +10,12 @@ import pytest
 
 from albert import (
     create_pretraining_data,
-    export_checkpoints,
     run_classifier,
     run_pretraining,
     tokenization,
 )
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
-from albert.pretraining import model as pretraining_utils
-from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records as records
 from tests.support import released_archives
@@ -77,7 +74,7 @@ def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
 
 def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
     (cased / "vocabulary.json").unlink()
-    sha256 = files.sha256(str(SPM_MODEL))
+    sha256 = model_vocabulary.sha256_of(str(SPM_MODEL))
     # The second folder has moved, and the vocabulary with it.
     for recorded, found in ((SPM_MODEL, SPM_MODEL), ("/nowhere/my.v1", cased / "my.v1")):
         vocabulary = {"path": str(recorded), "sha256": sha256}
@@ -131,17 +128,11 @@ def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_p
     for _ in range(2):
         path = model_vocabulary.put(str(folder), vocabulary)
     assert (folder / "tiny.model").read_text(encoding="utf-8") == "mine"
-    assert files.sha256(path) == files.sha256(str(SPM_MODEL))
+    assert model_vocabulary.sha256_of(path) == model_vocabulary.sha256_of(str(SPM_MODEL))
     assert len(os.listdir(str(folder))) == 3
     description, _ = model_vocabulary.read_description(str(folder))
     found = model_vocabulary.recorded_files(str(folder), description)
     assert found == {"spm_model_file": path, "vocab_file": None}
-
-
-def test_an_export_keeps_to_the_record(cased, tmp_path):
-    arguments = [f"--albert_directory={cased}", f"--export_path={tmp_path}/new/"]
-    export_checkpoints.main(flags_lib.parse(export_checkpoints.Flags, arguments))
-    assert completed(f"--albert_dir={tmp_path}/new").do_lower_case is False
 
 
 # ---------------------------------------------------------------------------------------------
@@ -218,10 +209,3 @@ def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path
     model_vocabulary.put(str(tmp_path / "same"), Vocabulary("spm_model_file", str(SPM_MODEL), True))
     with pytest.raises(ValueError, match="do_lower_case"):
         keep(cased_records, tmp_path / "same")
-
-
-def test_of_several_vocabularies_none_is_taken(caplog):
-    told = pretraining_utils.RecordsVocabulary("a.tf_record", 9, "a.model", "1" * 64, True)
-    other = told._replace(file="b.tf_record", sha256="2" * 64)
-    assert pretraining_utils.vocabulary_of_records([told, other]) is None
-    assert "b.tf_record" in caplog.text

@@ -186,19 +186,6 @@ def test_the_shuffle_stays_within_its_window_and_mixes_it(
     assert found[0].mean() < found[3].mean() < found[7].mean()
 
 
-def test_memory_of_a_block_does_not_grow_with_dupe_factor(text_file, vocab_file, monkeypatch):
-    # Features are made batch by batch; only the offsets are held for all passes.
-    monkeypatch.setattr(pretraining_instances, "_CELLS", 32 * 50)
-    maker = pretraining_instances.InstanceMaker(
-        tokenization.FullTokenizer(vocab_file), SETTINGS._replace(dupe_factor=30)
-    )
-    (block,) = job.read_blocks([text_file], SETTINGS)
-    instances = maker.instances(block)
-    sizes = [len(batch["input_ids"]) for batch in instances.features]
-    assert sum(sizes) == instances.counts.instances == len(instances.keys)
-    assert max(sizes) == 50
-
-
 def test_counts_say_what_was_read(tmp_path, create):
     text = b"alpha beta gamma.\n" * 8 + b"\n\xe2\x80\x8b\n\neta\n\nb\xe9ta beta beta.\n"
     (tmp_path / "text.txt").write_bytes(text)
@@ -507,16 +494,3 @@ def test_text_that_is_none_is_refused_and_nothing_remains(text, options, message
     with pytest.raises(ValueError, match=message):
         create(outputs_in(tmp_path / "out"), **options)
     assert os.listdir(str(tmp_path / "out")) == []
-
-
-def test_text_that_changes_while_it_is_read_is_refused(tmp_path, create, text_file, monkeypatch):
-    original = job.make_part
-
-    def make_part(*arguments):
-        with open(text_file, "a", encoding="utf-8") as stream:
-            stream.write("one more.\n")
-        return original(*arguments)
-
-    monkeypatch.setattr(job, "make_part", make_part)
-    with pytest.raises(ValueError, match=r"text\.txt' was changed"):
-        create(outputs_in(tmp_path / "out"))
