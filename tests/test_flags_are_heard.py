@@ -141,9 +141,9 @@ HEARD = {
         **probes("name=nothere list=true"),
         **dict.fromkeys(
             ["base_url", "data_dir"],
-            DOWNLOAD_DATA + "test_what_to_put_where_without_a_network_is_said_and_then_taken",
+            DOWNLOAD_DATA + "test_without_a_network_the_message_says_what_to_put_where",
         ),
-        "sha256": DOWNLOAD_DATA + "test_a_changed_download_is_refused_with_both_hashes",
+        "sha256": DOWNLOAD_DATA + "test_a_file_with_another_hash_is_refused_with_both",
         **dict.fromkeys(
             ["size_limit_gb", "time_limit_minutes"],
             DOWNLOAD_DATA + "test_limits_are_those_of_the_flags",
