@@ -142,19 +142,14 @@ def train_two_layers(precision: str) -> Tuple[float, List[float]]:
 
     from albert import modeling
     from albert.pretraining import model as pretraining
+    from albert.pretraining.settings import PretrainingFlags
     from albert.runtimes import compat
 
     config = modeling.AlbertConfig(
         1000, hidden_size=768, num_hidden_layers=2, num_attention_heads=12, intermediate_size=3072
     )
-    model = pretraining.ModelSettings(
-        config,
-        None,
-        1e-3,
-        num_train_steps=100,
-        num_warmup_steps=0,
-        compute_dtype=compat.compute_dtype(precision),
-        use_xla=True,
+    settings = PretrainingFlags(
+        learning_rate=1e-3, num_train_steps=100, num_warmup_steps=0, precision=precision
     )
     with tf.Graph().as_default():
         tf.set_random_seed(1)
@@ -168,7 +163,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float]]:
             "masked_lm_weights": tf.ones([4, 20]),
             "next_sentence_labels": tf.constant([[0], [1], [0], [1]]),
         }
-        spec = pretraining.build_model_fn(model)(batch, None, "train", {})
+        spec = pretraining.build_model_fn(settings, config)(batch, None, "train", {})
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             losses, seconds = [], []

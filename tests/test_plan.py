@@ -11,6 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, configs, modeling, plan, race_utils
+from albert.configs.flags import FineTuningFlags
 from albert.squad import heads
 from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
@@ -125,8 +126,8 @@ def test_operations_match_the_pretraining_graph(variant):
 def test_operations_and_slots_match_the_update_of_a_task(task):
     config = tiny_config(ln_type="preln")
     with tf.Graph().as_default() as graph:
-        settings = training_graph.FineTuningModel(config)
-        model_fn = training_graph.build_model_fn(settings, HEADS[task]())
+        settings = FineTuningFlags(use_xla=False)
+        model_fn = training_graph.build_model_fn(settings, config, HEADS[task]())
         model_fn(features_of(task), None, "train", {})
         counts = modeling.parameter_counts(config, task, num_labels=LABELS)
         assert counts == sizes_of(tf.trainable_variables())

@@ -30,19 +30,6 @@ def filled(text: str) -> str:
 def _table(name: str) -> str:
     if name == "recipes":
         return _recipes()
-    if name == "troubles":
-        found = published.document()["troubles"]
-        rows = [
-            (
-                ", ".join(one["models"]),
-                one["task"] or "any",
-                one["what"],
-                one["remedy"],
-                one["source"],
-            )
-            for one in found
-        ]
-        return _markdown(("model", "task", "what happens", "what was tried", "source"), rows)
     if name == "glue and clue":
         tasks = task_table.GLUE + task_table.CHINESE
         return _markdown(
