@@ -68,7 +68,7 @@ TRAINING = {
         weight_decay_rate~0.0231 adam_beta_1~0.813 adam_beta_2~0.917 adam_epsilon~1.7e-5
         max_grad_norm~0.71
         precision=bfloat16 recompute=true use_xla=true gradient_accumulation_steps=2 seed~4711
-        log_steps~73 save_checkpoints_steps~59 save_checkpoints_minutes=7
+        log_steps~73 save_checkpoints_steps~59
         waiting:wait_for_checkpoints_minutes=1e-9 distribution_strategy=multi_worker
         worker_patience_seconds=7 num_devices=2 output_dir={work}/elsewhere named_TPU:use_tpu=false
         TPU:tpu_name=cloud named_TPU:tpu_zone=here named_TPU:gcp_project=mine
@@ -82,7 +82,7 @@ FINE_TUNING = {
     **TEXT,
     **probes("""
         predict:do_predict=false predict:predict_batch_size=3 num_train_epochs=2
-        warmup_proportion=0.2 layerwise_lr_decay~0.87 padding=max cached_dir={work}/cache
+        warmup_proportion=0.2 padding=max cached_dir={work}/cache
         predict:checkpoint=/nowhere
     """),
 }
