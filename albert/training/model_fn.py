@@ -8,6 +8,7 @@ is split into; dropout masks are functions of the seed and the step.
 Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
+import functools
 import logging
 import math
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
@@ -256,21 +257,15 @@ def build_model_fn(
             "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
         )
 
-    shared = {
-        "hub_module": module,
-        "use_one_hot_embeddings": use_one_hot_embeddings,
-        "compute_dtype": dtype,
-    }
+    options = {"use_one_hot_embeddings": use_one_hot_embeddings, "compute_dtype": dtype}
+    encoder_of = functools.partial(Encoder, config, hub_module=module, **options)
 
     def train(features: Features, model_dir: Optional[str]) -> Any:
-        options = {
-            **shared,
-            "recompute": settings.recompute,
-            "use_xla": settings.use_xla and not settings.use_tpu,
-        }
+        use_xla = settings.use_xla and not settings.use_tpu
+        options = {"recompute": settings.recompute, "use_xla": use_xla}
 
         def loss_of(micro_batch: Features, seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
-            encoder = Encoder(config, True, dropout_seed=seed, **options)
+            encoder = encoder_of(True, dropout_seed=seed, **options)
             return _loss_and_metrics(head(micro_batch, encoder), micro_batch[_SHARES])
 
         batch_size = tf.shape(next(iter(features.values())))[:1]
@@ -278,16 +273,15 @@ def build_model_fn(
         batch = dict(features, **{_SHARES: shares})
         return training_spec(settings, loss_of, batch, schedule=schedule, model_dir=model_dir)
 
-    # Without gradients the compiled parts gain nothing, and each length would be compiled.
+    def output_of(features: Features) -> HeadOutput:
+        # Without gradients the compiled parts gain nothing, and each length would be compiled.
+        return head(features, encoder_of(False))
+
     return make_model_fn(
         settings,
         train=train,
-        evaluate=lambda features: _evaluation(
-            features, head(features, Encoder(config, False, **shared))
-        ),
-        predict=lambda features: _predictions(
-            features, head(features, Encoder(config, False, **shared))
-        ),
+        evaluate=lambda features: _evaluation(features, output_of(features)),
+        predict=lambda features: _predictions(features, output_of(features)),
     )
 
 
