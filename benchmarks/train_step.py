@@ -294,8 +294,13 @@ def floating_point_operations(arguments):
 
     config = modeling.AlbertConfig.from_json_file(arguments.config)
     task = {"classifier": "classification"}.get(arguments.head, arguments.head)
-    job = plan.Job(config, task, arguments.batch, arguments.length)
-    return plan.operations(job._replace(predictions=arguments.predictions))["forward"]
+    run = plan.Flags(
+        task=task,
+        batch=arguments.batch,
+        max_seq_length=arguments.length,
+        max_predictions_per_seq=arguments.predictions,
+    )
+    return plan.operations(config, run)["forward"]
 
 
 def print_table(workers, arguments):

@@ -132,14 +132,6 @@ def test_the_record_has_the_features_of_the_published_format():
     assert lengths == {**expected, "next_sentence_labels": 1}
 
 
-@needs_shared
-def test_records_of_the_reference_are_read():
-    file = str(shared_path("golden/pretraining_sample/sample.tf_record"))
-    config = tiny_config(vocab_size=30000, max_position_embeddings=128)
-    model.check_records([file], max_seq_length=128, max_predictions_per_seq=20, config=config)
-    assert model.evaluation_steps([file], 16, 100) == 3
-
-
 @pytest.fixture(scope="module")
 def record_file(tmp_path_factory):
     return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 21)
@@ -183,20 +175,6 @@ def test_other_files_are_refused_by_name(tmp_path):
     for name in ("empty", "other", "garbage", "text"):
         with pytest.raises(ValueError, match=str(tmp_path / name)):
             check([str(tmp_path / name)])
-
-
-@pytest.fixture
-def read_records(monkeypatch):
-    """The files of the records that were read, one name for each."""
-    found, original = [], input_pipeline.records
-
-    def counted(path, *arguments):
-        for record in original(path, *arguments):
-            found.append(path)
-            yield record
-
-    monkeypatch.setattr(input_pipeline, "records", counted)
-    return found
 
 
 MASKED_ON_THE_FLY = model.InputSettings(
@@ -286,21 +264,6 @@ def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path, is_training):
             np.testing.assert_array_equal(batch[name], full[name])
 
 
-def test_buckets_have_each_record_once_and_resume_where_they_stopped(tmp_path):
-    file = records.write_records(tmp_path / "records", 24, length=48)
-    settings = MASKED_ON_THE_FLY._replace(files=[file], max_seq_length=48, padding="bucket")
-    served = read(settings, {"batch_size": 6}, 4)
-    lengths = [batch["input_mask"].sum(axis=1) for batch in served]
-    assert len({tuple(row) for batch in served for row in batch["segment_ids"].tolist()}) > 4
-    assert sorted(np.concatenate(lengths)) == sorted(
-        sum(record["input_mask"]) for record in records.make_records(24)
-    )
-    assert sum(np.ptp(one) for one in lengths) <= 9  # from 7 to 15, in four parts that touch
-    (resumed,) = read(settings._replace(start_step=3), {"batch_size": 6}, 1)
-    for name in resumed:
-        np.testing.assert_array_equal(resumed[name], served[3][name])
-
-
 def real_examples(file, count, **params):
     batches = read(evaluation_of(file), params, count)
     return [int(batch["is_real_example"].sum()) for batch in batches]
@@ -341,11 +304,6 @@ def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
     ]
     assert [len(rows) for rows in hosts] == [10, 11]
     assert sorted(sum(hosts, [])) == real_rows({"batch_size": 24}, 1)
-
-
-def test_a_host_of_a_tpu_without_records_serves_batches_without_weight(record_file):
-    host = Host(0, hosts=31)
-    assert real_examples(record_file, 5, batch_size=2, use_tpu=True, context=host) == [0] * 5
 
 
 @pytest.mark.slow
