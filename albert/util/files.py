@@ -7,7 +7,6 @@ only: processes that merely import this module start without it.
 """
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -19,13 +18,11 @@ from albert.util.errors import UserError
 
 _MOST_HASHED_BYTES = 1 << 24
 
-# What a file system refuses, in the system's words, which TensorFlow's errors have too.
+# What a file system refuses, in the words of the system, of Python and of TensorFlow.
 _REFUSALS = re.compile(
-    "|".join(
-        os.strerror(getattr(errno, name))
-        for name in ["ENOENT", "EACCES", "EPERM", "EROFS", "EISDIR", "ENOTDIR", "EEXIST"]
-        + ["ENOSPC", "EDQUOT", "EFBIG"]
-    )
+    "(?i)no such file or directory|permission denied|operation not permitted|read-only file system|"
+    "is a directory|not a directory|file exists|no space left on device|quota exceeded|"
+    "file too large"
 )
 
 
@@ -42,11 +39,9 @@ def naming_path(path: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        refusal = None if isinstance(error, ValueError) else _REFUSALS.search(str(error))
-        if not refusal:
+        if isinstance(error, ValueError) or not _REFUSALS.search(str(error)):
             raise
-        named = getattr(error, "filename", None) or path
-        raise UserError(f"'{named}': {refusal.group()}.") from error
+        raise UserError(f"'{path}' cannot be used: {error}.") from error
 
 
 # ------------------------------------------------------------------------------------------ writing
@@ -61,16 +56,16 @@ def random_suffix() -> str:
 def atomic_path(path: str) -> Iterator[str]:
     """Yields a temporary path that becomes `path` if the block succeeds and vanishes if it fails.
 
-    The folder is created if need be. The temporary file is hidden in the same folder, so that the
-    rename is atomic and no pattern of the user matches it. A device or pipe, such as /dev/stdout,
-    is written to as it is.
+    The block makes a file or a folder there. The temporary path is hidden in the same folder, so
+    that the rename is atomic and no pattern of the user matches it. A device or pipe, such as
+    /dev/stdout, is written to as it is.
 
     Raises:
       UserError: the file system refuses, as where the disk is full.
     """
-    path = str(path)
+    path = str(path).rstrip("/")
     folder, name = os.path.split(path)
-    if os.path.exists(path) and not os.path.isfile(path):
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         yield path
         return
     temporary = os.path.join(folder, f".{name}.tmp-{random_suffix()}")
@@ -81,7 +76,8 @@ def atomic_path(path: str) -> Iterator[str]:
             gfile().rename(temporary, path, overwrite=True)
         finally:
             if gfile().exists(temporary):
-                gfile().remove(temporary)
+                is_folder = gfile().isdir(temporary)
+                gfile().rmtree(temporary) if is_folder else gfile().remove(temporary)
 
 
 @contextlib.contextmanager
@@ -93,15 +89,9 @@ def atomic_folder(path: str) -> Iterator[str]:
     """
     if gfile().exists(path):
         raise UserError(f"'{path}' exists. Choose a new folder.")
-    temporary = f"{str(path).rstrip('/')}.temp-{random_suffix()}"
-    with naming_path(path):
-        try:
-            gfile().makedirs(temporary)
-            yield temporary
-            gfile().rename(temporary, path)
-        finally:
-            if gfile().exists(temporary):
-                gfile().rmtree(temporary)
+    with atomic_path(path) as temporary:
+        gfile().makedirs(temporary)
+        yield temporary
 
 
 def atomic_write_bytes(path: str, content: bytes) -> None:
@@ -136,10 +126,10 @@ def unused_name(path: str) -> str:
 # ------------------------------------------------------------------------------------------ reading
 
 
-def check_is_file(path: str) -> None:
+def check_is_file(path: str, where: str = "") -> None:
     """Raises UserError for a folder, a pipe such as <(...), or a device: files are read twice."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise UserError(f"'{path}' is not a regular file. Give the path of a file.")
+        raise UserError(f"{where}'{path}' is not a regular file. Give the path of a file.")
 
 
 @contextlib.contextmanager
@@ -260,9 +250,13 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
     """
     found = set()
     for pattern in split_paths(patterns):
-        matches = [pattern] if gfile().exists(pattern) else _glob(pattern)
+        with naming_path(f"--{flag_name}: {pattern}"):  # TensorFlow 1.15: there is no such folder
+            is_path = gfile().exists(pattern)
+            matches = [pattern] if is_path else gfile().glob(pattern)
+        if is_path:
+            check_is_file(pattern, f"--{flag_name}: ")
         matches = [path for path in matches if not os.path.basename(path).startswith(".")]
-        if not matches or gfile().isdir(pattern):
+        if not matches:
             raise UserError(
                 f"--{flag_name}: '{pattern}' matches no file in {os.getcwd()}. Give files or "
                 "patterns such as data/*.txt, separated by commas."
@@ -270,19 +264,7 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
         found.update(matches)
     if not found:
         raise UserError(f"--{flag_name} is empty. Give a file or a pattern such as data/*.txt.")
-    for path in found:
-        check_is_file(path)
     return sorted(found)
-
-
-def _glob(pattern: str) -> List[str]:
-    """A pattern in a folder that is not there matches nothing; TF 1.15 raises."""
-    import tensorflow.compat.v1 as tf
-
-    try:
-        return tf.io.gfile.glob(pattern)
-    except tf.errors.NotFoundError:
-        return []
 
 
 # ----------------------------------------------------------------------- was it made from the same?
@@ -324,15 +306,10 @@ def fingerprint_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> st
     old, new = normalized_fingerprint(old), normalized_fingerprint(new)
     changes = []
     for key in sorted({**old, **new}):
-        before, after = old.get(key, "absent"), new.get(key, "absent")
+        before, after = old.get(key), new.get(key)
         if before != after and isinstance(before, dict) and isinstance(after, dict):
             changes.append(f"{key}: {fingerprint_difference(before, after)}")
         elif before != after:
-            changes.append(f"{key} was {_short(before)} and is {_short(after)}")
+            shown = [json.dumps(value, sort_keys=True)[:80] for value in (before, after)]
+            changes.append(f"{key} was {shown[0]} and is {shown[1]}")
     return "; ".join(changes)
-
-
-def _short(value: Any) -> str:
-    """Long lists would bury the log line."""
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-    return text if len(text) <= 80 else text[:77] + "..."

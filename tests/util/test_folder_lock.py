@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from albert import run_classifier, run_pretraining, sweep
+from albert import run_classifier, run_pretraining
 from albert.demo import __main__, runs
 from albert.util import flags as flags_lib
 from albert.util import folder_lock
@@ -109,20 +109,17 @@ MODEL = "--albert_config_file=c"
     [
         (run_pretraining, run_pretraining.pretrain, [MODEL, "--input_file=r"]),
         (run_classifier, run_classifier.classify, [MODEL, "--task_name=mrpc", "--data_dir=glue"]),
-        (sweep, sweep.sweep, ["--data_dir=glue", "--albert_dir=base"]),
     ],
-    ids=["pretraining", "classifier", "sweep"],
+    ids=["pretraining", "classifier"],
 )
 def test_a_second_training_into_a_folder_ends_at_once(start, tmp_path, script, main, needed):
     process = start(tmp_path)
-    train = [] if script is sweep else ["--do_train"]
-    given = [f"--output_dir={tmp_path}", *needed, *train]
+    given = [f"--output_dir={tmp_path}", *needed, "--do_train"]
     with pytest.raises(ValueError, match=f"{tmp_path}.*{process.pid}"):
         main(flags_lib.parse(script.Flags, given))
-    if train:
-        with pytest.raises(ValueError) as error:
-            main(flags_lib.parse(script.Flags, [*given, "--nodo_train", "--do_eval"]))
-        assert str(process.pid) not in str(error.value)
+    with pytest.raises(ValueError) as error:
+        main(flags_lib.parse(script.Flags, [*given, "--nodo_train", "--do_eval"]))
+    assert str(process.pid) not in str(error.value)
 
 
 def test_two_demos_do_not_share_a_folder(start, tmp_path, capsys):
