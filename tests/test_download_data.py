@@ -15,8 +15,8 @@ from albert.datasets import table
 from albert.downloads import transfer
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
-from albert.util import files
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 from tests.support import file_server, public_archives
 from tests.support.file_server import Answer
 
@@ -186,7 +186,7 @@ def test_a_full_disk_names_what_is_kept_and_goes_on_from_it(download, server, wh
     limit = len(content) // 2 if where == "transfer" else len(content)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))  # refuses more, as a full disk does
     try:
-        with pytest.raises(files.DiskFullError, match=str(download.folder / ".RTE.zip")):
+        with pytest.raises(UserError, match=str(download.folder / ".RTE.zip")):
             download("rte", sha256=sha256(content))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

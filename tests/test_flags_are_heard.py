@@ -124,7 +124,7 @@ HEARD = {
         **probes("""
             direction=nothere input_dir=/nowhere output_dir={work}/other vocab_file=/nowhere
             albert_config_file=/nowhere init_checkpoint=/nowhere layout=google head=encoder
-            approximate_gelu=true pytorch_model_bin=true huggingface_python=/nowhere
+            approximate_gelu=true
         """),
     },
     "create_pretraining_data": {
@@ -543,7 +543,7 @@ def module_of(script):
 @pytest.mark.parametrize("script", scripts())
 def test_every_flag_has_its_entry(script):
     defined = flags.FlagValues()
-    module_of(script).define_flags(defined)
+    module_of(script).Flags(defined)
     assert sorted(HEARD[script]) == sorted(defined)
     has_probes = not all(isinstance(entry, str) for entry in HEARD[script].values())
     assert has_probes == (script in PROBES)

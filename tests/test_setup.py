@@ -6,7 +6,6 @@ import ast
 import os
 import pathlib
 import re
-import runpy
 import subprocess
 import sys
 
@@ -61,19 +60,6 @@ def test_runtimes_need_the_same_packages(version):
     assert set(required_on("3.7")) == set(required_on(version)) - {"setuptools"}
 
 
-@pytest.mark.parametrize("version", sorted(RUNTIMES))
-def test_gpus_need_the_same_tensorflow_with_cudas_libraries(version):
-    module = runpy.run_path(str(ROOT / "setup.py"))
-    found = [
-        packaging_requirements.Requirement(line)
-        for line in module["with_cuda"](lines_of("requirements.txt"))
-    ]
-    assert all(item.extras == {"and-cuda"} for item in found)
-    bounds = [item.specifier for item in found if item.marker.evaluate({"python_version": version})]
-    expected = [] if version == "3.7" else [required_on(version)["tensorflow"]]
-    assert list(map(str, bounds)) == expected
-
-
 def test_setup_takes_the_pythons_that_have_a_runtime():
     text = (ROOT / "setup.py").read_text(encoding="utf-8")
     bounds = specifiers.SpecifierSet(re.search(r'python_requires="([^"]+)"', text).group(1))
@@ -90,10 +76,6 @@ def test_running_environment_meets_the_requirements():
         assert metadata.get_distribution(name).version in wanted, name
 
 
-# It runs by another interpreter than the package.
-FOREIGN_PROGRAM = ROOT / "albert" / "conversion" / "huggingface_process.py"
-
-
 def imported_packages(paths):
     """Returns the distributions outside the standard library that files import."""
     imported = set()
@@ -103,11 +85,7 @@ def imported_packages(paths):
                 imported.update(alias.name.split(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 imported.add(node.module.split(".")[0])
-    known = {
-        item.name
-        for name in ("requirements.txt", "requirements-huggingface.txt")
-        for item in parsed(name)
-    }
+    known = {item.name for item in parsed("requirements.txt")}
     names = {MODULES.get(name, name.replace("_", "-")) for name in imported - {"albert"}}
     standard = getattr(sys, "stdlib_module_names", None)
     if standard is None:
@@ -118,13 +96,7 @@ def imported_packages(paths):
 def test_what_is_imported_is_required_and_nothing_more():
     # tensorflow-hub imports a part of setuptools.
     known = {item.name for item in parsed("requirements.txt")} - {"setuptools"}
-    assert imported_packages(set((ROOT / "albert").rglob("*.py")) - {FOREIGN_PROGRAM}) == known
-
-
-def test_what_runs_beside_pytorch_has_its_own_requirements():
-    known = {item.name for item in parsed("requirements-huggingface.txt")}
-    # numpy comes with each of them.
-    assert imported_packages([FOREIGN_PROGRAM]) - {"numpy"} <= known
+    assert imported_packages(set((ROOT / "albert").rglob("*.py"))) == known
 
 
 def test_setup_takes_the_requirements_and_the_version_from_their_homes():
@@ -157,11 +129,6 @@ print(sorted(name for name in sys.modules if name.endswith(("wording", ".albert"
         f"{albert.__version__} albert albert.util.wording",
         "['albert.util.wording']",
     ]
-
-
-@pytest.mark.slow
-def test_modules_that_need_tensorflow_load_from_above_too(tmp_path):
-    above(tmp_path, "-c", "import albert.tokenization")
 
 
 @pytest.mark.parametrize("name", ["code", "my_clone"])

@@ -209,6 +209,40 @@ def find_files(
     return found
 
 
+class OpenModel(NamedTuple):
+    """A model's folder."""
+
+    files: ModelFiles
+    config: modeling.AlbertConfig
+    vocabulary: Optional[model_vocabulary.Vocabulary]
+
+
+def open_model(
+    folder: str,
+    settings: Settings,
+    *,
+    label: str,
+    named: Optional[ModelFiles] = None,
+    vocabulary: str = "required",
+) -> OpenModel:
+    """Returns the files, configuration and vocabulary of the model in a folder.
+
+    The arguments are those of `find_files` and `vocabulary_of`.
+
+    Raises:
+      ValueError: as these raise, or the vocabulary has more tokens than the model's table has rows.
+    """
+    found = find_files(folder, named, label=label, vocabulary=vocabulary)
+    config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
+    own = vocabulary_of(found, folder, settings, label=label)
+    if own:
+        tokenizer = tokenization.FullTokenizer(
+            found.vocab_file, bool(own.do_lower_case), found.spm_model_file
+        )
+        tokenization.check_vocab_size(tokenizer, config.vocab_size)
+    return OpenModel(found, config, own)
+
+
 def write_model(
     folder: str,
     config: modeling.AlbertConfig,

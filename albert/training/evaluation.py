@@ -504,7 +504,7 @@ class _Evaluator:
             return
         try:
             _copy_checkpoint(source, self._best_path)
-        except tf.errors.NotFoundError:
+        except (UserError, tf.errors.NotFoundError):
             if _stats(source):
                 raise
             _LOGGER.warning("%s was deleted before it was copied.", source)

@@ -29,24 +29,6 @@ def checkpoint(tmp_path):
         return tf.train.Saver().save(session, str(tmp_path / "model.ckpt-7"))
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        tf.errors.UnavailableError(None, None, "503"),
-        tf.errors.OpError(None, None, "model.ckpt-7.index; Permission denied", 2),
-        RuntimeError("Connection reset by peer"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_reached_is_not_called_damaged(checkpoint, monkeypatch, error):
-    def refuse(path):
-        raise error
-
-    monkeypatch.setattr(tf.train, "load_checkpoint", refuse)
-    with pytest.raises(ValueError, match="model.ckpt-7"):
-        checkpoint_files.find_damage(checkpoint)
-
-
 def values_of(prefix):
     reader = tf.train.load_checkpoint(prefix)
     return {name: reader.get_tensor(name).tolist() for name in reader.get_variable_to_shape_map()}
@@ -122,8 +104,8 @@ EXPORT = ("--albert_directory={folder}", "--export_path={out}")
 TEXT = ("--albert_dir={folder}", "--input_file={folder}/albert_config.json", "--output_file={out}")
 READERS = {
     "init_checkpoint": warm_start,
-    "export_checkpoints": script(export_checkpoints, export_checkpoints.export, *EXPORT),
-    "export_to_tfhub": script(export_to_tfhub, export_to_tfhub.export, *EXPORT),
+    "export_checkpoints": script(export_checkpoints, export_checkpoints.main, *EXPORT),
+    "export_to_tfhub": script(export_to_tfhub, export_to_tfhub.main, *EXPORT),
     "embed": script(embed, embed.embed, *TEXT),
     "fill_mask": script(fill_mask, fill_mask.fill_mask, *TEXT),
     "convert_checkpoint": lambda folder, out: weights.read_checkpoint(f"{folder}/model.ckpt-best"),
