@@ -275,7 +275,7 @@ HEARD = {
             own:test_file=dev.tsv own:labels=0,1,2 own:metric=eval_loss own:metrics=f1
             own:header=true
         """),
-        "dry_run": "tests/test_sweep.py::test_a_dry_run_shows_the_commands_and_starts_none",
+        "dry_run": "tests/classification/test_sweep.py::test_a_dry_run_shows_the_commands_and_starts_none",
     },
     "train_vocab": probes("""
         input_file=/nowhere model_prefix={work}/other vocab_size=201 do_lower_case=false

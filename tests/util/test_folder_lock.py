@@ -109,7 +109,7 @@ MODEL = "--albert_config_file=c"
     [
         (run_pretraining, run_pretraining.pretrain, [MODEL, "--input_file=r"]),
         (run_classifier, run_classifier.classify, [MODEL, "--task_name=mrpc", "--data_dir=glue"]),
-        (sweep, sweep.sweep, ["--data_dir=glue", "--albert_dir=base"]),
+        (sweep, sweep.main, ["--data_dir=glue", "--albert_dir=base"]),
     ],
     ids=["pretraining", "classifier", "sweep"],
 )
