@@ -25,7 +25,7 @@ SMALL = ["--max_seq_length=32", "--max_predictions_per_seq=5", "--dupe_factor=1"
 
 
 def parse(*arguments):
-    return flags_lib.parse(create_pretraining_data_beam.Flags, arguments, others="pipeline_options")
+    return flags_lib.parse(create_pretraining_data_beam.Flags, arguments)
 
 
 def run_here(*arguments):
