@@ -50,7 +50,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     run_here(*arguments_for(folder, "--num_shards=2"))
     record = config_files.read(f"{folder}/.train.counts.json.run.toml")
-    assert record["num_shards"] == 2
+    assert record["num_shards"] == "2"
     return folder
 
 
@@ -179,7 +179,7 @@ def test_what_was_made_otherwise_is_replaced_only_when_told_to(again, change):
 
 def test_a_folder_that_cannot_be_written_in_is_refused_before_the_work(tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(ValueError, match=r"cannot write in the folder '.*file'"):
+    with pytest.raises(ValueError, match=f"{tmp_path}/file"):
         run_here(f"--input_file={CORPUS}", f"--output_file={tmp_path}/file/a")
 
 

@@ -103,7 +103,8 @@ def create_instances_from_document(
         others = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
         chosen += [number for number in others if number != document_index]
     flat: List[str] = []
-    borders, parts = [0], []
+    borders = [0]
+    parts: List[segment_pairs.Document] = []
     for index in chosen:
         first = len(borders) - 1
         for sentence in filter(None, all_documents[index]):

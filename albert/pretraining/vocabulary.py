@@ -12,7 +12,7 @@ import tempfile
 import textwrap
 import time
 import unicodedata
-from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Sequence, Set, Union
 
 import numpy as np
 import sentencepiece as spm
@@ -131,7 +131,8 @@ def _prepare(
 
 def _warn_of_equal_words(sample: Sequence[bytes], lower: bool) -> None:
     """Warns if many distinct words become the same when accents are dropped."""
-    basic, words = tokenization.BasicTokenizer(do_lower_case=False), set()
+    basic = tokenization.BasicTokenizer(do_lower_case=False)
+    words: Set[str] = set()
     for line in sample:
         text = tokenization.preprocess_text(line, lower=lower, keep_accents=True)
         for word in basic.tokenize(unicodedata.normalize("NFKC", text)):
