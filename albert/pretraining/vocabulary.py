@@ -117,15 +117,15 @@ def _prepare(
 ) -> List[bytes]:
     """Writes the prepared sentences to a local file; returns a sample of the lines."""
     sample = []
-    with progress.Progress("Reading", count, unit="sentences") as bar, files.naming_path(path):
-        with open(path, "w", encoding="utf-8", newline="\n") as stream:
-            for number, line in enumerate(bar.counting(drawn)):
-                text = prepare(line)
-                if number % max(1, count // _SAMPLE_SENTENCES) == 0:
-                    sample.append(line)
-                if len(text) > _LONGEST_PART:
-                    text = "\n".join(textwrap.wrap(text, _LONGEST_PART, break_on_hyphens=False))
-                stream.write(text + "\n")
+    bar = progress.Progress("Reading", count, unit="sentences")
+    with bar, files.naming_path(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
+        for number, line in enumerate(bar.counting(drawn)):
+            text = prepare(line)
+            if number % max(1, count // _SAMPLE_SENTENCES) == 0:
+                sample.append(line)
+            if len(text) > _LONGEST_PART:
+                text = "\n".join(textwrap.wrap(text, _LONGEST_PART, break_on_hyphens=False))
+            stream.write(text + "\n")
     return sample
 
 
