@@ -11,4 +11,4 @@
 
 # The script may be a link; macOS before 12.3 has no readlink -f.
 self=$(readlink -f "$0" 2>/dev/null) || self=$0
-exec sh "$(dirname "$self")/tools/sweep.sh" clue "$@"
+exec sh "$(dirname "$self")/tools/run_module.sh" albert.sweep --suite=clue "$@"

@@ -16,14 +16,11 @@ docs/cluster_data.md has commands for Dataflow, Flink and Spark.
 """
 
 import dataclasses
-import importlib
 import logging
 import time
 from typing import Any, Optional, Tuple
 
-from albert import tokenization
 from albert.command_line import cli
-from albert.pretraining import instances, job
 from albert.pretraining.settings import RecordFlags
 from albert.util import config_files, wording
 from albert.util.errors import UserError
@@ -46,9 +43,12 @@ class Flags(RecordFlags):
 _LOGGER = logging.getLogger("albert")
 
 
-def main(settings: Flags):
+def main(settings: Flags) -> None:
     """Runs the script; `settings.pipeline_options` are the arguments for Beam."""
     beam = _import_beam()
+    from albert import tokenization
+    from albert.pretraining import instances, job
+
     started = time.time()
     options = beam.parse_options(settings.pipeline_options, own_flags=list(settings.to_dict()))
     tokenizer_file = settings.spm_model_file or settings.vocab_file
@@ -63,42 +63,40 @@ def main(settings: Flags):
         settings=settings,
         num_shards=settings.num_shards,
     )
-    report = work.outputs.report()
-    work.outputs.keep_vocabulary(job.vocabulary_of(tokenizer, tokenizer_file))
+    outputs = work.outputs
+    report = outputs.report()
+    outputs.keep_vocabulary(job.vocabulary_of(tokenizer, tokenizer_file))
     if report:
-        _LOGGER.info(
-            "Nothing to do: %s was made from the same text by the same settings.",
-            work.outputs.pattern,
-        )
+        _LOGGER.info("Nothing to do: %s has the same text and settings.", outputs.pattern)
     else:
-        work.outputs.make_way(overwrite=settings.overwrite)
+        outputs.make_way(overwrite=settings.overwrite)
         beam.run(options, lambda pipeline: beam.add_steps(pipeline, work))
-        report = work.outputs.report()
-    config_files.record(config_files.beside(work.outputs.counts), settings.given_values())
-    for name, value in instances.Counts(**report["counts"])._asdict().items():
-        print(f"{name.replace('_', ' '):>16}: {value:,}")
-    print(f"{'records':>16}: {work.outputs.pattern} ({wording.counted(report['shards'], 'file')})")
-    print(f"{'counts':>16}: {work.outputs.counts}")
-    print(f"{'seconds':>16}: {time.time() - started:,.1f}")
+        report = outputs.report()
+    config_files.record(config_files.beside(outputs.counts), settings.given_values())
+    shards = wording.counted(report["shards"], "file")
+    counts = instances.Counts(**report["counts"])._asdict()
+    rows = {name.replace("_", " "): f"{value:,}" for name, value in counts.items()}
+    rows.update(records=f"{outputs.pattern} ({shards})", counts=outputs.counts)
+    rows.update(seconds=f"{time.time() - started:,.1f}")
+    for name, value in rows.items():
+        print(f"{name:>16}: {value}")
 
 
 def _import_beam() -> Any:
     """Imports the module that needs Apache Beam, which is an extra."""
-    if not _LOGGER.isEnabledFor(logging.DEBUG):
-        for quiet in (logging.getLogger(), logging.getLogger("apache_beam")):
-            quiet.setLevel(logging.WARNING)
-        logging.disable(logging.WARNING)  # on import it lists services without packages
+    logging.disable(logging.WARNING)  # on import it lists services without packages
     try:
-        return importlib.import_module("albert.pretraining.beam")
+        from albert.pretraining import beam
     except ImportError as error:
         if error.name != "apache_beam":
             raise
         raise UserError(
-            "create_pretraining_data_beam needs Apache Beam, which is not installed: pip install "
-            "'albert-tf[beam]', or from a checkout pip install '.[beam]'."
+            "create_pretraining_data_beam needs Apache Beam: pip install 'albert-tf[beam]', or "
+            "from a checkout pip install '.[beam]'."
         ) from error
     finally:
         logging.disable(logging.NOTSET)
+    return beam
 
 
 if __name__ == "__main__":

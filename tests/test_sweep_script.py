@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""run_glue.sh, run_clue.sh and demo_albert: the Python they take; --help, which takes none."""
+"""run_glue.sh, run_clue.sh and demo_albert: the Python they take, and what they start with it."""
 
 import os
 import pathlib
@@ -8,9 +8,6 @@ import shutil
 import subprocess
 
 import pytest
-from absl import flags
-
-from albert import sweep
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOLS = ("awk", "cat", "cksum", "dirname", "mktemp", "sh", "tail", "tee")
@@ -69,27 +66,14 @@ def complete(checkout, runtime):
     (checkout / ".venv" / runtime / "complete").write_text(done.stdout)
 
 
-@pytest.mark.parametrize("script", ["run_glue.sh", "run_clue.sh"])
-def test_help_needs_no_python_and_has_every_flag(checkout, script):
-    done = run(checkout, "--tasks=rte", "--help", script=script)
-    assert done.returncode == 0, done.stderr
-    values = flags.FlagValues()
-    sweep.Flags(values)
-    # The first line names the module.
-    described = values.get_help(include_special_flags=False).split(":\n", 1)[1]
-    expected = f"{sweep.__doc__}\n{described}".strip()
-    assert done.stdout.split("\n", 1)[1].strip() == expected, (
-        "tools/sweep_help.txt should hold:\n" + expected
-    )
-
-
 def test_the_active_python_is_taken_if_it_can_import_the_package(checkout):
     active = write_python(checkout.parent / "bin" / "python3", code=0)
     write_python(checkout / ".venv" / "tf2" / "bin" / "python", code=0)
     complete(checkout, "tf2")
-    done = run(checkout, "--tasks=rte")
-    assert done.stdout.split()[:4] == ["taken:", str(active), "-m", "albert.sweep"], done.stderr
-    assert "--suite=glue --tasks=rte" in done.stdout
+    for suite in ("glue", "clue"):
+        done = run(checkout, "--tasks=rte", "--help", script=f"run_{suite}.sh")
+        started = f"taken: {active} -m albert.sweep --suite={suite} --tasks=rte --help"
+        assert done.stdout.strip() == started, done.stderr
     named = write_python(checkout / "my python", code=0)
     assert str(named) in run(checkout, PYTHON=str(named)).stdout
 

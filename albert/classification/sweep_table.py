@@ -52,7 +52,7 @@ _SUMMARY_TYPES = {  # see files.check_types
 def read_run(path: str, setting: str = "") -> Run:
     """Returns the run that a run_summary.json describes; raises UserError for another file."""
     content = files.read_json_object(path, _SUMMARY_TYPES)
-    run = Run(**{name: content[name] for name in _SUMMARY_TYPES}, setting=setting)
+    run = Run(**{name: content.get(name) for name in _SUMMARY_TYPES}, setting=setting)
     if run.best_step is None:
         run = run._replace(best_step=math.nan, metrics={**run.metrics, run.metric: math.nan})
     return run

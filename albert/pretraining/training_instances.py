@@ -1,0 +1,288 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that programs import from create_pretraining_data, by their names and arguments.
+
+As in the reference, they read from FLAGS what is not an argument (ngram, do_whole_word_mask,
+spm_model_file and so on), and keep all instances in memory. The state of `rng`, a random.Random,
+decides all random numbers. The data differ from the reference's as create_pretraining_data says.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import random
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import tokenization
+from albert.command_line import cli
+from albert.data import batches
+from albert.pretraining import instances as pretraining_instances
+from albert.pretraining import job, masking, model, random_keys, words
+from albert.pretraining import pairs as segment_pairs
+from albert.pretraining.settings import RecordFlags
+from albert.util.errors import UserError
+
+_SPECIAL = ("[CLS]", "[SEP]")
+_OTHER_DOCUMENTS = 8  # from which random_next_sentence takes text, in a call for one document
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class TrainingInstance:
+    """A pair of segments, masked."""
+
+    tokens: List[str]  # with [CLS] and [SEP]
+    segment_ids: List[int]  # 0 or 1 for each token
+    masked_lm_positions: List[int]  # ascending
+    masked_lm_labels: List[str]  # the tokens that stood there
+    is_random_next: bool  # swapped, or with --random_next_sentence: B is from another document
+    token_boundary: List[int]  # 1 for a token that starts a word, and for [CLS] and [SEP]
+
+    def __repr__(self) -> str:
+        values = {name: np.reshape(value, -1).tolist() for name, value in vars(self).items()}
+        return "".join(f"{name}: {' '.join(map(str, values[name]))}\n" for name in values)
+
+
+def create_training_instances(
+    input_files,
+    tokenizer,
+    max_seq_length,
+    dupe_factor,
+    short_seq_prob,
+    masked_lm_prob,
+    max_predictions_per_seq,
+    rng,
+) -> List[TrainingInstance]:
+    """Returns the shuffled instances of all passes over text files; for settings see the flags.
+
+    Raises:
+      ValueError: a setting out of its range, or text that cannot be read.
+    """
+    settings = _settings(
+        rng,
+        max_seq_length=max_seq_length,
+        dupe_factor=dupe_factor,
+        short_seq_prob=short_seq_prob,
+        masked_lm_prob=masked_lm_prob,
+        max_predictions_per_seq=max_predictions_per_seq,
+    )
+    pretraining_instances.check_settings(settings)
+    maker = pretraining_instances.InstanceMaker(tokenizer, settings)
+    instances: List[TrainingInstance] = []
+    for block in job.read_blocks(input_files, settings):
+        for features in maker.instances(block).features:
+            instances.extend(_instances(features, tokenizer.convert_ids_to_tokens))
+    rng.shuffle(instances)
+    return instances
+
+
+def create_instances_from_document(
+    all_documents,
+    document_index,
+    max_seq_length,
+    short_seq_prob,
+    masked_lm_prob,
+    max_predictions_per_seq,
+    vocab_words,
+    rng,
+) -> List[TrainingInstance]:
+    """Returns the instances of one pass over a document (of lists of tokens), in its order."""
+    settings = _settings(
+        rng,
+        max_seq_length=max_seq_length,
+        dupe_factor=1,
+        short_seq_prob=short_seq_prob,
+        masked_lm_prob=masked_lm_prob,
+        max_predictions_per_seq=max_predictions_per_seq,
+    )
+    chosen = [document_index]
+    if settings.random_next_sentence:
+        count = len(all_documents)
+        others = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
+        chosen += [number for number in others if number != document_index]
+    flat: List[str] = []
+    borders = [0]
+    parts: List[segment_pairs.Document] = []
+    for index in chosen:
+        first = len(borders) - 1
+        for sentence in filter(None, all_documents[index]):
+            flat += sentence
+            borders.append(len(flat))
+        parts.append(segment_pairs.Document(len(parts), len(parts), first, len(borders) - 1))
+    if parts[0].first == parts[0].last:
+        return []
+    ids, names, table = _numbered(flat, vocab_words)
+    block = segment_pairs.TokenizedBlock(
+        ids=ids,
+        word_starts=_starts_word(flat),
+        borders=np.array(borders, np.int64),
+        documents=tuple(parts[:1]),
+        neighbours=tuple(part for part in parts[1:] if part.last > part.first),
+    )
+    pairs = segment_pairs.make_pairs(block, settings).pairs
+    features = masking.masked_features(block, pairs, table=table, settings=settings)
+    return list(_instances(features, lambda numbers: [names[number] for number in numbers]))
+
+
+def create_masked_lm_predictions(
+    tokens, masked_lm_prob, max_predictions_per_seq, vocab_words, rng
+) -> Tuple[List[str], List[int], List[str], List[int]]:
+    """Masks one sequence; [CLS] and [SEP] stay, and end a word.
+
+    Returns:
+      The tokens after masking, the positions to predict in ascending order, the tokens that stood
+      there, and token_boundary (see TrainingInstance).
+
+    Raises:
+      ValueError: vocab_words has no ordinary token to replace others by.
+    """
+    starts = _starts_word(tokens)
+    boundary = [int(start or piece in _SPECIAL) for start, piece in zip(starts, tokens)]
+    if masked_lm_prob == 0:
+        return list(tokens), [], [], boundary
+    settings = _settings(
+        rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
+    )
+    ids, names, table = _numbered(tokens, vocab_words)
+    key = random_keys.seed_key(settings.random_seed)
+    ids, positions = masking.mask_sequence(ids, starts, key=key, table=table, settings=settings)
+    labels = [tokens[position] for position in positions]
+    return [names[number] for number in ids], positions.tolist(), labels, boundary
+
+
+def write_instance_to_example_files(
+    instances, tokenizer, max_seq_length, max_predictions_per_seq, output_files
+) -> None:
+    """Writes instances as records, in turn to each of the files, which appear when all is written.
+
+    They are padded to max_seq_length and max_predictions_per_seq (twice with --do_permutation).
+
+    Raises:
+      ValueError: an instance is longer, or has more predictions.
+    """
+    slots = max_predictions_per_seq * (1 + _flags().do_permutation)
+    spec = model.feature_spec(max_seq_length, slots)
+    made_by = {"maker": "write_instance_to_example_files"}
+    with contextlib.ExitStack() as stack:
+        writers = [
+            stack.enter_context(batches.AtomicRecordWriter(path, made_by)) for path in output_files
+        ]
+        for number, instance in enumerate(instances):
+            record = _record(instance, tokenizer, spec=spec, number=number + 1)
+            writers[number % len(writers)].write(spec.encode(record))
+
+
+def create_int_feature(values) -> tf.train.Feature:
+    """Returns whole numbers as a part of a tf.train.Example."""
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=list(values)))
+
+
+def create_float_feature(values) -> tf.train.Feature:
+    """Returns numbers as a part of a tf.train.Example."""
+    return tf.train.Feature(float_list=tf.train.FloatList(value=list(values)))
+
+
+def is_start_piece(piece) -> bool:
+    """Returns whether a token starts a word; --spm_model_file decides between the two rules."""
+    return bool(_starts_word([piece])[0])
+
+
+def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
+    """Cuts the longer of two lists, at front or back, until both together fit max_num_tokens."""
+    zero, length_a, length_b = np.array([[0], [len(tokens_a)], [len(tokens_b)]])
+    key = random_keys.seed_key(rng.getrandbits(64))
+    pairs = segment_pairs.Pairs(zero, length_a, zero, length_b, label=zero, key=key)
+    cut = segment_pairs.truncate(pairs, max_num_tokens)
+    tokens_a[:] = tokens_a[cut.start_a[0] : cut.start_a[0] + cut.length_a[0]]
+    tokens_b[:] = tokens_b[cut.start_b[0] : cut.start_b[0] + cut.length_b[0]]
+
+
+# ---- what they share
+
+
+def _flags() -> RecordFlags:
+    return cli.of_process(RecordFlags)
+
+
+def _settings(rng: random.Random, **arguments: Any) -> RecordFlags:
+    """The settings that arguments and FLAGS make, with a seed that `rng` draws."""
+    return _flags().replace(random_seed=rng.getrandbits(64), **arguments)
+
+
+def _starts_word(pieces: Sequence[str]) -> np.ndarray:
+    """bool [number of tokens]; [CLS] and [SEP] start none."""
+    settings = _flags()
+    rule = words.word_start_rule(bool(settings.spm_model_file), settings.word_start)
+    return np.array([piece not in _SPECIAL and rule(piece) for piece in pieces], bool)
+
+
+def _numbered(
+    pieces: Sequence[str], vocab_words: Sequence[str]
+) -> Tuple[np.ndarray, List[str], words.PieceTable]:
+    """Numbers (int32) for tokens, the token of each number, and what masking needs to know."""
+    known, ordinary = _known(tuple(vocab_words))
+    names = list(dict.fromkeys([*known, *_SPECIAL, "[MASK]", *pieces]))
+    numbers = {piece: number for number, piece in enumerate(names)}
+    special = [numbers[piece] for piece in (*_SPECIAL, "[MASK]")]
+    table = words.PieceTable(np.zeros([0], bool), None, -1, ordinary, *special)
+    return np.array([numbers[piece] for piece in pieces], np.int32), names, table
+
+
+@functools.lru_cache(maxsize=2)
+def _known(vocab_words: Tuple[str, ...]) -> Tuple[List[str], np.ndarray]:
+    """The tokens of a vocabulary, and the numbers (int32) that may replace a token."""
+    known = list(dict.fromkeys(vocab_words))
+    ordinary = [number for number, piece in enumerate(known) if words.is_ordinary(piece)]
+    if not ordinary:
+        raise UserError("vocab_words has no ordinary tokens. Pass list(tokenizer.vocab).")
+    return known, np.array(ordinary, np.int32)
+
+
+def _instances(
+    features: Mapping[str, np.ndarray], names: Callable[[List[int]], List[str]]
+) -> Iterator[TrainingInstance]:
+    """The rows of masking.masked_features; `names` gives the tokens of ids."""
+    lengths = features["input_mask"].sum(axis=1, dtype=np.int64)
+    nothing = np.zeros([len(lengths), 0], np.int32)
+    weights = features.get("masked_lm_weights", nothing)
+    for row, (length, count) in enumerate(zip(lengths, weights.sum(axis=1).astype(np.int64))):
+        yield TrainingInstance(
+            tokens=names(features["input_ids"][row, :length].tolist()),
+            segment_ids=features["segment_ids"][row, :length].tolist(),
+            masked_lm_positions=features.get("masked_lm_positions", nothing)[row, :count].tolist(),
+            masked_lm_labels=names(features.get("masked_lm_ids", nothing)[row, :count].tolist()),
+            is_random_next=bool(features["next_sentence_labels"][row, 0]),
+            token_boundary=features["token_boundary"][row, :length].tolist(),
+        )
+
+
+def _record(
+    instance: TrainingInstance,
+    tokenizer: tokenization.FullTokenizer,
+    *,
+    spec: batches.FeatureSpec,
+    number: int,
+) -> Dict[str, List[Any]]:
+    """The features, padded to the lengths that records have."""
+    labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
+    record: Dict[str, List[Any]] = {
+        "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
+        "input_mask": [1] * len(instance.tokens),
+        "segment_ids": list(instance.segment_ids),
+        "token_boundary": list(instance.token_boundary),
+        "masked_lm_positions": list(instance.masked_lm_positions),
+        "masked_lm_ids": labels,
+        "masked_lm_weights": [1.0] * len(labels),
+        "next_sentence_labels": [int(instance.is_random_next)],
+    }
+    for feature in spec.features:
+        values, length = record[feature.name], feature.shape[0]
+        if len(values) > length:
+            raise UserError(
+                f"Instance {number} has {len(values)} {feature.name}, and records have room for "
+                f"{length}. Give the max_seq_length and max_predictions_per_seq it was made with."
+            )
+        record[feature.name] = values + [0] * (length - len(values))
+    return record

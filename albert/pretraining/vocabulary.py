@@ -1,0 +1,249 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a SentencePiece vocabulary; see albert/train_vocab.py."""
+
+import functools
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unicodedata
+from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Sequence, Set, Union
+
+import numpy as np
+import sentencepiece as spm
+
+from albert import tokenization
+from albert.pretraining import documents
+from albert.pretraining.settings import TEXT_FIELD
+from albert.util import files, progress, wording
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+# The number of threads changes how the sums of the EM steps are rounded, so it is part of the
+# recipe and not taken from the machine.
+_THREADS = 16
+_RECIPE = {
+    "model_type": "unigram",
+    "pad_id": 0,
+    "unk_id": 1,
+    "bos_id": -1,
+    "eos_id": -1,
+    "control_symbols": ["[CLS]", "[SEP]", "[MASK]"],
+    "user_defined_symbols": ["(", ")", '"', "-", ".", "\u2013", "\u00a3", "\u20ac"],
+    "num_threads": _THREADS,
+}
+_LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
+_MAX_UNDECODABLE = 0.01  # of all lines
+_SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
+_MAX_LOST_WORDS = 0.01  # of the sample's distinct words
+# In characters. Longer words are text without spaces, such as Thai, and compared in pieces.
+_LONGEST_WORD, _PIECE_OF_WORD = 20, 4
+# Runs in a folder of its own. SentencePiece is given an iterator and a writer, because the paths of
+# files would become part of the model.
+_SENTENCES, _MODEL = "sentences.txt", "model"
+_TRAINER = f"""
+import json, sys
+settings, *sys.path[:] = json.loads(sys.argv[1])
+import sentencepiece
+with open("{_SENTENCES}", encoding="utf-8", newline="\\n") as lines:
+    with open("{_MODEL}", "wb") as model:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=(line.rstrip("\\n") for line in lines),
+            model_writer=model,
+            **settings,
+        )
+"""
+
+
+class TrainedVocabulary(NamedTuple):
+    """What `train` made."""
+
+    model_file: str
+    vocab_file: str
+    vocab_size: int
+    sentences: int  # lines with text in the input
+    used_sentences: int  # of these, the drawn ones
+    characters_per_piece: float  # in a sample of the text
+    unknown_share: float  # of the sample's tokens
+
+
+def _lines(paths: Sequence[str], text_field: str) -> Iterator[bytes]:
+    """The lines with text that create_pretraining_data would read."""
+    for document in documents.read_documents(paths, text_field=text_field):
+        yield from document.text.split(b"\n")
+
+
+def _count_sentences(paths: Sequence[str], text_field: str) -> int:
+    """Counts the lines with text, and checks that they are UTF-8."""
+    count = undecodable = 0
+    for line in _lines(paths, text_field):
+        count += 1
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            undecodable += 1
+    if undecodable > _MAX_UNDECODABLE * count:
+        raise UserError(
+            f"{undecodable} of {count} lines of --input_file are not UTF-8. Convert the text."
+        )
+    if undecodable:
+        _LOGGER.warning("Leaving out bytes that are not UTF-8 in %d lines.", undecodable)
+    if not count:
+        raise UserError(f"--input_file: no text in {wording.listed(paths)}.")
+    return count
+
+
+def _drawn(lines: Iterable[bytes], *, total: int, wanted: int, seed: int) -> Iterator[bytes]:
+    """Draws `wanted` of `total` lines, each set of them equally likely, without holding any.
+
+    Selection sampling (Knuth, The Art of Computer Programming, 3.4.2, algorithm S): a line is taken
+    with probability (still wanted) / (still to come).
+    """
+    random = np.random.RandomState(seed)
+    for to_come, line in zip(range(total, 0, -1), lines):
+        if wanted == to_come or random.random_sample() * to_come < wanted:
+            wanted -= 1
+            yield line
+
+
+def _prepare(
+    drawn: Iterable[bytes], path: str, *, count: int, prepare: Callable[[bytes], str]
+) -> List[bytes]:
+    """Writes the prepared sentences to a local file; returns a sample of the lines."""
+    sample = []
+    bar = progress.Progress("Reading", count, unit="sentences")
+    with bar, files.naming_path(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
+        for number, line in enumerate(bar.counting(drawn)):
+            text = prepare(line)
+            if number % max(1, count // _SAMPLE_SENTENCES) == 0:
+                sample.append(line)
+            if len(text) > _LONGEST_PART:
+                text = "\n".join(textwrap.wrap(text, _LONGEST_PART, break_on_hyphens=False))
+            stream.write(text + "\n")
+    return sample
+
+
+def _warn_of_equal_words(sample: Sequence[bytes], lower: bool) -> None:
+    """Warns if many distinct words become the same when accents are dropped."""
+    basic = tokenization.BasicTokenizer(do_lower_case=False)
+    words: Set[str] = set()
+    for line in sample:
+        text = tokenization.preprocess_text(line, lower=lower, keep_accents=True)
+        for word in basic.tokenize(unicodedata.normalize("NFKC", text)):
+            size = _PIECE_OF_WORD if len(word) > _LONGEST_WORD else len(word)
+            words.update(word[start : start + size] for start in range(0, len(word), size))
+    lost = len(words) - len(set(map(tokenization.preprocess_text, words)))
+    if lost > _MAX_LOST_WORDS * len(words):
+        _LOGGER.warning(
+            "Without accents, %d of %d distinct words in this text become the same as another. Use "
+            "--keep_accents if accents matter in your language.",
+            *(lost, len(words)),
+        )
+
+
+def _train_on(folder: str, **settings: Any) -> bytes:
+    """Runs the trainer in another process, which Ctrl-C can stop and a lack of memory can kill.
+
+    It is not a fork: SentencePiece cannot train where TensorFlow 1.15 was loaded before it.
+    """
+    arguments = json.dumps([{**_RECIPE, **settings}, *map(os.path.abspath, sys.path)])
+    process = subprocess.Popen(
+        [sys.executable, "-c", _TRAINER, arguments],
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        encoding="utf-8",
+        errors="replace",
+    )
+    error = ""
+    try:
+        for line in process.stderr:
+            if "EM sub_iter" in line:
+                _LOGGER.info("Training: %s", line[line.index("EM ") :].strip())
+            error = line.strip() or error
+    finally:
+        process.kill()
+    if process.wait() < 0:
+        raise UserError(
+            f"The trainer was killed (exit code {process.returncode}), usually for lack of memory. "
+            "Use a smaller --input_sentence_size."
+        )
+    if process.returncode:
+        raise UserError(
+            f"SentencePiece cannot train --vocab_size={settings['vocab_size']} on --input_file "
+            f"with --character_coverage={settings['character_coverage']}: {error}"
+        )
+    return files.read_bytes(os.path.join(folder, _MODEL))
+
+
+def _write(model_file: str, vocab_file: str, model: bytes) -> None:
+    """Writes both files; the model, which others wait for, comes last."""
+    processor = spm.SentencePieceProcessor()
+    processor.LoadFromSerializedProto(model)
+    # Tokens and scores as SentencePiece's own tools list them.
+    vocab = "".join(
+        f"{processor.IdToPiece(index)}\t{processor.GetScore(index):g}\n"
+        for index in range(processor.GetPieceSize())
+    )
+    files.atomic_write_text(vocab_file, vocab)
+    files.atomic_write_bytes(model_file, model)
+
+
+def train(
+    input_file: Union[str, Sequence[str]],
+    model_prefix: str,
+    vocab_size: int = 30000,
+    *,
+    do_lower_case: bool = True,
+    keep_accents: bool = False,
+    input_sentence_size: int = 10000000,
+    character_coverage: float = 0.99995,
+    seed: int = 12345,
+    overwrite: bool = False,
+    text_field: str = TEXT_FIELD,
+) -> TrainedVocabulary:
+    """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
+
+    The arguments are the flags of these names; input_file may be a list. Files appear whole.
+
+    Raises:
+      UserError: no such input, no text in it or none in UTF-8, a vocab_size that the text
+        cannot give, or output files that are there already.
+    """
+    model_file, vocab_file = f"{model_prefix}.model", f"{model_prefix}.vocab"
+    for path in (model_file, vocab_file):
+        if not overwrite and files.gfile().exists(path):
+            raise UserError(f"'{path}' exists. Choose another --model_prefix, or add --overwrite.")
+    prepare = functools.partial(
+        tokenization.preprocess_text, lower=do_lower_case, keep_accents=keep_accents
+    )
+    paths = documents.find_files(input_file, "input_file")
+    total = _count_sentences(paths, text_field)
+    used = min(total, input_sentence_size)
+    _LOGGER.info("Training %d tokens on %d of %d sentences.", vocab_size, used, total)
+    start = time.time()
+    with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
+        drawn = _drawn(_lines(paths, text_field), total=total, wanted=used, seed=seed)
+        sample = _prepare(drawn, os.path.join(folder, _SENTENCES), count=used, prepare=prepare)
+        if not keep_accents:
+            _warn_of_equal_words(sample, do_lower_case)
+        model = _train_on(folder, vocab_size=vocab_size, character_coverage=character_coverage)
+    _write(model_file, vocab_file, tokenization.with_keep_accents(model, keep_accents))
+    # Loaded as any other command will load it.
+    tokenizer = tokenization.FullTokenizer(None, do_lower_case, model_file)
+    texts = list(map(prepare, sample))
+    ids = [index for text in texts for index in tokenizer.sp_model.EncodeAsIds(text)]
+    characters = sum(map(len, texts)) / max(1, len(ids))
+    unknown = ids.count(tokenizer.sp_model.unk_id()) / max(1, len(ids))
+    size = len(tokenizer.vocab)
+    _LOGGER.info(
+        f"Wrote {model_file} and .vocab: {size} tokens after "
+        f"{progress.format_seconds(time.time() - start)}. In this text a token has "
+        f"{characters:.2f} characters on average, and {unknown:.3%} of the tokens are unknown."
+    )
+    return TrainedVocabulary(model_file, vocab_file, size, total, used, characters, unknown)
