@@ -137,20 +137,6 @@ def test_a_wrong_setting_is_named_when_a_model_is_built(changes):
         modeling.AlbertModel(tiny_config(**changes), False, tf.zeros([1, 2], tf.int32))
 
 
-def test_numpy_numbers_in_a_config_are_numbers():
-    numbers = {"hidden_size": np.int64(16), "vocab_size": np.int32(50)}
-    config = tiny_config(hidden_dropout_prob=np.float32(0.5), **numbers)
-    config.validate()
-    read = modeling.AlbertConfig.from_dict(json.loads(config.to_json_string()))
-    assert (read.hidden_size, read.vocab_size, read.hidden_dropout_prob) == (16, 50, 0.5)
-
-
-@pytest.mark.parametrize("name", ["gelu_new", "gelu_pytorch_tanh", "GELU"])
-def test_gelu_is_known_by_the_names_of_hugging_face(name):
-    assert modeling.get_activation(name) is modeling.gelu
-    tiny_config(hidden_act=name).validate()
-
-
 @pytest.mark.parametrize(
     "content",
     [None, "{", "[1]", '{"hidden_size": 16}', '{"vocab_size": 9, "hidden_act": ["gelu"]}'],
@@ -224,23 +210,6 @@ def test_size_table_of_albert_pytorch(embedding, share_type, separate, tied):
     parameters = sum(sizes(config).values())
     copies = 21128 * embedding + (embedding * 768 if embedding != 768 else 0)
     assert (parameters, parameters + copies) == (tied, separate)
-
-
-@pytest.mark.slow
-def test_factorised_embedding_and_sharing_make_the_model_small():
-    for size, expected in ((4096, 122880000), (128, 4364288)):
-        found = sizes(
-            modeling.AlbertConfig(30000, embedding_size=size, embedding_layout="albert_zh")
-        )
-        tables = ("embeddings/word_embeddings", "embedding_hidden_mapping_in/kernel")
-        assert sum(found[name] for name in found if name.endswith(tables)) == expected
-    for share_type, expected in (("all", 10498048), ("none", 125976576)):
-        found = sizes(
-            modeling.AlbertConfig(
-                100, 1024, 1024, 12, 1, 16, intermediate_size=3072, share_type=share_type
-            )
-        )
-        assert sum(found[name] for name in found if "/transformer/" in name) == expected
 
 
 # ---- variants ------------------------------------------------------------------------------------
@@ -398,45 +367,11 @@ def test_the_compiled_loss_over_the_vocabulary_and_its_gradients_are_the_plain_o
         assert np.abs(value - expected).max() < tolerance * np.abs(expected).max()
 
 
-def test_positions_may_be_a_variable():
-    with tf.Graph().as_default(), tf.Session() as session:
-        sequence = tf.reshape(tf.range(12.0), [2, 3, 2])
-        found = modeling.gather_indexes(sequence, tf.Variable([[2, 0], [1, 1]]))
-        session.run(tf.global_variables_initializer())
-        expected = [[4, 5], [0, 1], [8, 9], [8, 9]]
-        np.testing.assert_array_equal(session.run(found), expected)
-
-
 @pytest.mark.parametrize("label", [50, -1])
 def test_a_word_outside_of_the_vocabulary_has_no_loss(label):
     for ops in (plain, fused):
         with pytest.raises(tf.errors.InvalidArgumentError):
             vocabulary_losses(ops, [3, label, 3, 0])
-
-
-def unused_operations(config, *, training):
-    """Names of what a model makes that neither its outputs nor its variables need."""
-    with tf.Graph().as_default() as graph, tf.variable_scope("", use_resource=False):
-        ids = tf.zeros([BATCH, LENGTH], tf.int32)
-        model = modeling.AlbertModel(config, training, ids, ids, ids)
-        wanted = [model.get_pooled_output().op, model.get_sequence_output().op]
-        wanted.append(tf.global_variables_initializer())
-        wanted += [variable.value().op for variable in tf.global_variables()]
-        made = set(graph.get_operations())
-        while wanted:
-            operation = wanted.pop()
-            if operation in made:
-                made.remove(operation)
-                wanted += [tensor.op for tensor in operation.inputs] + operation.control_inputs
-    return sorted(operation.name for operation in made)
-
-
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("layout", ["google", "albert_zh"])
-def test_a_model_makes_no_operation_that_is_not_used(layout, training):
-    rates = {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1}
-    config = tiny_config(embedding_layout=layout, **rates)
-    assert unused_operations(config, training=training) == []
 
 
 def test_plain_graphs_load_and_differentiate_anywhere():

@@ -77,38 +77,6 @@ def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_d
         np.testing.assert_allclose(model.predict_array(TEXTS), probabilities, atol=1e-5)
 
 
-@pytest.mark.slow
-def test_load_leaves_stderr_forks_and_garbage_collection_to_the_program():
-    program = (
-        "import albert, gc, os, sys, threading, time\n"
-        "os.register_at_fork(before=os.abort)\n"
-        "def write():\n"
-        "    for _ in range(100): os.write(2, b'a line of theirs\\n'); time.sleep(0.01)\n"
-        "thread = threading.Thread(target=write)\n"
-        "thread.start()\n"
-        "try: albert.load('/nowhere')\n"
-        "except ValueError: thread.join(); sys.exit(gc.get_freeze_count())\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
-    assert (ended.returncode, ended.stderr.count(b"a line of theirs\n")) == (0, 100)
-
-
-def test_texts_of_like_length_run_together_and_are_padded_little(loaded, monkeypatch):
-    shapes = []
-    run = tf.Session.run
-
-    def recorded(session, output, feed):
-        shapes.append(next(np.shape(v) for k, v in feed.items() if k.op.name == "input_ids"))
-        return run(session, output, feed)
-
-    monkeypatch.setattr(tf.Session, "run", recorded)
-    operations = len(loaded.network.graph.get_operations())
-    loaded.predict(["the " * 40, "a", "the " * 40, "b", "the king went home"])
-    assert shapes == [(2, 8), (2, 32), (1, 32)]
-    assert len(loaded.network.graph.get_operations()) == operations
-    assert loaded.predict([]) == []
-
-
 def test_calls_from_several_threads_take_turns(loaded):
     alone = loaded.predict_array(TEXTS)
     results = {}

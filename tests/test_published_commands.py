@@ -14,8 +14,6 @@ import pathlib
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from typing import Dict, List, Tuple
 
 import pytest
@@ -184,26 +182,6 @@ def write_text_and_vocabulary(folder: pathlib.Path) -> None:
     words = sorted({word for line in lines for word in line.split()})
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
     (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "title, link, made",
-    [
-        ("google: MNLI", "albert", "google-MNLI/checkpoint"),
-        ("albert_pytorch: data", ".", "data.tfrecord"),
-        ("albert_zh: the three changes", "albert", ""),
-    ],
-)
-def test_one_of_each_projects_runs_as_a_command_in_a_clone_or_above_it(google, title, link, made):
-    write_text_and_vocabulary(google)
-    (google / "albert").symlink_to(ROOT / link, target_is_directory=True)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    name, arguments = ours(title)
-    command = [sys.executable, "-m", f"albert.{name}", *arguments]
-    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert process.returncode == 0, process.stderr
-    assert not made or (google / made).exists()
 
 
 @pytest.mark.slow

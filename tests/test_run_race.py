@@ -3,14 +3,13 @@
 """The script run_race: flags, files, and what it says to mistakes."""
 
 import json
-import logging
 import pathlib
 
 import numpy as np
 import pytest
 
 import albert
-from albert import run_race, tokenization
+from albert import run_race
 from albert.race import answerer, examples
 from albert.race import run as race_run
 from albert.util import flags as flags_lib
@@ -170,18 +169,6 @@ def test_each_question_gets_its_letter(folder, trained):
     assert {"eval_accuracy_middle", "eval_accuracy_high", "eval_loss"} <= set(results)
 
 
-def test_the_folder_says_what_was_trained(trained):
-    described = read_json(trained[0] / "race.json")
-    assert described.pop("spm_model_file")["path"] == race_data.VOCABULARY.name
-    assert described == {
-        "format_version": 1,
-        "task": "race",
-        "max_qa_length": 20,
-        "max_seq_length": 48,
-        "do_lower_case": True,
-    }
-
-
 @pytest.mark.parametrize("change", ["--max_qa_length=21", "--max_seq_length=40", "--task_name=b"])
 def test_a_folder_of_another_run_is_refused(folder, trained, change):
     name = change[2:].split("=")[0].replace("task_name", "task")
@@ -217,38 +204,6 @@ def test_batches_and_padding_change_no_result(folder, trained, tmp_path):
         assert found[name] == pytest.approx(value, abs=1e-6), name
 
 
-def test_only_the_first_worker_writes_the_file_of_features(folder, tmp_path, monkeypatch):
-    task = {"type": "worker", "index": 1}
-    cluster = {"cluster": {"worker": ["here:1", "there:2"]}, "task": task}
-    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
-    arguments = [f"--train_file={tmp_path / 'named'}", "--distribution_strategy=multi_worker"]
-    settings = settings_for(folder, tmp_path / "own", *arguments)
-    tokenizer = tokenization.FullTokenizer(None, True, str(race_data.VOCABULARY))
-    path = race_run.RaceTask(settings, tokenizer).features("train").records.path
-    assert pathlib.Path(path).parent == tmp_path / "own"
-    assert not (tmp_path / "named").exists()
-
-
-@pytest.mark.slow
-def test_files_of_features_have_the_names_they_are_given(folder, trained, tmp_path, caplog):
-    train, evaluation = tmp_path / "features" / "train.tf_record", tmp_path / "eval.tf_record"
-    arguments = [f"--train_file={train}", f"--eval_file={evaluation}", "--train_step=1"]
-    run(folder, tmp_path / "out", *arguments)
-    assert train.exists() and evaluation.exists()
-    assert not list((tmp_path / "out").glob("*.tf_record"))
-    before = train.read_bytes()
-    with caplog.at_level(logging.INFO, "albert"):
-        run(folder, tmp_path / "other", *arguments, "--max_qa_length=12")
-    assert "max_qa_length" in caplog.text
-    assert train.read_bytes() != before
-    own = tmp_path / "mine.txt"
-    own.write_text("Which of these?")
-    alone = ["--nodo_train", "--nodo_eval", "--do_predict", f"--predict_file={own}"]
-    with pytest.raises(ValueError, match="mine.txt"):
-        run(folder, tmp_path / "new", *alone, f"--checkpoint={trained[0] / 'model.ckpt-4'}")
-    assert own.read_text() == "Which of these?"
-
-
 @pytest.mark.slow
 def test_questions_without_answers_are_predicted_without_scores(folder, trained, tmp_path):
     race_data.write_race(tmp_path, splits=("test",), passages=2)
@@ -281,14 +236,6 @@ def test_what_is_measured_are_the_questions_whose_answer_is_known():
     }
     assert race_run.measure(keys, outputs) == pytest.approx(expected)
     assert race_run.measure(keys[1:2], {name: v[1:2] for name, v in outputs.items()}) == {}
-
-
-@pytest.mark.slow
-def test_checkpoints_beyond_the_newest_go_once_they_are_evaluated(folder, tmp_path):
-    outcome = run(folder, tmp_path, "--num_keep_checkpoint=1")
-    assert steps_in(tmp_path) == [4]
-    assert [result.step for result in outcome.evaluation.results] == [2, 4]
-    assert (tmp_path / "model.ckpt-best.index").exists()
 
 
 @pytest.mark.slow

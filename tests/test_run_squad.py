@@ -3,23 +3,21 @@
 """The scripts run_squad_v1 and run_squad_v2: flags, files and mistakes."""
 
 import functools
-import json
 import logging
 import pathlib
 import shutil
-import types
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import export_to_tfhub, fine_tuning_utils, modeling, run_squad_v1, run_squad_v2
+from albert import fine_tuning_utils, modeling, run_squad_v1, run_squad_v2
 from albert.squad import export
 from albert.squad import metrics as squad_metrics
 from albert.squad import run as squad_run
 from albert.training import evaluation
 from albert.util import flags as flags_lib
-from tests.support import classification_data, pretrained_models, squad_data
+from tests.support import classification_data, squad_data
 from tests.support.squad_runs import CONTEXT, arguments_for, load_export, read_json
 
 SCRIPTS = {"v1": run_squad_v1, "v2": run_squad_v2}
@@ -174,18 +172,6 @@ def test_answers_to_other_questions_are_set_aside(folder, trained, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_named_checkpoint_answers_from_the_named_file_of_features(folder, trained, tmp_path):
-    path, _ = trained("v1")
-    features, out = tmp_path / "p.tf_record", tmp_path / "out"
-    arguments = [f"--checkpoint={path / 'model.ckpt-2'}", f"--predict_feature_file={features}"]
-    outcome = run(folder, out, "v1", "--do_predict", *arguments)
-    results = read_json(out / "eval_results.model.ckpt-2.json")
-    assert results["f1"] == outcome.metrics["f1"] and results["global_step"] == 2
-    assert outcome.evaluation is None
-    assert features.exists() and not list(out.glob("*.tf_record"))
-
-
-@pytest.mark.slow
 def test_questions_without_known_answers_get_the_threshold_of_the_evaluation(
     folder, trained, tmp_path, caplog
 ):
@@ -216,15 +202,6 @@ def test_a_named_threshold_decides_and_empty_answers_are_noticed(folder, trained
     assert "None of the 5 questions" in caplog.text
 
 
-def test_a_model_without_any_answer_is_noticed_in_v1_too(folder, trained, tmp_path, caplog):
-    blank = [squad_data.paragraph(" ", squad_data.question("a", "who ?"))]
-    file = squad_data.write_squad(tmp_path, blank)
-    arguments = ["--do_predict", f"--predict_file={file}", f"--checkpoint={trained('v1')[0]}"]
-    run(folder, tmp_path / "out", "v1", *arguments)
-    assert read_json(tmp_path / "out" / "predictions.json") == {"a": "empty"}
-    assert "None of the 1 questions" in caplog.text
-
-
 @pytest.mark.slow
 def test_answers_and_checkpoints_are_as_many_as_the_flags_say(folder, trained, tmp_path):
     limits = ["--n_best_size=2", "--max_answer_length=1", "--do_predict"]
@@ -240,67 +217,12 @@ def test_answers_and_checkpoints_are_as_many_as_the_flags_say(folder, trained, t
 
 
 @pytest.mark.slow
-def test_other_answers_are_scored_anew(folder, tmp_path):
-    """The same questions, whose features are the same, with other answers."""
-    file = tmp_path / "mine.json"
-    file.write_bytes((folder / "v1.json").read_bytes())
-    arguments = ["--do_train", "--do_predict", f"--predict_file={file}", "--num_train_epochs=1"]
-    first = run(folder, tmp_path / "out", "v1", *arguments)
-    answers = read_json(tmp_path / "out" / "predictions.json")
-    content = read_json(file)
-    for question in content["data"][0]["paragraphs"][0]["qas"]:
-        question["answers"] = [{"text": answers[question["id"]], "answer_start": 0}]
-    file.write_text(json.dumps(content))
-    again = run(folder, tmp_path / "out", "v1", *arguments)
-    assert again.training is None
-    assert len(again.evaluation.evaluated_steps) == len(steps_in(tmp_path / "out")) - 1 > 0
-    assert again.metrics["exact_match"] == 100 != first.metrics["exact_match"]
-
-
-def test_of_checkpoints_with_equal_scores_the_later_ones_answers_are_written(tmp_path, monkeypatch):
-    """The earlier one was measured as model.ckpt-best, which the later one then becomes."""
-    best, later = str(tmp_path / "model.ckpt-best"), str(tmp_path / "model.ckpt-4")
-
-    def decode(task, checkpoint, outputs):
-        predictions = squad_run.Predictions({"q": checkpoint}, {}, None)
-        return squad_run.Decoded(predictions, {"f1": 50.0}, 1)
-
-    monkeypatch.setattr(squad_run.SquadV1, "decode", decode)
-    task = squad_run.SquadV1(types.SimpleNamespace(output_dir=str(tmp_path)), None)
-    measured = [task.measure(path, {"predict": {}}) for path in (best, later)]
-    summary = {"best": evaluation.Evaluation(4, measured[1]), "best_checkpoint": best}
-    task.after_evaluation(types.SimpleNamespace(**summary), {}, None)
-    task.predict(best, lambda questions: {})
-    assert read_json(tmp_path / "predictions.json") == {"q": later}
-
-
-def test_wide_beams_serve_short_batches(folder, trained, tmp_path):
-    arguments = [f"--checkpoint={trained('v2')[0]}", "--start_n_top=30", "--end_n_top=31"]
-    assert run(folder, tmp_path, "v2", "--do_predict", *arguments).metrics["total"] == 5
-
-
-@pytest.mark.slow
 def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, trained, tmp_path):
     path = tmp_path / "copy"
     shutil.copytree(str(trained("v1")[0]), str(path))
     with pytest.raises(ValueError, match="max_seq_length"):
         run(folder, path, "v1", "--do_train", "--max_seq_length=48")
     assert run(folder, path, "v1", "--do_predict", "--max_seq_length=48").metrics
-
-
-@pytest.mark.slow
-def test_a_hub_module_takes_the_place_of_configuration_checkpoint_and_vocabulary(folder, tmp_path):
-    archive = pretrained_models.write_archive(tmp_path / "archive")
-    module = tmp_path / "module"
-    arguments = [f"--albert_directory={archive}", f"--export_path={module}"]
-    export_to_tfhub.main(flags_lib.parse(export_to_tfhub.Flags, arguments))
-    given = arguments_for(folder, tmp_path / "out", "v2", "--do_train", "--do_predict")
-    own = ("--albert_config_file", "--spm_model_file")
-    given = [item for item in given if not item.startswith(own)]
-    given += [f"--albert_hub_module_handle={module}", "--num_train_epochs=1"]
-    outcome = run_squad_v2.answer(flags_lib.parse(run_squad_v2.Flags, given))
-    assert outcome.training.last_step == 2 and outcome.metrics["f1"] >= 0
-    assert read_json(tmp_path / "out" / "squad.json")["hub_module"] == str(module)
 
 
 # ---- export ----
@@ -314,7 +236,7 @@ def test_exports_answer_without_being_told_where_answers_may_be(folder, trained,
     records = tmp_path / "predict.tf_record"
     given = ["--do_predict", f"--predict_feature_file={records}", f"--export_dir={tmp_path}"]
     given = arguments_for(folder, path, version, *given)
-    settings = flags_lib.parse(SCRIPTS[version].define_flags, given)
+    settings = flags_lib.parse(SCRIPTS[version].Flags, given)
     outcome = SCRIPTS[version].answer(settings)
     serialized = next(tf.python_io.tf_record_iterator(str(records)))
     features = tf.train.Example.FromString(serialized).features.feature

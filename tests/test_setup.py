@@ -6,7 +6,6 @@ import ast
 import os
 import pathlib
 import re
-import runpy
 import subprocess
 import sys
 
@@ -59,19 +58,6 @@ def test_each_python_gets_a_tensorflow_that_runs_there(version):
 @pytest.mark.parametrize("version", sorted(RUNTIMES))
 def test_runtimes_need_the_same_packages(version):
     assert set(required_on("3.7")) == set(required_on(version)) - {"setuptools"}
-
-
-@pytest.mark.parametrize("version", sorted(RUNTIMES))
-def test_gpus_need_the_same_tensorflow_with_cudas_libraries(version):
-    module = runpy.run_path(str(ROOT / "setup.py"))
-    found = [
-        packaging_requirements.Requirement(line)
-        for line in module["with_cuda"](lines_of("requirements.txt"))
-    ]
-    assert all(item.extras == {"and-cuda"} for item in found)
-    bounds = [item.specifier for item in found if item.marker.evaluate({"python_version": version})]
-    expected = [] if version == "3.7" else [required_on(version)["tensorflow"]]
-    assert list(map(str, bounds)) == expected
 
 
 def test_setup_takes_the_pythons_that_have_a_runtime():
@@ -143,11 +129,6 @@ print(sorted(name for name in sys.modules if name.endswith(("wording", ".albert"
         f"{albert.__version__} albert albert.util.wording",
         "['albert.util.wording']",
     ]
-
-
-@pytest.mark.slow
-def test_modules_that_need_tensorflow_load_from_above_too(tmp_path):
-    above(tmp_path, "-c", "import albert.tokenization")
 
 
 @pytest.mark.parametrize("name", ["code", "my_clone"])

@@ -121,15 +121,6 @@ def test_tokenizer_of_a_hub_module_is_the_published_one():
         assert (encoding.pieces, encoding.ids) == (example["tokens"], example["ids"])
 
 
-@needs_shared
-def test_fast_ids_equal_tokens_and_ids_on_a_book():
-    full = tokenization.FullTokenizer(None, True, PUBLISHED_MODEL)
-    with open(str(shared_path("data/text/books_en.txt")), encoding="utf-8") as stream:
-        lines = [line for _, line in zip(range(4000), stream)]
-    expected = [full.convert_tokens_to_ids(full.tokenize_text(line)) for line in lines]
-    assert full.encode_ids_batch(lines) == expected
-
-
 # ---- preparing text ----
 
 ASSIGNED = [chr(i) for i in range(0x30000) if unicodedata.category(chr(i)) not in ("Cn", "Cs")]
@@ -329,18 +320,6 @@ def test_wordpiece_gives_up_on_words_beyond_the_limit():
     assert short.tokenize("aa aaa") == ["a", "##a", "[UNK]"]
 
 
-def test_wordpiece_of_lower_case_ignores_case_and_accents(tiny_wordpiece):
-    assert tiny_wordpiece.tokenize("Thé WATER.") == ["the", "water", "."]
-    assert TOKENIZERS["wp_cased"]().tokenize("Thé WATER.") == ["[UNK]", "[UNK]", "."]
-
-
-def test_forgetting_words_changes_nothing(tiny_wordpiece, monkeypatch):
-    text = "the water, the lamp; the water and the book " + "the" * 50
-    expected = tiny_wordpiece.encode_with_offsets(text)
-    monkeypatch.setattr(tokenization, "_MAX_REMEMBERED_WORDS", 2)
-    assert TOKENIZERS["wp_lower"]().encode_with_offsets(text) == expected
-
-
 # ---- offsets ----
 
 ALPHABET = (
@@ -470,12 +449,6 @@ def test_offsets_point_into_the_text_as_it_was_written(tiny, tiny_wordpiece):
     ]
 
 
-def test_one_character_that_becomes_several_words_never_steps_back(tiny):
-    encoding = tiny.encode_with_offsets("the ﷺ the")
-    assert encoding.ends == sorted(encoding.ends)
-    assert set(zip(encoding.starts, encoding.ends)) == {(0, 3), (4, 4), (4, 5), (6, 9)}
-
-
 def test_text_without_words_has_no_tokens(tokenizer):
     for text in ("", " ", "\t\n", "\u3000", "\u200b", b""):
         assert tokenizer.encode_with_offsets(text) == ([], [], [], [])
@@ -500,14 +473,6 @@ def test_tokenizer_works_in_processes_forked_after_threads_ran(tokenizer):
         for options in ({}, {"num_threads": 2}):
             result = pool.apply_async(tokenizer.encode_ids_batch, (texts,), options)
             assert result.get(timeout=60) == ids
-
-
-def test_pickled_tokenizer_is_the_same_tokenizer(tokenizer):
-    tokenizer.tokenize_text("the water")
-    copy = pickle.loads(pickle.dumps(tokenizer))
-    assert copy.vocab == tokenizer.vocab and copy.inv_vocab == tokenizer.inv_vocab
-    for text in random_texts(20, seed=14):
-        assert copy.encode_with_offsets(text) == tokenizer.encode_with_offsets(text)
 
 
 # ---- vocabularies ----

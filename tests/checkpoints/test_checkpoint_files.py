@@ -29,24 +29,6 @@ def checkpoint(tmp_path):
         return tf.train.Saver().save(session, str(tmp_path / "model.ckpt-7"))
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        tf.errors.UnavailableError(None, None, "503"),
-        tf.errors.OpError(None, None, "model.ckpt-7.index; Permission denied", 2),
-        RuntimeError("Connection reset by peer"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_reached_is_not_called_damaged(checkpoint, monkeypatch, error):
-    def refuse(path):
-        raise error
-
-    monkeypatch.setattr(tf.train, "load_checkpoint", refuse)
-    with pytest.raises(ValueError, match="model.ckpt-7"):
-        checkpoint_files.find_damage(checkpoint)
-
-
 def values_of(prefix):
     reader = tf.train.load_checkpoint(prefix)
     return {name: reader.get_tensor(name).tolist() for name in reader.get_variable_to_shape_map()}

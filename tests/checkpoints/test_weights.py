@@ -103,22 +103,3 @@ def test_the_product_of_table_and_projection_is_the_table_of_googles_layout():
     np.testing.assert_allclose(found[name], table @ projection, atol=1e-5)
     assert (wide.embedding_layout, wide.embedding_size) == ("google", 16)
     assert len(values) == 2  # the caller's own are as they were
-
-
-def test_the_report_in_words_counts_variables_and_parameters():
-    remark = checkpoint_conversion.Remark
-    report = renamed(THEIRS).report._replace(
-        ignored=(remark("w/lamb_m", (5,), "of the optimiser"), remark("old", (2, 2), "why")),
-        missing=(remark("head", (7,), "new"),),
-        notes=("a note.",),
-    )
-    lines = checkpoint_conversion.format_report(report).splitlines()
-    assert lines[0] == "converted: 3 variables, 11 parameters"
-    assert lines[1] == "  albert.weight [3, 2] -> bert/kernel [2, 3]"
-    assert lines[4] == "ignored: 2 variables, 9 parameters"
-    assert lines[6:] == [
-        "  old [2, 2]: why",
-        "missing: 1 variable, 7 parameters",
-        "  head [7]: new",
-        "note: a note.",
-    ]

@@ -16,7 +16,6 @@ from albert import classifier_utils, tokenization
 from albert.classification import features as classifier_features
 from albert.classification import tasks
 from albert.classification.examples import InputExample, TaskData
-from albert.data import feature_cache
 from albert.data.records import PaddingInputExample
 from tests.support.shared import needs_shared, shared_path
 
@@ -194,14 +193,6 @@ def test_whatever_decides_the_records_decides_whether_they_are_current(
     if "tokenizer" in change:
         change["tokenizer"] = change["tokenizer"]()
     assert _write(data, path, **change).was_current is is_current
-
-
-def test_tokenizers_are_told_apart_by_their_content_not_by_their_path(tmp_path):
-    copy = tmp_path / "copy.model"
-    copy.write_bytes((FIXTURES / "tiny.model").read_bytes())
-    other = tokenization.FullTokenizer(None, True, str(copy))
-    fingerprint = feature_cache.tokenizer_fingerprint
-    assert fingerprint(other) == fingerprint(_spm()) != fingerprint(_wordpiece())
 
 
 @pytest.mark.parametrize(

@@ -256,12 +256,6 @@ def test_only_the_parts_of_one_table_are_read_together(tmp_path, names):
     assert own == str(tmp_path / f"train-{names[0]}.parquet")
 
 
-def test_the_parts_of_one_table_may_have_hashes(tmp_path):
-    for number, mark in enumerate(("0123456789abcdef", "00ff00ff00ff00ff")):
-        (tmp_path / f"train-0000{number}-of-00002-{mark}.parquet").write_bytes(b"PAR1")
-    assert len(parquet.parts(str(tmp_path / "train-*.parquet"))) == 2
-
-
 def test_labels_may_be_whole_numbers_with_a_point(tmp_path):
     names = ("sentence1", "sentence2")
     write(tmp_path / "mrpc" / "train.parquet", two(names, [1.0, 0.0, 1.0]))
@@ -323,13 +317,6 @@ def test_labels_have_the_names_in_the_file_unless_the_tasks_are_numbers(
     task = tasks.custom_task(text_a="q", labels=labels)
     data = tasks.read_examples(task, str(tmp_path), "train")
     assert [item.label for item in data.examples] == expected
-
-
-def test_labels_other_than_those_in_the_file_are_refused_with_its_name(tmp_path):
-    write(tmp_path / "train.parquet", {"q": ["a"], "label": [0]}, ["neg", "pos"])
-    task = tasks.custom_task(text_a="q", labels="bad,good")
-    with pytest.raises(ValueError, match="'neg'.*bad, good"):
-        tasks.read_examples(task, str(tmp_path), "train")
 
 
 @pytest.mark.parametrize("name", ["chnsenticorp", "own"])

@@ -4,8 +4,6 @@
 
 import json
 import math
-import subprocess
-import sys
 
 import pytest
 
@@ -33,20 +31,6 @@ def test_every_table_is_complete_and_names_models_that_there_are():
             assert row["preset"] in known, row
     for size in published.document()["sizes"]:
         assert size["preset"] in known
-
-
-def test_the_averages_are_those_of_their_rows():
-    """The two numbers of each SQuAD are averaged first: arXiv:1909.11942, table 2."""
-    (result,) = [one for one in published.document()["results"] if one["name"] == "versions"]
-    for row in result["rows"]:
-        average, f1, exact, f1_2, exact_2, *others = row["values"]
-        parts = [(f1 + exact) / 2, (f1_2 + exact_2) / 2, *others]
-        assert sum(parts) / len(parts) == pytest.approx(average, abs=0.06), row["model"]
-
-
-def test_the_reader_needs_no_tensorflow():
-    code = "import sys, albert.configs.published; assert 'tensorflow' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -104,12 +88,6 @@ def test_the_release_is_told_by_dropout_vocabulary_and_names(changes, places, pr
 def test_a_model_of_another_size_is_like_none(changes):
     assert published.recognise(config_of("albert_base_v2", **changes), "albert_base_v2") is None
     assert published.compare("mnli", None, {"eval_accuracy": [84.0]}) == []
-
-
-def test_a_module_without_a_configuration_is_told_by_its_name():
-    model = published.recognise(None, "https://tfhub.dev/google/albert_xxlarge/3")
-    assert model == ("xxlarge", ("albert_xxlarge_v2",))
-    assert published.recognise(None, "my/module") is None
 
 
 # ---- verdicts ----
@@ -182,6 +160,4 @@ def test_the_second_version_reads_race_at_a_lower_rate_without_dropout():
         (recipe,) = published.recipes("race", published.Model("base", (name,)))
         rates[name] = (recipe.learning_rate, recipe.dropout)
     assert rates == {"albert_base_v1": (2e-5, 0.1), "albert_base_v2": (1e-5, 0.0)}
-    assert [one.task for one in published.troubles("race", BASE_V2)] == ["race"]
-    assert published.troubles("mnli", BASE_V2) == [] == published.troubles("mnli", None)
     assert published.recipes("nothing") == []

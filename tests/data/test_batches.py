@@ -3,9 +3,7 @@
 """Records are written, parsed and served from one declaration; batch n depends on (seed, n)."""
 
 import contextlib
-import json
 import os
-import shutil
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ import tensorflow.compat.v1 as tf
 from albert.data import batches as input_pipeline
 from albert.data import record_files
 from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec
-from tests.support.shared import needs_shared, shared_path
 
 NUMBER = FeatureSpec([Feature("number", (), tf.int64)])
 
@@ -180,28 +177,6 @@ def test_a_run_that_starts_at_batch_k_gets_the_batches_of_an_uninterrupted_one(p
         assert resumed.tolist() == uninterrupted[start : start + 3].tolist()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shards, window", [(2, 1), (3, 20)])
-def test_shards_split_every_batch_of_the_whole_without_overlap(paths, shards, window):
-    settings = {"seed": 5, "shuffle_window": window}
-    whole = _numbers(paths, 24, batch_size=2 * shards, **settings)
-    for start in (0, 13):
-        parts = [
-            _numbers(
-                paths,
-                10,
-                batch_size=2,
-                start_batch=start,
-                shard_index=index,
-                shard_count=shards,
-                **settings,
-            )
-            for index in range(shards)
-        ]
-        together = np.stack(parts, axis=2).reshape(10, -1)
-        assert together.tolist() == whole[start : start + 10].tolist()
-
-
 # Computed once, on TF 1.15.5: resuming a run on the other runtime must not change its data.
 FIRST_BATCHES = [
     [30, 12, 15, 18, 47, 11, 42, 13],
@@ -241,26 +216,6 @@ def test_two_shards_share_two_epochs_of_one_file_in_different_orders(tmp_path):
     first, second = np.stack(parts, axis=2).reshape(2, 61).tolist()
     assert sorted(first) == sorted(second) == list(range(61))
     assert first != second
-
-
-@pytest.mark.slow
-def test_order_depends_on_the_seed_alone(paths):
-    first, again, other = (
-        _numbers(paths, 2, batch_size=61, seed=seed, shuffle_window=100) for seed in (1, 1, 2)
-    )
-    assert first.tolist() == again.tolist()
-    assert first[0].tolist() != other[0].tolist()
-
-
-@pytest.mark.slow
-def test_a_window_larger_than_the_data_moves_records_everywhere(tmp_path):
-    paths = _number_files(tmp_path, [1000])
-    order = _numbers(paths, 1, batch_size=1000, seed=3, shuffle_window=10000)[0]
-    # Positions of a random permutation are uncorrelated with the numbers (deviation 1/sqrt(1000)).
-    assert abs(np.corrcoef(order, np.arange(1000))[0, 1]) < 0.12
-    windowed = _numbers(paths, 1, batch_size=1000, seed=3, shuffle_window=10)[0]
-    assert sorted(windowed) == list(range(1000))
-    assert set(windowed[:10] // 64) != set(windowed[500:510] // 64)  # it is cut into 16 runs
 
 
 LARGE = {
@@ -353,25 +308,6 @@ def test_a_shard_reads_its_share_of_the_data(tmp_path, shards):
     assert evaluation < 1.2 * size / shards + 2e6
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="no account of bytes read")
-def test_a_shard_reads_its_share_of_many_files_on_each_runtime(tmp_path):
-    """TF 1.15 reads each file from its beginning, so these must not be cut."""
-    (first,) = _number_files(tmp_path, [512])
-    paths = [str(tmp_path / f"copy{number}.tfrecord") for number in range(400)]
-    for path in paths:
-        shutil.copy(first, path)
-        shutil.copy(record_files.sidecar_path(first), record_files.sidecar_path(path))
-    share = 400 * os.path.getsize(first) / 8
-
-    def read(steps):
-        shard = {"shard_index": 3, "shard_count": 8}
-        return _bytes_read(lambda: _numbers(paths, steps, batch_size=256, seed=1, **shard))
-
-    read(1)  # what is read once
-    assert read(100) - read(1) < 1.6 * share
-
-
 def test_large_files_are_mixed_block_by_block(tmp_path):
     paths = _number_files(tmp_path, [200, 200])
     order = _numbers(paths, 1, batch_size=400, seed=3, shuffle_window=1)[0]
@@ -420,15 +356,6 @@ def test_training_batches_have_a_static_shape_and_need_no_python_at_run_time(pat
     nodes += [node.op for function in definition.library.function for node in function.node_def]
     assert "StatelessRandomUniformInt" in " ".join(nodes)
     assert not {"PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset"} & set(nodes)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not tf.executing_eagerly(), reason="this runtime builds graphs only")
-def test_eager_iteration_serves_the_same_batches(paths):
-    settings = {"batch_size": 4, "seed": 5, "start_batch": 14, "shuffle_window": 20}
-    dataset = input_pipeline.seeded_batches(paths, NUMBER, **settings).take(3)
-    batches = [batch["number"].numpy().tolist() for batch in dataset]
-    assert batches == _numbers(paths, 3, **settings).tolist()
 
 
 def test_a_batch_may_be_larger_than_the_data(tmp_path):
@@ -573,51 +500,3 @@ def test_evaluation_settings_that_do_not_fit_are_refused(weighted_paths):
 
 
 # --------------------------------------------------------------- records the reference has written
-
-PRETRAINING = FeatureSpec(
-    [
-        Feature("input_ids", (128,), tf.int64),
-        Feature("input_mask", (128,), tf.int64),
-        Feature("segment_ids", (128,), tf.int64),
-        Feature("token_boundary", (128,), tf.int64, default=0),
-        Feature("masked_lm_positions", (20,), tf.int64),
-        Feature("masked_lm_ids", (20,), tf.int64),
-        Feature("masked_lm_weights", (20,), tf.float32),
-        Feature("next_sentence_labels", (1,), tf.int64),
-    ]
-)
-
-
-def _padded(values, length):
-    return list(values) + [0] * (length - len(values))
-
-
-@needs_shared
-def test_records_of_the_reference_hold_what_their_description_says_and_are_reproduced():
-    with open(str(shared_path("data/spm/30k-clean.vocab")), encoding="utf-8") as stream:
-        vocabulary = {line.split("\t")[0]: number for number, line in enumerate(stream)}
-
-    def ids(tokens):
-        return [vocabulary.get(token, vocabulary["<unk>"]) for token in tokens]
-
-    path = str(shared_path("golden/pretraining_sample/sample.tf_record"))
-    with open(str(shared_path("golden/pretraining_sample/sample.jsonl"))) as stream:
-        expected = [json.loads(line) for line in stream]
-    (found,) = _evaluation([path], PRETRAINING, batch_size=40)
-    records = _run(lambda: tf.data.TFRecordDataset(path))
-    assert input_pipeline.count_records(path) == len(expected) == len(records) == 40
-    for row, (instance, record) in enumerate(zip(expected, records)):
-        tokens, labels = instance["tokens"], instance["masked_lm_labels"]
-        wanted = {
-            "input_ids": _padded(ids(tokens), 128),
-            "input_mask": _padded([1] * len(tokens), 128),
-            "segment_ids": _padded(instance["segment_ids"], 128),
-            "token_boundary": _padded(instance["token_boundary"], 128),
-            "masked_lm_positions": _padded(instance["masked_lm_positions"], 20),
-            "masked_lm_ids": _padded(ids(labels), 20),
-            "masked_lm_weights": _padded([1.0] * len(labels), 20),
-            "next_sentence_labels": [int(instance["is_random_next"])],
-        }
-        assert {name: found[name][row].tolist() for name in wanted} == wanted
-        example = tf.train.Example.FromString(record)
-        assert PRETRAINING.encode(wanted) == example.SerializeToString(deterministic=True)

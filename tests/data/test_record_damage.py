@@ -66,35 +66,6 @@ def test_a_damaged_first_record_is_named_before_anything_runs(tmp_path):
         input_pipeline.evaluation_batches(paths, SPEC, batch_size=2)
 
 
-def test_the_files_that_were_being_read_are_looked_through_first(tmp_path, monkeypatch):
-    """Of many files, few are opened once the step is known."""
-    paths = number_files(tmp_path, [20] * 400)
-    flip(paths[211], 7)
-    searched = []
-    find = record_damage.find_damaged_record
-    monkeypatch.setattr(
-        record_damage,
-        "find_damaged_record",
-        lambda path, **place: searched.append(path) or find(path, **place),
-    )
-    done = []
-
-    def train():
-        with tf.Graph().as_default(), tf.Session() as session:
-            dataset = input_pipeline.seeded_batches(
-                paths, SPEC, batch_size=10, seed=1, shuffle_window=40
-            )
-            batch = tf.data.make_one_shot_iterator(dataset).get_next()
-            while True:
-                session.run(batch)
-                done.append(1)
-
-    found = pytest.raises(ValueError, match=r"n-211\.tfrecord.* record 7 ")
-    with found, record_damage.explained(lambda: len(done)):
-        train()
-    assert len(searched) <= 64
-
-
 def test_another_loss_of_data_stays_what_it_is(tmp_path):
     with pytest.raises(tf.errors.DataLossError), record_damage.explained():
         raise tf.errors.DataLossError(None, None, "Checksum does not match: a checkpoint")

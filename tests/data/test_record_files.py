@@ -50,13 +50,6 @@ def test_why_a_file_is_stale_says_what_changed(path):
     assert "bytes" in record_files.why_stale(path, made_from)
 
 
-def test_metadata_of_another_format_version_is_stale(path):
-    write(path, b"one", fingerprint={})
-    sidecar = record_files.sidecar_path(path)
-    files.atomic_write_json(sidecar, dict(files.read_json(sidecar), format_version=0))
-    assert "0" in record_files.why_stale(path, {})
-
-
 @pytest.mark.parametrize("content", ["", "[]", '{"count": 1}', "not JSON"])
 def test_unreadable_metadata_counts_as_none(path, content):
     write(path, b"one")
@@ -128,26 +121,3 @@ def test_the_identity_of_content_is_what_it_was_made_from_or_else_its_hash(tmp_p
     assert one["made_from"] != identity()["made_from"]
     write(path, b"more")  # the metadata is of another file now
     assert identity() == files.file_fingerprint(path)
-
-
-def test_few_offsets_are_kept_of_a_long_file(monkeypatch):
-    monkeypatch.setattr(record_files, "_MOST_OFFSETS", 4)
-    blocks = record_files.BlockOffsets()
-    for _ in range(1000):
-        blocks.add(4)
-    assert (blocks.count, blocks.block_records) == (1000, 256)
-    assert blocks.offsets == [0, 256 * 20, 512 * 20, 768 * 20]
-
-
-def test_a_walk_reads_headers_only(path):
-    if not os.path.exists("/proc/self/io"):
-        pytest.skip("no account of the bytes read")
-
-    def bytes_read():
-        with open("/proc/self/io", encoding="ascii") as stream:
-            return int(stream.readline().split()[1])
-
-    write(path, *[b"x" * 100000] * 50)
-    before = bytes_read()
-    assert record_files.walk_records(path, os.path.getsize(path)).count == 50
-    assert bytes_read() - before < 50000

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from albert import configs, modeling, tokenization, train_vocab
+from albert import modeling, train_vocab
 from albert.data import batches as input_pipeline
 from albert.demo import __main__ as demo
 from albert.demo import corpus as demo_corpus
@@ -27,7 +27,7 @@ from albert.demo import tour as demo_tour
 from albert.pretraining import model as pretraining_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.util import stop_signals
-from tests.support import classification_data, pretrained_models, squad_data
+from tests.support import classification_data, squad_data
 
 # A library of two source files: prose in every shape the standard library has it in.
 SPAM = '''
@@ -139,12 +139,6 @@ def test_corpus_of_this_python_is_large_the_same_each_time_and_held_out_by_files
     assert sources & held_out_sources <= {"pydoc_data/topics.py"}
 
 
-def test_documents_are_written_as_data_creation_reads_them(tmp_path):
-    documents = [demo_corpus.Document("a", ["One.", "Two."]), demo_corpus.Document("b", ["Three."])]
-    demo_corpus.write_documents(documents, str(tmp_path / "text.txt"))
-    assert (tmp_path / "text.txt").read_text() == "One.\nTwo.\n\nThree.\n\n"
-
-
 # ---- The command line.
 
 
@@ -155,14 +149,6 @@ def test_help_lists_the_phases_without_loading_tensorflow():
     )
     shown = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE)
     assert all(name.encode() in shown.stdout for name in demo.PHASES)
-
-
-@pytest.mark.parametrize("phase", sorted(demo.PHASES))
-def test_each_phase_explains_its_options(phase, capsys):
-    with pytest.raises(SystemExit) as caught:
-        demo.main([phase, "-h"])
-    assert caught.value.code == 0
-    assert "-o DIR" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -291,19 +277,6 @@ def test_page_needs_nothing_beside_it_and_escapes_what_it_shows(page):
     assert "12:34" in page
 
 
-@pytest.mark.slow
-def test_page_is_as_wide_as_its_screen_and_has_one_font(page):
-    style, body = page.split("</style>", 1)
-    assert 'name="viewport"' in page and "@media print" in style
-    # A screen of 390 px, less its margins, is 366 px (23 rem) wide.
-    fixed = re.findall(r"(?<!max-)(?<!max-width: )\bwidth: *([\d.]+)(px|rem)", style)
-    assert not fixed
-    assert all(
-        f"min({width}" in style for width in re.findall(r"minmax\((\d+rem)", style)
-    ) and not re.search(r"minmax\(\d", style)
-    assert "font-family" not in body and "DejaVu" not in body and "<text" in body
-
-
 def test_what_is_said_follows_from_what_was_measured():
     def said(*trained):
         return " ".join(
@@ -352,68 +325,11 @@ def test_loss_without_reading_is_the_entropy_of_the_words_and_a_guess(tmp_path):
     assert found == pytest.approx(2 * np.log(2))
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory):
-    folder = pretrained_models.write_archive(tmp_path_factory.mktemp("asked"))
-    tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(pretrained_models.VOCABULARY))
-    checkpoint = f"{folder}/model.ckpt-best"
-    config = pretrained_models.config()
-    with demo_questions.PretrainedModel(config, checkpoint, tokenizer) as model:
-        yield model
-
-
 def test_the_ending_of_a_genitive_is_no_word_to_guess():
     text = "In Anna's pond: 'yes', we'll see."
     places = demo_questions.WordFinder("en").places(text)
     words = [text[start:end] for start, end in places]
     assert words == ["In", "Anna", "pond", "yes", "we", "see"]
-
-
-@pytest.mark.slow
-def test_a_model_is_asked_for_words_orders_and_where_it_looks(asked):
-    parts = ("The king went home.", "He was incomprehensible.")
-    finder = demo_questions.WordFinder("en")
-    assert finder.places(parts[0]) == [(0, 3), (4, 8), (9, 13), (14, 18)]
-    short = demo_questions.Gap(parts, 0, 4, 8)
-    long = demo_questions.Gap(parts, 0, 9, 13)
-    assert 1 < asked.length(long.word) < 5 and (short.word, long.word) == ("king", "went")
-    row = asked.row(parts, short)
-    places = row.features["mlm_positions"]
-    assert (row.places[places[0]][:2], row.places[places[-1]][2]) == ((0, 4), 8)
-    mask = asked.source.tokenizer.vocab["[MASK]"]
-    assert [n for n, token in enumerate(row.features["input_ids"]) if token == mask] == places
-    words = ["king", "man", "went", "home", "the", "he", "was", "in", "of", "and", "it", "old"]
-    one, several = asked.fill_gaps([short, long], words)
-    for answer in (one, several):
-        shares = [share for _, share in answer.candidates]
-        assert shares == sorted(shares, reverse=True) and 0 < sum(shares) < 1 + 1e-6
-    for gap, answer in ((short, one), (long, several)):
-        fitting = [word for word in words if asked.length(word) == asked.length(gap.word)]
-        assert len(answer.candidates) == min(5, len(fitting))
-        assert {word for word, _ in answer.candidates} <= set(fitting)
-    assert asked.fill_gaps([short], [])[0].candidates == []
-    config = asked.source.config
-    length = len(row.places)
-    looks = one.looks[:, :, :length]
-    assert looks.shape == (config.num_hidden_layers, config.num_attention_heads, length)
-    assert np.allclose(looks.sum(axis=2), 1, atol=1e-4)
-    there, back = asked.in_order([parts, parts[::-1]])
-    assert 0 < there < 1 and there != back
-    assert asked.fits(parts) and not asked.fits(["the king " * 200])
-    assert np.allclose(np.linalg.norm(asked.vectors(["king", "home"]), axis=1), 1)
-
-
-@pytest.mark.slow
-def test_the_rule_chooses_the_same_gap_of_few_tokens_each_time(asked):
-    sentences = ["The king went home.", "He was incomprehensible.", "So it was."]
-    finder = demo_questions.WordFinder("en")
-    parts = demo_questions.halves(sentences, asked, " ")
-    assert parts == ("The king went home.", "He was incomprehensible. So it was.")
-    assert demo_questions.halves(sentences[:1], asked, " ") is None
-    gap = demo_questions.gap_in(parts, finder, asked)
-    assert gap == demo_questions.gap_in(parts, finder, asked)
-    assert gap.word in parts[gap.part].lower() and asked.length(gap.word) <= 4
-    assert demo_questions.gap_in((".", "..."), finder, asked) is None
 
 
 # ---- Short runs.
@@ -507,14 +423,6 @@ def pretraining_options(*arguments):
 )
 def test_steps_follow_the_options(arguments, expected):
     assert demo_pretraining.steps_of(pretraining_options(*arguments), 100, 8) == expected
-
-
-def test_every_size_has_its_preset_and_batch_sizes():
-    assert {f"albert_{size}_v2" for size in demo_runs.BATCH_SIZES} <= set(configs.preset_names())
-    assert demo_runs.BATCH_SIZES["base"] == {"fp32": 32, "bf16": 64}
-    assert demo_runs.BATCH_SIZES["xxlarge"] == {"fp32": 4, "bf16": 8}
-    chosen = [pretraining_options("-m", "large", "-d", name) for name in demo_runs.PRECISIONS]
-    assert [demo_runs.batch_size(options) for options in chosen] == [16, 32, 32]
 
 
 @pytest.fixture

@@ -295,9 +295,3 @@ def test_mistakes_are_named(archive, script, arguments, words):
     vocabulary = f"--spm_model_file={archive}/30k-clean.model"
     with pytest.raises(ValueError, match=words):
         run(settings_of(script, archive, vocabulary, *(item.format(archive) for item in arguments)))
-
-
-def test_texts_are_as_long_as_the_model_can_read_by_default(archive):
-    settings = flags_lib.parse(embed.Flags, [f"--albert_dir={archive}"])
-    source = inference.find_source(settings)
-    assert source.max_seq_length == source.config.max_position_embeddings != 512

@@ -10,14 +10,12 @@ import pytest
 
 from albert import (
     create_pretraining_data,
-    export_checkpoints,
     run_classifier,
     run_pretraining,
     tokenization,
 )
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
-from albert.pretraining import model as pretraining_utils
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records as records
 from tests.support import released_archives
@@ -137,12 +135,6 @@ def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_p
     assert found == {"spm_model_file": path, "vocab_file": None}
 
 
-def test_an_export_keeps_to_the_record(cased, tmp_path):
-    arguments = [f"--albert_directory={cased}", f"--export_path={tmp_path}/new/"]
-    export_checkpoints.main(flags_lib.parse(export_checkpoints.Flags, arguments))
-    assert completed(f"--albert_dir={tmp_path}/new").do_lower_case is False
-
-
 # ---------------------------------------------------------------------------------------------
 # From records to the model they train.
 
@@ -217,10 +209,3 @@ def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path
     model_vocabulary.put(str(tmp_path / "same"), Vocabulary("spm_model_file", str(SPM_MODEL), True))
     with pytest.raises(ValueError, match="do_lower_case"):
         keep(cased_records, tmp_path / "same")
-
-
-def test_of_several_vocabularies_none_is_taken(caplog):
-    told = pretraining_utils.RecordsVocabulary("a.tf_record", 9, "a.model", "1" * 64, True)
-    other = told._replace(file="b.tf_record", sha256="2" * 64)
-    assert pretraining_utils.vocabulary_of_records([told, other]) is None
-    assert "b.tf_record" in caplog.text

@@ -3,9 +3,7 @@
 """Pretraining data by Apache Beam, run in this process: the same data as on one machine."""
 
 import collections
-import gzip
 import hashlib
-import json
 import os
 import random
 import shutil
@@ -181,21 +179,6 @@ def test_moving_the_text_changes_nothing_and_each_copy_has_masks_of_its_own(
     assert len(set(both.records)) > 1.8 * len(set(made.records))
 
 
-def test_every_format_gives_the_documents_of_plain_text(tmp_path, vocab_file):
-    text = make_text(20)
-    lines = "".join(json.dumps({"text": one}) + "\n" for one in text.split("\n\n"))
-    (tmp_path / "a.txt").write_text(text, "utf-8")
-    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))
-    (tmp_path / "a.jsonl").write_text(lines, "utf-8")
-    # Which passes have shorter chunks is drawn for each document; so are labels and masks.
-    settings = SETTINGS._replace(short_seq_prob=0.0)
-    found = [
-        create(tmp_path / name, tmp_path / f"o-{name}", vocab_file, settings=settings).counts
-        for name in ("a.txt", "a.txt.gz", "a.jsonl")
-    ]
-    assert len({counts._replace(label_one=0, predictions=0) for counts in found}) == 1
-
-
 # ---- bad lines -----------------------------------------------------------------------------------
 
 
@@ -250,25 +233,6 @@ def test_mistakes_are_found_before_the_work_begins(changes, tmp_path, text_file,
     }
     with pytest.raises(ValueError, match="--"):
         make_job(vocab_file=vocab_file, **given)
-
-
-def test_the_files_of_text_are_looked_at_together(tmp_path, vocab_file, meet):
-    for number in range(8):
-        (tmp_path / f"{number}.txt").write_text(make_text(2), "utf-8")
-    has_met = meet(beam, "file_state")
-    make_job(tmp_path / "*.txt", tmp_path / "out", vocab_file)
-    assert has_met()
-
-
-def test_the_number_of_shards_follows_from_the_size_of_the_text():
-    def shards(path, size, **changes):
-        settings = instances.DataSettings(**changes)
-        return beam.default_shards([beam.FileState(path, size, 0.0)], settings)
-
-    assert shards("a.txt", 1000) == 1
-    assert shards("a.txt", 1 << 30, dupe_factor=5) < shards("a.txt", 1 << 30)
-    assert shards("a.txt.gz", 1 << 30) == pytest.approx(4 * shards("a.txt", 1 << 30), rel=0.01)
-    assert shards("a.txt", 1 << 60) == 99999
 
 
 def test_words_of_chinese_are_those_of_the_segmenter_that_travels_along(tmp_path, vocab_file):

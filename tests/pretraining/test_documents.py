@@ -69,11 +69,6 @@ def test_documents_in_json_know_their_line_and_may_have_blank_lines_or_no_text(t
     assert [(one.text, one.first_line) for one in documents] == expected
 
 
-def test_half_a_character_from_an_escape_is_replaced(tmp_path):
-    path = write(tmp_path, "a.json", b'{"text": "a\\ud83d b \\ud83d\\ude00"}\n')
-    assert read([path]) == ["a\ufffd b \U0001f600"]
-
-
 def test_long_documents_in_json_come_in_parts_as_in_plain_text(tmp_path, monkeypatch):
     monkeypatch.setattr(text_documents, "DOCUMENT_BYTES", 20)
     lines = "\n".join(f"line {n:03d}" for n in range(7))
@@ -152,16 +147,6 @@ def test_bad_lines_can_be_collected_instead(tmp_path):
     assert read([path], on_bad_line=bad.append) == DOCUMENTS
     assert [one.line for one in bad] == list(range(1, len(BAD_LINES) + 1))
     assert (bad[2].path, bad[2].content) == (path, b'["x"]')
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a.json"])
-def test_a_line_that_never_ends_is_refused(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_documents, "_READ_BYTES", 100)
-    monkeypatch.setattr(text_documents, "_LONGEST_LINE_BYTES", 1000)
-    monkeypatch.setattr(text_documents, "_LONGEST_JSON_BYTES", 1000)
-    path = write(tmp_path, name, '{"text": "fine"}\n"' + "x" * 5000)
-    with pytest.raises(ValueError, match="line at byte 17 is longer than 1000 bytes"):
-        read([path])
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz"])
@@ -265,17 +250,6 @@ def test_json_lines_belong_to_the_range_they_begin_in():
         assert documents("a.jsonl", JSON, range_bytes) == whole, range_bytes
 
 
-def test_a_document_is_known_by_the_offset_of_its_first_line():
-    offsets = [offset for offset, _, _ in documents("a.txt", RANGED, 7)]
-    assert [RANGED[offset:].split(b"\n")[0] for offset in offsets[1:]] == [
-        b"four",
-        b"five six seven eight nine ten",
-        "zw\u00f6lf \u5b57".encode(),
-        b"thirteen",
-    ]
-    assert offsets[0] == 0
-
-
 def test_a_compressed_file_is_one_range_with_the_offsets_of_its_text():
     packed = gzip.compress(RANGED)
     (one,) = text_documents.split("a.txt.gz", len(packed), 3)
@@ -291,13 +265,6 @@ def test_parts_of_a_long_document_are_the_same_in_every_range(monkeypatch):
     whole = documents("a.txt", text, len(text))
     assert [part for _, part, _ in whole] == [0, 0, 1, 2, 3, 0]
     assert all(documents("a.txt", text, size) == whole for size in (1, 10, 19, 50))
-
-
-def test_json_lines_without_a_document_are_told_by_offset():
-    bad = []
-    content = b'{"text": "a b"}\n[1]\n{"text": "c d"}\n'
-    assert [text for _, _, text in documents("a.json", content, 5, bad=bad)] == [b"a b", b"c d"]
-    assert [(one.line, one.content) for one in bad] == [(16, b"[1]")]
 
 
 # ---- finding -------------------------------------------------------------------------------------
@@ -344,27 +311,6 @@ def test_names_patterns_and_folders_may_be_mixed_and_each_file_comes_once(folder
     found = find(named, folder)
     expected = ["deep/d.txt.gz", "deep/er/c.JSON.gz", "notes.md", "records.txt", "vocab.txt"]
     assert sorted(found) == ["b.txt", *expected]
-
-
-def test_folders_that_are_links_are_entered_once(tmp_path):
-    write(tmp_path / "elsewhere", "a.txt", TEXT)
-    texts_folder = tmp_path / "texts"
-    write(texts_folder, "b.txt", TEXT)
-    for name, target in [("one", "elsewhere"), ("two", "elsewhere"), ("self", "texts")]:
-        (texts_folder / name).symlink_to(tmp_path / target)
-    assert find(str(texts_folder), texts_folder) == ["b.txt", "one/a.txt"]
-
-
-def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
-    write(tmp_path, "a.txt", TEXT)
-
-    def walk(folder, onerror, followlinks):
-        onerror(PermissionError(13, "Permission denied", str(tmp_path / "closed")))
-        return []
-
-    monkeypatch.setattr(text_documents.os, "walk", walk)
-    with pytest.raises(ValueError, match="closed"):
-        text_documents.find_files(str(tmp_path), "input_file")
 
 
 @pytest.mark.parametrize("named", ["{}", "{}/*.gz", " , "])

@@ -19,9 +19,9 @@ from albert import tokenization
 from albert.data import batches as input_pipeline
 from albert.data import record_files
 from albert.data import records as example_batches
-from albert.pretrained import model_vocabulary
 from albert.pretraining import documents, job, model
 from albert.pretraining import instances as pretraining_instances
+from albert.util import files
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
@@ -144,7 +144,7 @@ def test_output_files_share_the_shuffled_instances_evenly_and_nothing_else_remai
     assert counts == [record_files.count_records(path) for path in outputs] == sorted(counts)[::-1]
     assert sum(counts) == summary.counts.instances and counts[0] - counts[3] <= 1
     hidden = [f".{n}.tf_record.meta.json" for n in range(4)]
-    hidden.append(f".vocabulary-{model_vocabulary.sha256_of(vocab_file)[:16]}.txt")
+    hidden.append(f".vocabulary-{files.sha256(vocab_file)[:16]}.txt")
     assert sorted(os.listdir(str(tmp_path / "out"))) == hidden + [
         f"{n}.tf_record" for n in range(4)
     ]
@@ -184,19 +184,6 @@ def test_the_shuffle_stays_within_its_window_and_mixes_it(
     found = places(str(tmp_path / "windows"), shuffle_window_mb=1)
     assert found[0].max() < found[7].min()
     assert found[0].mean() < found[3].mean() < found[7].mean()
-
-
-def test_memory_of_a_block_does_not_grow_with_dupe_factor(text_file, vocab_file, monkeypatch):
-    # Features are made batch by batch; only the offsets are held for all passes.
-    monkeypatch.setattr(pretraining_instances, "_CELLS", 32 * 50)
-    maker = pretraining_instances.InstanceMaker(
-        tokenization.FullTokenizer(vocab_file), SETTINGS._replace(dupe_factor=30)
-    )
-    (block,) = job.read_blocks([text_file], SETTINGS)
-    instances = maker.instances(block)
-    sizes = [len(batch["input_ids"]) for batch in instances.features]
-    assert sum(sizes) == instances.counts.instances == len(instances.keys)
-    assert max(sizes) == 50
 
 
 def test_counts_say_what_was_read(tmp_path, create):
@@ -507,16 +494,3 @@ def test_text_that_is_none_is_refused_and_nothing_remains(text, options, message
     with pytest.raises(ValueError, match=message):
         create(outputs_in(tmp_path / "out"), **options)
     assert os.listdir(str(tmp_path / "out")) == []
-
-
-def test_text_that_changes_while_it_is_read_is_refused(tmp_path, create, text_file, monkeypatch):
-    original = job.make_part
-
-    def make_part(*arguments):
-        with open(text_file, "a", encoding="utf-8") as stream:
-            stream.write("one more.\n")
-        return original(*arguments)
-
-    monkeypatch.setattr(job, "make_part", make_part)
-    with pytest.raises(ValueError, match=r"text\.txt' was changed"):
-        create(outputs_in(tmp_path / "out"))

@@ -13,7 +13,7 @@ import pytest
 from albert import tokenization
 from albert.data import record_files
 from albert.pretraining import documents as text_documents
-from albert.pretraining import instances, job, words
+from albert.pretraining import instances, job
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 VOCAB = str(FIXTURES / "chinese_vocab.txt")
@@ -38,33 +38,7 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def maker(**changes):
-    return instances.InstanceMaker(tokenization.FullTokenizer(VOCAB), SETTINGS._replace(**changes))
-
-
-@pytest.fixture(scope="module")
-def block():
-    (block,) = job.read_blocks([str(CORPUS)], SETTINGS)
-    return block
-
-
 # ---- tokens and words ----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_ids_are_those_of_plain_characters_and_words_those_of_jieba(block):
-    found, _ = maker().tokenize(block)
-    plain, _ = maker(language="any").tokenize(block)
-    np.testing.assert_array_equal(found.ids, plain.ids)
-    np.testing.assert_array_equal(found.borders, plain.borders)
-    # No character of the vocabulary is a continuation, and many here are.
-    assert 0.5 < found.word_starts.sum() / plain.word_starts.sum() < 0.75
-    assert not (found.word_starts & ~plain.word_starts).any()
-    first = CORPUS.read_text(encoding="utf-8").split("\n")[0]
-    segmented = words.ChineseSegmenter().words(first)
-    assert segmented[:3] == ["清晨", "，", "小镇"]
-    place = np.cumsum([0] + [len(word) for word in segmented[:-1]])
-    np.testing.assert_array_equal(np.flatnonzero(found.word_starts[: len(first)]), place)
 
 
 def test_words_work_with_sentencepiece_too():
@@ -141,14 +115,6 @@ def test_language_and_dictionary_are_part_of_what_records_are_made_from(tmp_path
     moved.write_text("准确率\n语言模型\n", encoding="utf-8")
     assert not create(CORPUS, output, user_dictionary=str(moved)).was_current
     assert not create(CORPUS, output).was_current
-
-
-def test_records_made_before_there_were_languages_stay_current(tmp_path):
-    create(CORPUS, tmp_path / "a", language="any")
-    assert "words" not in made_from(tmp_path / "a")
-    settings = set(made_from(tmp_path / "a")["settings"])
-    newer = {"language", "split_sentences", "text_field", "user_dictionary"}
-    assert settings == set(instances.DataSettings._fields) - newer
 
 
 # ---- mistakes ------------------------------------------------------------------------------------

@@ -369,23 +369,6 @@ def path(tmp_path_factory):
     return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 100)
 
 
-def test_a_small_share_masks_one_token(path):
-    (batch,) = masked_batches(path, 1, share=1e-4)
-    masked = batch["masked_lm_weights"].sum(axis=1)
-    assert set(masked) <= {0, 1} and sum(masked) > 40  # none where the word drawn last has two
-
-
-def test_each_pass_over_the_data_gets_new_masks(path):
-    positions = collections.defaultdict(set)
-    for batch in masked_batches(path, 4, share=0.3):
-        for row in range(50):
-            ids, used = batch["input_ids"][row], batch["masked_lm_weights"][row] > 0
-            places = batch["masked_lm_positions"][row]
-            ids[places[used]] = batch["masked_lm_ids"][row][used]  # the text before masking
-            positions[tuple(ids)].add(tuple(places))
-    assert sum(len(found) > 1 for found in positions.values()) > len(positions) / 2
-
-
 def test_masks_are_a_function_of_seed_and_position_on_every_runtime(path):
     def checksum(seed):
         (batch,) = masked_batches(path, 1, share=0.3, seed=seed)

@@ -93,15 +93,6 @@ def test_a_single_token_without_a_partner_is_left_out_and_counted():
     assert len(made.pairs.key) == (0 + 1 + 1) * 3
 
 
-def test_segments_are_never_empty_and_fit_the_length():
-    for seed in range(5):
-        documents = random_documents(40, longest=60, seed=seed)
-        for changes in ({}, {"random_next_sentence": True}, {"short_seq_prob": 0.5}):
-            pairs = make(make_block(documents), random_seed=seed, **changes).pairs
-            assert min(pairs.length_a.min(), pairs.length_b.min()) >= 1
-            assert (pairs.length_a + pairs.length_b).max() == 20
-
-
 def test_truncation_takes_from_the_longer_segment_what_one_token_at_a_time_would():
     lengths = [(a, b) for a in range(1, 40) for b in range(1, 40)]
     for longest in (2, 9, 10, 20):
@@ -156,12 +147,6 @@ def test_pairs_of_a_document_do_not_depend_on_the_block_it_is_in():
     assert set(zip(rows(part), part.key.tolist())) <= set(zip(rows(whole), whole.key.tolist()))
 
 
-def test_keys_differ_between_seeds_documents_passes_and_pairs():
-    block = make_block(random_documents(20))
-    keys = [make(block, random_seed=seed).pairs.key for seed in (1, 2)]
-    assert len(set(np.concatenate(keys).tolist())) == len(keys[0]) + len(keys[1])
-
-
 # ---- BERT's next sentence ------------------------------------------------------------------------
 
 
@@ -205,14 +190,3 @@ def test_a_block_of_one_document_takes_b_from_its_neighbour():
     found = next_sentence(make_block([[3] * 20], neighbours=[[4] * 20]), 20)
     assert {row[5] for row in found} == {0}
     assert 0.3 < np.mean([row[4] for row in found]) < 0.7
-
-
-def test_a_sentence_alone_is_split_or_paired_with_another_document():
-    alone = [row for row in next_sentence(make_block([[9], [4, 4]]), 400) if row[5] == 0]
-    assert abs(sum(row[4] for row in alone) - 200) < 50
-    for start_a, length_a, start_b, length_b, label, *_ in alone:
-        if label:
-            assert (start_a, length_a) == (0, 9)
-            assert start_b in (9, 13)
-        else:
-            assert (start_a, start_b, start_b + length_b) == (0, length_a, 9)

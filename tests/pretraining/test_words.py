@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where sentences end, and which tokens begin a word."""
 
-import logging
-import marshal
-import os
 import pathlib
 import pickle
 import random
 import sys
-import tempfile
 import time
 
 import pytest
@@ -17,7 +13,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.pretraining import words
-from tests.support import pretraining_statistics
 from tests.support.shared import needs_shared, shared_path
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
@@ -164,26 +159,6 @@ def test_the_same_characters_are_a_word_here_and_parts_of_two_there(segmenter):
     assert segmenter.words("南京市长江大桥") == ["南京市", "长江大桥"]
 
 
-def test_place_by_place_with_words_given_by_hand(segmenter, monkeypatch):
-    encoding = tokenization.Encoding(
-        pieces=["\u2581", "ab", "c", "de", "f", "\u2581"],
-        ids=[0] * 6,
-        starts=[0, 0, 2, 3, 6, 8],
-        ends=[0, 2, 3, 5, 7, 8],
-    )
-    # Words: abc (0-2), d (3), e (4), a sign that gave no piece (5), fg (6-7).
-    monkeypatch.setattr(segmenter, "word_numbers", lambda _: [0, 0, 0, 1, 2, 3, 4, 4])
-    assert segmenter.word_starts("abcde fg", encoding) == [True, False, False, True, True, True]
-
-
-def test_words_joined_are_the_text(segmenter):
-    text = " 全家人\r\n一起。Müller's 5G-网络\u3000\u200b\U00020000\ud83d 3.14% "
-    assert "".join(segmenter.words(text)) == text
-    numbers = segmenter.word_numbers(text)
-    assert len(numbers) == len(text)
-    assert numbers == sorted(numbers)
-
-
 # ---- the dictionary of the user ------------------------------------------------------------------
 
 
@@ -226,24 +201,6 @@ def test_without_jieba_the_message_says_what_to_install(monkeypatch):
         words.fingerprint(None)
 
 
-@pytest.mark.slow
-def test_a_cache_in_the_folder_for_temporary_files_is_neither_read_nor_written(
-    tmp_path, monkeypatch, caplog, capfd
-):
-    caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    planted = tmp_path / "jieba.cache"
-    content = marshal.dumps(({"模": 1}, 1))
-    planted.write_bytes(content)
-    words._frequencies.cache_clear()
-    segmenter = words.ChineseSegmenter()
-    assert segmenter.words("语言模型") == ["语言", "模型"]
-    assert os.listdir(str(tmp_path)) == ["jieba.cache"]
-    assert planted.read_bytes() == content
-    assert not [record for record in caplog.records if record.name.startswith("jieba")]
-    assert capfd.readouterr().err == ""
-
-
 # ---- vocabularies --------------------------------------------------------------------------------
 
 
@@ -277,16 +234,3 @@ def test_wordpiece_words_start_without_hashes_and_replacements_are_ordinary(tmp_
 def test_unfit_vocabularies_are_refused(pieces, arguments, tmp_path):
     with pytest.raises(ValueError):
         table_of(tmp_path, pieces, *arguments)
-
-
-@needs_shared
-def test_underline_makes_continuation_pieces_of_every_language_continue():
-    pieces = pretraining_statistics.tokenizer()
-    reference = words.piece_table(pieces)
-    neutral = words.piece_table(pieces, "underline")
-    index = pieces.vocab["1"]  # a continuation piece with a character outside a-z
-    assert (reference.is_word_start[index], neutral.is_word_start[index]) == (True, False)
-    for piece, number in pieces.vocab.items():
-        assert neutral.is_word_start[number] == piece.startswith("\u2581")
-    assert len(reference.ordinary) == 30000 - 5
-    assert reference.ordinary.min() == 5

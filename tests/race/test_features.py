@@ -81,12 +81,6 @@ def test_of_a_long_ending_the_last_tokens_are_kept_and_of_a_long_article_the_fir
     assert features.segment_ids == [[0] * 10 + [1] * 6] * 4
 
 
-def test_what_precedes_all_endings_is_put_before_each():
-    example = _example(endings=["cat"] * 4)
-    example.start_ending = "a"
-    assert _convert(example).input_ids == _convert(_example(endings=["a cat"] * 4)).input_ids
-
-
 def test_a_padding_example_is_all_zeros_and_not_real():
     features = _convert(PaddingInputExample())
     assert np.array(features.input_ids).shape == (4, 32)

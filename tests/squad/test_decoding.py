@@ -4,7 +4,6 @@
 
 import json
 import pathlib
-import time
 
 import numpy as np
 import pytest
@@ -150,20 +149,3 @@ def test_files_hold_the_answers_with_probabilities_among_those_of_a_question(tmp
         {"text": "naïve", "start_log_prob": 1.0, "end_log_prob": 0.5},
         {"text": "b", "start_log_prob": 0.5, "end_log_prob": 0.0},
     ]
-
-
-@pytest.mark.slow
-def test_ten_thousand_windows_take_seconds():
-    count, length = 10000, 384
-    random = np.random.RandomState(1)
-    windows = features.empty_windows(count, length)
-    windows.example_index[:] = np.arange(count)
-    places = np.arange(20, length - 1)
-    windows.start_chars[:, places] = windows.end_chars[:, places] = (places - 20) % len(TEXT)
-    windows.is_max_context[:, places] = True
-    start = random.randn(count, length).astype(np.float32)
-    began = time.process_time()
-    spans = decoding.v1_spans(start, start, windows)
-    answers = decoding.best_answers(spans, windows, _examples(count))
-    assert time.process_time() - began < 20  # about 2; one pair after the other takes minutes
-    assert len(answers) == count and sum(map(len, answers)) > count

@@ -148,36 +148,6 @@ def test_the_answers_end_is_what_the_example_says_or_its_length_tells():
     assert answer_of(SquadExample("q", "?", "the old")) is None
 
 
-class _Counting:
-    """A tokenizer that remembers the texts it cuts."""
-
-    def __init__(self, tokenizer):
-        self.texts = []
-        self._tokenizer = tokenizer
-        self.encode_ids_batch = tokenizer.encode_ids_batch
-
-    def encode_with_offsets(self, text):
-        self.texts.append(text)
-        return self._tokenizer.encode_with_offsets(text)
-
-
-def test_questions_are_in_order_and_each_paragraph_is_cut_once():
-    tokenizer = _Counting(wordpiece())
-    texts = [f"The old town number {n} lies by the river ." for n in range(100)]
-    examples = [
-        SquadExample(str(n), f"what is {n} ?", texts[n % 100], "old town", 4) for n in range(300)
-    ]
-    found = squad_features.encode_questions(
-        examples, tokenizer, Layout(48, 16, 64), num_processes=1
-    )
-    assert sorted(tokenizer.texts) == sorted(texts)
-    for example, item in zip(examples, found):
-        assert item.ids == tokenizer.encode_ids_batch([example.question_text])[0]
-        encoding = tokenizer.encode_with_offsets(example.paragraph_text)
-        assert item.answer == squad_features.tokens_of(Span(4, 11), encoding)
-        assert item.paragraph.ids.tolist() == encoding.ids
-
-
 # ------------------------------------------------------------------------------------ one sequence
 
 
@@ -412,13 +382,6 @@ def test_records_are_the_same_bytes_for_any_number_of_processes_and_either_way(t
         np.testing.assert_array_equal(values, np.array(expected, np.int32), err_msg=name)
 
 
-def test_windows_of_many_questions_are_numbered_on():
-    examples = [_example(TEN, "a", name=str(n)) for n in range(1001)]
-    found = _convert(examples, length=11, stride=3, training=False)
-    assert [item.unique_id for item in found] == list(range(1000000000, 1000003003))
-    assert [item.example_index for item in found] == [n // 3 for n in range(3003)]
-
-
 # -------------------------------------------------------------------------------------- the cache
 
 
@@ -476,16 +439,6 @@ def test_windows_are_those_of_the_features_made_now_or_before(tokenizer, tmp_pat
         for name, fast, slow in zip(expected._fields, built.windows, expected):
             assert fast.dtype == slow.dtype
             np.testing.assert_array_equal(fast, slow, err_msg=name)
-
-
-def test_a_paragraph_much_longer_than_any_window_is_no_trouble(tmp_path):
-    text = "the old town lies by the river . " * 3000
-    data = SquadData([_example(text, "river", start=text.rindex("river"))], "", [])
-    built = _write(data, tmp_path / "a", length=64, stride=16, training=False)
-    windows = built.windows
-    assert built.records.count == len(windows.unique_ids) > 1000
-    assert windows.end_chars.max() == len(text.rstrip()) - 1
-    assert windows.is_max_context.sum() == len(sentencepiece().tokenize_text(text))
 
 
 # -------------------------------------------------------------------------------------- real text

@@ -1,14 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics of pretraining data, and what the plain program of the benchmark gives for them.
+"""Statistics of pretraining data.
 
-`python -m tests.support.pretraining_statistics` writes
-tests/fixtures/pretraining_statistics.json: mean and standard deviation
-over 24 seeds of the plain program without the reference's faults, on the text
-and with the flags of the reference's own statistics (golden/pretraining_data_stats.json, blocks40).
+tests/fixtures/pretraining_statistics.json: mean and standard deviation over 24 seeds of a plain
+program without the reference's faults (benchmarks/create_pretraining_data.py), on the text and with
+the flags of the reference's own statistics (golden/pretraining_data_stats.json, blocks40).
 """
 
-import json
 import pathlib
 from typing import Any, Dict, List, Sequence
 
@@ -19,7 +17,6 @@ from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import masking, words
 from albert.pretraining import pairs as segment_pairs
-from benchmarks import create_pretraining_data as plain
 from tests.support.shared import shared_path
 
 EXPECTED = pathlib.Path(__file__).parents[1] / "fixtures" / "pretraining_statistics.json"
@@ -162,62 +159,3 @@ def our_features(
 
 def joined(batches: Sequence[Dict[str, np.ndarray]]) -> Dict[str, np.ndarray]:
     return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
-
-
-def plain_features(
-    documents: List[List[List[str]]], pieces: tokenization.FullTokenizer, **flags: Any
-) -> Dict[str, np.ndarray]:
-    """The plain program's features of all instances of `documents`, which are of pieces already."""
-    settings = plain.PlainSettings(max_seq_length=LENGTH, **dict({"dupe_factor": 2}, **flags))
-    creator = plain.PlainCreator(list(pieces.vocab), words.starts_word, settings)
-    instances = creator.instances(documents)
-    slots = PREDICTIONS * (1 + settings.do_permutation)
-
-    def column(values: List[Sequence[float]], width: int) -> np.ndarray:
-        array = np.zeros([len(values), width], np.int64)
-        for row, value in enumerate(values):
-            array[row, : len(value)] = value
-        return array
-
-    ids = pieces.convert_tokens_to_ids
-    return {
-        "input_ids": column([ids(one["tokens"]) for one in instances], LENGTH),
-        "input_mask": column([[1] * len(one["tokens"]) for one in instances], LENGTH),
-        "segment_ids": column([one["segment_ids"] for one in instances], LENGTH),
-        "token_boundary": column([one["token_boundary"] for one in instances], LENGTH),
-        "masked_lm_positions": column([one["masked_lm_positions"] for one in instances], slots),
-        "masked_lm_ids": column([ids(one["masked_lm_labels"]) for one in instances], slots),
-        "masked_lm_weights": column(
-            [[1] * len(one["masked_lm_labels"]) for one in instances], slots
-        ),
-        "next_sentence_labels": column([[one["label"]] for one in instances], 1),
-    }
-
-
-def main(seeds: int = 24) -> None:
-    """Writes the expected statistics."""
-    pieces = tokenizer()
-    mask_id = pieces.vocab["[MASK]"]
-    documents = [[pieces.tokenize_text(line) for line in lines] for lines in blocks40()]
-    expected = {"seeds": seeds, "runs": {}}
-    for name, flags in RUNS.items():
-        found = [
-            statistics(
-                plain_features(documents, pieces, random_seed=seed, mended=True, **flags), mask_id
-            )
-            for seed in range(1, seeds + 1)
-        ]
-        expected["runs"][name] = {
-            key: {
-                "mean": float(np.mean([one[key] for one in found])),
-                "sd": float(np.std([one[key] for one in found], ddof=1)),
-            }
-            for key in sorted(found[0])
-        }
-        print(name, flush=True)
-    EXPECTED.parent.mkdir(exist_ok=True)
-    EXPECTED.write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
