@@ -53,7 +53,9 @@ def _assert_nbest(folder, golden, prefix=""):
             assert mine["text"] == reference["text"], qas_id
             for key in ("probability", "start_log_prob", "end_log_prob"):
                 assert mine[key] == pytest.approx(reference[key], abs=1e-9)
-    return written
+    if not prefix:
+        lengths = {key: len(value) for key, value in written.items()}
+        assert lengths == golden.json("_nbest_len.json")
 
 
 def _run_v1(golden, folder, *endings):
@@ -82,25 +84,17 @@ def _summary(name):
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["v1", "v1ties"])
-def test_v1_predictions_equal_the_reference(name, tmp_path):
+@pytest.mark.parametrize(
+    "name, prefix, second",
+    [("v1", "", []), ("v1ties", "", []), ("v1", "ensemble", ["ensemble_second_logits.npz"])],
+)
+def test_v1_predictions_equal_the_reference(name, prefix, second, tmp_path):
     golden = _Golden(name)
-    predictions = _run_v1(golden, tmp_path, "_logits.npz")
-    assert predictions == golden.json("_predictions.json")
-    written = _assert_nbest(tmp_path, golden)
-    assert {key: len(value) for key, value in written.items()} == golden.json("_nbest_len.json")
+    predictions = _run_v1(golden, tmp_path, "_logits.npz", *second)
+    assert predictions == golden.json(f"{prefix}_predictions.json")
+    _assert_nbest(tmp_path, golden, prefix)
     scores = squad_utils.evaluate_v1(golden.dataset, predictions)
-    assert scores == pytest.approx(_summary(name)["metrics"], abs=1e-9)
-
-
-@needs_shared
-def test_an_ensemble_of_two_equals_the_reference(tmp_path):
-    golden = _Golden("v1")
-    predictions = _run_v1(golden, tmp_path, "_logits.npz", "ensemble_second_logits.npz")
-    assert predictions == golden.json("ensemble_predictions.json")
-    _assert_nbest(tmp_path, golden, "ensemble")
-    scores = squad_utils.evaluate_v1(golden.dataset, predictions)
-    assert scores == pytest.approx(_summary("v1ensemble")["metrics"], abs=1e-9)
+    assert scores == pytest.approx(_summary(name + prefix)["metrics"], abs=1e-9)
 
 
 # ---- v2 ----
@@ -124,29 +118,22 @@ def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp
     golden = _Golden("v2")
     first, scores = _run_v2(golden, tmp_path)
     assert first == golden.json("_predictions_no_threshold.json")
-    written = _assert_nbest(tmp_path, golden)
-    assert {key: len(value) for key, value in written.items()} == golden.json("_nbest_len.json")
+    _assert_nbest(tmp_path, golden)
     null_odds = json.loads((tmp_path / "null_odds.json").read_text())
     assert null_odds == pytest.approx(golden.json("_null_odds.json"), abs=1e-6)
     summary = _summary("v2")
-    threshold = summary["metrics"]["null_score_diff_threshold"]
-    assert scores["null_score_diff_threshold"] == pytest.approx(threshold, abs=1e-9)
+    threshold = pytest.approx(summary["metrics"]["null_score_diff_threshold"], abs=1e-9)
+    assert scores["null_score_diff_threshold"] == threshold
     predictions = json.loads((tmp_path / "predictions.json").read_text())
     # The reference drops the very answer that it chose the threshold for.
     reference = golden.json("_predictions.json")
     different = [key for key in reference if reference[key] != predictions[key]]
-    assert [null_odds[key] for key in different] == [pytest.approx(threshold, abs=1e-9)]
+    assert [null_odds[key] for key in different] == [threshold]
     assert [reference[key] for key in different] == [""]
-
-
-@needs_shared
-def test_v2_reaches_the_scores_that_its_threshold_was_chosen_for(tmp_path):
-    _, scores = _run_v2(_Golden("v2"), tmp_path)
-    best = _summary("v2")["first_pass_thresholds"]
-    assert scores["exact"] == pytest.approx(best["best_exact"], abs=1e-9)
-    assert scores["f1"] == scores["best_f1"] == pytest.approx(best["best_f1"], abs=1e-9)
-    assert scores["total"] == 80
-    assert scores["HasAns_total"] + scores["NoAns_total"] == 80
+    best = {key[5:]: value for key, value in summary["first_pass_thresholds"].items()}
+    assert scores["exact"] == pytest.approx(best["exact"], abs=1e-9)
+    assert scores["f1"] == scores["best_f1"] == pytest.approx(best["f1"], abs=1e-9)
+    assert scores["total"] == scores["HasAns_total"] + scores["NoAns_total"] == 80
 
 
 # ---- the official scores, by the official names ----
@@ -186,7 +173,7 @@ def test_answers_are_compared_as_the_official_scripts_compare_them():
     assert best == pytest.approx(2 / 3)
 
 
-def test_scores_and_thresholds_are_the_hand_computed_ones():
+def test_raw_scores_are_the_hand_computed_ones():
     exact, f1 = squad_utils.get_raw_scores(DATASET, PREDICTIONS)
     assert exact == {"a": 0, "b": 1, "c": 0, "d": 1}
     assert f1 == {"a": pytest.approx(2 / 3), "b": 1, "c": 0, "d": 1}
@@ -200,6 +187,8 @@ def test_scores_and_thresholds_are_the_hand_computed_ones():
     assert part == {"exact": 50.0, "f1": 50.0, "total": 2}
     squad_utils.merge_eval(result, part, "NoAns")
     assert (result["NoAns_exact"], result["NoAns_total"], result["total"]) == (50.0, 2, 4)
+    with pytest.raises(ValueError):
+        squad_utils.make_eval_dict({}, {})
 
 
 def test_thresholds_are_the_hand_computed_ones():
@@ -208,12 +197,9 @@ def test_thresholds_are_the_hand_computed_ones():
     best = pytest.approx(100 * (2 + 2 / 3) / 4)
     assert squad_utils.find_best_thresh(PREDICTIONS, f1, ODDS, HAS_ANSWER) == (best, -2.0)
     result = {"total": 4}
-    arguments = (PREDICTIONS, exact, f1, ODDS, HAS_ANSWER)
-    assert squad_utils.find_all_best_thresh(result, *arguments) is None
-    assert result.pop("total") == 4
-    assert list(result.values()) == [50.0, 0.0, best, -2.0]
-    names = ["best_exact", "best_exact_thresh", "best_f1", "best_f1_thresh"]
-    assert list(result) == names
+    squad_utils.find_all_best_thresh(result, PREDICTIONS, exact, f1, ODDS, HAS_ANSWER)
+    expected = {"best_exact": 50.0, "best_exact_thresh": 0.0, "best_f1": best}
+    assert result == {"total": 4, **expected, "best_f1_thresh": -2.0}
 
 
 def test_of_equal_null_scores_the_first_of_the_odds_is_kept_first():
@@ -225,24 +211,16 @@ def test_of_equal_null_scores_the_first_of_the_odds_is_kept_first():
         assert squad_utils.find_best_thresh(predictions, exact, odds, has_answer)[0] == best
 
 
-def test_without_questions_there_is_no_score():
-    with pytest.raises(ValueError):
-        squad_utils.make_eval_dict({}, {})
-
-
 @needs_shared
 def test_the_official_functions_give_the_references_scores():
-    dataset = json.loads(shared_path("golden/squad_postprocess/v2_examples.json").read_text())[
-        "data"
-    ]
+    golden = _Golden("v2")
     first, final, odds = (
-        json.loads(shared_path(f"golden/squad_postprocess/v2_{name}.json").read_text())
+        golden.json(f"_{name}.json")
         for name in ("predictions_no_threshold", "predictions", "null_odds")
     )
     summary = _summary("v2")
-    has_answer = squad_utils.make_qid_to_has_ans(dataset)
-    has_answer = {name: has_answer[name] for name in odds}
-    exact, f1 = squad_utils.get_raw_scores(dataset, first)
+    has_answer = squad_utils.make_qid_to_has_ans(golden.dataset)
+    exact, f1 = squad_utils.get_raw_scores(golden.dataset, first)
     means = squad_utils.make_eval_dict(exact, f1)
     assert means["exact"] == pytest.approx(summary["mean_exact_raw_first_pass"], abs=1e-9)
     assert means["f1"] == pytest.approx(summary["mean_f1_raw_first_pass"], abs=1e-9)
@@ -251,7 +229,7 @@ def test_the_official_functions_give_the_references_scores():
     assert thresholds == pytest.approx(summary["first_pass_thresholds"], abs=1e-9)
     cut = [
         squad_utils.apply_no_ans_threshold(scores, odds, has_answer, 1.0)
-        for scores in squad_utils.get_raw_scores(dataset, final)
+        for scores in squad_utils.get_raw_scores(golden.dataset, final)
     ]
     scores = dict(summary["metrics"])
     del scores["null_score_diff_threshold"]

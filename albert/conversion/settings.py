@@ -7,7 +7,6 @@ import functools
 from typing import Optional
 
 from albert.configs.flags import TokenizerFlags
-from albert.pretrained import releases
 from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
 
@@ -55,7 +54,7 @@ class ConversionFlags(TokenizerFlags):
     approximate_gelu: bool = flag(False, "Convert a model with exact gelu to the tanh form.")
 
     def check(self) -> None:
-        """Refuses an unknown direction or model, and a flag that does not belong to it."""
+        """Refuses an unknown direction, and a flag that does not belong to it."""
         super().check()
         if self.direction not in DIRECTIONS:
             raise UserError(f"{self.direction!r} is none of {', '.join(DIRECTIONS)}.")
@@ -65,8 +64,6 @@ class ConversionFlags(TokenizerFlags):
                     f"--{name} does not apply to {self.direction}, only to "
                     f"{' and '.join(_DIRECTIONS_OF[name])}."
                 )
-        if self.direction.startswith("to_"):  # from a model of ours
-            releases.named(self.input_dir, f"--input_dir={self.input_dir}")
 
 
 @dataclasses.dataclass(frozen=True)
