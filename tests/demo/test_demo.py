@@ -435,21 +435,6 @@ def tiny_preset(tmp_path, monkeypatch):
     monkeypatch.setattr(demo_runs, "preset", lambda size: str(path))
 
 
-@pytest.mark.slow
-def test_pretraining_on_the_task_reports_its_speed(tiny_preset, tmp_path, capsys):
-    folder = str(tmp_path / "out")
-    command = ["pretraining", "-b", "4", "-s", "64", "--steps", "2", "-o", folder]
-    assert demo.main(command) == 0
-    shown = capsys.readouterr().out
-    assert re.search(r"Speed: \d+\.\d\d sentences/s", shown)
-    assert "--max_predictions_per_seq=10" in shown and "--optimizer=lamb" in shown
-    # Again: nothing to train, and the same evaluation.
-    assert demo.main(command) == 0
-    again = capsys.readouterr().out
-    assert "Speed" not in again
-    assert shown.splitlines()[-2:] == again.splitlines()[-2:]
-
-
 @pytest.fixture
 def no_training(monkeypatch):
     """Leaves out the training of the phase; returns the data it would have had."""

