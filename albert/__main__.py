@@ -14,7 +14,7 @@ import sys
 import textwrap
 
 from albert import __version__
-from albert.command_line import commands
+from albert.command_line import cli, commands
 from albert.util import wording
 
 
@@ -22,9 +22,9 @@ def main() -> None:
     """Runs the command that the process's first argument names, with the other arguments."""
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("--help", "-h", "-?", "help"):
-        print(help_text())
+        cli.show(help_text())
     elif name == "--version":
-        print(__version__)
+        cli.show(__version__)
     elif name not in commands.COMMANDS:
         hint = wording.did_you_mean(name, commands.COMMANDS)
         sys.exit(f"ERROR: There is no command {name!r}.{hint} albert --help lists the commands.")

@@ -182,26 +182,20 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and further keywords, are fields of model_fn.FineTuningModel, except num_labels
-    and task_name, which says whether it is a regression and what is measured.
+    Further keywords are fields of FineTuningFlags. `task_name` says whether it is a regression.
     """
-    task = tasks.TASKS.get(task_name.strip().lower())
-    metric_names = (task.metrics if task else ("eval_accuracy",)) + ("eval_loss",)
-    return model_fn.build_model_fn(
-        model_fn.FineTuningModel(
-            config=albert_config,
-            init_checkpoint=init_checkpoint,
-            learning_rate=learning_rate,
-            num_train_steps=num_train_steps,
-            num_warmup_steps=num_warmup_steps,
-            use_tpu=use_tpu,
-            use_one_hot_embeddings=use_one_hot_embeddings,
-            hub_module=hub_module,
-            optimizer=optimizer,
-            **settings,
-        ),
+    return model_fn.build_for_program(
         model.classification_head(num_labels, tasks.is_regression(task_name)),
-        metric_fn=model.tpu_metrics(metric_names, num_labels),
+        albert_config,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_tpu=use_tpu,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        hub_module=hub_module,
+        optimizer=optimizer,
+        **settings,
     )
 
 

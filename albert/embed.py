@@ -14,21 +14,16 @@ it is fine-tuned; of the three kinds --pooling=mean is the most useful then.
 import dataclasses
 import json
 import logging
-from typing import BinaryIO
-
-import numpy as np
+from typing import Any, BinaryIO
 
 from albert.command_line import cli
 from albert.configs.flags import EncoderFlags
-from albert.data import text_lines
-from albert.pretrained import inference
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
 from albert.util import files, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
 _LOGGER = logging.getLogger("albert")
-_ARRAY_SUFFIX = ".npy"
 _DIGITS = 7  # of a float32
 
 
@@ -43,11 +38,9 @@ class Flags(EncoderFlags, TextFlags):
 
 
 def embed(settings: Flags) -> int:
-    """Writes the vectors of all texts; returns how many.
+    """Writes the vectors of all texts; returns how many. Raises UserError."""
+    from albert.pretrained import inference
 
-    Raises:
-      ValueError: flags, model or input that cannot be used.
-    """
     source = inference.find_source(settings)
     inference.announce(source.config, source.checkpoint, settings)
     with inference.Embedder(
@@ -57,42 +50,43 @@ def embed(settings: Flags) -> int:
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
     ) as model:
-        if settings.output_file.endswith(_ARRAY_SUFFIX):
+        if settings.output_file.endswith(".npy"):
             return _write_array(settings, model)
         return inference.answer_texts(settings, lambda texts: map(_line, model.embed(texts)))
 
 
-def _line(vector: np.ndarray) -> str:
+def _line(vector: Any) -> str:
     return json.dumps([float(f"{value:.{_DIGITS}g}") for value in vector])
 
 
-def _write_array(settings: Flags, model: inference.Embedder) -> int:
+def _write_array(settings: Flags, model: Any) -> int:
+    import numpy as np
+
+    from albert.pretrained import inference
+
     path, count = settings.output_file, 0
     if "://" in path:
-        raise UserError(
-            f"--output_file={path}: a NumPy file is written on a local disk only. Take another "
-            "name for JSON lines, or copy it afterwards."
-        )
+        raise UserError(f"--output_file={path}: write a .npy file on a local disk, then copy it.")
+
+    def write_header(stream: BinaryIO) -> None:
+        # Its length does not depend on the number of rows.
+        described = {"descr": "<f4", "fortran_order": False, "shape": (count, model.width)}
+        stream.seek(0)
+        np.lib.format.write_array_header_1_0(stream, described)
+
     with files.atomic_path(path) as temporary, open(temporary, "wb") as array:
-        _write_header(array, 0, model.width)
+        write_header(array)
         for texts in inference.read_texts(settings):
             array.write(np.ascontiguousarray(model.embed(texts), "<f4").tobytes())
             count += len(texts)
-        _write_header(array, count, model.width)
+        write_header(array)
     return count
 
 
-def _write_header(stream: BinaryIO, count: int, width: int) -> None:
-    """Writes a header, whose length does not depend on the number of rows."""
-    described = {"descr": "<f4", "fortran_order": False, "shape": (count, width)}
-    stream.seek(0)
-    np.lib.format.write_array_header_1_0(stream, described)
-
-
-def main(settings: Flags):
+def main(settings: Flags) -> None:
     """Runs the script."""
     count = embed(settings)
-    if settings.output_file != text_lines.STANDARD:
+    if settings.output_file != "-":
         _LOGGER.info("Wrote %s to %s.", wording.counted(count, "vector"), settings.output_file)
 
 

@@ -15,12 +15,13 @@ The folder also has the vocabulary; albert.load and albert.predict take it as a 
 """
 
 from albert.command_line import cli
-from albert.conversion import exports
 from albert.conversion.settings import ModelExportFlags as Flags
 
 
 def main(settings: Flags):
     """Runs the script."""
+    from albert.conversion import exports
+
     exports.export(settings)
     print(f"Wrote {settings.output_dir}.")
 

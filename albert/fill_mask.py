@@ -14,12 +14,10 @@ words, which pretraining and the released archives have.
 import dataclasses
 import json
 import logging
-from typing import List, Optional, Sequence
+from typing import Any, List, Optional, Sequence
 
 from albert.command_line import cli
 from albert.configs.flags import EncoderFlags
-from albert.data import text_lines
-from albert.pretrained import inference
 from albert.pretrained.settings import TextFlags
 from albert.util import wording
 from albert.util.errors import UserError
@@ -35,15 +33,17 @@ class Flags(EncoderFlags, TextFlags):
     text: Optional[str] = flag(None, "One text, in place of --input_file.", group="Data")
     count: int = flag(5, "Words to propose for each [MASK].", lower=1, group="Output")
 
+    def check(self) -> None:
+        """Refuses two inputs."""
+        super().check()
+        if self.text is not None and self.input_file != "-":
+            raise UserError("Give either --text or --input_file, not both.")
+
 
 def fill_mask(settings: Flags) -> int:
-    """Answers all texts; returns how many.
+    """Answers all texts; returns how many. Raises UserError."""
+    from albert.pretrained import inference
 
-    Raises:
-      ValueError: flags, model or input that cannot be used.
-    """
-    if settings.text is not None and settings.input_file != text_lines.STANDARD:
-        raise UserError("Give either --text or --input_file, not both.")
     source = inference.find_source(settings)
     inference.announce(source.config, source.checkpoint, settings)
     with inference.MaskFiller(
@@ -53,7 +53,7 @@ def fill_mask(settings: Flags) -> int:
         batch_size=settings.predict_batch_size,
     ) as model:
 
-        def answer(texts: inference.Texts) -> List[str]:
+        def answer(texts: Sequence[Sequence[str]]) -> List[str]:
             for first, *others in texts:
                 if others:
                     raise UserError(
@@ -67,18 +67,18 @@ def fill_mask(settings: Flags) -> int:
         return inference.answer_texts(settings, answer, given=given)
 
 
-def _line(text: str, proposals: Sequence[Sequence[inference.Proposal]]) -> str:
-    words = [
-        [{"word": item.word, "probability": round(item.probability, 6)} for item in of_one]
-        for of_one in proposals
+def _line(text: str, proposals: Sequence[Sequence[Any]]) -> str:
+    gaps = [
+        [{"word": item.word, "probability": round(item.probability, 6)} for item in gap]
+        for gap in proposals
     ]
-    return json.dumps({"text": text, "gaps": words}, ensure_ascii=False)
+    return json.dumps({"text": text, "gaps": gaps}, ensure_ascii=False)
 
 
-def main(settings: Flags):
+def main(settings: Flags) -> None:
     """Runs the script."""
     count = fill_mask(settings)
-    if settings.output_file != text_lines.STANDARD:
+    if settings.output_file != "-":
         _LOGGER.info("Wrote %s to %s.", wording.counted(count, "answer"), settings.output_file)
 
 

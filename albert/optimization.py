@@ -8,42 +8,19 @@ batch of one update, b micro-batch, n micro-batches (B = n * b).
 """
 
 import re
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.configs.flags import OptimizerFlags
 from albert.runtimes import compat
 from albert.util import wording
 
 # Searched for anywhere in a variable's name, so "debiased_weights" counts as a bias. Models that
 # are in use were trained with this rule.
-NEVER_DECAYED = ("LayerNorm", "layer_norm", "bias")
+EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 
 Gradient = Union[tf.Tensor, tf.IndexedSlices]
-
-
-class UpdateNumbers(NamedTuple):
-    """The numbers of AdamW, LAMB and clipping; by default the published ones."""
-
-    weight_decay_rate: float = 0.01
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-6
-    max_grad_norm: float = 1.0
-
-    def check(self) -> None:
-        """Raises ValueError for a number out of range, as float32 has it."""
-        _refuse_negative(weight_decay_rate=self.weight_decay_rate)
-        for name in ("beta_1", "beta_2"):
-            if not 0 <= np.float32(getattr(self, name)) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be from 0 to below 1.")
-        for name in ("epsilon", "max_grad_norm"):
-            if not 0 < getattr(self, name) < 1e38:
-                raise ValueError(f"{name}={getattr(self, name)} must be above 0 and below 1e38.")
-
-
-PUBLISHED_NUMBERS = UpdateNumbers()
 
 
 class TrainStep(NamedTuple):
@@ -73,6 +50,10 @@ class _Pair(NamedTuple):
     variable: tf.Variable
     squared_norm: Optional[tf.Tensor]
 
+    def square(self) -> tf.Tensor:
+        """What the gradient adds to the square of the clipping norm."""
+        return _sum_of_squares(self.gradient) if self.squared_norm is None else self.squared_norm
+
 
 def learning_rate_schedule(
     global_step: Any,
@@ -92,10 +73,10 @@ def learning_rate_schedule(
     Raises:
       ValueError: an argument out of range.
     """
-    _refuse_negative(init_lr=init_lr, num_warmup_steps=num_warmup_steps)
-    _refuse_negative(poly_power=poly_power, start_warmup_step=start_warmup_step)
-    if num_train_steps <= 0:
-        raise ValueError(f"num_train_steps={num_train_steps} must be positive.")
+    numbers = dict(locals(), global_step=0)
+    for name, value in numbers.items():
+        if not value >= 0 or (name == "num_train_steps" and not value):
+            raise ValueError(f"{name}={value} must be positive.")
     if num_warmup_steps > num_train_steps:
         tf.logging.warning(
             "num_warmup_steps=%d is more than num_train_steps=%d: the learning rate never "
@@ -111,12 +92,6 @@ def learning_rate_schedule(
     since_start = step - float(start_warmup_step)
     rising = init_lr * since_start / float(num_warmup_steps)
     return tf.where_v2(since_start < float(num_warmup_steps), rising, decayed)
-
-
-def _refuse_negative(**values: float) -> None:
-    for name, value in values.items():
-        if not value >= 0:
-            raise ValueError(f"{name}={value} must be zero or positive.")
 
 
 class AdamWeightDecayOptimizer(tf.train.Optimizer):
@@ -155,7 +130,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.epsilon = epsilon
         self.exclude_from_weight_decay = tuple(exclude_from_weight_decay or ())
         self.use_xla = use_xla
-        self.rate_factor: Optional[Callable[[str], float]] = None  # of a variable's name
         self.condition: Optional[tf.Tensor] = None  # bool []; where it is false nothing changes
         self._learning_rate_tensor = None
         self._rules: Dict[bool, Callable] = {}  # by whether the weights decay
@@ -198,37 +172,25 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         return super().apply_gradients(pairs, name=name)
 
     def apply_aggregated(
-        self,
-        strategy: tf.distribute.Strategy,
-        gradients_and_variables: Sequence[Any],
-        *,
-        scale: tf.Tensor,
-        global_step: tf.Variable,
-        others: Sequence[tf.Operation] = (),
-    ) -> tf.Operation:
-        """Updates each replica's copy of the variables by gradients that are aggregated already.
+        self, strategy: tf.distribute.Strategy, pairs: Sequence[_Pair], scale: tf.Tensor
+    ) -> List[tf.Operation]:
+        """Updates each replica's copy of the variables by `scale` times summed gradients.
 
         `apply_gradients` would sum them over the replicas once more. Called in cross-replica
-        context. Gradients are multiplied by `scale`; the global step grows by one after all
-        updates and the `others`.
+        context.
         """
-        pairs = list(gradients_and_variables)
         with tf.init_scope():
-            self._create_slots([variable for _, variable in pairs])
+            self._create_slots([pair.variable for pair in pairs])
         self._prepare()
-        updates = list(others)
-        for gradient, variable in pairs:
+        updates: List[tf.Operation] = []
+        for pair in pairs:
             updates += strategy.extended.update(
-                variable,
+                pair.variable,
                 lambda copy, gradient: self._update(_scaled(gradient, scale), copy),
-                args=(gradient,),
+                args=(pair.gradient,),
                 group=False,
             )
-        with tf.control_dependencies(updates):
-            increments = strategy.extended.update(
-                global_step, lambda copy: copy.assign_add(1, read_value=False), group=False
-            )
-        return tf.group(*increments)
+        return updates
 
     def _update(self, gradient: Gradient, variable: tf.Variable) -> tf.Operation:
         """Returns the operation that updates one variable and its two slots."""
@@ -240,8 +202,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         old_m, old_v = tf.convert_to_tensor(m), tf.convert_to_tensor(v)
         new_m, new_v, direction = rule(gradient, old_m, old_v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
-        if self.rate_factor:
-            rate = rate * self.rate_factor(name)
         change = rate * self._trust_ratio(name, weight, direction) * direction
         if self.condition is not None:
             change = tf.where_v2(self.condition, change, tf.zeros_like(change))
@@ -323,41 +283,35 @@ def create_optimizer(
     start_warmup_step=0,
     colocate_gradients_with_ops=False,
     excluded_tvars=None,
-    **options,
 ):
     """Returns the train op of `build_train_step`, which explains the arguments."""
     return build_train_step(
         loss,
-        init_lr=init_lr,
+        OptimizerFlags(learning_rate=init_lr, optimizer=optimizer),
         num_train_steps=num_train_steps,
         num_warmup_steps=num_warmup_steps,
         use_tpu=use_tpu,
-        optimizer=optimizer,
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
         colocate_gradients_with_ops=colocate_gradients_with_ops,
         excluded_tvars=excluded_tvars,
-        **options,
     ).train_op
 
 
 def build_train_step(
     loss: Optional[tf.Tensor],
+    settings: OptimizerFlags,
     *,
-    init_lr: float,
     num_train_steps: int,
     num_warmup_steps: int,
-    use_tpu: bool = False,
-    optimizer: str = "adamw",
     poly_power: float = 1.0,
     start_warmup_step: int = 0,
+    use_tpu: bool = False,
+    use_xla: bool = False,
     colocate_gradients_with_ops: bool = False,
     excluded_tvars: Optional[Sequence[str]] = None,
-    gradients: Union[AccumulatedGradients, Sequence[Optional[Gradient]], None] = None,
-    numbers: UpdateNumbers = PUBLISHED_NUMBERS,
+    gradients: Optional[AccumulatedGradients] = None,
     loss_scale: Optional["LossScale"] = None,
-    use_xla: bool = False,
-    rate_factor: Optional[Callable[[str], float]] = None,
 ) -> TrainStep:
     """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
 
@@ -371,42 +325,50 @@ def build_train_step(
 
     Args:
       loss: scalar; not used when `gradients` are given.
-      init_lr, num_train_steps, num_warmup_steps, poly_power, start_warmup_step: see
+      settings: optimizer, its numbers, and the peak learning rate.
+      num_train_steps, num_warmup_steps, poly_power, start_warmup_step: see
         `learning_rate_schedule`, taken at the global step before this update.
       use_tpu: wraps the optimizer in CrossShardOptimizer.
-      optimizer: "adamw" or "lamb"; LayerNorm and bias are never decayed.
+      use_xla: compiles the element-wise part.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
-      gradients: what `accumulate_gradients` returned, or one (or None) for each trainable variable.
+      gradients: what `accumulate_gradients` returned.
       loss_scale: of float16; `gradients` are those of the loss times its value.
-      rate_factor: variable name -> factor of its learning rate; None: 1 for all.
 
     Raises:
       ValueError: unknown optimizer or variable name, a number out of range, nothing to train.
     """
-    step = tf.train.get_or_create_global_step()
+    global_step = tf.train.get_or_create_global_step()
     learning_rate = learning_rate_schedule(
-        step,
-        init_lr=init_lr,
+        global_step,
+        init_lr=settings.learning_rate,
         num_train_steps=num_train_steps,
         num_warmup_steps=num_warmup_steps,
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
     )
-    rule = _rule(optimizer, learning_rate, numbers, use_xla=use_xla)
-    rule.rate_factor = rate_factor
-    options = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
-    pairs = _pairs(
-        gradients,
-        excluded_tvars,
-        lambda variables: tf.gradients(_scaled_up(loss, loss_scale), variables, **options),
-    )
-    return _update_function(use_tpu)(_Update(rule, pairs, step, numbers.max_grad_norm, loss_scale))
+    rule = _rule(settings, learning_rate, use_xla)
+    if gradients is None:
+        variables = tf.trainable_variables()
+        found = _differentiate(
+            loss, variables, loss_scale, colocate_gradients_with_ops=colocate_gradients_with_ops
+        )
+        gradients = AccumulatedGradients(loss, found, variables, {}, [None] * len(variables))
+    pairs = _pairs(gradients, excluded_tvars)
+    update = _Update(rule, global_step, tf.identity(global_step), settings, loss_scale)
+    replicas = tf.distribute.get_replica_context()
+    if use_tpu:
+        train_op, norm = update.build(pairs, _Shards())
+    elif replicas and replicas.num_replicas_in_sync > 1:
+        train_op, norm = _on_replicas(replicas, update, pairs)
+    else:
+        train_op, norm = update.build(pairs, _OneDevice())
+    return TrainStep(train_op, learning_rate, norm)
 
 
 def _rule(
-    name: str, learning_rate: tf.Tensor, numbers: UpdateNumbers, *, use_xla: bool
+    settings: OptimizerFlags, learning_rate: tf.Tensor, use_xla: bool
 ) -> AdamWeightDecayOptimizer:
-    numbers.check()
+    name = settings.optimizer
     if name not in OPTIMIZERS:
         raise ValueError(
             f"Unknown optimizer {name!r}.{wording.did_you_mean(name, OPTIMIZERS)} "
@@ -414,47 +376,30 @@ def _rule(
         )
     return OPTIMIZERS[name](
         learning_rate,
-        weight_decay_rate=numbers.weight_decay_rate,
-        beta_1=numbers.beta_1,
-        beta_2=numbers.beta_2,
-        epsilon=numbers.epsilon,
-        exclude_from_weight_decay=NEVER_DECAYED,
+        weight_decay_rate=settings.weight_decay_rate,
+        beta_1=settings.adam_beta_1,
+        beta_2=settings.adam_beta_2,
+        epsilon=settings.adam_epsilon,
+        exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
         use_xla=use_xla,
     )
 
 
-def _update_function(use_tpu: bool) -> Callable[["_Update"], TrainStep]:
-    if use_tpu:
-        return _update_on_shards
-    replicas = tf.distribute.get_replica_context()
-    if replicas and replicas.num_replicas_in_sync > 1:
-        return _update_on_replicas
-    return _update_on_one_device
-
-
-def _pairs(
-    gradients: Union[AccumulatedGradients, Sequence[Optional[Gradient]], None],
-    excluded: Optional[Sequence[str]],
-    differentiate: Callable,
-) -> List[_Pair]:
-    """Returns gradients (given, or differentiated) of variables that are used and not excluded."""
-    variables = tf.trainable_variables()
-    squared_norms: Sequence[Optional[tf.Tensor]] = [None] * len(variables)
-    if isinstance(gradients, AccumulatedGradients):
-        variables, squared_norms = gradients.variables, gradients.squared_norms
-        gradients = gradients.gradients
-    excluded = _checked_names(excluded, [_parameter_name(item) for item in variables])
-    if gradients is None:
-        variables = [item for item in variables if _parameter_name(item) not in excluded]
-        gradients = differentiate(variables)
-    elif len(gradients) != len(variables):
+def _pairs(gradients: AccumulatedGradients, excluded: Optional[Sequence[str]]) -> List[_Pair]:
+    """Returns the gradients of variables that are used and not excluded."""
+    names = [_parameter_name(variable) for variable in gradients.variables]
+    excluded = [excluded] if isinstance(excluded, str) else list(excluded or ())
+    excluded = [re.sub(r":\d+$", "", name) for name in excluded]
+    for name in sorted(set(excluded).difference(names)):
         raise ValueError(
-            f"{len(gradients)} gradients were given for {len(variables)} trainable variables. Give "
-            "one (or None) for each variable, in the order of tf.trainable_variables()."
+            f"excluded_tvars names {name!r}, which is no trainable variable."
+            f"{wording.did_you_mean(name, names)} Take names from tf.trainable_variables()."
         )
     pairs = []
-    for gradient, variable, squared_norm in zip(gradients, variables, squared_norms):
-        if gradient is None or _parameter_name(variable) in excluded:
+    for name, gradient, variable, squared_norm in zip(
+        names, gradients.gradients, gradients.variables, gradients.squared_norms
+    ):
+        if gradient is None or name in excluded:
             continue
         if isinstance(gradient, tf.IndexedSlices) and squared_norm is None:
             # Taken now: aggregation may sum the rows of repeated ids.
@@ -468,16 +413,10 @@ def _pairs(
     return pairs
 
 
-def _checked_names(excluded: Optional[Sequence[str]], names: Sequence[str]) -> List[str]:
-    """Returns the excluded names without ":0"; each must be one of `names`."""
-    excluded = [excluded] if isinstance(excluded, str) else list(excluded or ())
-    excluded = [re.sub(r":\d+$", "", name) for name in excluded]
-    for name in sorted(set(excluded).difference(names)):
-        raise ValueError(
-            f"excluded_tvars names {name!r}, which is no trainable variable."
-            f"{wording.did_you_mean(name, names)} Take names from tf.trainable_variables()."
-        )
-    return excluded
+def _differentiate(
+    loss: tf.Tensor, variables: List[tf.Variable], loss_scale: Optional["LossScale"], **options: Any
+) -> List[Optional[Gradient]]:
+    return tf.gradients(loss * loss_scale.value if loss_scale else loss, variables, **options)
 
 
 def _parameter_name(variable: tf.Variable) -> str:
@@ -508,153 +447,171 @@ def _sum_of_squares(tensor: tf.Tensor) -> tf.Tensor:
     return 2.0 * tf.nn.l2_loss(tensor)
 
 
-def _global_norm(pairs: Sequence[_Pair]) -> tf.Tensor:
-    """Returns the norm over all gradients; rows of repeated ids count separately."""
-    return _root_of_sum(
-        [
-            _sum_of_squares(pair.gradient) if pair.squared_norm is None else pair.squared_norm
-            for pair in pairs
-        ]
-    )
-
-
-def _root_of_sum(squares: Sequence[tf.Tensor]) -> tf.Tensor:
-    return tf.sqrt(tf.add_n(squares), name="gradient_norm")
+# ---------------------------------------------------------------------------------------------
+# One update, on one device, on the shards of a TPU, or on replicas.
 
 
 class _Update(NamedTuple):
     """What an update is made of."""
 
     rule: AdamWeightDecayOptimizer
-    pairs: List[_Pair]
     global_step: tf.Variable
-    max_grad_norm: float
+    step_before: tf.Tensor
+    settings: OptimizerFlags
     loss_scale: Optional["LossScale"]
 
-    def clip_scale(self, norm: tf.Tensor) -> tf.Tensor:
-        """The factor of gradients of this norm."""
-        return self.max_grad_norm / tf.maximum(norm, self.max_grad_norm)
+    def build(self, pairs: List[_Pair], devices: "_OneDevice") -> Tuple[tf.Operation, tf.Tensor]:
+        """Returns the train op and the norm before clipping.
 
-    def checked_norm(self, norm: tf.Tensor, step_before: tf.Tensor) -> tf.Tensor:
-        """Gives the norm; every update depends on it, and it fails where it is not finite.
-
-        With a loss scale that can be lowered the update is left out instead.
+        An update whose norm is not finite fails; it is left out on a TPU, and with a loss scale
+        that can be lowered.
         """
-        is_right = tf.math.is_finite(norm)
-        if self.loss_scale:
-            is_right = tf.logical_or(is_right, self.loss_scale.value > 1.0)
-        message = ["gradient norm is not finite; global step, norm:", step_before, norm]
-        with tf.control_dependencies([tf.debugging.Assert(is_right, message)]):
-            norm = tf.identity(norm)
-        if self.loss_scale:
+        limit, loss_scale = self.settings.max_grad_norm, self.loss_scale
+        if loss_scale and not devices.can_fail:
+            raise ValueError("A TPU computes in bfloat16, which needs no loss scale.")
+        summed, squares, share = devices.sum(pairs)
+        unit = share / loss_scale.value if loss_scale else share  # of the summed gradients
+        norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
+        if devices.can_fail:
+            is_right = tf.math.is_finite(norm)
+            if loss_scale:
+                is_right = tf.logical_or(is_right, loss_scale.value > 1.0)
+            message = ["gradient norm is not finite; global step, norm:", self.step_before, norm]
+            with tf.control_dependencies([tf.debugging.Assert(is_right, message)]):
+                norm = tf.identity(norm)
+        if loss_scale or not devices.can_fail:
             self.rule.condition = tf.math.is_finite(norm)
-        return norm
-
-    def loss_scale_updates(self) -> List[tf.Operation]:
-        """What adapts the loss scale, if there is one, to the norm that was checked."""
-        return self.loss_scale.updates(self.rule.condition) if self.loss_scale else []
-
-
-def _update_on_one_device(update: _Update) -> TrainStep:
-    norm = _scaled_down(_global_norm(update.pairs), update.loss_scale)
-    norm = update.checked_norm(norm, tf.identity(update.global_step))
-    scale = _scaled_down(update.clip_scale(norm), update.loss_scale)
-    clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in update.pairs]
-    updates = [update.rule.apply_gradients(clipped), *update.loss_scale_updates()]
-    return TrainStep(_counted(updates, update.global_step), update.rule.learning_rate, norm)
+        scale = limit / tf.maximum(norm, limit) * unit
+        updates = devices.apply(self.rule, summed, scale)
+        if loss_scale:
+            updates += loss_scale.updates(self.rule.condition)
+        with tf.control_dependencies(updates):
+            return devices.count(self.global_step, self.rule.condition), norm
 
 
-def _counted(updates: List[tf.Operation], global_step: tf.Variable, count: Any = 1) -> tf.Operation:
-    """The updates, after which the global step grows by `count`."""
-    with tf.control_dependencies(updates):
-        return tf.group(global_step.assign_add(count, read_value=False))
+class _OneDevice:
+    """An update of variables that one device has."""
+
+    can_fail = True
+
+    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], List[tf.Tensor], Any]:
+        """Returns the gradients' sums over all devices, their squares, and a device's share."""
+        return pairs, [pair.square() for pair in pairs], 1.0
+
+    def apply(
+        self, rule: AdamWeightDecayOptimizer, pairs: List[_Pair], scale: tf.Tensor
+    ) -> List[tf.Operation]:
+        """Returns what updates the variables by `scale` times the sums."""
+        scaled = [(_scaled(pair.gradient, scale), pair.variable) for pair in pairs]
+        return [rule.apply_gradients(scaled)]
+
+    def count(self, global_step: tf.Variable, condition: Optional[tf.Tensor]) -> tf.Operation:
+        """Returns what adds one to the global step."""
+        del condition
+        return tf.group(global_step.assign_add(1, read_value=False))
 
 
-def _update_on_shards(update: _Update) -> TrainStep:
-    """Averages over the shards of a TPU, clips, and updates.
+class _Shards(_OneDevice):
+    """An update on a TPU, whose compiled code cannot fail: a refused one counts nothing.
 
     CrossShardOptimizer sums what it is given over the shards, so each gives its share of the
     clipped average. That second sum is the price of clipping after aggregation; ALBERT's shared
-    layers keep it small. Compiled code cannot fail: an update whose norm is not finite changes and
-    counts nothing.
+    layers keep it small.
     """
-    if update.loss_scale:
-        raise ValueError("A TPU computes in bfloat16, which needs no loss scale.")
-    total = tf.tpu.cross_replica_sum
-    share = 1.0 / total(tf.ones([]))
-    summed = [
-        _Pair(
-            total(_dense(pair.gradient, pair.variable)),
-            pair.variable,
-            None if pair.squared_norm is None else total(pair.squared_norm),
+
+    can_fail = False
+
+    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], List[tf.Tensor], Any]:
+        total = tf.tpu.cross_replica_sum
+        self._share = 1.0 / total(tf.ones([]))
+        summed = [
+            _Pair(
+                total(_dense(pair.gradient, pair.variable)),
+                pair.variable,
+                None if pair.squared_norm is None else total(pair.squared_norm),
+            )
+            for pair in pairs
+        ]
+        return summed, [pair.square() for pair in summed], self._share
+
+    def apply(
+        self, rule: AdamWeightDecayOptimizer, pairs: List[_Pair], scale: tf.Tensor
+    ) -> List[tf.Operation]:
+        return super().apply(tf.tpu.CrossShardOptimizer(rule), pairs, scale * self._share)
+
+    def count(self, global_step: tf.Variable, condition: Optional[tf.Tensor]) -> tf.Operation:
+        count = tf.cast(condition, global_step.dtype.base_dtype)
+        return tf.group(global_step.assign_add(count, read_value=False))
+
+
+class _Replicas(_OneDevice):
+    """An update of every replica's copy of the variables; in cross-replica context.
+
+    Args:
+      squared_norm: of the looked-up rows' gradients, by replica.
+      learning_rate: by replica.
+    """
+
+    def __init__(
+        self, strategy: tf.distribute.Strategy, squared_norm: Any, learning_rate: Any
+    ) -> None:
+        self._strategy = strategy
+        self._squared_norm = squared_norm
+        self._learning_rate = learning_rate
+
+    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], List[tf.Tensor], Any]:
+        copies = self._strategy.experimental_local_results  # on the devices of this process
+        sums = self._totals([(pair.gradient, pair.variable) for pair in pairs])
+        summed = [pair._replace(gradient=total) for pair, total in zip(pairs, sums)]
+        squares = [
+            _sum_of_squares(copies(pair.gradient)[0])
+            for pair in summed
+            if pair.squared_norm is None
+        ]
+        (total,) = self._totals([(self._squared_norm, pairs[0].variable)])
+        # Every copy of a reduction has to run, since the devices wait for each other, and every
+        # replica's learning rate has to be read before the global step grows.
+        with tf.control_dependencies([*copies(total), *copies(self._learning_rate)]):
+            squares.append(tf.identity(copies(total)[0]))
+        return summed, squares, 1.0 / self._strategy.num_replicas_in_sync
+
+    def _totals(self, values_and_variables: List[Tuple[Any, tf.Variable]]) -> List[Any]:
+        """The sums over the replicas, a copy on every device of each variable."""
+        return self._strategy.extended.batch_reduce_to(
+            tf.distribute.ReduceOp.SUM, values_and_variables
         )
-        for pair in update.pairs
-    ]
-    norm = _global_norm(summed) * share
-    scale = update.clip_scale(norm) * share * share
-    clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in summed]
-    rule, global_step = update.rule, update.global_step
-    rule.condition = tf.math.is_finite(norm)
-    updates = [tf.tpu.CrossShardOptimizer(rule).apply_gradients(clipped)]
-    count = tf.cast(rule.condition, global_step.dtype.base_dtype)
-    return TrainStep(_counted(updates, global_step, count), rule.learning_rate, norm)
+
+    def apply(
+        self, rule: AdamWeightDecayOptimizer, pairs: List[_Pair], scale: tf.Tensor
+    ) -> List[tf.Operation]:
+        return rule.apply_aggregated(self._strategy, pairs, scale)
+
+    def count(self, global_step: tf.Variable, condition: Optional[tf.Tensor]) -> tf.Operation:
+        del condition
+        return tf.group(
+            *self._strategy.extended.update(
+                global_step, lambda copy: copy.assign_add(1, read_value=False), group=False
+            )
+        )
 
 
-def _update_on_replicas(update: _Update) -> TrainStep:
-    """Averages over the replicas of a distribution strategy, clips, and updates every copy."""
+def _on_replicas(
+    replicas: Any, update: _Update, pairs: List[_Pair]
+) -> Tuple[tf.Operation, tf.Tensor]:
     # Estimator reports the sum of the replicas' losses, unless the graph says that the optimizer
     # has made means of them.
     tf.get_default_graph()._is_loss_scaled_by_optimizer = True
-    rule, pairs = update.rule, update.pairs
-    variables = [pair.variable for pair in pairs]
-    step_before = tf.identity(update.global_step)
-
-    def average_and_update(strategy, gradients, others):
-        squared_norm_of_rows, learning_rate = others
-        # Sums; the division is part of the scale.
-        share = 1.0 / strategy.num_replicas_in_sync
-        summed = _summed(strategy, gradients, variables)
-        rows = _local_copies(strategy, *_summed(strategy, [squared_norm_of_rows], variables[:1]))
-        squares = [
-            _sum_of_squares(_local_copies(strategy, gradient)[0])
-            for gradient, pair in zip(summed, pairs)
-            if pair.squared_norm is None
-        ]
-        # Every copy of a reduction has to run, since the devices wait for each other, and every
-        # replica's learning rate has to be read before the global step grows.
-        with tf.control_dependencies(rows + _local_copies(strategy, learning_rate)):
-            norm = _scaled_down(_root_of_sum(squares + rows[:1]) * share, update.loss_scale)
-            norm = update.checked_norm(norm, step_before)
-        train_op = rule.apply_aggregated(
-            strategy,
-            list(zip(summed, variables)),
-            scale=_scaled_down(update.clip_scale(norm) * share, update.loss_scale),
-            global_step=update.global_step,
-            others=update.loss_scale_updates(),
-        )
-        return train_op, norm
-
     looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
-    squared_norm_of_rows = tf.add_n(looked_up) if looked_up else tf.zeros([])
+    squared_norm = tf.add_n(looked_up) if looked_up else tf.zeros([])
     # Rows of a table cannot be gathered from workers whose batches differ in length.
     gradients = [_dense(pair.gradient, pair.variable) for pair in pairs]
-    train_op, norm = tf.distribute.get_replica_context().merge_call(
-        average_and_update, args=(gradients, (squared_norm_of_rows, rule.learning_rate))
-    )
-    return TrainStep(train_op, rule.learning_rate, norm)
 
+    def build(strategy, gradients, squared_norm, learning_rate):
+        devices = _Replicas(strategy, squared_norm, learning_rate)
+        of_all = [pair._replace(gradient=item) for pair, item in zip(pairs, gradients)]
+        return update.build(of_all, devices)
 
-def _summed(
-    strategy: tf.distribute.Strategy, values: Sequence[Any], destinations: Sequence[Any]
-) -> List[Any]:
-    """Returns the sums over the replicas, a copy on every device of each destination."""
-    pairs = list(zip(values, destinations))
-    return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
-
-
-def _local_copies(strategy: tf.distribute.Strategy, value: Any) -> List[Any]:
-    """Returns a value's copies on the devices of this process."""
-    return list(strategy.experimental_local_results(value))
+    return replicas.merge_call(build, args=(gradients, squared_norm, update.rule.learning_rate))
 
 
 class LossScale:
@@ -692,16 +649,8 @@ class LossScale:
         return [variable.assign(value, read_value=False) for variable, value in updates]
 
 
-def _scaled_up(loss: tf.Tensor, loss_scale: Optional[LossScale]) -> tf.Tensor:
-    return loss * loss_scale.value if loss_scale else loss
-
-
-def _scaled_down(tensor: tf.Tensor, loss_scale: Optional[LossScale]) -> tf.Tensor:
-    return tensor / loss_scale.value if loss_scale else tensor
-
-
 def accumulate_gradients(
-    loss_fn: Callable[[Dict[str, tf.Tensor], tf.Tensor], Any],
+    loss_fn: Callable[[Mapping[str, tf.Tensor], Any], Any],
     batch: Mapping[str, tf.Tensor],
     steps: int,
     *,
@@ -711,8 +660,8 @@ def accumulate_gradients(
 
     Memory is that of one micro-batch. The sums are those of the whole batch if `loss_fn` normalises
     by numbers of the whole batch (its size, its sum of weights); so is the norm that clipping uses.
-    `loss_fn` is called once outside the loop to make the variables (what it computes there is never
-    run), and again inside it, where it must find the same variables.
+    With several micro-batches `loss_fn` is called once outside the loop to make the variables (what
+    it computes there is never run), and again inside it, where it must find the same variables.
 
     Args:
       loss_fn: (micro-batch, its index) -> (scalar loss, dict of metrics). A micro-batch has the
@@ -729,69 +678,48 @@ def accumulate_gradients(
       ValueError: steps that do not divide the batch, a metric of unknown shape, a loss_fn that
         makes new variables at each call.
     """
-    micro_batch = _micro_batches(batch, steps)
     scope = tf.get_variable_scope()
-    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
-        loss, metrics = loss_fn(micro_batch(tf.constant(0)), tf.constant(0))
+
+    def loss_of(index: Any) -> Tuple[tf.Tensor, Dict[str, tf.Tensor]]:
+        part = {name: tf.gather(tensor, index) for name, tensor in split.items()}
+        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+            return loss_fn(part or batch, index)
+
+    split = {name: _split(name, tensor, steps) for name, tensor in batch.items() if steps != 1}
+    loss, metrics = loss_of(tf.constant(0) if split else 0)
     variables = list(tf.trainable_variables())
-    if steps == 1:
-        gradients = tf.gradients(_scaled_up(loss, loss_scale), variables)
+    if not split:
+        gradients = _differentiate(loss, variables, loss_scale)
         return AccumulatedGradients(loss, gradients, variables, metrics, [None] * len(variables))
-    loop = _MicroBatchLoop(loss_fn, micro_batch, variables, loss_scale=loss_scale)
+    for name, metric in metrics.items():
+        if not metric.shape.is_fully_defined():
+            raise ValueError(
+                f"The metric {name!r} has the shape {metric.shape}. Sums over micro-batches "
+                "need static shapes: return sums and counts."
+            )
+    zeros = AccumulatedGradients(
+        loss=tf.zeros([], loss.dtype),
+        gradients=[tf.zeros(item.shape, item.dtype.base_dtype) for item in variables],
+        variables=[],
+        metrics={name: tf.zeros(item.shape, item.dtype) for name, item in metrics.items()},
+        squared_norms=[tf.zeros([]) for _ in variables],
+    )
+    return _sum_in_loop(loss_of, steps, variables, zeros=zeros, loss_scale=loss_scale)
+
+
+def _sum_in_loop(
+    loss_of: Callable,
+    steps: int,
+    variables: List[tf.Variable],
+    *,
+    zeros: AccumulatedGradients,
+    loss_scale: Optional[LossScale],
+) -> AccumulatedGradients:
+    is_sparse: Dict[int, bool] = {}  # by place, of the variables that the loss uses
 
     def body(index, sums):
-        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
-            return index + 1, loop.add(index, sums)
-
-    _, sums = tf.while_loop(
-        lambda index, _: index < steps,
-        body,
-        (tf.constant(0), loop.zeros(loss, metrics)),
-        parallel_iterations=1,
-        back_prop=False,
-        maximum_iterations=steps,
-        name="micro_batches",
-    )
-    return loop.result(sums)
-
-
-class _MicroBatchLoop:
-    """The loop over micro-batches, and what building it shows about the gradients."""
-
-    def __init__(
-        self,
-        loss_fn: Callable,
-        micro_batch: Callable,
-        variables: List[tf.Variable],
-        *,
-        loss_scale: Optional[LossScale],
-    ):
-        self._loss_scale = loss_scale
-        self._loss_fn = loss_fn
-        self._micro_batch = micro_batch
-        self._variables = variables
-        self._is_sparse: Dict[int, bool] = {}  # by place, of the variables that the loss uses
-
-    def zeros(self, loss: tf.Tensor, metrics: Dict[str, tf.Tensor]) -> AccumulatedGradients:
-        """Returns what the loop begins with, for a loss and metrics of these shapes."""
-        for name, metric in metrics.items():
-            if not metric.shape.is_fully_defined():
-                raise ValueError(
-                    f"The metric {name!r} has the shape {metric.shape}. Sums over micro-batches "
-                    "need static shapes: return sums and counts."
-                )
-        return AccumulatedGradients(
-            loss=tf.zeros([], loss.dtype),
-            gradients=[tf.zeros(item.shape, item.dtype.base_dtype) for item in self._variables],
-            variables=[],
-            metrics={name: tf.zeros(item.shape, item.dtype) for name, item in metrics.items()},
-            squared_norms=[tf.zeros([]) for _ in self._variables],
-        )
-
-    def add(self, index: tf.Tensor, sums: AccumulatedGradients) -> AccumulatedGradients:
-        """Returns the sums with those of micro-batch `index` added."""
         known = len(tf.trainable_variables())
-        loss, metrics = self._loss_fn(self._micro_batch(index), index)
+        loss, metrics = loss_of(index)
         new = tf.trainable_variables()[known:]
         if new:
             raise ValueError(
@@ -800,39 +728,38 @@ class _MicroBatchLoop:
                 "uses the same."
             )
         gradients, squared_norms = list(sums.gradients), list(sums.squared_norms)
-        scaled = _scaled_up(loss, self._loss_scale)
-        for place, gradient in enumerate(tf.gradients(scaled, self._variables)):
+        for place, gradient in enumerate(_differentiate(loss, variables, loss_scale)):
             if gradient is None:
                 continue
-            self._is_sparse[place] = isinstance(gradient, tf.IndexedSlices)
-            if self._is_sparse[place]:
+            is_sparse[place] = isinstance(gradient, tf.IndexedSlices)
+            if is_sparse[place]:
                 squared_norms[place] += _sum_of_squares(gradient.values)
-            gradients[place] += _dense(gradient, self._variables[place])
+            gradients[place] += _dense(gradient, variables[place])
         metrics = {name: sums.metrics[name] + value for name, value in metrics.items()}
-        return AccumulatedGradients(sums.loss + loss, gradients, [], metrics, squared_norms)
+        sums = AccumulatedGradients(sums.loss + loss, gradients, [], metrics, squared_norms)
+        return index + 1, sums
 
-    def result(self, sums: AccumulatedGradients) -> AccumulatedGradients:
-        """Returns the sums after the loop, without gradients of variables that are not used."""
-        sparse = [self._is_sparse.get(place) for place in range(len(self._variables))]
-        return sums._replace(
-            gradients=[None if kind is None else g for g, kind in zip(sums.gradients, sparse)],
-            variables=self._variables,
-            squared_norms=[n if kind else None for n, kind in zip(sums.squared_norms, sparse)],
-        )
-
-
-def _micro_batches(
-    batch: Mapping[str, tf.Tensor], steps: int
-) -> Callable[[tf.Tensor], Dict[str, tf.Tensor]]:
-    """Returns a function from an index to the micro-batch of that index."""
-    if steps < 1:
-        raise ValueError(f"{steps} micro-batches: the number must be positive.")
-    split = {name: _split(name, tensor, steps) for name, tensor in batch.items()}
-    return lambda index: {name: tf.gather(tensor, index) for name, tensor in split.items()}
+    _, sums = tf.while_loop(
+        lambda index, _: index < steps,
+        body,
+        (tf.constant(0), zeros),
+        parallel_iterations=1,
+        back_prop=False,
+        maximum_iterations=steps,
+        name="micro_batches",
+    )
+    places = range(len(variables))
+    return sums._replace(
+        gradients=[sums.gradients[place] if place in is_sparse else None for place in places],
+        variables=variables,
+        squared_norms=[sums.squared_norms[at] if is_sparse.get(at) else None for at in places],
+    )
 
 
 def _split(name: str, tensor: tf.Tensor, steps: int) -> tf.Tensor:
     """Returns [B, ...] as [n, b, ...]."""
+    if steps < 1:
+        raise ValueError(f"{steps} micro-batches: the number must be positive.")
     tensor = tf.convert_to_tensor(tensor)
     if not tensor.shape.ndims:
         raise ValueError(

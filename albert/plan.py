@@ -1,16 +1,16 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters, operations, memory and the largest batch of a training run, before it is started.
+"""Parameters, operations, memory and the largest batch of a training run, before you start it.
 
   python -m albert.plan base_v2 --max_seq_length=128 --batch=32 --memory_gb=12
   python -m albert.plan --albert_config_file=albert_config.json --task=squad_v2
   python -m albert.plan --list
   python -m albert.plan --table
 
-Nothing is built or trained: the numbers are computed from the configuration, for the scripts'
-default --use_xla. AdamW and LAMB keep the same state. GB are 10^9 bytes. Memory counts what each
-operation of `modeling` and `ops.fused` keeps for the backward pass, and the temporaries at the
-peak. What the runtime adds was measured; docs/planning.md compares the sums with processes.
+Nothing is built or trained: the numbers follow from the configuration, for the scripts' default
+--use_xla. AdamW and LAMB keep the same state. GB are 10^9 bytes. Memory counts what each operation
+of `modeling` and `ops.fused` keeps for the backward pass, the temporaries at the peak, and the
+memory of a TensorFlow 2.21 process on a CPU; docs/planning.md compares it with processes.
 
 Dimensions: b sequences per micro-batch, S sequence, T = b * S tokens, E embedding, H hidden,
 I intermediate, N heads, V vocabulary, P predictions per sequence, C classes.
@@ -19,20 +19,24 @@ I intermediate, N heads, V vocabulary, P predictions per sequence, C classes.
 import dataclasses
 import json
 import os
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-import tensorflow.compat.v1 as tf
-
-from albert import configs, modeling
+from albert import configs
 from albert.command_line import cli
 from albert.configs import published
 from albert.configs.flags import MemoryFlags
-from albert.pretrained import released
+from albert.util import wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
 # Task -> sequences of one example.
 TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
+GIGA = 1e9
+# Bytes of an activation in each --precision.
+ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+FLOAT32 = 4
+SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
+FRAGMENTATION = 1.08  # of activations and temporaries, as measured
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +49,9 @@ class Flags(MemoryFlags):
     albert_config_file: Optional[str] = flag(
         None, "JSON file with the model's architecture.", path=True
     )
-    albert_dir: Optional[str] = flag(None, "Folder of a model.", path=True)
+    albert_dir: Optional[str] = flag(
+        None, "Folder of a model, or the name of a released one.", path=True
+    )
     list: bool = flag(False, "Show all published sizes, and exit.")
     table: bool = flag(False, "Show sizes beside those that their authors give, and exit.")
     json: bool = flag(False, "Print JSON.")
@@ -55,12 +61,10 @@ class Flags(MemoryFlags):
     max_predictions_per_seq: int = flag(20, "Masked tokens per sequence.", lower=1)
     num_labels: int = flag(2, "Labels of a classification.", lower=1)
     memory_gb: float = flag(12.0, "Memory for the process, in 10^9 bytes.", lower=0.001)
-    runtime_gb: Optional[float] = flag(
-        None, "Memory before model and data; default: as measured on a CPU.", lower=0
-    )
+    runtime_gb: float = flag(0.96, "Memory of the process before model and data.", lower=0)
 
     def check(self) -> None:
-        """Checks that one model is named, and its name."""
+        """Checks that one model is named, and that micro-batches have one size."""
         super().check()
         if self.list or self.table:
             return
@@ -73,6 +77,11 @@ class Flags(MemoryFlags):
             )
         if self.name:
             published_path(self.name)
+        if self.batch % self.gradient_accumulation_steps:
+            raise UserError(
+                f"--batch={self.batch} must be a multiple of --gradient_accumulation_steps="
+                f"{self.gradient_accumulation_steps}."
+            )
 
 
 def published_path(name: str) -> str:
@@ -81,89 +90,57 @@ def published_path(name: str) -> str:
     return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
 
-GIGA = 1e9
-# Bytes of an activation in each --precision.
-ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-FLOAT32 = 4
-SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
+# ---- Parameters and operations. `config` is a modeling.AlbertConfig.
 
 
-class Job(NamedTuple):
-    """A training run; the fields are explained by the flags of the same names."""
+def parameters(config: Any, run: Flags) -> Dict[str, int]:
+    """Returns the number of parameters by part."""
+    from albert import modeling
 
-    config: modeling.AlbertConfig
-    task: str
-    batch: int
-    length: int
-    precision: str = "float32"
-    recompute: bool = False
-    accumulation: int = 1
-    predictions: int = 20
-    num_labels: int = 2
-
-    def check(self) -> None:
-        """Raises ValueError for a sequence or a number of micro-batches that cannot be."""
-        longest = self.config.max_position_embeddings
-        if self.length > longest:
-            raise UserError(
-                f"--max_seq_length={self.length} is longer than the model's "
-                f"max_position_embeddings, {longest}."
-            )
-        if self.batch % self.accumulation:
-            raise UserError(
-                f"--batch={self.batch} is not a multiple of --gradient_accumulation_steps="
-                f"{self.accumulation}: the micro-batches of an update have the same size."
-            )
-
-    @property
-    def parameters(self) -> Dict[str, int]:
-        """Returns the number of parameters by part."""
-        return modeling.parameter_counts(self.config, self.task, num_labels=self.num_labels)
-
-    @property
-    def trained(self) -> int:
-        """Returns the parameters with gradients and slots: SQuAD's loss does not use the pooler."""
-        counts = self.parameters
-        return sum(counts.values()) - (counts["pooler"] if self.task.startswith("squad") else 0)
+    return modeling.parameter_counts(config, run.task, num_labels=run.num_labels)
 
 
-# ---- Parameters and operations.
+def trained_parameters(config: Any, run: Flags) -> int:
+    """Returns the parameters with gradients and slots: SQuAD's loss does not use the pooler."""
+    counts = parameters(config, run)
+    return sum(counts.values()) - (counts["pooler"] if run.task.startswith("squad") else 0)
 
 
-def checkpoint_bytes(job: Job) -> Dict[str, int]:
+def checkpoint_bytes(config: Any, run: Flags) -> Dict[str, int]:
     """Returns the sizes of a checkpoint, as exported and as training writes it."""
-    weights = FLOAT32 * sum(job.parameters.values())
-    return {"weights": weights, "with_slots": weights + SLOTS * FLOAT32 * job.trained}
+    weights = FLOAT32 * sum(parameters(config, run).values())
+    slots = SLOTS * FLOAT32 * trained_parameters(config, run)
+    return {"weights": weights, "with_slots": weights + slots}
 
 
-def operations(job: Job) -> Dict[str, int]:
+def operations(config: Any, run: Flags) -> Dict[str, int]:
     """Returns the floating-point operations of one update's matrix products; a multiply-add is two.
 
     The backward pass has two products for each one of the forward pass. Recomputation runs the
     blocks' forward pass once more.
     """
-    config, length = job.config, job.length
-    embedding, hidden = config.embedding_size, config.hidden_size
-    sequences = job.batch * TASKS[job.task]
+    from albert import modeling
+
+    length, embedding, hidden = run.max_seq_length, config.embedding_size, config.hidden_size
+    sequences = run.batch * TASKS[run.task]
     # Dense layers, scores and weighted sum of a block, for a token.
     block = 4 * hidden * hidden + 2 * hidden * config.intermediate_size + 2 * length * hidden
-    blocks = config.num_hidden_layers * config.inner_group_num
     words = modeling.masked_lm_width(config)
     word = hidden * words + embedding * config.vocab_size
     word += words * embedding if words != embedding else 0
     # Of squad_v2's layers start_logits, the half of end_logits/dense_0 that does not depend on the
     # start, and end_logits/dense_1 are applied to every token.
     head = {
-        "pretraining": job.predictions * word + 2 * hidden + hidden * hidden,
-        "classification": job.num_labels * hidden + hidden * hidden,
+        "pretraining": run.max_predictions_per_seq * word + 2 * hidden + hidden * hidden,
+        "classification": run.num_labels * hidden + hidden * hidden,
         "squad_v1": 2 * length * hidden,
         "squad_v2": length * (hidden * hidden + 2 * hidden) + 3 * hidden * hidden + hidden,
         "race": hidden + hidden * hidden,
-    }[job.task]
-    encoder = 2 * sequences * length * blocks * block
+    }[run.task]
+    encoder = 2 * sequences * length * _blocks(config) * block
     mapping = 0 if embedding == hidden else length * embedding * hidden
     forward = encoder + 2 * sequences * (mapping + head)
-    again = encoder if job.recompute else 0
+    again = encoder if run.recompute else 0
     return {
         "forward": forward,
         "backward": 2 * forward,
@@ -172,68 +149,44 @@ def operations(job: Job) -> Dict[str, int]:
     }
 
 
+def _blocks(config: Any) -> int:
+    return config.num_hidden_layers * config.inner_group_num
+
+
 # ---- Memory.
 
 
-class Runtime(NamedTuple):
-    """Further memory of the process, measured on a CPU.
-
-    Attributes:
-      standing: bytes before model and data: libraries, graph and compiled clusters.
-      each_block: bytes of graph and compiled clusters per block of the encoder.
-      activations_factor, temporaries_factor: what fragmentation of the memory multiplies them by.
-    """
-
-    standing: float
-    each_block: float
-    activations_factor: float
-    temporaries_factor: float
-
-
-TF1 = Runtime(250e6, 35e6, activations_factor=1.42, temporaries_factor=0.81)
-TF2 = Runtime(800e6, 0.0, activations_factor=1.08, temporaries_factor=1.08)
-LATEST = TF2._replace(standing=960e6)
-
-
-def runtime_of(version: str) -> Runtime:
-    """Returns the further memory with a version of TensorFlow, such as "2.15.1"."""
-    if version.startswith("1."):
-        return TF1
-    return TF2 if version.startswith("2.15.") else LATEST
-
-
-def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
-    """Returns the bytes of a run by kind, and their sum as "peak"; raises ValueError as Job.check.
+def memory(config: Any, run: Flags) -> Dict[str, float]:
+    """Returns the bytes of a run by kind, and their sum as "peak".
 
     Activations are freed before the update, but their memory does not fit gradients and new slots:
     measured processes grew by both.
     """
-    job.check()
-    config = job.config
-    counts = job.parameters
-    gradients = FLOAT32 * job.trained
-    activations, temporaries = _activations_and_temporaries(job)
-    if job.precision == "float32":  # query, key and value joined
+    from albert import modeling
+
+    counts = parameters(config, run)
+    gradients = FLOAT32 * trained_parameters(config, run)
+    activations, temporaries = _activations_and_temporaries(config, run)
+    if run.precision == "float32":  # query, key and value joined
         copies = FLOAT32 * modeling.weight_sets(config, "attention") * 3 * config.hidden_size**2
     else:
-        copies = ACTIVATION_BYTES[job.precision] * counts["encoder"]
-    found = {
-        "runtime": runtime.standing
-        + runtime.each_block * config.num_hidden_layers * config.inner_group_num,
+        copies = ACTIVATION_BYTES[run.precision] * counts["encoder"]
+    kinds = {
+        "runtime": run.runtime_gb * GIGA,
         "weights": FLOAT32 * sum(counts.values()),
         "slots": SLOTS * gradients,
         "copies": copies,
-        "activations": runtime.activations_factor * activations,
-        "temporaries": runtime.temporaries_factor * temporaries,
+        "activations": FRAGMENTATION * activations,
+        "temporaries": FRAGMENTATION * temporaries,
         # Accumulation adds the sums before and after a micro-batch.
-        "gradients": gradients * (3 if job.accumulation > 1 else 1),
+        "gradients": gradients * (3 if run.gradient_accumulation_steps > 1 else 1),
         # Variables are updated a few at a time; fitted as a third of all new weights and slots.
         "update": gradients,
     }
-    return dict(found, peak=sum(found.values()))
+    return dict(kinds, peak=sum(kinds.values()))
 
 
-def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
+def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]:
     """Bytes kept for the backward pass, and the peak of its temporary bytes.
 
     Compiled clusters keep their inputs only: for gelu its input, for a softmax its result, for a
@@ -246,12 +199,13 @@ def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
     float32 product inside the cluster), when the feed-forward's activations are freed. A block also
     has the gradients of its weights before they are added to those of the other layers.
     """
-    config, width = job.config, ACTIVATION_BYTES[job.precision]
-    blocks = config.num_hidden_layers * config.inner_group_num
-    sequences = job.batch // job.accumulation * TASKS[job.task]
-    tokens = sequences * job.length  # T
+    from albert import modeling
+
+    width, blocks = ACTIVATION_BYTES[run.precision], _blocks(config)
+    sequences = run.batch // run.gradient_accumulation_steps * TASKS[run.task]
+    tokens = sequences * run.max_seq_length  # T
     hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
-    scores = tokens * job.length * config.num_attention_heads  # b N S S
+    scores = tokens * run.max_seq_length * config.num_attention_heads  # b N S S
 
     # Query, key, value, weighted sum, the results of both sub-layers and the LayerNorm between.
     block = (7 * hidden + inner + scores) * width
@@ -264,275 +218,204 @@ def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
         block += scores * (width + 1)
     if config.hidden_dropout_prob:
         block, kept = block + 2 * hidden, kept + hidden
-    kept += block * (1 if job.recompute else blocks)
+    kept += block * (1 if run.recompute else blocks)
 
     feed_forward = 3 * (inner + hidden) * width
     attention = (2 * scores + 5 * hidden - inner) * width + scores * FLOAT32
     logits = 0  # b P V
-    if job.task == "pretraining":
-        logits = sequences * job.predictions * config.vocab_size
-    weights = width * job.parameters["encoder"] / modeling.weight_sets(config, "feed_forward")
+    if run.task == "pretraining":
+        logits = sequences * run.max_predictions_per_seq * config.vocab_size
+    weights = (
+        width * parameters(config, run)["encoder"] / modeling.weight_sets(config, "feed_forward")
+    )
     head = FLOAT32 * (3 * logits + 2 * hidden)
     return kept, max(head, max(feed_forward, attention) + weights)
 
 
-def largest_batch(job: Job, runtime: Runtime, *, memory_bytes: float) -> int:
-    """Returns the largest micro-batch in examples with a peak of at most `memory_bytes`, or 0.
+def largest_batch(config: Any, run: Flags) -> int:
+    """Returns the largest micro-batch in examples whose peak is within --memory_gb, or 0.
 
-    The batch of `job` does not matter; with accumulation it may be any multiple of the result.
+    `run.batch` does not matter; with accumulation it may be any multiple of the result.
     """
-
-    def fits(size: int) -> bool:
-        tried = job._replace(batch=size * job.accumulation)
-        return memory(tried, runtime)["peak"] <= memory_bytes
-
-    low, high = 0, 1
-    while fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    size = 0
+    for power in range(40, -1, -1):
+        tried = run.replace(batch=(size + 2**power) * run.gradient_accumulation_steps)
+        if memory(config, tried)["peak"] <= run.memory_gb * GIGA:
+            size += 2**power
+    return size
 
 
-# ---- The command.
+# ---- What is printed.
 
 
-def main(settings: Flags) -> None:
-    """Runs the script; raises ValueError if not exactly one model is named, or as Job.check."""
-    if settings.list or settings.table:
-        rows: List[Any] = compared_sizes()
-        lines = size_table(rows)
-        if settings.list:
-            rows = [published_size(name) for name in configs.preset_names()]
-            lines = list(_list_lines(rows))
-        shown = [dict(row._asdict() if settings.table else row) for row in rows]
-        print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))
-        return
-    path = _config_path(settings)
-    job = Job(
-        modeling.AlbertConfig.from_json_file(path),
-        settings.task,
-        settings.batch,
-        settings.max_seq_length,
-        precision=settings.precision,
-        recompute=settings.recompute,
-        accumulation=settings.gradient_accumulation_steps,
-        predictions=settings.max_predictions_per_seq,
-        num_labels=settings.num_labels,
-    )
-    runtime = runtime_of(tf.__version__)
-    if settings.runtime_gb is not None:
-        runtime = runtime._replace(standing=settings.runtime_gb * GIGA, each_block=0.0)
-    found = plan(job, runtime, memory_bytes=settings.memory_gb * GIGA)
-    print(json.dumps(found, indent=2) if settings.json else "\n".join(_lines(path, found)))
-
-
-def _config_path(settings: Flags) -> str:
-    """The configuration file of the model that the flags name."""
-    if settings.albert_config_file:
-        return settings.albert_config_file
-    if settings.albert_dir:
-        folder = released.local_folder(settings.albert_dir, f"--albert_dir={settings.albert_dir}")
-        return os.path.join(folder, released.CONFIG_NAME)
-    return published_path(settings.name)
-
-
-def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:
+def plan(config: Any, run: Flags) -> Dict[str, Any]:
     """Returns what --json prints: the run's needs with 4 and 2 bytes, with and without recompute.
 
-    Both formats of 2 bytes have the same; bfloat16 stands for them unless the other is chosen.
+    Both formats of 2 bytes have the same; bfloat16 stands for them unless you chose the other.
+
+    Raises:
+      UserError: --max_seq_length is above the model's positions.
     """
-    job.check()
-    counts = job.parameters
-    ways = []
-    for precision in ("float32", "float16" if job.precision == "float16" else "bfloat16"):
+    if run.max_seq_length > config.max_position_embeddings:
+        raise UserError(
+            f"--max_seq_length={run.max_seq_length} is longer than the model's "
+            f"max_position_embeddings, {config.max_position_embeddings}."
+        )
+    counts, ways = parameters(config, run), []
+    for precision in ("float32", "float16" if run.precision == "float16" else "bfloat16"):
         for recompute in (False, True):
-            tried = job._replace(precision=precision, recompute=recompute)
-            needed = memory(tried, runtime)
-            largest = largest_batch(tried, runtime, memory_bytes=memory_bytes)
+            tried = run.replace(precision=precision, recompute=recompute)
+            needed, largest = memory(config, tried), largest_batch(config, tried)
             way = {
                 "precision": precision,
                 "recompute": recompute,
-                "is_chosen": tried == job,
-                "operations": operations(tried),
+                "is_chosen": tried == run,
+                "operations": operations(config, tried),
                 "memory_bytes": needed,
-                "fits": needed["peak"] <= memory_bytes,
-                "largest_micro_batch": largest,
-                "largest_batch": largest * job.accumulation,
+                "fits": needed["peak"] <= run.memory_gb * GIGA,
+                "largest_batch": largest * run.gradient_accumulation_steps,
             }
             ways.append(way)
+    names = ("task", "max_seq_length", "batch", "gradient_accumulation_steps", "memory_gb")
     return {
-        "task": job.task,
-        "max_seq_length": job.length,
-        "batch": job.batch,
-        "gradient_accumulation_steps": job.accumulation,
-        "memory_limit_bytes": memory_bytes,
+        **{name: getattr(run, name) for name in names},
         "parameters": dict(counts, total=sum(counts.values())),
-        "checkpoint_bytes": checkpoint_bytes(job),
+        "checkpoint_bytes": checkpoint_bytes(config, run),
         "ways": ways,
     }
 
 
-_MEMORY_NAMES = {
-    "slots": "optimiser's slots",
+_KINDS = {
     "copies": "weights as products take them",
     "temporaries": "temporaries, backward",
     "update": "temporaries, update",
 }
 
 
-def _lines(path: str, found: Dict[str, Any]) -> Iterator[str]:
-    """What `plan` found, as tables."""
-    (chosen,) = [way for way in found["ways"] if way["is_chosen"]]
-    accumulation, limit = found["gradient_accumulation_steps"], found["memory_limit_bytes"] / GIGA
-    micro = f" in {accumulation} micro-batches" if accumulation > 1 else ""
-    yield (
-        f"{path}: {found['task']}, length {found['max_seq_length']},"
-        + f" batch {found['batch']}{micro}"
-    )
-    yield ""
-    yield "Parameters"
-    for part, count in found["parameters"].items():
-        yield f"  {part:<28}{count:>14,}"
-    for name, size in zip((", weights alone", " with slots"), found["checkpoint_bytes"].values()):
-        yield f"  {'checkpoint' + name:<28}{_megabytes(size):>14}"
-    yield ""
-    yield "Operations of one update, GFLOP"
-    for name, count in chosen["operations"].items():
-        yield f"  {name:<28}{count / GIGA:>14,.1f}"
-    yield ""
-
-    def line(name: str, cell: Any) -> str:
-        return f"  {name:<32}" + "".join(f"{cell(way):>20}" for way in found["ways"])
-
-    def title(way: Dict[str, Any]) -> str:
-        name = way["precision"] + (", recompute" if way["recompute"] else "")
-        return name + ("*" if way["is_chosen"] else "")
-
-    yield "Memory of one update, GB (*: your --precision and --recompute)"
-    yield line("", title)
-    for kind in chosen["memory_bytes"]:
-        name = _MEMORY_NAMES.get(kind, kind)
-        yield line(name, lambda way, kind=kind: f"{way['memory_bytes'][kind] / GIGA:.2f}")
-    yield line(f"fits {limit:g} GB", lambda way: "yes" if way["fits"] else "no")
-    yield line(f"largest batch in {limit:g} GB", lambda way: f"{way['largest_batch']:,}")
-    if accumulation > 1:
-        yield line("largest micro-batch", lambda way: f"{way['largest_micro_batch']:,}")
+def _tables(planned: Mapping[str, Any]) -> List[str]:
+    """What `plan` returns, as tables."""
+    ways, limit = planned["ways"], f"{planned['memory_gb']:g} GB"
+    (chosen,) = [way for way in ways if way["is_chosen"]]
+    titles = [
+        way["precision"] + ", recompute" * way["recompute"] + "*" * way["is_chosen"] for way in ways
+    ]
+    needs = [
+        (_KINDS.get(kind, kind), *(way["memory_bytes"][kind] / GIGA for way in ways))
+        for kind in chosen["memory_bytes"]
+    ]
+    for name in ("fits", "largest_batch"):
+        needs.append((f"{name.replace('_', ' ')} in {limit}", *(way[name] for way in ways)))
+    return [
+        *_table(("parameters", "number"), planned["parameters"].items()),
+        "",
+        *_table(("checkpoint", "MB"), _scaled(planned["checkpoint_bytes"], 1e6)),
+        "",
+        *_table(("operations of an update", "GFLOP"), _scaled(chosen["operations"], GIGA)),
+        "",
+        *_table(("memory of an update, GB", *titles), needs),
+        "* your --precision and --recompute",
+    ]
 
 
-def _megabytes(size: float) -> str:
-    return f"{size / 1e6:,.1f} MB"
+def _scaled(counts: Mapping[str, float], unit: float) -> List[Tuple[str, float]]:
+    return [(name.replace("_", " "), count / unit) for name, count in counts.items()]
 
 
-def published_size(name: str) -> Dict[str, Any]:
-    """Returns a published size in numbers: a row of --list."""
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
-    job = Job(config, "pretraining", 1, 512)
-    counts = job.parameters
+def _table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> List[str]:
+    return wording.table([head, *(tuple(map(cell, row)) for row in rows)], left=(0,))
+
+
+def cell(value: Any) -> str:
+    """Returns a value as tables show it."""
+    if value is None or isinstance(value, bool):
+        return {None: "-", False: "no", True: "yes"}[value]
+    return value if isinstance(value, str) else f"{value:,.{2 * isinstance(value, float)}f}"
+
+
+def size(preset: str, **changes: Any) -> Dict[str, Any]:
+    """Returns a published size in numbers: a row of --list.
+
+    Args:
+      preset: its name, such as albert_base_v2.
+      **changes: values of the configuration that differ from the preset's.
+    """
+    from albert import modeling
+
+    config, run = _read_config(configs.preset_path(preset)), Flags(batch=1)
+    config = modeling.AlbertConfig.from_dict(dict(config.to_dict(), **changes))
+    counts = parameters(config, run)
+    saved = checkpoint_bytes(config, run)
     return {
-        "name": name,
+        "name": ", ".join([preset, *(f"{key} {value}" for key, value in changes.items())]),
         "parameters": sum(counts.values()),
         "without_heads": sum(counts.values()) - counts["head"],
-        "checkpoint_bytes": checkpoint_bytes(job),
-        "forward_operations": operations(job)["forward"],
+        "weights_mb": saved["weights"] / 1e6,
+        "with_slots_mb": saved["with_slots"] / 1e6,
+        "gflop_512_tokens": operations(config, run)["forward"] / GIGA,
     }
 
 
-class ComparedSize(NamedTuple):
-    """The size of a published model, as computed and as its authors give it.
+def compared_size(row: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns a row of --table: a size of published.json as computed, and as its authors give it.
 
-    Attributes:
-      parameters: with the heads of pretraining.
-      without_heads: the encoder alone, with embeddings and pooler.
-      published_millions, published_megabytes: None where they are not given.
-      megabytes: as the authors count them; None where they do not.
+    Megabytes are as the authors count them: albert_zh the encoder, in 2^20 bytes; albert_pytorch
+    10^6 bytes, with shared embeddings saved twice.
     """
-
-    source: str  # project
-    name: str
-    parameters: int
-    without_heads: int
-    published_millions: Optional[float]
-    megabytes: Optional[float]
-    published_megabytes: Optional[float]
-
-
-def compared_sizes() -> List[ComparedSize]:
-    """Returns the sizes that are published, beside what follows from the configurations."""
-    return [_compared_size(size) for size in published.document()["sizes"]]
-
-
-def _compared_size(size: Mapping[str, Any]) -> ComparedSize:
-    changes = size.get("changes", {})
-    with open(configs.preset_path(size["preset"]), encoding="utf-8") as stream:
-        config = modeling.AlbertConfig.from_dict(dict(json.load(stream), **changes))
-    counts = modeling.parameter_counts(config)
-    total = sum(counts.values())
-    without_heads, megabytes = total - counts["head"], None
-    if size["source"] == "albert_zh":  # the encoder, in 2^20 bytes
-        megabytes = FLOAT32 * without_heads / 2**20
-    elif size["source"] == "albert_pytorch":  # in 10^6 bytes; shared embeddings are saved twice
-        width, hidden = config.embedding_size, config.hidden_size
-        copies = width * (config.vocab_size + (hidden if width != hidden else 0))
-        megabytes = FLOAT32 * (total + copies) / 1e6
-    parts = [f"{key.split('_')[0]} {value}" for key, value in changes.items()]
-    return ComparedSize(
-        published.document()["sources"][size["source"]]["project"],
-        ", ".join([size["preset"], *parts]),
-        *(total, without_heads),
-        published_millions=size["million_parameters"],
-        megabytes=megabytes if size["megabytes"] else None,
-        published_megabytes=size["megabytes"],
-    )
+    changes, published_mb = row.get("changes", {}), row["megabytes"]
+    ours = size(row["preset"], **changes)
+    megabytes = FLOAT32 * ours["without_heads"] / 2**20
+    if row["source"] == "albert_pytorch":
+        config = _read_config(configs.preset_path(row["preset"]))
+        width = changes["embedding_size"]
+        copies = width * (config.vocab_size + config.hidden_size * (width != config.hidden_size))
+        megabytes = ours["weights_mb"] + FLOAT32 * copies / 1e6
+    return {
+        "name": ours["name"],
+        "source": published.document()["sources"][row["source"]]["project"],
+        "parameters": ours["parameters"],
+        "without_heads": ours["without_heads"],
+        "published_millions": row["million_parameters"],
+        "mb": megabytes if published_mb else None,
+        "published_mb": published_mb,
+    }
 
 
-SIZE_HEAD = (
-    *("name", "parameters", "without heads", "published", "minus ours"),
-    *("MB", "published MB", "minus ours"),
-)
+def compared_sizes() -> List[Dict[str, Any]]:
+    """Returns the rows of --table."""
+    return list(map(compared_size, published.document()["sizes"]))
 
 
-def size_cells(row: ComparedSize) -> Tuple[str, ...]:
-    """Returns a row below SIZE_HEAD; differences are the published number minus ours."""
-
-    def pair(ours: Optional[float], theirs: Optional[float], places: int) -> Tuple[str, str]:
-        if ours is None or theirs is None:
-            return "-", "-"
-        return f"{theirs:.{places}f}", f"{round(theirs - ours, 1) + 0.0:+.1f}"  # no -0.0
-
-    millions = pair(row.without_heads / 1e6, row.published_millions, 0)
-    megabytes = pair(row.megabytes, row.published_megabytes, 1)
-    return (
-        *(row.name, f"{row.parameters:,}", f"{row.without_heads:,}"),
-        *(f"{millions[0]} M" if row.published_millions else "-", millions[1]),
-        *("-" if row.megabytes is None else f"{row.megabytes:.1f}", *megabytes),
-    )
+# ---- The command.
 
 
-def size_table(rows: Sequence[ComparedSize]) -> List[str]:
-    """Returns the lines of --table: a table for each project."""
-    lines: List[str] = []
-    for project in dict.fromkeys(row.source for row in rows):
-        cells = [SIZE_HEAD, *(size_cells(row) for row in rows if row.source == project)]
-        lines += ["", project] if lines else [project]
-        for name, *numbers in cells:
-            lines.append(f"  {name:<48}" + "".join(f"{number:>15}" for number in numbers))
-    return lines
+def _read_config(path: str) -> Any:
+    from albert import modeling
+
+    return modeling.AlbertConfig.from_json_file(path)
 
 
-def _list_lines(rows: Any) -> Iterator[str]:
-    yield (
-        f"{'name':<20}{'parameters':>14}{'without heads':>16}{'weights':>13}{'with slots':>14}"
-        f"{'GFLOP forward, 512 tokens':>28}"
-    )
-    for row in rows:
-        sizes = row["checkpoint_bytes"]
-        yield (
-            f"{row['name']:<20}{row['parameters']:>14,}{row['without_heads']:>16,}"
-            f"{_megabytes(sizes['weights']):>13}{_megabytes(sizes['with_slots']):>14}"
-            f"{row['forward_operations'] / GIGA:>28,.1f}"
-        )
+def _config_path(settings: Flags) -> str:
+    """The configuration file of the model that the flags name."""
+    if settings.albert_dir:
+        from albert.pretrained import released
+
+        folder = released.local_folder(settings.albert_dir, f"--albert_dir={settings.albert_dir}")
+        return os.path.join(folder, released.CONFIG_NAME)
+    return settings.albert_config_file or published_path(settings.name)
+
+
+def main(settings: Flags) -> None:
+    """Runs the script."""
+    shown: Any
+    if settings.list or settings.table:
+        shown = compared_sizes() if settings.table else list(map(size, configs.preset_names()))
+        head = [name.replace("_", " ") for name in shown[0]]
+        lines = _table(head, [row.values() for row in shown])
+    else:
+        path = _config_path(settings)
+        shown = plan(_read_config(path), settings)
+        lines = [f"{path}: {settings.task}", "", *_tables(shown)]
+    print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -13,12 +13,9 @@ import dataclasses
 import os
 import re
 import statistics
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
-
-import tensorflow.compat.v1 as tf
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert.command_line import cli
-from albert.training import evaluation, fine_tuning, hooks
 from albert.util import files, wording
 from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
@@ -42,77 +39,76 @@ class Flags(Settings):
 
 
 _NOT_DRAWN = re.compile(r"step|global_step|exit_.*|.*total")
-_ON_LOG_AXIS = ("gradient_norm", "loss_scale")
 _HEAD = ("run", "last step", "loss", "metric", "best", "at step", "examples/s")
 _COLUMNS = 3
+Curves = Dict[str, List[Tuple[int, float]]]  # metric -> (step, value)
 
 
 class Run(NamedTuple):
-    """What a folder says of its run; curves are lists of (step, value) by metric."""
+    """What a folder says of its run."""
 
     folder: str
-    training: Dict[str, List[Tuple[int, float]]]
-    evaluation: Dict[str, List[Tuple[int, float]]]
+    training: Curves
+    evaluation: Curves
     metric: str  # that chose the best checkpoint; "" without evaluations
     best_step: Optional[int]
 
 
 def read_run(folder: str) -> Run:
-    """Returns the run of a folder; raises ValueError if there is none, or for a damaged file."""
-    curve, ledger, summary = (
-        os.path.join(folder, name)
-        for name in (hooks.CURVE_NAME, evaluation.LEDGER_NAME, fine_tuning.SUMMARY_NAME)
-    )
-    rows: List[Dict[str, Any]] = list(hooks.read_curve(curve) if tf.io.gfile.exists(curve) else ())
+    """Returns the run of a folder; UserError if there is none, or for a damaged file."""
+    import tensorflow.compat.v1 as tf
+
+    from albert.training import evaluation, fine_tuning, hooks
+
+    names = (hooks.CURVE_NAME, evaluation.LEDGER_NAME, fine_tuning.SUMMARY_NAME)
+    curve, ledger, summary = (os.path.join(folder, name) for name in names)
+    rows = hooks.read_curve(curve) if tf.io.gfile.exists(curve) else []
     results = evaluation.read_results(folder)
     if not rows and not results:
-        raise UserError(
-            f"{folder} holds no run: no {hooks.CURVE_NAME}, no {evaluation.LEDGER_NAME}."
-        )
+        raise UserError(f"{folder} holds no run: no {names[0]}, no {names[1]}.")
     metric, best_step = "", None
     if results:
         best_step = files.read_json_object(ledger)["best_step"]
         metric = next((name for name in sorted(results[0].metrics) if "accuracy" in name), "loss")
         if tf.io.gfile.exists(summary):
-            metric = (
-                files.read_json_object(summary, {"metric": (str, None)}).get("metric") or metric
-            )
-    evaluated = [{"step": result.step, **result.metrics} for result in results]
-    return Run(folder, _curves(rows), _curves(evaluated), metric, best_step)
+            chosen = files.read_json_object(summary, {"metric": (str, None)})
+            metric = chosen.get("metric") or metric
+    evaluated = _curves({"step": result.step, **result.metrics} for result in results)
+    return Run(folder, _curves(rows), evaluated, re.sub("^eval_", "", metric), best_step)
 
 
-def _curves(rows: Sequence[Dict[str, Any]]) -> Dict[str, List[Tuple[int, float]]]:
+def _curves(rows: Iterable[Mapping[str, Any]]) -> Curves:
     """The columns of a table, without "eval_" in their names."""
-    curves: Dict[str, List[Tuple[int, float]]] = {}
+    curves: Curves = {}
     for row in rows:
         for name, value in row.items():
             if value not in ("", None):
-                point = (int(row["step"]), float(value))
+                point = int(row["step"]), float(value)
                 curves.setdefault(re.sub("^eval_", "", name), []).append(point)
     return curves
 
 
-def table(runs: Sequence[Run], labels: Sequence[str]) -> List[str]:
+def table(runs: Sequence[Run]) -> List[str]:
     """Returns the lines of a table with a row for each run."""
     cells = [_HEAD]
-    for run, label in zip(runs, labels):
-        points = run.training.get("loss", ())
+    for run in runs:
+        losses = run.training.get("loss")
         speeds = [speed for _, speed in run.training.get("examples_per_second", ())]
-        metric = re.sub("^eval_", "", run.metric)
-        best = dict(run.evaluation.get(metric, ())).get(run.best_step)
+        best = dict(run.evaluation.get(run.metric, ())).get(run.best_step)
         row = (
+            run.folder,
             str((run.training or run.evaluation)["step"][-1][0]),
-            f"{points[-1][1]:.4f}" if points else "-",
-            metric or "-",
+            f"{losses[-1][1]:.4f}" if losses else "-",
+            run.metric or "-",
             "-" if best is None else f"{best:.4f}",
-            "-" if run.best_step is None else str(run.best_step),
+            str(run.best_step or "-"),
             f"{statistics.median(speeds):.1f}" if speeds else "-",
         )
-        cells.append((label, *row))
+        cells.append(row)
     return wording.table(cells, left=(0, 3))
 
 
-def draw(path: str, runs: Sequence[Run], labels: Sequence[str]) -> None:
+def draw(path: str, runs: Sequence[Run]) -> None:
     """Draws a panel for each metric into a PNG file."""
     import matplotlib
 
@@ -125,29 +121,23 @@ def draw(path: str, runs: Sequence[Run], labels: Sequence[str]) -> None:
     figure, panels = pyplot.subplots(
         height, _COLUMNS, figsize=(12, 3.1 * height), squeeze=False, constrained_layout=True
     )
-    lines = []
     for axes in panels.flat[len(drawn) :]:
         axes.set_axis_off()
     for axes, name in zip(panels.flat, drawn):
         for number, run in enumerate(runs):
-            colour = f"C{number % 10}"
-            points = run.training.get(name, [(None, None)])
-            marker = "s" if len(points) == 1 else ""  # a line needs two
-            lines += axes.plot(*zip(*points), color=colour, marker=marker, markersize=4)
-            evaluated = run.evaluation.get(name, [(None, None)])
-            axes.plot(*zip(*evaluated), "o--", color=colour, markersize=5, linewidth=0.8)
+            for curves, style in ((run.training, ".-"), (run.evaluation, "o--")):
+                points = zip(*curves.get(name, [(None, None)]))
+                axes.plot(*points, style, color=f"C{number % 10}", markersize=4)
         axes.set(title=name.replace("_", " "), xlabel="step")
-        values = [value for run in runs for _, value in run.training.get(name, ()) if value > 0]
-        if name in _ON_LOG_AXIS and max(values, default=0) > 30 * min(values, default=1):
+        if name in ("gradient_norm", "loss_scale"):
             axes.set_yscale("log")
         axes.grid(alpha=0.3)
     figure.legend(
-        lines[: len(runs)],
-        labels,
+        panels.flat[0].get_lines()[::2],
+        [run.folder for run in runs],
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
-        ncol=min(3, len(runs)),
-        title="solid lines, squares: training; dashed lines, dots: evaluation",
+        title="solid lines: training; dashed lines: evaluation",
     )
     with files.atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110, bbox_inches="tight")
@@ -161,12 +151,9 @@ def main(settings: Flags) -> None:
     except ImportError as error:
         text = "albert plot needs matplotlib: pip install 'albert-tf[plots]'."
         raise UserError(text) from error
-    folders = [os.path.abspath(folder) for folder in settings.folders]
     runs = [read_run(folder) for folder in settings.folders]
-    above = os.path.commonpath([os.path.dirname(folder) for folder in folders])
-    labels = [os.path.relpath(folder, above) for folder in folders]
-    print("\n".join(table(runs, labels)))
-    draw(settings.output_file, runs, labels)
+    print("\n".join(table(runs)))
+    draw(settings.output_file, runs)
     print(f"Wrote {settings.output_file}.")
 
 

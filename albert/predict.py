@@ -23,18 +23,17 @@ import io
 import json
 import logging
 import os
-from typing import List, Optional, Sequence
+from typing import TYPE_CHECKING, List, Optional, Sequence
 
-from albert import predictor
-from albert.classification import model_folder
 from albert.classification.settings import ExitFlags
 from albert.command_line import cli
-from albert.data import text_lines
-from albert.pretrained import inference
 from albert.pretrained.settings import TextFlags
 from albert.util import wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
+
+if TYPE_CHECKING:
+    from albert import predictor
 
 _LOGGER = logging.getLogger("albert")
 OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
@@ -59,17 +58,24 @@ class Flags(TextFlags, ExitFlags):
         group="Output",
     )
 
+    def check(self) -> None:
+        """Checks what names the texts."""
+        super().check()
+        if self.text_b is not None and self.text_a is None:
+            raise UserError("--text_b is the second text of a pair: give --text_a too.")
+        if self.text_a is not None and self.input_file != "-":
+            raise UserError("Give either --text_a (and --text_b) or --input_file, not both.")
 
-def format_prediction(prediction: predictor.Prediction, output_format: str) -> str:
+
+def format_prediction(prediction: "predictor.Prediction", output_format: str) -> str:
     """Returns a line for a prediction; `output_format` is one of OUTPUT_FORMATS."""
-    is_table = output_format != "jsonl"
-    if prediction.score is not None:
-        score = prediction.score
-        return f"{score:.6f}" if is_table else json.dumps({"score": round(score, 6)})
-    if is_table:
-        values = prediction.probabilities.values()
-        return _row([str(prediction.label), *(f"{value:.6f}" for value in values)], output_format)
-    rounded = {label: round(value, 6) for label, value in prediction.probabilities.items()}
+    score, shares = prediction.score, prediction.probabilities
+    if output_format != "jsonl":
+        cells = [f"{value:.6f}" for value in ([score] if score is not None else shares.values())]
+        return _row(cells if score is not None else [str(prediction.label), *cells], output_format)
+    if score is not None:
+        return json.dumps({"score": round(score, 6)})
+    rounded = {label: round(value, 6) for label, value in shares.items()}
     content = {"label": prediction.label, "probabilities": rounded}
     return json.dumps(content, ensure_ascii=False)
 
@@ -83,50 +89,46 @@ def _row(cells: Sequence[str], output_format: str) -> str:
 
 
 def predict(settings: Flags) -> int:
-    """Answers all texts; returns how many.
+    """Answers all texts; returns how many. Raises UserError."""
+    from albert import predictor
+    from albert.classification import model_folder
+    from albert.pretrained import inference
 
-    Raises:
-      ValueError: flags, model or input that cannot be used.
-    """
     given = tuple(text for text in (settings.text_a, settings.text_b) if text is not None)
-    if settings.text_b is not None and settings.text_a is None:
-        raise UserError("--text_b is the second text of a pair: give --text_a too.")
-    if given and settings.input_file != text_lines.STANDARD:
-        raise UserError("Give either --text_a (and --text_b) or --input_file, not both.")
-    model = predictor.Predictor(
+    ending = os.path.splitext(settings.output_file)[1][1:]
+    output_format = settings.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
+    layers: List[int] = []
+    with predictor.Predictor(
         settings.model_dir,
         settings.checkpoint,
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
         exit_patience=settings.exit_patience,
         exit_threshold=settings.exit_threshold,
-    )
-    inference.announce(model.classifier.config, model.classifier.checkpoint, settings)
-    heading, labels = "", model.classifier.labels
-    ending = os.path.splitext(settings.output_file)[1][1:]
-    output_format = settings.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
-    if output_format != "jsonl":
-        heading = _row(["label", *labels], output_format) if labels else "score"
-    layers: List[int] = []
+    ) as model:
 
-    def answer(texts: inference.Texts) -> List[str]:
-        found = model.predict(texts)
-        layers.extend(one.layers for one in found if one.layers is not None)
-        return [format_prediction(prediction, output_format) for prediction in found]
+        def answer(texts: inference.Texts) -> List[str]:
+            found = model.predict(texts)
+            layers.extend(one.layers for one in found if one.layers is not None)
+            return [format_prediction(prediction, output_format) for prediction in found]
 
-    with model:
+        classifier, heading = model.classifier, ""
+        inference.announce(classifier.config, classifier.checkpoint, settings)
+        if output_format != "jsonl":
+            labels = classifier.labels
+            heading = _row(["label", *labels], output_format) if labels else "score"
         count = inference.answer_texts(
-            settings, answer, heading=heading, given=given, known=model.classifier.columns or ()
+            settings, answer, heading=heading, given=given, known=classifier.columns or ()
         )
     if layers:
         _LOGGER.info("%s", model_folder.describe_layers(layers))
     return count
 
 
-def main(settings: Flags):
+def main(settings: Flags) -> None:
     """Runs the script."""
     count = predict(settings)
-    if settings.output_file != text_lines.STANDARD:
+    if settings.output_file != "-":
         _LOGGER.info("Wrote %s to %s.", wording.counted(count, "answer"), settings.output_file)
 
 

@@ -144,9 +144,8 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and further keywords, are fields of model_fn.FineTuningModel, except num_labels
-    (C), max_seq_length (S) and dropout_prob, that of the head. Sequences are [B, C * S] or
-    [B, C, S].
+    num_labels is C, max_seq_length S, and dropout_prob that of the head; further keywords are
+    fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
     """
     head = model.choice_head(dropout_prob, num_labels)
 
@@ -158,18 +157,15 @@ def model_fn_builder(
         split = {name: tf.reshape(features[name], shape) for name in flat}
         return head(dict(features, **split), encoder)
 
-    return model_fn.build_model_fn(
-        model_fn.FineTuningModel(
-            config=albert_config,
-            init_checkpoint=init_checkpoint,
-            learning_rate=learning_rate,
-            num_train_steps=num_train_steps,
-            num_warmup_steps=num_warmup_steps,
-            use_tpu=use_tpu,
-            use_one_hot_embeddings=use_one_hot_embeddings,
-            hub_module=hub_module,
-            **settings,
-        ),
+    return model_fn.build_for_program(
         split_head,
-        metric_fn=model.tpu_metrics,
+        albert_config,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_tpu=use_tpu,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        hub_module=hub_module,
+        **settings,
     )

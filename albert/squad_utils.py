@@ -153,24 +153,13 @@ def v1_model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any further keyword, are the fields of model_fn.FineTuningModel, but for
-    use_einsum, which is ignored, and max_seq_length, the width S that predicted logits are padded
-    to where batches are shorter; by default that of the batch.
+    use_einsum is ignored. max_seq_length is the width S that predicted logits are padded to where
+    batches are shorter, by default that of the batch; further keywords are fields of
+    FineTuningFlags.
 
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
     del use_einsum
-    model = model_fn.FineTuningModel(
-        config=albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        **settings,
-    )
     head = heads.v1_head(max_seq_length)
 
     def renamed(
@@ -184,7 +173,18 @@ def v1_model_fn_builder(
             outputs[key] = tf.identity(outputs.pop(name), name=name)
         return output._replace(outputs=outputs)
 
-    return model_fn.build_model_fn(model, renamed)
+    return model_fn.build_for_program(
+        renamed,
+        albert_config,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_tpu=use_tpu,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        hub_module=hub_module,
+        **settings,
+    )
 
 
 def v2_model_fn_builder(
@@ -204,12 +204,13 @@ def v2_model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any further keyword, are the fields of model_fn.FineTuningModel, but for
-    max_seq_length, which is ignored, and those of squad.heads.v2_head.
+    max_seq_length is ignored; further keywords are fields of FineTuningFlags.
     """
     del max_seq_length
-    model = model_fn.FineTuningModel(
-        config=albert_config,
+    beam = heads.BeamSize(start_n_top, end_n_top)
+    return model_fn.build_for_program(
+        heads.v2_head(beam, dropout_prob),
+        albert_config,
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,
         num_train_steps=num_train_steps,
@@ -219,8 +220,6 @@ def v2_model_fn_builder(
         hub_module=hub_module,
         **settings,
     )
-    beam = heads.BeamSize(start_n_top, end_n_top)
-    return model_fn.build_model_fn(model, heads.v2_head(beam, dropout_prob))
 
 
 # ---- the official scores by their official names; a data set is the "data" list of a file ----

@@ -371,21 +371,9 @@ def write_text(source, target, size):
             stream.write(content + b"\n")
 
 
-def process_tree(root):
-    """Returns the ids of a process and all below it."""
-    found = [root]
-    for process in found:
-        try:
-            with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as stream:
-                found += [int(child) for child in stream.read().split()]
-        except FileNotFoundError:
-            continue
-    return found
-
-
 def measure_memory(options):
     """Runs the script on a long text and adds up the memory of its processes."""
-    from albert.util import progress
+    from squad_features import memory_in_use
 
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         text = os.path.join(folder, "text.txt")
@@ -398,7 +386,7 @@ def measure_memory(options):
         process = subprocess.Popen(command, cwd=os.path.dirname(os.path.dirname(__file__)) or ".")
         peak = 0
         while process.poll() is None:
-            peak = max(peak, progress.memory_in_use(process.pid, process_tree(process.pid)[1:]))
+            peak = max(peak, memory_in_use(process.pid))
             time.sleep(0.1)
         print(
             f"{os.path.getsize(text) / 1e6:.0f} MB of text, dupe_factor {options.dupe_factor}: "

@@ -57,18 +57,18 @@ def planned_batch(cell, arguments):
     from albert import plan
 
     name, length, precision, recompute = cell
-    job = plan.Job(
-        training_process.config_of(name),
-        "classification",
+    config = training_process.config_of(name)
+    run = plan.Flags(
+        task="classification",
         batch=1,
-        length=length,
+        max_seq_length=length,
         precision=precision,
         recompute=recompute,
+        memory_gb=arguments.memory_gb,
     )
-    runtime = plan.runtime_of(arguments.tensorflow + ".")
-    largest = plan.largest_batch(job, runtime, memory_bytes=arguments.memory_gb * 1e9)
-    found = plan.memory(job, runtime)
-    return largest, found["peak"] - found["activations"] - found["temporaries"]
+    found = plan.memory(config, run)
+    standing = found["peak"] - found["activations"] - found["temporaries"]
+    return plan.largest_batch(config, run), standing
 
 
 def next_batch(runs, planned, arguments):

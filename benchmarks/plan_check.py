@@ -34,7 +34,7 @@ FITTED = [
     "albert_large_v2:4x128:bfloat16@2",
     "albert_xlarge_v2:1x64@2",
 ]
-# And not to these, but for activations_factor of TensorFlow 1.15.
+# And not to these.
 HELD_OUT = [
     "albert_base_v2:8x256",
     "albert_zh_small:32x128",
@@ -62,22 +62,20 @@ def parse_run(text):
     return run, int(place) if place else None
 
 
-def planned(run, found):
+def planned(run):
     """The plan's memory in bytes."""
     from albert import plan
 
-    job = plan.Job(
-        training_process.config_of(run["config"]),
-        run["task"],
-        run["batch"],
-        run["length"],
+    flags = plan.Flags(
+        task=run["task"],
+        batch=run["batch"],
+        max_seq_length=run["length"],
         precision=run["precision"],
         recompute=run["recompute"],
-        accumulation=run["accumulation"],
-        predictions=run["predictions"],
+        gradient_accumulation_steps=run["accumulation"],
+        max_predictions_per_seq=run["predictions"],
     )
-    runtime = plan.runtime_of(found["tensorflow"])
-    return plan.memory(job, runtime)["peak"]
+    return plan.memory(training_process.config_of(run["config"]), flags)["peak"]
 
 
 def check(arguments):
@@ -94,7 +92,7 @@ def check(arguments):
             if "error" in found:
                 print(f"| | {text} | {found['error']} |", flush=True)
                 continue
-            memory = planned(run, found)
+            memory = planned(run)
             print(
                 f"| {found['tensorflow']} | {text.partition('@')[0]}"
                 f" | {memory / 1e9:.2f} | {found['peak_memory'] / 1e9:.2f}"

@@ -76,8 +76,12 @@ def operations(run):
     from albert import plan
 
     config = training_process.config_of(run["config"])
-    job = plan.Job(config, "pretraining", run["batch"], run["length"])
-    return plan.operations(job._replace(predictions=run["predictions"]))["total"]
+    planned = plan.Flags(
+        batch=run["batch"],
+        max_seq_length=run["length"],
+        max_predictions_per_seq=run["predictions"],
+    )
+    return plan.operations(config, planned)["total"]
 
 
 def steps(options, folder):

@@ -80,22 +80,27 @@ def measure_here(options):
     print(json.dumps(dict(result, seconds=seconds, read=read)))
 
 
-def process_tree(root):
-    """The ids of a process and all below it."""
-    found = [root]
+def memory_in_use(root):
+    """The bytes that a process and all below it take together, on Linux.
+
+    The resident set of the first, and what each of the others does not share.
+    """
+    found, total = [root], 0
     for process in found:
         try:
             with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as stream:
                 found += [int(child) for child in stream.read().split()]
-        except FileNotFoundError:
+            with open(f"/proc/{process}/smaps_rollup", encoding="ascii") as stream:
+                fields = dict(line.split(":", 1) for line in stream if line.endswith("kB\n"))
+        except (FileNotFoundError, ProcessLookupError):
             continue
-    return found
+        names = ["Rss"] if process == root else ["Private_Clean", "Private_Dirty"]
+        total += sum(int(fields[name].split()[0]) * 1024 for name in names)
+    return total
 
 
 def measure(options, path, purpose):
     """Makes the features in a process of its own and watches its memory."""
-    from albert.util import progress
-
     command = [sys.executable, __file__, "--run", purpose, "--files", path]
     command.append(f"--folder={options.folder}")
     for name in PASSED_ON:
@@ -105,7 +110,7 @@ def measure(options, path, purpose):
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL)
         peak = 0
         while process.poll() is None:
-            peak = max(peak, progress.memory_in_use(process.pid, process_tree(process.pid)[1:]))
+            peak = max(peak, memory_in_use(process.pid))
             time.sleep(SAMPLE_SECONDS)
         if process.returncode:
             raise SystemExit(f"{' '.join(command)} ended with exit code {process.returncode}")

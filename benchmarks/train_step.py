@@ -42,6 +42,7 @@ def build_program(tf, arguments):
     import plain_model
 
     from albert import modeling, optimization
+    from albert.configs.flags import OptimizerFlags
 
     config = modeling.AlbertConfig.from_json_file(arguments.config)
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
@@ -52,8 +53,9 @@ def build_program(tf, arguments):
     if arguments.program == "plain":
         return tf.group(plain_model.update(tf, loss), loss)
     tf.train.get_or_create_global_step()
-    numbers = {"init_lr": 1e-5, "num_train_steps": 1000, "num_warmup_steps": 10}
-    step = optimization.build_train_step(loss, use_xla=True, **numbers)
+    flags = OptimizerFlags(learning_rate=1e-5)
+    length = {"num_train_steps": 1000, "num_warmup_steps": 10}
+    step = optimization.build_train_step(loss, flags, use_xla=True, **length)
     return tf.group(step.train_op, loss)
 
 
@@ -292,8 +294,13 @@ def floating_point_operations(arguments):
 
     config = modeling.AlbertConfig.from_json_file(arguments.config)
     task = {"classifier": "classification"}.get(arguments.head, arguments.head)
-    job = plan.Job(config, task, arguments.batch, arguments.length)
-    return plan.operations(job._replace(predictions=arguments.predictions))["forward"]
+    run = plan.Flags(
+        task=task,
+        batch=arguments.batch,
+        max_seq_length=arguments.length,
+        max_predictions_per_seq=arguments.predictions,
+    )
+    return plan.operations(config, run)["forward"]
 
 
 def print_table(workers, arguments):

@@ -76,32 +76,29 @@ def features_of(run, vocab_size):
 def model_fn_of(run, config):
     """The model function that the task's script trains with."""
     from albert import classifier_utils, race_utils
+    from albert.configs.flags import FineTuningFlags
     from albert.pretraining import model
-    from albert.runtimes import compat
+    from albert.pretraining.settings import PretrainingFlags
     from albert.squad import heads
     from albert.training import model_fn
 
     settings = {
-        "config": config,
-        "init_checkpoint": None,
         "learning_rate": 1e-5,
-        "num_train_steps": 1000,
-        "num_warmup_steps": 10,
-        "compute_dtype": compat.compute_dtype(run["precision"]),
+        "precision": run["precision"],
         "recompute": run["recompute"],
-        "use_xla": True,
         "gradient_accumulation_steps": run["accumulation"],
         "seed": 1,
     }
     if run["task"] == "pretraining":
-        return model.build_model_fn(model.ModelSettings(**settings))
+        return model.build_model_fn(PretrainingFlags(num_train_steps=1000, **settings), config)
     head = {
         "classification": lambda: classifier_utils.classification_head(2, False),
         "squad_v1": lambda: heads.v1_head(run["length"]),
         "squad_v2": lambda: heads.v2_head(heads.BeamSize(), 0.1),
         "race": lambda: race_utils.choice_head(0.1),
     }[run["task"]]()
-    return model_fn.build_model_fn(model_fn.FineTuningModel(**settings), head)
+    schedule = model_fn.Schedule(1000, 10)
+    return model_fn.build_model_fn(FineTuningFlags(**settings), config, head, schedule=schedule)
 
 
 def config_of(name):

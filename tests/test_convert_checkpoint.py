@@ -16,7 +16,6 @@ from albert.pretrained import released, warm_start
 from tests.support import (
     albert_zh_models,
     conversion_check,
-    huggingface_models,
     pretrained_models,
     released_archives,
     script_process,
@@ -156,39 +155,31 @@ def test_files_named_by_flags_need_not_lie_in_the_folder(tmp_path):
     assert (tmp_path / "ours" / "words.txt").exists()
 
 
-@pytest.mark.parametrize("direction", ["", "albert_zh"])
-def test_an_unknown_direction_is_refused(direction, tmp_path):
-    with pytest.raises(ValueError, match="from_albert_zh, from_huggingface"):
-        convert(direction, tmp_path, tmp_path / "new")
-
-
 @pytest.mark.parametrize(
-    "direction, flag",
+    "direction, flag, named",
     [
-        ("from_huggingface", "--layout=google"),
-        ("from_albert_zh", "--head=encoder"),
-        ("to_huggingface", "--approximate_gelu"),
-        ("from_huggingface", "--pytorch_model_bin"),
-        ("to_google_layout", "--huggingface_python=python"),
-        ("from_huggingface", "--init_checkpoint=model.ckpt"),
+        ("", "--layout=native", "--direction"),
+        ("albert_zh", "--layout=native", "from_albert_zh, from_huggingface"),
+        ("from_huggingface", "--layout=google", "--layout"),
+        ("from_albert_zh", "--head=encoder", "--head"),
+        ("to_huggingface", "--approximate_gelu", "--approximate_gelu"),
+        ("from_huggingface", "--init_checkpoint=model.ckpt", "--init_checkpoint"),
     ],
 )
-def test_a_flag_of_another_direction_is_refused(direction, flag, tmp_path):
-    with pytest.raises(ValueError, match=flag.split("=")[0]):
+def test_direction_and_flags_have_to_fit(direction, flag, named, tmp_path):
+    with pytest.raises(ValueError, match=named):
         convert(direction, tmp_path, tmp_path / "new", flag)
 
 
 @pytest.mark.slow
-def test_the_command_takes_the_direction_as_its_first_word_and_an_existing_folder_is_kept(tmp_path):
+def test_the_command_takes_the_direction_as_its_first_word(tmp_path):
     source, target = albert_zh_models.write(tmp_path / "zh"), tmp_path / "ours"
     arguments = ["from_albert_zh", f"--input_dir={source}", f"--output_dir={target}"]
-    done = script_process.run_process("convert_checkpoint", *arguments)
-    assert done.returncode == 0, done.stderr
-    assert b"converted: 31 variables" in done.stdout
-    before = {path.name: path.read_bytes() for path in target.iterdir()}
-    with pytest.raises(ValueError, match=f"--output_dir={target}"):
-        convert("from_albert_zh", source, target)
-    assert {path.name: path.read_bytes() for path in target.iterdir()} == before
+    for code in (0, 1):  # an existing folder is kept
+        done = script_process.run_process("convert_checkpoint", *arguments)
+        assert done.returncode == code, done.stderr
+        assert code or b"converted: 31 variables" in done.stdout
+    assert len(values_in(target)) == 31
 
 
 @pytest.mark.slow
@@ -206,7 +197,3 @@ def test_the_error_of_training_on_such_a_checkpoint_names_a_command_that_works(t
             str(tmp_path / "ours"), tf.trainable_variables(), required_scopes=("bert", "cls")
         ).report
     assert not report.new and not report.left_over
-
-
-def test_the_environment_that_messages_name_is_the_one_tests_use():
-    assert huggingface_models.PYTHON.parts[-4:] == (".venv", "huggingface", "bin", "python")

@@ -28,10 +28,9 @@ every_page = pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.
 
 def flags_of(script):
     """Names of a script's flags, booleans also with `no` in front."""
-    flag_values = flags_lib.flags.FlagValues()
-    importlib.import_module(f"albert.{script}").define_flags(flag_values)
-    booleans = {f"no{name}" for name in flag_values if flag_values[name].boolean}
-    return set(flag_values) | booleans | ABSL | OF_EVERY_SCRIPT
+    described = flags_lib.describe(importlib.import_module(f"albert.{script}").Flags)
+    booleans = {f"no{name}" for name, options in described.items() if options["kind"] is bool}
+    return set(described) | booleans | ABSL | OF_EVERY_SCRIPT
 
 
 def commands_in(text):
@@ -108,7 +107,7 @@ def test_the_flags_that_replace_those_of_other_projects_exist():
     source = {path.stem: path.read_text(encoding="utf-8") for path in scripts}
     known = set()
     for script, text in source.items():
-        if "\ndef define_flags(" in text:
+        if "    cli.run(" in text:
             known |= flags_of(script)
     rows = re.findall(r"^\| (.+?) \| (.+) \|$", (ROOT / "docs" / "relatives.md").read_text(), re.M)
     assert len(rows) > 60

@@ -148,37 +148,43 @@ def test_a_keras_layer_is_trained(module_tf2):
 
 
 @pytest.mark.parametrize(
-    "arguments, words",
-    [
-        (["--checkpoint_name=model.ckpt-9"], "model.ckpt-9"),
-        (["--config_name=config.json"], "config.json"),
-        (["--vocab_file=vocab.txt"], "vocab.txt"),
-    ],
+    "flag",
+    ["--checkpoint_name=model.ckpt-9", "--config_name=config.json", "--vocab_file=vocab.txt"],
 )
-def test_mistakes_are_named_and_leave_nothing(archive, tmp_path, arguments, words):
-    with pytest.raises(ValueError, match=words):
-        export(archive, str(tmp_path / "module"), *arguments)
+def test_a_missing_file_is_named(archive, tmp_path, flag):
+    with pytest.raises(ValueError, match=flag.split("=")[1]):
+        export(archive, str(tmp_path / "module"), flag)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_exists_is_not_touched(archive, module):
-    with pytest.raises(ValueError, match="--export_path"):
-        export(archive, module)
-    assert call(module, "tokens", BATCH)
-
-
 @pytest.mark.slow
-def test_files_that_do_not_belong_together_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    "changes, words", [({"num_hidden_groups": 2}, "group_1"), ({"vocab_size": 100}, "100")]
+)
+@pytest.mark.parametrize("kind", ["tf1", "tf2"])
+def test_files_of_different_models_are_refused(tmp_path, changes, words, kind):
     archive = pretrained_models.write_archive(tmp_path / "archive")
-    for changes, words in (({"num_hidden_groups": 2}, "group_1"), ({"vocab_size": 100}, "100")):
-        config = pretrained_models.config(**changes).to_json_string()
-        pathlib.Path(archive, "albert_config.json").write_text(config, encoding="utf-8")
-        with pytest.raises(ValueError, match=words):
-            export(archive, str(tmp_path / "module"))
+    config = pretrained_models.config(**changes).to_json_string()
+    pathlib.Path(archive, "albert_config.json").write_text(config, encoding="utf-8")
+    with pytest.raises(ValueError, match=words):
+        export(archive, str(tmp_path / "module"), f"--format={kind}")
+    assert os.listdir(str(tmp_path)) == ["archive"]
+
+
+def test_an_existing_folder_is_refused(archive, module):
+    with pytest.raises(ValueError, match=module):
+        export(archive, module)
 
 
 # ---------------------------------------------------------------------------------------------
 # Against the reference.
+
+
+def described(tensors):
+    return {
+        name: [tf.as_dtype(info.dtype).name, tf.TensorShape(info.tensor_shape).as_list()]
+        for name, info in tensors.items()
+    }
 
 
 @pytest.mark.slow
@@ -198,16 +204,7 @@ def test_our_module_of_its_model_equals_the_module_of_the_reference(tmp_path):
     for graph in graphs:
         assert sorted(graph.signature_def) == known["signatures"]
         for side in ("inputs", "outputs"):
-            found = {
-                signature: {
-                    name: [
-                        tf.as_dtype(info.dtype).name,
-                        tf.TensorShape(info.tensor_shape).as_list(),
-                    ]
-                    for name, info in getattr(definition, side).items()
-                }
-                for signature, definition in graph.signature_def.items()
-            }
-            assert found == known[side]
+            definitions = graph.signature_def.items()
+            assert {name: described(getattr(one, side)) for name, one in definitions} == known[side]
     with tf.Graph().as_default():
         assert sorted(hub_module.Module(path).variable_map) == known["variable_map"]

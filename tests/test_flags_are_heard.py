@@ -124,7 +124,7 @@ HEARD = {
         **probes("""
             direction=nothere input_dir=/nowhere output_dir={work}/other vocab_file=/nowhere
             albert_config_file=/nowhere init_checkpoint=/nowhere layout=google head=encoder
-            approximate_gelu=true pytorch_model_bin=true huggingface_python=/nowhere
+            approximate_gelu=true
         """),
     },
     "create_pretraining_data": {
@@ -141,9 +141,9 @@ HEARD = {
         **probes("name=nothere list=true"),
         **dict.fromkeys(
             ["base_url", "data_dir"],
-            DOWNLOAD_DATA + "test_what_to_put_where_without_a_network_is_said_and_then_taken",
+            DOWNLOAD_DATA + "test_without_a_network_the_message_says_what_to_put_where",
         ),
-        "sha256": DOWNLOAD_DATA + "test_a_changed_download_is_refused_with_both_hashes",
+        "sha256": DOWNLOAD_DATA + "test_a_file_with_another_hash_is_refused_with_both",
         **dict.fromkeys(
             ["size_limit_gb", "time_limit_minutes"],
             DOWNLOAD_DATA + "test_limits_are_those_of_the_flags",
@@ -543,7 +543,7 @@ def module_of(script):
 @pytest.mark.parametrize("script", scripts())
 def test_every_flag_has_its_entry(script):
     defined = flags.FlagValues()
-    module_of(script).define_flags(defined)
+    module_of(script).Flags(defined)
     assert sorted(HEARD[script]) == sorted(defined)
     has_probes = not all(isinstance(entry, str) for entry in HEARD[script].values())
     assert has_probes == (script in PROBES)

@@ -9,6 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization
+from albert.configs.flags import OptimizerFlags
 from albert.ops import fused, plain
 from tests.support import model_outputs, numpy_albert
 
@@ -235,11 +236,10 @@ def test_three_updates_are_those_of_numpy(optimizer):
         loss = built(training=True)["loss"]
         step = optimization.build_train_step(
             loss,
-            init_lr=0.04,
+            OptimizerFlags(learning_rate=0.04, optimizer=optimizer),
             num_train_steps=4,
             num_warmup_steps=2,
             poly_power=2.0,
-            optimizer=optimizer,
         )
         with new_session() as session:
             fetched = [session.run([loss, step.learning_rate, step.train_op]) for _ in rates]

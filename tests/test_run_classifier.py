@@ -15,7 +15,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, tokenization
 from albert.classification import run as classifier_run
-from albert.configs import published
 from albert.pretrained import model_vocabulary
 from albert.training import estimators, evaluation, fine_tuning
 from albert.util import flags as flags_lib
@@ -657,60 +656,6 @@ def test_scores_that_differ_by_less_than_the_threshold_are_the_same(tmp_path):
 
 def warnings_in(caplog):
     return [record for record in caplog.records if record.levelno >= logging.WARNING]
-
-
-@pytest.mark.slow
-def test_a_training_too_short_to_learn_is_told_to_go_on_and_not_called_collapsed(
-    folder, tmp_path, caplog
-):
-    arguments = ("--do_train", "--do_eval", "--learning_rate=0", "--train_step=2")
-    for said in ("step 2", "Nothing to train"):  # also where all has been done before
-        caplog.clear()
-        with caplog.at_level(logging.INFO, "albert"):
-            run(folder, tmp_path, *arguments)
-        assert said in caplog.text and caplog.text.count("more updates (--train_step)") == 2
-        assert not [record for record in warnings_in(caplog) if "updates" in record.message]
-    assert not (tmp_path / "training_warnings.json").exists()
-
-
-@pytest.mark.slow
-def test_a_training_that_collapses_says_so_while_it_runs(folder, tmp_path, caplog):
-    arguments = ("--do_train", "--do_eval", "--save_checkpoints_steps=400", "--log_steps=20")
-    with caplog.at_level(logging.INFO, "albert"):
-        run(folder, tmp_path, *arguments, "--train_step=260", "--learning_rate=1.0")
-    said = [record.message for record in caplog.records]
-    (found,) = [number for number, text in enumerate(said) if "a lower --learning_rate" in text][:1]
-    assert "step 260/260" in "".join(said[found:])
-    (kept,) = read_json(tmp_path / "training_warnings.json")
-    assert kept["text"] == said[found] and 100 <= kept["step"] < 260
-    summary = read_json(tmp_path / "run_summary.json")
-    assert summary["warnings"] == [kept] and summary["published"] == []
-
-
-@pytest.mark.slow
-def test_nothing_is_said_of_a_training_that_learns(folder, tmp_path, caplog):
-    rate = ("--train_step=260", "--learning_rate=0.001", "--save_checkpoints_steps=400")
-    run(folder, tmp_path, "--do_train", "--do_eval", *rate)
-    assert read_json(tmp_path / "run_summary.json")["metrics"]["eval_accuracy"] > 0.8
-    assert not [one for one in warnings_in(caplog) if "updates" in one.message]
-    assert not (tmp_path / "training_warnings.json").exists()
-
-
-@pytest.mark.parametrize(
-    "task,model,rate",
-    [
-        ("lcqmc", "albert_zh_tiny", 1e-4),
-        ("lcqmc", "albert_zh_base", 2e-5),
-        ("lcqmc", None, 2e-5),
-        ("mrpc", "albert_zh_tiny", 2e-5),
-    ],
-)
-def test_the_usual_learning_rate_is_that_published_of_the_model(
-    folder, tmp_path, task, model, rate
-):
-    asked = settings_for(folder, tmp_path, "--do_train").replace(task_name=task)
-    known = published.Model("", (model,)) if model else None
-    assert classifier_run.ClassifierTask(asked, None).usual_learning_rate(known) == rate
 
 
 @pytest.mark.parametrize("handle", ["some/module", "https://hub/albert/1"])

@@ -220,7 +220,7 @@ def test_exports_answer_without_being_told_where_answers_may_be(folder, trained,
     records = tmp_path / "predict.tf_record"
     given = ["--do_predict", f"--predict_feature_file={records}", f"--export_dir={tmp_path}"]
     given = arguments_for(folder, path, version, *given)
-    settings = flags_lib.parse(SCRIPTS[version].define_flags, given)
+    settings = flags_lib.parse(SCRIPTS[version].Flags, given)
     outcome = SCRIPTS[version].answer(settings)
     serialized = next(tf.python_io.tf_record_iterator(str(records)))
     features = tf.train.Example.FromString(serialized).features.feature

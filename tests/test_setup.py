@@ -76,10 +76,6 @@ def test_running_environment_meets_the_requirements():
         assert metadata.get_distribution(name).version in wanted, name
 
 
-# It runs by another interpreter than the package.
-FOREIGN_PROGRAM = ROOT / "albert" / "conversion" / "huggingface_process.py"
-
-
 def imported_packages(paths):
     """Returns the distributions outside the standard library that files import."""
     imported = set()
@@ -89,11 +85,7 @@ def imported_packages(paths):
                 imported.update(alias.name.split(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 imported.add(node.module.split(".")[0])
-    known = {
-        item.name
-        for name in ("requirements.txt", "requirements-huggingface.txt")
-        for item in parsed(name)
-    }
+    known = {item.name for item in parsed("requirements.txt")}
     names = {MODULES.get(name, name.replace("_", "-")) for name in imported - {"albert"}}
     standard = getattr(sys, "stdlib_module_names", None)
     if standard is None:
@@ -104,13 +96,7 @@ def imported_packages(paths):
 def test_what_is_imported_is_required_and_nothing_more():
     # tensorflow-hub imports a part of setuptools.
     known = {item.name for item in parsed("requirements.txt")} - {"setuptools"}
-    assert imported_packages(set((ROOT / "albert").rglob("*.py")) - {FOREIGN_PROGRAM}) == known
-
-
-def test_what_runs_beside_pytorch_has_its_own_requirements():
-    known = {item.name for item in parsed("requirements-huggingface.txt")}
-    # numpy comes with each of them.
-    assert imported_packages([FOREIGN_PROGRAM]) - {"numpy"} <= known
+    assert imported_packages(set((ROOT / "albert").rglob("*.py"))) == known
 
 
 def test_setup_takes_the_requirements_and_the_version_from_their_homes():

@@ -74,7 +74,7 @@ def test_help_needs_no_python_and_has_every_flag(checkout, script):
     done = run(checkout, "--tasks=rte", "--help", script=script)
     assert done.returncode == 0, done.stderr
     values = flags.FlagValues()
-    sweep.define_flags(values)
+    sweep.Flags(values)
     # The first line names the module.
     described = values.get_help(include_special_flags=False).split(":\n", 1)[1]
     expected = f"{sweep.__doc__}\n{described}".strip()

@@ -24,6 +24,7 @@ from albert import (
     run_squad_v2,
 )
 from albert.classification import run as classifier_run
+from albert.pretraining import model as pretraining_model
 from albert.race import run as race_run
 from albert.squad import run as squad_run
 from albert.training import estimators, fine_tuning, model_fn
@@ -126,7 +127,9 @@ def pretraining(folder, *tpu):
         TRAIN: run_pretraining.input_fn_builder([file], *size, True),
         EVAL: run_pretraining.input_fn_builder([file], *size, False),
     }
-    return Script(run_pretraining.build_model_fn(settings, config), inputs)
+    return Script(
+        pretraining_model.build_model_fn(settings, config, use_one_hot_embeddings=True), inputs
+    )
 
 
 def fine_tuned(script, task, folder, modes, *arguments):
@@ -136,7 +139,7 @@ def fine_tuned(script, task, folder, modes, *arguments):
     settings = flags_lib.parse(script.Flags, flags_for(folder, *words))
     run = fine_tuning.FineTuning(settings, task)
     run.task.check_data()
-    run.length = model_fn.TrainingLength(10, 0)
+    run.schedule = model_fn.Schedule(10)
     splits = {
         mode: "predict" if mode == PREDICT and "squad" in task.name else "train" for mode in modes
     }
@@ -243,6 +246,7 @@ os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
 import numpy as np
 import tensorflow.compat.v1 as tf
 from albert import modeling, optimization
+from albert.configs.flags import OptimizerFlags
 wrapper_module = sys.modules[tf.tpu.CrossShardOptimizer.__module__]
 total = lambda tensor, *_: 2.0 * tf.convert_to_tensor(tensor)
 tf.tpu.cross_replica_sum = wrapper_module.tpu_ops.cross_replica_sum = total
@@ -258,7 +262,8 @@ def one_update(recompute):
         loss = tf.reduce_mean(tf.square(model.get_sequence_output() - 0.5))
         loss += tf.reduce_mean(model.get_pooled_output())
         step = optimization.build_train_step(
-            loss, init_lr=0.1, num_train_steps=9, num_warmup_steps=0, use_tpu=True)
+            loss, OptimizerFlags(learning_rate=0.1), num_train_steps=9, num_warmup_steps=0,
+            use_tpu=True)
         with tf.control_dependencies([step.train_op]):
             return tf.identity(loss)
     return update

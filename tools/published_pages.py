@@ -30,19 +30,6 @@ def filled(text: str) -> str:
 def _table(name: str) -> str:
     if name == "recipes":
         return _recipes()
-    if name == "troubles":
-        found = published.document()["troubles"]
-        rows = [
-            (
-                ", ".join(one["models"]),
-                one["task"] or "any",
-                one["what"],
-                one["remedy"],
-                one["source"],
-            )
-            for one in found
-        ]
-        return _markdown(("model", "task", "what happens", "what was tried", "source"), rows)
     if name == "glue and clue":
         tasks = task_table.GLUE + task_table.CHINESE
         return _markdown(
@@ -50,8 +37,11 @@ def _table(name: str) -> str:
             [(task.name, *_numbers(task.recipe)) for task in tasks],
         )
     if name.startswith("sizes of "):
-        rows = [row for row in plan.compared_sizes() if row.source == name[len("sizes of ") :]]
-        return _markdown(plan.SIZE_HEAD, map(plan.size_cells, rows))
+        rows = [
+            row for row in plan.compared_sizes() if row.pop("source") == name[len("sizes of ") :]
+        ]
+        head = [key.replace("_", " ") for key in rows[0]]
+        return _markdown(head, [tuple(map(plan.cell, row.values())) for row in rows])
     (result,) = [one for one in published.document()["results"] if one["name"] == name]
     titles = [column["title"] for column in result["columns"]]
     rows = [(row["model"], *map(_cell, row["values"])) for row in result["rows"]]

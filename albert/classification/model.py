@@ -5,14 +5,13 @@
 Dimensions: B batch, H hidden, C labels (1 for regression).
 """
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.classification.settings import EXIT_THRESHOLD
 from albert.ops import plain
-from albert.training import metrics
 
 HEAD_DROPOUT = 0.1
 
@@ -220,21 +219,3 @@ def classification_head(
         return fine_tuning_utils.HeadOutput(loss, outputs, logged)
 
     return head
-
-
-def tpu_metrics(names: Sequence[str], num_labels: int = 2) -> Callable:
-    """Returns the metric_fn of the metrics `names`; see model_fn.build_model_fn."""
-
-    def metric_fn(
-        *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
-    ) -> Dict[str, Any]:
-        return metrics.in_graph(
-            names,
-            labels=outputs["label_ids"],
-            predictions=outputs["predictions"],
-            losses=per_example_loss,
-            weights=is_real_example,
-            num_labels=num_labels,
-        )
-
-    return metric_fn

@@ -19,7 +19,6 @@ from albert.classification import model, model_folder, tasks
 from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import TaskData
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
-from albert.configs import published
 from albert.data import batches
 from albert.training import evaluation, fine_tuning, metrics
 from albert.util import files
@@ -70,7 +69,6 @@ class ClassifierTask(fine_tuning.Task):
         self.name = task.name
         self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
         self.earlier = {"is_pair": task.is_pair}
-        self.metric_fn = model.tpu_metrics(measured(task), task.num_labels)
         self.has_exits = settings.early_exit or (not settings.do_train and self._recorded_exits())
         self._patience: Optional[model.Patience] = None
         if settings.exit_patience:
@@ -109,12 +107,6 @@ class ClassifierTask(fine_tuning.Task):
         """A task of the user's own may have the name of a published one."""
         is_custom = self.settings.task_name.strip().lower() == tasks.CUSTOM
         return "" if is_custom else self.name
-
-    def usual_learning_rate(self, model: Optional[published.Model]) -> Optional[float]:
-        """Returns the published one, or else that of the task's recipe."""
-        if not self.published_name:
-            return None
-        return super().usual_learning_rate(model) or self.declared.recipe.learning_rate
 
     @property
     def predicts(self) -> bool:
@@ -198,11 +190,6 @@ class ClassifierTask(fine_tuning.Task):
             early_exit=self.has_exits,
             patience=self._patience,
         )
-
-    def constant_loss(self, features: fine_tuning.Split) -> metrics.ConstantLoss:
-        """Returns the entropy of the labels, or their variance."""
-        labels = [example.label for example in features.examples]
-        return metrics.constant_loss(labels, self.declared.is_regression)
 
     # ---- evaluation ----
 

@@ -1,15 +1,15 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of run_classifier, and those of a custom task, which sweep and predict have too."""
+"""The flags of run_classifier and sweep, and those that they share with predict."""
 
 import dataclasses
 import functools
-from typing import Optional
+from typing import Any, Optional
 
-from albert.classification.task_table import CUSTOM, TASKS, get_task
+from albert.classification.task_table import CHINESE_TASKS, CUSTOM, GLUE_TASKS, TASKS, get_task
 from albert.configs import flags as shared
 from albert.util.errors import UserError
-from albert.util.flags import Settings, flag
+from albert.util.flags import Settings, describe, flag
 
 EXIT_THRESHOLD = 0.1  # of scores
 
@@ -81,3 +81,67 @@ class ClassifierFlags(shared.TaskFlags, CustomTaskFlags, ExitFlags):
         super().check()
         if self.task_name.strip().lower() != CUSTOM:
             get_task(self.task_name)
+
+
+# Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
+# mismatched data; lcqmc_pair has the same data as lcqmc.
+SUITES = {
+    "glue": tuple(name for name in GLUE_TASKS if name != "mismnli"),
+    "clue": tuple(name for name in CHINESE_TASKS if name != "lcqmc_pair"),
+}
+# Flags of run_classifier of which a sweep combines several values.
+GRID = (
+    *("max_seq_length", "train_batch_size", "train_step", "warmup_step", "num_train_epochs"),
+    *("warmup_proportion", "save_checkpoints_steps", "learning_rate", "precision", "padding"),
+)
+
+
+def _several(name: str) -> Any:
+    """A flag of a run that takes several values; None: the task's published value."""
+    options = dict(describe(ClassifierFlags)[name], several=True)
+    return dataclasses.field(default=None, metadata=options)
+
+
+# Each value is a text, such as "1e-5,3e-5".
+_GridFlags: Any = dataclasses.make_dataclass(
+    "_GridFlags",
+    [(name, Optional[str], _several(name)) for name in GRID],
+    bases=(Settings,),
+    frozen=True,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
+    """The flags of a sweep."""
+
+    suite: str = _data("glue", "Tasks to run unless --tasks names them.", choices=sorted(SUITES))
+    data_dir: str = _data(
+        None, "Folder of the data sets, or of the task.", path=True, required=True
+    )
+    tasks: Optional[str] = _data(
+        None, "Tasks, comma-separated, or custom; default: those in --data_dir."
+    )
+    model_dir: Optional[str] = flag(None, "Another name of --albert_dir.", path=True, group="Model")
+    output_dir: str = flag(
+        None, "Folder for all runs and the results.", path=True, required=True, group="Output"
+    )
+    do_predict: bool = flag(True, "Predict the test data, if present.", group="What to do")
+    dry_run: bool = flag(
+        False, "Check everything, print the commands, and exit.", group="What to do"
+    )
+    seeds: str = flag("12345", "Seeds, such as 1,2,3 or 1-5.", group="Training")
+    run_flags: Optional[str] = flag(
+        None, "More flags for every run, such as '--recompute --log_steps=10'.", group="Training"
+    )
+
+    @property
+    def needs_model(self) -> bool:
+        """The runs say what they need."""
+        return False
+
+    def check(self) -> None:
+        """Refuses two models."""
+        super().check()
+        if self.model_dir and self.albert_dir:
+            raise UserError("Give either --model_dir or --albert_dir, not both.")

@@ -53,9 +53,9 @@ def run(
     """
     _print_any_text()
     if set(sys.argv[1:]) & set(_HELP):
-        _show(f"{commands.as_started(usage)}\n{flags_help(kind)}")
+        show(f"{commands.as_started(usage)}\n{flags_help(kind)}")
     if "--version" in sys.argv[1:]:
-        _show(__version__)
+        show(__version__)
     try:
         settings = flags_lib.read(kind, flags.FLAGS, sys.argv, fallback=fallback)
     except UserError as error:
@@ -91,8 +91,8 @@ def _print_any_text() -> None:
         sys.stdout.reconfigure(encoding=encoding, errors="replace")
 
 
-def _show(text: str) -> None:
-    """Prints a text and exits."""
+def show(text: str) -> None:
+    """Prints a text and exits, also where nobody reads it."""
     sys.exit(guarded(lambda: print(text, flush=True), is_verbose=False))
 
 

@@ -281,26 +281,10 @@ class Recipe(NamedTuple):
     head_dropout: Optional[float]
 
 
-class Trouble(NamedTuple):
-    """What is known to go wrong with a model on a task ("" for any), and what was tried."""
-
-    task: str
-    models: List[str]  # patterns of presets
-    what: str
-    remedy: str
-    source: str
-
-
 def recipes(task: str, model: Optional[Model] = None) -> List[Recipe]:
     """Returns the published hyper-parameters of a task; of all models if None is named."""
     found = [Recipe(**recipe) for recipe in document()["recipes"] if recipe["task"] == task]
     return [recipe for recipe in found if model is None or _is_for(recipe.models, model)]
-
-
-def troubles(task: str, model: Optional[Model]) -> List[Trouble]:
-    """Returns what is known to go wrong with a model on a task."""
-    found = [Trouble(**one) for one in document()["troubles"] if one["task"] in (task, "")]
-    return [one for one in found if model is not None and _is_for(one.models, model)]
 
 
 def _is_for(patterns: Sequence[str], model: Model) -> bool:

@@ -3,10 +3,11 @@
 """albert_zh's models as models of ours, and these in Google's layout."""
 
 from albert import modeling
-from albert.checkpoints import names, weights
+from albert.checkpoints import weights
 from albert.checkpoints.weights import Report
 from albert.conversion import folders
 from albert.pretrained import released
+from albert.util import files
 from albert.util.errors import UserError
 
 
@@ -21,7 +22,7 @@ def from_albert_zh(settings: folders.ConversionFlags) -> Report:
     if settings.layout == "google":
         report = report._replace(notes=(_product_note(config),))
         config, values = weights.to_google_layout(config, values)
-    with folders.new_folder(settings.output_dir) as folder:
+    with files.atomic_folder(settings.output_dir) as folder:
         released.write_model(folder, config, values, vocabulary=model.vocabulary)
     return report
 
@@ -42,14 +43,10 @@ def to_google_layout(settings: folders.ConversionFlags) -> Report:
     """
     model = folders.read_model(settings)
     source = model.weights.values
-    required = ["bert/embeddings/word_embeddings"]
-    if model.config.embedding_size != model.config.hidden_size:
-        required.append(f"{names.MAPPING}/kernel")
-    missing = [name for name in required if name not in source]
-    if missing:
+    if any("/layer_shared/" in name for name in source):
         raise UserError(
-            f"The checkpoint lacks {', '.join(missing)}, so it is not one of this package's in "
-            "albert_zh's layout. One of albert_zh itself is converted by from_albert_zh."
+            "The checkpoint has albert_zh's variable names. Convert it by from_albert_zh "
+            "--layout=google."
         )
     config, values = weights.to_google_layout(model.config, source)
     renamed = [
@@ -57,6 +54,6 @@ def to_google_layout(settings: folders.ConversionFlags) -> Report:
         for name in sorted(values)
     ]
     report = Report(tuple(renamed), model.weights.ignored, (), (_product_note(model.config),))
-    with folders.new_folder(settings.output_dir) as folder:
+    with files.atomic_folder(settings.output_dir) as folder:
         released.write_model(folder, config, values, vocabulary=model.vocabulary)
     return report

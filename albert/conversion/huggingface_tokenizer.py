@@ -11,7 +11,7 @@ score with which they are never chosen in ordinary text.
 
 import base64
 import re
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 import sentencepiece
 
@@ -111,33 +111,31 @@ def _template(numbers: Dict[str, int]) -> Dict[str, Any]:
 
 
 def _charsmap(content: bytes) -> bytes:
-    """The model's compiled table of character replacements."""
-    specs = [value for number, value in _fields(content) if number == _NORMALIZER_SPEC]
-    tables = [value for spec in specs for number, value in _fields(spec) if number == _CHARSMAP]
-    return tables[-1] if tables else b""
+    """The model's compiled table of character replacements; b"" if it has none."""
+    return _field(_field(content, _NORMALIZER_SPEC), _CHARSMAP)
 
 
-def _fields(message: bytes) -> Iterator[Tuple[int, Any]]:
-    """Each field's number and value (https://protobuf.dev/programming-guides/encoding)."""
-    place = 0
+def _field(message: bytes, wanted: int) -> bytes:
+    """The last field of that number (https://protobuf.dev/programming-guides/encoding)."""
+    found, position = b"", 0
+    while position < len(message):
+        key, position = _varint(message, position)
+        kind, length = key & 7, {1: 8, 5: 4}.get(key & 7, 0)
+        if kind in (0, 2):
+            value, position = _varint(message, position)
+            length = value if kind == 2 else 0
+        if key >> 3 == wanted:
+            found = message[position : position + length]
+        position += length
+    return found
 
-    def varint() -> int:
-        nonlocal place
-        number, shift = 0, 0
-        while True:
-            byte = message[place]
-            place += 1
-            number |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return number
 
-    while place < len(message):
-        key = varint()
-        kind = key & 7
-        if kind == 0:
-            yield key >> 3, varint()
-            continue
-        length = varint() if kind == 2 else {1: 8, 5: 4}[kind]
-        yield key >> 3, message[place : place + length]
-        place += length
+def _varint(message: bytes, position: int) -> Tuple[int, int]:
+    """A number, seven bits a byte, and the position after it."""
+    number, shift = 0, 0
+    while True:
+        byte = message[position]
+        number |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if byte < 0x80:
+            return number, position

@@ -44,11 +44,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
         usage = commands.as_started(__doc__.strip())
-        print(f"{usage}\n\n{parser_of(next(iter(PHASES))).format_help()}")
-        return 0
+        cli.show(f"{usage}\n\n{parser_of(next(iter(PHASES))).format_help()}")
     if arguments[:1] == ["--version"]:
-        print(__version__)
-        return 0
+        cli.show(__version__)
     is_named = bool(arguments) and not arguments[0].startswith("-")
     name = arguments.pop(0) if is_named else next(iter(PHASES))
     if name not in PHASES:

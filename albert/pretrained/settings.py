@@ -1,12 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a model's files, and the flags of scripts that answer texts."""
+"""Names of a model's files, and the flags of scripts that answer texts or export models."""
 
 import dataclasses
 import functools
 from typing import Optional
 
-from albert.configs.flags import PRECISIONS
+from albert.configs.flags import PRECISIONS, TokenizerFlags
 from albert.util.flags import Settings, flag
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
@@ -18,6 +18,7 @@ POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
 
 _data = functools.partial(flag, group="Data")
+_name = functools.partial(flag, None)
 _speed = functools.partial(flag, group="Memory and speed")
 
 
@@ -30,3 +31,34 @@ class TextFlags(Settings):
     output_file: str = flag("-", "File to write; - is standard output.", path=True, group="Output")
     predict_batch_size: int = _speed(32, "Texts per batch.", lower=1)
     precision: str = _speed("float32", "Type of activations.", choices=PRECISIONS)
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckpointExportFlags(TokenizerFlags):
+    """The flags of export_checkpoints."""
+
+    albert_directory: str = flag(
+        None, "Folder with albert_config.json and the checkpoint.", path=True, required=True
+    )
+    checkpoint_name: Optional[str] = flag(
+        None, "Checkpoint in --albert_directory; default: model.ckpt-best, or the newest."
+    )
+    export_path: str = flag(
+        None, "Path prefix of the new checkpoint, or its folder.", path=True, required=True
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class HubExportFlags(Settings):
+    """The flags of export_to_tfhub; names are those of files in --albert_directory."""
+
+    albert_directory: str = flag(None, "Folder of the model.", path=True, required=True)
+    export_path: str = flag(None, "The new folder of the module.", path=True, required=True)
+    checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
+    config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
+    spm_model_name: Optional[str] = _name("SentencePiece model; default: the one there.")
+    spm_vocab_name: Optional[str] = _name("Its tokens as text; default: the file of its name.")
+    vocab_file: Optional[str] = _name("WordPiece vocabulary, in place of SentencePiece.")
+    do_lower_case: bool = flag(True, "Lower-case the text, as the model was trained.")
+    use_einsum: bool = flag(True, "Ignored; kept for existing command lines.")
+    format: str = flag("tf1", "Format of the module.", choices=MODULE_FORMATS)

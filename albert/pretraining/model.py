@@ -9,7 +9,6 @@ Dimensions: B batch, S sequence, P predictions a sequence.
 """
 
 import collections
-import dataclasses
 import functools
 import itertools
 import logging
@@ -38,7 +37,8 @@ from albert.data import batches, padded_batches, record_index
 from albert.ops import plain
 from albert.pretrained import model_vocabulary
 from albert.pretraining import instances, masking, words
-from albert.pretraining.settings import DataSettings
+from albert.pretraining.settings import DataSettings, PretrainingFlags
+from albert.runtimes import compat
 from albert.training import distribution, model_fn
 from albert.util import files as file_utils
 from albert.util import many_files
@@ -511,74 +511,92 @@ def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> i
 # Model.
 
 
-@dataclasses.dataclass(frozen=True)
-class ModelSettings(model_fn.ModelSettings):
-    """The settings of any training; pretraining has an optimiser of its own."""
-
-    optimizer: str = "lamb"
-
-
 class _Heads(NamedTuple):
     masked_lm: modeling.HeadOutput  # of B * P predictions
     sentence_order: modeling.HeadOutput  # of B sequences
 
 
-def build_model_fn(settings: ModelSettings) -> Callable:
+def build_model_fn(
+    settings: PretrainingFlags,
+    config: modeling.AlbertConfig,
+    init_checkpoint: Optional[str] = None,
+    *,
+    use_one_hot_embeddings: bool = False,
+) -> Callable:
     """Returns a TPUEstimator's model function for training and evaluation; see training.model_fn.
+
+    Training starts from `init_checkpoint`, not from that of the settings.
 
     Features are those of `feature_spec`, int32 and float32, with a leading dimension B, and
     optionally is_real_example [B], 0 for records that only fill up a batch.
     """
 
+    settings = settings.replace(init_checkpoint=init_checkpoint)
+    heads_of = functools.partial(
+        _heads, settings, config, use_one_hot_embeddings=use_one_hot_embeddings
+    )
+    schedule = model_fn.Schedule(
+        settings.num_train_steps,
+        settings.num_warmup_steps,
+        settings.poly_power,
+        settings.start_warmup_step,
+    )
+
     def train(features: Tensors, model_dir: Optional[str]) -> Any:
         def loss_of(micro_batch: Tensors, dropout_seed: tf.Tensor) -> Tuple:
-            heads = _heads(settings, micro_batch, is_training=True, dropout_seed=dropout_seed)
+            heads = heads_of(micro_batch, is_training=True, dropout_seed=dropout_seed)
             return _training_loss(heads, micro_batch)
 
         batch = _shares(features, use_tpu=settings.use_tpu)
-        return model_fn.training_spec(settings, loss_of, batch, model_dir=model_dir)
+        return model_fn.training_spec(
+            settings, loss_of, batch, schedule=schedule, model_dir=model_dir
+        )
 
     def evaluate(features: Tensors) -> Tuple[tf.Tensor, Callable, Dict]:
-        heads = _heads(settings, features, is_training=False)
+        heads = heads_of(features, is_training=False)
         loss = heads.masked_lm.loss + heads.sentence_order.loss
         return loss, evaluation_metrics, _evaluation_tensors(heads, features)
 
-    return model_fn.by_mode(settings, train=train, evaluate=evaluate)
+    return model_fn.make_model_fn(settings, train=train, evaluate=evaluate)
 
 
 def _heads(
-    settings: ModelSettings,
+    settings: PretrainingFlags,
+    config: modeling.AlbertConfig,
     features: Tensors,
     *,
     is_training: bool,
+    use_one_hot_embeddings: bool,
     dropout_seed: Optional[tf.Tensor] = None,
 ) -> _Heads:
+    dtype = compat.compute_dtype(settings.precision)
+    use_xla = settings.use_xla and not settings.use_tpu
     model = modeling.AlbertModel(
-        settings.config,
+        config,
         is_training,
         features["input_ids"],
         input_mask=features["input_mask"],
         token_type_ids=features["segment_ids"],
-        use_one_hot_embeddings=settings.use_one_hot_embeddings,
+        use_one_hot_embeddings=use_one_hot_embeddings,
         scope="bert",
-        compute_dtype=settings.compute_dtype,
+        compute_dtype=dtype,
         recompute=settings.recompute and is_training,
-        use_xla=settings.use_xla,
+        use_xla=use_xla,
         dropout_seed=dropout_seed,
     )
     masked_lm = modeling.get_masked_lm_output(
-        settings.config,
+        config,
         model.get_sequence_output(),
         model.get_embedding_table(),
         features["masked_lm_positions"],
         features["masked_lm_ids"],
         features["masked_lm_weights"],
         projection=model.get_embedding_projection(),
-        compute_dtype=settings.compute_dtype,
-        use_xla=settings.use_xla and is_training,
+        compute_dtype=dtype,
+        use_xla=use_xla and is_training,
     )
     sentence_order = modeling.get_sentence_order_output(
-        settings.config, model.get_pooled_output(), features["next_sentence_labels"]
+        config, model.get_pooled_output(), features["next_sentence_labels"]
     )
     return _Heads(masked_lm, sentence_order)
 

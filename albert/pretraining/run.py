@@ -4,14 +4,12 @@
 
 import functools
 import logging
-import math
 import os
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.configs import published
 from albert.data import batches, record_files
 from albert.pretrained import model_vocabulary, released
 from albert.pretraining import model as pretraining_utils
@@ -46,21 +44,19 @@ def model_fn_builder(
     start_warmup_step=0,
     **settings,
 ):
-    """Returns `model_fn` for a TPUEstimator; more keywords: pretraining.model.ModelSettings."""
+    """Returns `model_fn` for a TPUEstimator; more keywords: fields of PretrainingFlags."""
+    flags = PretrainingFlags(
+        learning_rate=learning_rate,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_tpu=use_tpu,
+        optimizer=optimizer,
+        poly_power=poly_power,
+        start_warmup_step=start_warmup_step,
+        **dict(model_fn.PROGRAM_DEFAULTS, **settings),
+    )
     return pretraining_utils.build_model_fn(
-        pretraining_utils.ModelSettings(
-            config=albert_config,
-            init_checkpoint=init_checkpoint,
-            learning_rate=learning_rate,
-            num_train_steps=num_train_steps,
-            num_warmup_steps=num_warmup_steps,
-            use_tpu=use_tpu,
-            use_one_hot_embeddings=use_one_hot_embeddings,
-            optimizer=optimizer,
-            poly_power=poly_power,
-            start_warmup_step=start_warmup_step,
-            **settings,
-        )
+        flags, albert_config, init_checkpoint, use_one_hot_embeddings=use_one_hot_embeddings
     )
 
 
@@ -202,25 +198,6 @@ def find_vocabulary(
     return found
 
 
-def build_model_fn(
-    settings: PretrainingFlags,
-    config: modeling.AlbertConfig,
-    init_checkpoint: Optional[str] = None,
-) -> Callable:
-    """Returns the model function; it starts from `init_checkpoint` if there is no other."""
-    model = pretraining_utils.ModelSettings(
-        config=config,
-        init_checkpoint=init_checkpoint,
-        num_train_steps=settings.num_train_steps,
-        num_warmup_steps=settings.num_warmup_steps,
-        poly_power=settings.poly_power,
-        start_warmup_step=settings.start_warmup_step,
-        init_from_group0=settings.init_from_group0,
-        **model_fn.of_flags(settings),
-    )
-    return pretraining_utils.build_model_fn(model)
-
-
 def config_to_train(
     settings: PretrainingFlags, config: modeling.AlbertConfig
 ) -> modeling.AlbertConfig:
@@ -257,40 +234,18 @@ def train(
 
     return estimators.train(
         settings,
-        functools.partial(build_model_fn, settings, used),
+        functools.partial(
+            pretraining_utils.build_model_fn,
+            settings,
+            used,
+            use_one_hot_embeddings=settings.use_tpu,
+        ),
         input_fn,
         max_steps=settings.last_step,
         documents={estimators.CONFIG_NAME: config.to_json_string().encode("utf-8")},
         keep_checkpoint_max=settings.keep_checkpoint_max,
-        watch=hooks.PlateauWatch(
-            config.vocab_size,
-            first_steps=settings.start_warmup_step + settings.num_warmup_steps,
-            num_train_steps=settings.num_train_steps,
-            remedy=functools.partial(remedy, settings),
-        ),
         **more,
     )
-
-
-def remedy(settings: PretrainingFlags, kind: str) -> str:
-    """Returns what to try where pretraining learns nothing; `kind`: see hooks.PlateauWatch.
-
-    The published learning rate is scaled by the square root of the batch, as arXiv:1904.00962
-    does.
-    """
-    rate, batch = settings.learning_rate, settings.train_batch_size
-    recipe = published.recipes("pretraining")[0]
-    usual = recipe.learning_rate * math.sqrt(batch / recipe.train_batch_size)
-    said = f"{usual:.2g} is the published rate, scaled to a batch of {batch}"
-    if kind == "lost" or rate > 1.5 * usual:
-        tries = [f"a lower --learning_rate than {rate:g} ({said})", "a longer --num_warmup_steps"]
-    elif rate < 0.2 * usual:
-        tries = [f"a higher --learning_rate than {rate:g} ({said})"]
-    else:
-        tries = ["more updates, as a plateau of thousands is usual", "a larger --train_batch_size"]
-    if settings.optimizer != "lamb" and kind == "plateau":
-        tries.append("--optimizer=lamb")
-    return wording.advice(tries)
 
 
 def _tokenizer(settings: PretrainingFlags) -> tokenization.FullTokenizer:
@@ -342,7 +297,7 @@ def evaluate(
             fingerprint[name] = getattr(settings, name)
     evaluate_checkpoint = estimators.evaluator(
         settings,
-        build_model_fn(settings, config),
+        pretraining_utils.build_model_fn(settings, config, use_one_hot_embeddings=settings.use_tpu),
         _input_fn(settings, config, files, is_training=False, max_batches=steps),
         batch_size=batch_size,
         steps=steps,

@@ -5,13 +5,12 @@
 Dimensions: B batch, C options, S sequence, H hidden.
 """
 
-from typing import Any, Dict, NamedTuple
+from typing import NamedTuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.race.features import NUM_CHOICES
-from albert.training import metrics
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 METRICS = ("eval_accuracy", "eval_loss")
@@ -69,16 +68,3 @@ def choice_head(dropout_prob: float, num_choices: int = NUM_CHOICES) -> fine_tun
         return fine_tuning_utils.HeadOutput(losses_of(found.logits, labels), outputs, logged)
 
     return head
-
-
-def tpu_metrics(
-    *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
-) -> Dict[str, Any]:
-    """Returns the metrics inside the graph; see model_fn.build_model_fn."""
-    return metrics.in_graph(
-        METRICS,
-        labels=outputs["label_ids"],
-        predictions=outputs["predictions"],
-        losses=per_example_loss,
-        weights=is_real_example,
-    )

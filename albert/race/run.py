@@ -41,7 +41,6 @@ class RaceTask(fine_tuning.Task):
     description_name = "race.json"
     best_metric = BEST_METRIC
     training_only = ("max_seq_length", "max_qa_length")
-    metric_fn = staticmethod(model.tpu_metrics)
 
     def __init__(self, settings: RaceFlags, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
@@ -116,11 +115,6 @@ class RaceTask(fine_tuning.Task):
     def head(self) -> fine_tuning_utils.Head:
         """Returns a softmax over the options."""
         return model.choice_head(self.settings.dropout_prob)
-
-    def constant_loss(self, features: fine_tuning.Split) -> metrics.ConstantLoss:
-        """Returns the entropy of the answers."""
-        answers = [question.answer for question in features.examples]
-        return metrics.constant_loss(answers, is_regression=False)
 
     # ---- evaluation and prediction ----
 

@@ -10,7 +10,7 @@ from typing import Tuple
 _NEEDS = "albert needs Python 3.7 or later with TensorFlow 1.15, or 2.15 or later"
 
 
-def check_python(version: Tuple[int, ...] = sys.version_info) -> None:
+def check_python(version: Tuple[int, ...] = tuple(sys.version_info)) -> None:
     """Raises ImportError if the Python is too old or has no TensorFlow, which is not imported."""
     has_tensorflow = "tensorflow" in sys.modules or importlib.util.find_spec("tensorflow")
     if version < (3, 7) or not has_tensorflow:

@@ -8,7 +8,6 @@ Dimensions: F windows.
 """
 
 import logging
-import math
 import os
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
@@ -25,7 +24,7 @@ from albert.squad import features as squad_features
 from albert.squad import metrics as squad_metrics
 from albert.squad.decoding import Predictions
 from albert.squad.settings import SquadFlags, SquadV2Flags
-from albert.training import evaluation, fine_tuning, metrics
+from albert.training import evaluation, fine_tuning
 from albert.util import files
 from albert.util.errors import UserError
 
@@ -63,7 +62,6 @@ class SquadTask(fine_tuning.Task):
     settings: SquadFlags
     description_name = "squad.json"
     best_metric = "f1"
-    constant_loss_share = 0.6  # windows may be shorter, and some answers are easier to guess
     per_cent = 1.0
     sequences = squad_features.SEQUENCES
     training_only = ("max_seq_length", "doc_stride", "max_query_length")
@@ -168,10 +166,6 @@ class SquadTask(fine_tuning.Task):
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
         return squad_features.feature_spec(self.settings.max_seq_length, is_training)
-
-    def constant_loss(self, features: Any) -> metrics.ConstantLoss:
-        """Returns the loss where each position of the longest window is as probable."""
-        return metrics.ConstantLoss(math.log(self.settings.max_seq_length))
 
     def count(self, features: squad_features.SquadFeatures) -> int:
         """Returns the number of questions; each has one window or several."""

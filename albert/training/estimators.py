@@ -420,7 +420,6 @@ def train(
     hooks: Sequence[tf.train.SessionRunHook] = (),
     on_start: Callable[[], None] = lambda: None,
     on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]] = None,
-    watch: Optional[training_hooks.Watch] = None,
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from its newest checkpoint or the first weights.
 
@@ -430,7 +429,7 @@ def train(
       documents: content by file name, written beside the checkpoints for later steps to use.
       flags: the settings of the command line, before the parts of --albert_dir were found.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      hooks, watch: further hooks, and what says where nothing is learnt.
+      hooks: further hooks.
       on_start, on_progress: called before the first step, and for each row of the curve.
 
     Returns what was done; None if that had been done before.
@@ -450,7 +449,7 @@ def train(
         return None
     function = model_fn(first_weights(settings, resumed))
     estimator = _training_estimator(settings, function, keep_checkpoint_max=keep_checkpoint_max)
-    reporter = _reporter(settings, max_steps=max_steps, on_progress=on_progress, watch=watch)
+    reporter = _reporter(settings, max_steps=max_steps, on_progress=on_progress)
 
     def write() -> None:
         for name, content in documents.items():
@@ -469,16 +468,13 @@ def train(
     return _summary(reporter, max_steps)
 
 
-def _reporter(
-    settings: TrainingFlags, *, watch: Optional[training_hooks.Watch], **options: Any
-) -> training_hooks.ProgressHook:
+def _reporter(settings: TrainingFlags, **options: Any) -> training_hooks.ProgressHook:
     return training_hooks.ProgressHook(
         settings.output_dir,
         batch_size=settings.train_batch_size,
         log_steps=settings.log_steps,
         has_bar=distribution.is_chief(settings),
         steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
-        watch=watch if distribution.is_chief(settings) else None,
         **options,
     )
 

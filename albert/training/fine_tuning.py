@@ -37,7 +37,7 @@ from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.runtimes import compat
-from albert.training import distribution, estimators, hooks, metrics, model_fn
+from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
 from albert.util import config_files, files, wording
 from albert.util.errors import UserError
@@ -47,8 +47,6 @@ _LOGGER = logging.getLogger("albert")
 CONFIG_NAME = "albert_config.json"
 SUMMARY_NAME = "run_summary.json"
 
-# A learning rate this many times above or below the published one is named first.
-_FAR_ABOVE, _FAR_BELOW = 1.5, 0.2
 _WORTH_A_LINE_BYTES = 1e9
 
 Outputs = Mapping[str, np.ndarray]  # what a model gives for each example, by name, [N, ...] each
@@ -77,8 +75,6 @@ class Task:
       training_only: keys of the description that may differ where a model is only used.
       decoding_keys: keys of the description that any run may choose anew.
       earlier: values of the description that earlier versions did not record.
-      metric_fn: see model_fn.build_model_fn.
-      constant_loss_share: the share of constant_loss above which nothing was learnt.
       per_cent: what makes the measurements per cent.
       predicted_scores: measurements of what was predicted, where the right answers are known.
     """
@@ -91,8 +87,6 @@ class Task:
     training_only: Tuple[str, ...] = ("max_seq_length",)
     decoding_keys: Tuple[str, ...] = ()
     earlier: Mapping[str, Any] = {}
-    metric_fn: Optional[Callable] = None
-    constant_loss_share = hooks.LossWatch.SHARE
     per_cent = 100.0
     predicted_scores: Mapping[str, float] = {}
 
@@ -116,12 +110,6 @@ class Task:
     def published_name(self) -> str:
         """The task under which results were published; "" for one that cannot be compared."""
         return self.name
-
-    def usual_learning_rate(self, model: Optional[published.Model]) -> Optional[float]:
-        """Returns the published rate for the task and, if it is known, the model."""
-        name = self.published_name
-        found = published.recipes(name, model) or published.recipes(name)
-        return found[0].learning_rate if found else None
 
     @property
     def keep_checkpoints(self) -> int:
@@ -157,11 +145,6 @@ class Task:
     def count(self, features: Any) -> int:
         """Returns the number of examples by which epochs are counted."""
         return features.records.count
-
-    def constant_loss(self, features: Any) -> Optional[metrics.ConstantLoss]:
-        """Returns the loss of a constant prediction; None where that is not known."""
-        del features
-        return None
 
     # ---- evaluation ----
 
@@ -250,7 +233,7 @@ class FineTuning:
       settings: of the script, with the parts of the model that --albert_dir stands for.
       config: of the encoder; None with a hub module that does not bring one.
       published_model: what it is compared with; None if it has another size.
-      length: of training, once its data were read.
+      schedule: of training, once its data were read.
     """
 
     def __init__(self, settings: FineTuningFlags, task: Type[Task]):
@@ -269,7 +252,7 @@ class FineTuning:
             )
         self.task = task(self.settings, self.vocabulary.tokenizer)
         self.published_model = published_model(self.settings, self.config)
-        self.length = model_fn.TrainingLength(1, 0)
+        self.schedule = model_fn.ONE_STEP
 
     def run(self) -> Outcome:
         """Does what the flags ask for; see the function `run`."""
@@ -347,12 +330,15 @@ class FineTuning:
     # ---- what an estimator takes ----
 
     def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
-        """Returns the model function; it starts from `init_checkpoint` if there is no other."""
-        model = model_fn.model_settings(
-            self.settings, self.config, self.length, init_checkpoint=init_checkpoint
+        """Returns the model function; training starts from `init_checkpoint`, if named."""
+        return model_fn.build_model_fn(
+            self.settings.replace(init_checkpoint=init_checkpoint),
+            self.config,
+            self.task.head(),
+            schedule=self.schedule,
+            # On a TPU looking up rows is slower than a product.
+            use_one_hot_embeddings=self.settings.use_tpu,
         )
-        metric_fn = self.task.metric_fn
-        return model_fn.build_model_fn(model, self.task.head(), metric_fn=metric_fn)
 
     def input_fn(
         self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
@@ -386,13 +372,8 @@ class FineTuning:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings = self.settings
         features = self.task.features("train")
-        self.length = length = model_fn.training_length(settings, self.task.count(features))
-
-        watch = self._watch(features)
-
-        def build_model_fn(first_weights: Optional[str]) -> Callable:
-            model_fn.announce_compilation(settings, self.config, length)
-            return self.model_fn(first_weights)
+        self.schedule = model_fn.training_length(settings, self.task.count(features))
+        last_step = self.schedule.num_train_steps
 
         def build_input_fn(start: int) -> Callable:
             file, size = features.records.path, settings.train_batch_size
@@ -401,72 +382,18 @@ class FineTuning:
         is_chief = distribution.is_chief(settings)
         summary = estimators.train(
             settings,
-            build_model_fn,
+            self.model_fn,
             build_input_fn,
-            max_steps=length.num_train_steps,
+            max_steps=last_step,
             documents=self.portable_files(settings.output_dir),
             flags=self._flags,
-            hooks=[_RoomHook(settings, length.num_train_steps)] if is_chief else [],
+            hooks=[_RoomHook(settings, last_step)] if is_chief else [],
             on_start=self._record_flags,
             on_progress=self._times.add_training,
-            watch=watch,
         )
         if summary:
             self._times.add_training(summary)
-        elif watch:
-            watch_curve(watch, settings.output_dir)
-        if watch and not watch.warnings:
-            epoch_steps = -(-features.records.count // settings.train_batch_size)
-            loss = watch.final_loss(epoch_steps)
-            if watch.is_without_gain(loss):
-                _LOGGER.info(
-                    "%d updates were too few to learn from: %s %s",
-                    *(length.num_train_steps, watch.describe(loss), self.remedy("few")),
-                )
         return summary
-
-    def _watch(self, features: Any) -> Optional[hooks.LossWatch]:
-        """What follows the training's loss; None for a task that does not tell what to expect."""
-        loss = self.task.constant_loss(features)
-        if loss is None or not loss.mean:
-            return None
-        return hooks.LossWatch(
-            loss,
-            batch_size=self.settings.train_batch_size,
-            first_steps=self.length.num_warmup_steps,
-            num_train_steps=self.length.num_train_steps,
-            remedy=self.remedy,
-            share=self.task.constant_loss_share,
-        )
-
-    def remedy(self, kind: str) -> str:
-        """Returns what to try where training has learnt nothing.
-
-        Args:
-          kind: "few" updates, "flat" or "lost", see hooks.LossWatch.
-        """
-        settings, task, model = self.settings, self.task, self.published_model
-        usual, rate = task.usual_learning_rate(model), settings.learning_rate
-        tries = []
-        if not (settings.init_checkpoint or settings.albert_hub_module_handle) and kind != "lost":
-            tries.append("a pretrained model (--albert_dir): the first weights were random")
-        if kind == "few":
-            flag = "num_train_epochs" if settings.num_train_epochs else "train_step"
-            tries.append(f"more updates (--{flag})")
-        if usual and rate > _FAR_ABOVE * usual:
-            tries.append(f"a lower --learning_rate: it is {rate:g}, and {usual:g} was published")
-        elif usual and rate < _FAR_BELOW * usual and kind != "lost":
-            tries.append(f"a higher --learning_rate: it is {rate:g}, and {usual:g} was published")
-        elif kind != "few":
-            tries.append(f"a lower --learning_rate than {rate:g}")
-        if kind != "few":
-            tries.append(f"a warm-up longer than {self.length.num_warmup_steps} updates")
-            tries.append("another --seed")
-        known = [
-            f" Known of {model and model.name}: {one.what}; {one.remedy} ({one.source})."
-            for one in published.troubles(task.published_name, model)
-        ]
-        return wording.advice(tries) + "".join(known)
 
     def evaluate(
         self,
@@ -537,7 +464,7 @@ class FineTuning:
             final_step=self._final_step(),
         )
         task.after_evaluation(summary, fingerprint, measure)
-        self._judge_predictions(max(result.step for result in summary.results))
+        self._judge_predictions()
         best = summary.best
         metrics = dict(best.metrics) if best else {}
         results = {
@@ -562,20 +489,18 @@ class FineTuning:
         """The last step of training; None where another process trains and its epochs say it."""
         settings = self.settings
         if settings.do_train:
-            return self.length.num_train_steps
+            return self.schedule.num_train_steps
         is_known = not settings.num_train_epochs and "train_step" in settings.given
         return settings.train_step if is_known else None
 
-    def _judge_predictions(self, last_step: int) -> None:
-        """Says if the best checkpoint does not look at its input."""
-        constant = self.task.constant_prediction()
-        if constant:
-            warmup, is_enough = self.length.num_warmup_steps, hooks.LossWatch.is_enough
-            is_trained = is_enough(last_step, warmup, self.length.num_train_steps)
-            _LOGGER.log(
-                logging.WARNING if is_trained else logging.INFO,
-                "The best checkpoint predicts %s for every example. %s",
-                *(constant, self.remedy("flat" if is_trained else "few")),
+    def _judge_predictions(self) -> None:
+        """Warns if the best checkpoint does not look at its input."""
+        label = self.task.constant_prediction()
+        if label:
+            _LOGGER.warning(
+                "The best checkpoint predicts %s for every example. Try a lower --learning_rate "
+                "than %g, more training steps or a longer warm-up, or another --seed.",
+                *(label, self.settings.learning_rate),
             )
 
     def compare(self, metrics: Mapping[str, float], split: str) -> List[published.Comparison]:
@@ -770,15 +695,6 @@ def check_room(settings: FineTuningFlags, count: int, size: int) -> None:
 # Checks that the model has learnt something.
 
 
-def watch_curve(watch: hooks.Watch, output_dir: str) -> None:
-    """Gives a watch the curve of a training that ended before, if it is there."""
-    path = os.path.join(output_dir, hooks.CURVE_NAME)
-    try:
-        hooks.follow(watch, hooks.read_curve(path) if tf.io.gfile.exists(path) else ())
-    except ValueError as error:
-        _LOGGER.warning("%s How training ended is not known.", error)
-
-
 def constant_prediction(confusion: np.ndarray, labels: Sequence[str]) -> str:
     """Returns the label that all predictions are though the labels are not; "" if there is none.
 
@@ -824,7 +740,7 @@ class RunSummary:
 
     _RESULTS = (
         *("task", "seed", "best_step", "metric", "value", "metrics", "num_train_steps"),
-        *("model", "published", "warnings"),
+        *("model", "published"),
     )
     _AMOUNTS = (
         *("train_examples", "train_examples_per_second", "train_seconds"),
@@ -854,7 +770,6 @@ class RunSummary:
             self._add(content, "train_examples", self._new("examples", examples))
             content["train_examples_per_second"] = content["train_examples"] / timed
         content["num_train_steps"] = training.last_step
-        content["warnings"] = [one._asdict() for one in training.warnings]
         self._write(content)
 
     def _new(self, name: str, total: float) -> float:

@@ -1,7 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What happens beside the steps of a training: progress, the curve, checkpoints, the stop on NaN,
-and a word where nothing is learnt.
+"""What happens beside the steps of a training: progress, the curve, checkpoints, the stop on NaN.
 
 A model function names numbers by `report_scalars`; `ProgressHook` shows them on the terminal or in
 the log, and writes them for TensorBoard and into training_curve.csv.
@@ -21,15 +20,13 @@ import tensorflow.compat.v2 as tf2
 from albert import optimization
 from albert.checkpoints import checkpoint_files
 from albert.configs.flags import TrainingFlags
-from albert.runtimes import compat
-from albert.training import distribution, metrics
+from albert.training import distribution
 from albert.util import files, progress, stop_signals
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 CURVE_NAME = "training_curve.csv"
-WARNINGS_NAME = "training_warnings.json"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
@@ -140,12 +137,11 @@ class TrainingCurve:
         self._waiting: List[Mapping[str, Any]] = []
         self._last_write = time.time()
         self._has_warned = False
-        self.kept: List[Dict[str, str]] = []  # of earlier runs
         if not tf.io.gfile.exists(self._path):
             return
-        self.kept = [row for row in self._rows() if int(row["step"]) <= first_step]
-        if self.kept:
-            self._write(self.kept)  # always, because the last line may be unfinished
+        kept = [row for row in self._rows() if int(row["step"]) <= first_step]
+        if kept:
+            self._write(kept)  # always, because the last line may be unfinished
 
     def add(self, row: Mapping[str, Any]):
         """Adds a row to the file, at once or with later ones."""
@@ -197,251 +193,6 @@ class TrainingCurve:
 
 
 # ---------------------------------------------------------------------------------------------
-# A training that learns nothing, or no longer.
-
-
-class Warned(NamedTuple):
-    """What was said of a training."""
-
-    kind: str  # "flat", "lost" or "plateau"
-    step: int
-    text: str
-    recovered_step: Optional[int] = None
-
-
-class _Recent:
-    """The rows of a curve over the last `span` steps and one more: their ends need not divide it.
-
-    A row is the mean over the steps before.
-    """
-
-    def __init__(self, span: int):
-        self._span = span
-        self._rows: List[Tuple[int, int, Mapping[str, float]]] = []  # steps, last step, means
-
-    def add(self, step: int, steps: int, means: Mapping[str, float]):
-        """Takes the row of the `steps` steps that end with `step`."""
-        self._rows.append((steps, step, means))
-        while sum(self._rows[0][:2]) <= step - self._span:
-            del self._rows[0]
-
-    def mean(self, name: str, steps: int, before: int = 0) -> float:
-        """Returns the mean over so many steps that end `before` the last; NaN for fewer steps."""
-        covered, total = 0, 0.0
-        for count, last, means in reversed(self._rows):
-            if last > self._rows[-1][1] - before:
-                continue
-            covered, total = covered + count, total + count * means.get(name, math.nan)
-            if covered >= steps:
-                return total / covered
-        return math.nan
-
-
-class Watch:
-    """Follows the curve of a training and says once where it learns nothing; costs no step.
-
-    A subclass says what is judged. A resumed training goes on with what the curve tells.
-    """
-
-    def __init__(self, longest_span: int):
-        self._recent = _Recent(longest_span)
-        self._active = False
-        self.warnings: List[Warned] = []
-
-    def add(self, step: int, steps: int, means: Mapping[str, float]) -> Optional[Warned]:
-        """Takes the curve's row of the last `steps` steps; returns what is new, once an event."""
-        self._recent.add(step, steps, means)
-        if self._active:
-            if self._is_recovered():
-                self._active = False
-                self.warnings[-1] = self.warnings[-1]._replace(recovered_step=step)
-            return None
-        judged = self._judge(step)
-        if judged is None:
-            return None
-        self._active = True
-        self.warnings.append(Warned(judged[0], step, f"Step {step}: {judged[1]}"))
-        return self.warnings[-1]
-
-    def _judge(self, step: int) -> Optional[Tuple[str, str]]:
-        """The kind and the text of a warning, or None."""
-        raise NotImplementedError
-
-    def _is_recovered(self) -> bool:
-        raise NotImplementedError
-
-
-class LossWatch(Watch):
-    """Judges a fine-tuning by what a prediction without reading would lose.
-
-    "flat": the loss has never been below it, though enough updates have followed the warm-up (200,
-    or a twentieth of the training); "lost": it was well below, and is there again, or far above.
-
-    The loss is averaged over STEPS updates, or as many more as it takes where a few examples of a
-    rare class decide what it is: three standard errors are to be within NOISE of the loss.
-    """
-
-    STEPS = 100
-    NOISE = 0.05
-    SHARE = 0.97  # of the loss without reading, where that is the lowest possible one
-    _LEARNT, _FAR_ABOVE = 0.93, 1.5  # of what `share` says, and of the whole
-
-    def __init__(
-        self,
-        constant_loss: metrics.ConstantLoss,
-        *,
-        batch_size: int,
-        first_steps: int,
-        num_train_steps: int,
-        remedy: Callable[[str], str],
-        share: float = SHARE,
-    ):
-        """Takes what to compare with.
-
-        Args:
-          constant_loss: of a prediction without reading.
-          batch_size: examples of an update.
-          first_steps: of warm-up.
-          share: of constant_loss above which nothing has been learnt.
-          remedy: kind -> what to do.
-        """
-        self._constant_loss, deviation = constant_loss
-        noise = 3 * deviation / (self._constant_loss * math.sqrt(batch_size) or math.inf)
-        self._fewest_steps = math.ceil((noise / self.NOISE) ** 2)
-        self._span = max(self.STEPS, self._fewest_steps)
-        super().__init__(self._span)
-        far_above = self._FAR_ABOVE + 2 * noise / math.sqrt(self.STEPS)
-        self._far_above = far_above * self._constant_loss
-        self._first, self._steps = first_steps, num_train_steps
-        self._share = share
-        self._remedy = remedy
-        self._best = math.inf
-
-    @classmethod
-    def is_enough(cls, step: int, first_steps: int, num_train_steps: int) -> bool:
-        """Returns whether so many updates should have taught something."""
-        return step >= first_steps + max(2 * cls.STEPS, num_train_steps // 20)
-
-    def final_loss(self, epoch_steps: int) -> float:
-        """Returns the mean loss at the end of training: over an epoch, or more steps if it takes.
-
-        NaN where even all of them do not tell; of a training that is short anyway they do.
-        """
-        steps = min(self.STEPS, epoch_steps)
-        if self.is_enough(self._steps, self._first, self._steps):
-            if self._steps < self._fewest_steps:
-                return math.nan
-            steps = max(steps, self._fewest_steps)
-        return self._recent.mean("loss", min(steps, self._steps))
-
-    def is_without_gain(self, loss: float) -> bool:
-        """Returns whether a loss is that of a prediction without reading."""
-        return bool(self._constant_loss) and loss >= self._share * self._constant_loss
-
-    def _learnt(self) -> float:
-        """The loss below which something has surely been learnt."""
-        return self._LEARNT * self._share * self._constant_loss
-
-    def _judge(self, step: int) -> Optional[Tuple[str, str]]:
-        mean = self._recent.mean
-        recent, loss = mean("loss", self.STEPS), mean("loss", self._span)
-        self._best = min(self._best, loss) if math.isfinite(loss) else self._best
-        had_learnt = self._best < self._learnt()
-        is_enough = self.is_enough(step, self._first, self._steps)
-        is_far = (is_enough or had_learnt) and recent > self._far_above > 0.0
-        may_be_flat = had_learnt or (is_enough and step >= self._first + self._span)
-        if not is_far and not (may_be_flat and self.is_without_gain(loss)):
-            return None
-        loss = recent if is_far else loss
-        is_lost = had_learnt or is_far
-        kind = "lost" if is_lost else "flat"
-        said = "training has collapsed" if is_lost else "nothing has been learnt so far"
-        return kind, f"{said}: {self.describe(loss)} {self._remedy(kind)}"
-
-    def describe(self, loss: float) -> str:
-        """Returns a sentence with a loss, mean of the last steps, and what it is compared with."""
-        before = f" (before, it was down to {self._best:.4f})" if self._best < loss else ""
-        return (
-            f"the mean loss of the last updates is {loss:.4f}{before}, and that of a "
-            f"prediction without reading {self._constant_loss:.4f}."
-        )
-
-    def _is_recovered(self) -> bool:
-        loss = self._recent.mean("loss", self._span)
-        self._best = min(self._best, loss)
-        return loss < self._learnt()
-
-
-class PlateauWatch(Watch):
-    """Judges a pretraining: masked words no better than by frequency, and no sentence order.
-
-    "plateau": over two spans after warm-up the loss of masked words has fallen by less than a
-    hundredth and is above half the logarithm of the vocabulary's size, with the order's loss at
-    ln 2; "lost": masked words' loss has risen by more than LOST above its lowest mean.
-    """
-
-    LOST = 1.0  # nats
-    _GAIN, _ORDER = 0.99, 0.98 * math.log(2)
-
-    def __init__(
-        self,
-        vocab_size: int,
-        *,
-        first_steps: int,
-        num_train_steps: int,
-        remedy: Callable[[str], str],
-    ):
-        """`first_steps` are those to the end of warm-up; `remedy`: kind -> what to do."""
-        self._span = max(1000, num_train_steps // 20)
-        super().__init__(2 * self._span)
-        self._high = 0.5 * math.log(vocab_size)
-        self._first = first_steps
-        self._remedy = remedy
-        self._best = math.inf
-
-    def _means(self) -> Tuple[float, float, float]:
-        """Masked words' loss over the last span, over that before, and the order's loss."""
-        mean = self._recent.mean
-        words = (mean("masked_lm_loss", self._span, before) for before in (0, self._span))
-        return (*words, mean("sentence_order_loss", self._span))  # type: ignore[return-value]
-
-    def _judge(self, step: int) -> Optional[Tuple[str, str]]:
-        if step < self._first:
-            return None
-        lately = self._recent.mean("masked_lm_loss", self._span // 5)
-        self._best = min(self._best, lately) if math.isfinite(lately) else self._best
-        if lately > self._high and lately > self._best + self.LOST:
-            text = f"the loss of masked words has risen from {self._best:.3f} to {lately:.3f}"
-            return "lost", f"{text}. {self._remedy('lost')}"
-        words, words_before, order = self._means()
-        if step < self._first + 2 * self._span:
-            return None
-        if not (words > self._high and words >= self._GAIN * words_before and order >= self._ORDER):
-            return None  # nor where one is not known
-        return "plateau", (
-            f"pretraining is on a plateau: in {self._span} updates the loss of masked words went "
-            f"from {words_before:.3f} to {words:.3f}, and that of the sentence order is "
-            f"{order:.3f} (guessing: {math.log(2):.3f}). {self._remedy('plateau')}"
-        )
-
-    def _is_recovered(self) -> bool:
-        if self.warnings[-1].kind == "lost":
-            lately = self._recent.mean("masked_lm_loss", self._span // 5)
-            return lately < self._best + self.LOST / 2
-        words, words_before, order = self._means()
-        return words < self._GAIN * words_before or order < self._ORDER or words < self._high
-
-
-def follow(watch: Watch, rows: Sequence[Mapping[str, str]]) -> None:
-    """Gives a watch the rows of a curve, of which nothing is said again."""
-    before = 0
-    for row in rows:
-        step = int(row["step"])
-        watch.add(step, step - before, {name: float(value or "nan") for name, value in row.items()})
-        before = step
-
-
-# ---------------------------------------------------------------------------------------------
 # Progress.
 
 
@@ -454,7 +205,6 @@ class TrainingSummary(NamedTuple):
     examples_per_second: float  # over the time of the steps, the first of them left out
     peak_memory_bytes: int  # of the process, since it began
     scalars: Dict[str, float]  # means over the last interval
-    warnings: Sequence[Warned] = ()
 
 
 class _Interval:
@@ -513,10 +263,8 @@ class ProgressHook(tf.train.SessionRunHook):
         on_progress: Optional[Callable[["TrainingSummary"], None]] = None,
         has_bar: bool = True,
         steps_per_loop: Optional[int] = None,
-        watch: Optional[Watch] = None,
     ):
         """`on_progress` is called for each row of the curve; `steps_per_loop` is a TPU's."""
-        self._watch = watch
         self._steps_per_loop = steps_per_loop
         self._has_bar = has_bar
         self._output_dir = output_dir
@@ -528,7 +276,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self._curve: Optional[TrainingCurve] = None
         self._latest: Dict[str, float] = {}
         self._timed_steps, self._timed_seconds = 0, 0.0
-        self.first_step = self.step = self._recorded = 0
+        self.first_step = self.step = 0
         self.loss: Optional[float] = None  # of the last step
         self.is_last_step = False  # although there are steps left
 
@@ -542,13 +290,11 @@ class ProgressHook(tf.train.SessionRunHook):
     def after_create_session(self, session, coord):
         """Called once the variables have their values."""
         del coord
-        self.step = self._recorded = int(session.run(self._step_tensor))
+        self.step = int(session.run(self._step_tensor))
         is_first = self._curve is None
         self._curve = TrainingCurve(self._output_dir, self.step)
         if is_first:  # not after a lost session
             self.first_step, self._began = self.step, time.time()
-            if self._watch:
-                follow(self._watch, self._curve.kept)
         self._interval = _Interval(self._batch_size)
         self._writer = tf.summary.FileWriterCache.get(self._output_dir)
         # TensorBoard forgets what a killed run wrote past the checkpoint.
@@ -618,24 +364,8 @@ class ProgressHook(tf.train.SessionRunHook):
         self._writer.flush()
         rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
         self._curve.add({"step": self.step, **rounded})
-        if self._watch:
-            self._judge(self._watch)
-        self._recorded = self.step
         if self._on_progress is not None:
             self._on_progress(self.summary())
-
-    def _judge(self, watch: Watch):
-        """Says what is new, and keeps what was said."""
-        before = list(watch.warnings)
-        new = watch.add(self.step, self.step - self._recorded, self._latest)
-        if new:
-            _LOGGER.warning("%s", new.text)
-        elif before != watch.warnings:
-            since = watch.warnings[-1].step
-            _LOGGER.info("Step %d: what was said at step %d is over.", self.step, since)
-        if before != watch.warnings:
-            path = os.path.join(self._output_dir, WARNINGS_NAME)
-            files.atomic_write_json(path, [one._asdict() for one in watch.warnings])
 
     def close(self):
         """Closes the bar and writes the curve, whether training ended well or not."""
@@ -654,7 +384,6 @@ class ProgressHook(tf.train.SessionRunHook):
             examples_per_second=examples / max(self._timed_seconds, 1e-9),
             peak_memory_bytes=progress.peak_memory(),
             scalars=self._latest,
-            warnings=self._watch.warnings if self._watch else (),
         )
 
 
@@ -703,18 +432,8 @@ class _SaverHook(tf.train.CheckpointSaverHook):
     def _save(self, session, step):
         with files.naming_path(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
             stop = super()._save(session, step)
-            make_meta_graph_plain(f"{self._save_path}-{step}.meta")
         _LOGGER.info("Saved model.ckpt-%d.", step)
         return stop
-
-
-def make_meta_graph_plain(path: str) -> None:
-    """Rewrites a checkpoint's .meta: plain operations, in the same bytes each time."""
-    meta_graph = tf.MetaGraphDef()
-    with tf.io.gfile.GFile(path, "rb") as stream:
-        meta_graph.ParseFromString(stream.read())
-    compat.make_plain(meta_graph.graph_def)
-    files.atomic_write_bytes(path, meta_graph.SerializeToString(deterministic=True))
 
 
 class _StartHook(tf.train.SessionRunHook):

@@ -8,7 +8,6 @@ is split into; dropout masks are functions of the seed and the step.
 Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
-import dataclasses
 import logging
 import math
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
@@ -17,7 +16,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization, tokenization
 from albert.configs.flags import FineTuningFlags, TrainingFlags
-from albert.data import padded_batches
 from albert.fine_tuning_utils import Encoder, Features, Head, check_module
 from albert.pretrained import warm_start as checkpoint_init
 from albert.runtimes import compat, hub_module
@@ -30,57 +28,27 @@ _LOGGER = logging.getLogger("albert")
 # Keeps the random streams of micro-batches and replicas apart; odd, so that none coincide.
 _STREAM_FACTOR = 0x61C88647
 
+# Where programs that call a reference's model_fn_builder differ from the flags' defaults: dropout
+# is by the graph's seed, and nothing is compiled.
+PROGRAM_DEFAULTS = {"seed": None, "use_xla": False}
+
 Tensors = Mapping[str, tf.Tensor]
 LossFunction = Callable[[Tensors, tf.Tensor], Tuple[tf.Tensor, Dict]]
 
 
-@dataclasses.dataclass(frozen=True)
-class ModelSettings:
-    """The model, where its first weights come from, and how it is trained."""
+class Schedule(NamedTuple):
+    """How long training is, and how the learning rate rises and falls."""
 
-    config: Optional[modeling.AlbertConfig]
-    init_checkpoint: Optional[str]
-    learning_rate: float
     num_train_steps: int
-    num_warmup_steps: int
-    use_tpu: bool = False
-    use_one_hot_embeddings: bool = False
-    optimizer: str = "adamw"
-    numbers: optimization.UpdateNumbers = optimization.PUBLISHED_NUMBERS
+    num_warmup_steps: int = 0
     poly_power: float = 1.0
     start_warmup_step: int = 0
-    compute_dtype: tf.DType = tf.float32
-    recompute: bool = False
-    use_xla: bool = False
-    gradient_accumulation_steps: int = 1
-    seed: Optional[int] = None  # of dropout; None: the graph's
-    init_from_group0: bool = False
 
 
-def of_flags(settings: TrainingFlags) -> Dict[str, Any]:
-    """Returns the fields of ModelSettings that are flags of every training."""
-    return {
-        "learning_rate": settings.learning_rate,
-        "use_tpu": settings.use_tpu,
-        # On a TPU looking up rows is slower than a product.
-        "use_one_hot_embeddings": settings.use_tpu,
-        "optimizer": settings.optimizer,
-        "numbers": optimization.UpdateNumbers(
-            weight_decay_rate=settings.weight_decay_rate,
-            beta_1=settings.adam_beta_1,
-            beta_2=settings.adam_beta_2,
-            epsilon=settings.adam_epsilon,
-            max_grad_norm=settings.max_grad_norm,
-        ),
-        "compute_dtype": compat.compute_dtype(settings.precision),
-        "recompute": settings.recompute,
-        "use_xla": settings.use_xla and not settings.use_tpu,
-        "gradient_accumulation_steps": settings.gradient_accumulation_steps,
-        "seed": settings.seed,
-    }
+ONE_STEP = Schedule(1)
 
 
-def dropout_seed(settings: ModelSettings, batch: Tensors, micro_batch: Any) -> tf.Tensor:
+def dropout_seed(settings: TrainingFlags, batch: Tensors, micro_batch: Any) -> tf.Tensor:
     """Returns the key of a (micro-)batch's dropout masks, int32 [2].
 
     It is a function of the seed and the step, and differs between micro-batches and replicas. What
@@ -100,7 +68,7 @@ def dropout_seed(settings: ModelSettings, batch: Tensors, micro_batch: Any) -> t
     return tf.stack([seed + stream * _STREAM_FACTOR, step])
 
 
-def warm_start(settings: ModelSettings) -> Optional[Callable]:
+def warm_start(settings: TrainingFlags) -> Optional[Callable]:
     """Takes the first weights from the checkpoint, if one is named; returns a scaffold_fn.
 
     Raises ValueError if it does not fit the graph's trainable variables.
@@ -110,7 +78,7 @@ def warm_start(settings: ModelSettings) -> Optional[Callable]:
     start = checkpoint_init.warm_start(
         settings.init_checkpoint,
         tf.trainable_variables(),
-        init_from_group0=settings.init_from_group0,
+        init_from_group0=getattr(settings, "init_from_group0", False),
         use_tpu=settings.use_tpu,
     )
     _LOGGER.info("%s", checkpoint_init.format_report(start.report))
@@ -154,8 +122,8 @@ def check_first_weights(
             checkpoint_init.warm_start(settings.init_checkpoint, tf.trainable_variables())
 
 
-def by_mode(
-    settings: ModelSettings,
+def make_model_fn(
+    settings: TrainingFlags,
     *,
     train: Callable[[Tensors, Optional[str]], "tf_estimator.tpu.TPUEstimatorSpec"],
     evaluate: Callable[[Tensors], Tuple[tf.Tensor, Callable, Tensors]],
@@ -190,12 +158,12 @@ def by_mode(
 
 
 def training_spec(
-    settings: ModelSettings,
+    settings: TrainingFlags,
     loss_function: LossFunction,
     batch: Tensors,
     *,
+    schedule: Schedule,
     model_dir: Optional[str],
-    rate_factor: Optional[Callable[[str], float]] = None,
 ) -> "tf_estimator.tpu.TPUEstimatorSpec":
     """Builds one update: loss, warm start, gradients, optimiser, and the numbers to report.
 
@@ -205,37 +173,24 @@ def training_spec(
       model_dir: where a TPU's host writes for TensorBoard.
     """
 
-    def loss_of(micro_batch: Tensors, index: Any) -> Tuple[tf.Tensor, Dict]:
-        seed = dropout_seed(settings, micro_batch, index)
-        with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
-            return loss_function(micro_batch, seed)
-
-    gradients = None
-    loss_scale = optimization.LossScale() if settings.compute_dtype == tf.float16 else None
-    if settings.gradient_accumulation_steps == 1:
-        loss, metrics = loss_of(batch, 0)
-    else:
-        gradients = optimization.accumulate_gradients(
-            loss_of, batch, settings.gradient_accumulation_steps, loss_scale=loss_scale
-        )
-        loss, metrics = gradients.loss, gradients.metrics
+    loss_scale = optimization.LossScale() if settings.precision == "float16" else None
+    gradients = optimization.accumulate_gradients(
+        lambda part, index: loss_function(part, dropout_seed(settings, part, index)),
+        batch,
+        settings.gradient_accumulation_steps,
+        loss_scale=loss_scale,
+    )
     scaffold_fn = warm_start(settings)
     step = optimization.build_train_step(
-        loss,
-        init_lr=settings.learning_rate,
-        num_train_steps=settings.num_train_steps,
-        num_warmup_steps=settings.num_warmup_steps,
-        use_tpu=settings.use_tpu,
-        optimizer=settings.optimizer,
-        poly_power=settings.poly_power,
-        start_warmup_step=settings.start_warmup_step,
+        gradients.loss,
+        settings,
         gradients=gradients,
-        numbers=settings.numbers,
         loss_scale=loss_scale,
-        use_xla=settings.use_xla,
-        rate_factor=rate_factor,
+        use_tpu=settings.use_tpu,
+        use_xla=settings.use_xla and not settings.use_tpu,
+        **schedule._asdict(),
     )
-    scalars = _means_over_replicas({"loss": loss, **metrics}, settings.use_tpu)
+    scalars = _means_over_replicas({"loss": gradients.loss, **gradients.metrics}, settings.use_tpu)
     loss = scalars["loss"]
     # The means synchronise replicas even where they are not logged.
     train_op = tf.group(step.train_op, *scalars.values())
@@ -268,48 +223,70 @@ def _means_over_replicas(scalars: Tensors, use_tpu: bool) -> Dict[str, tf.Tensor
 # ---------------------------------------------------------------------------------------------
 # Fine-tuning: an encoder with a task's head.
 
-
-@dataclasses.dataclass(frozen=True)
-class FineTuningModel(ModelSettings):
-    """The settings of any training, of which most have a default here, and those of fine-tuning."""
-
-    init_checkpoint: Optional[str] = None
-    learning_rate: float = 5e-5
-    num_train_steps: int = 1
-    num_warmup_steps: int = 0
-    hub_module: Optional[str] = None
-
-
 _SHARES = "fine_tuning_shares"
 
 
 def build_model_fn(
-    settings: FineTuningModel, head: Head, *, metric_fn: Optional[Callable] = None
+    settings: FineTuningFlags,
+    config: Optional[modeling.AlbertConfig],
+    head: Head,
+    *,
+    schedule: Schedule = ONE_STEP,
+    use_one_hot_embeddings: bool = False,
 ) -> Callable:
     """Returns a TPUEstimator's model function for training, evaluation and prediction.
 
     The loss is the mean of the head's per_example_loss. Features have the leading dimension B.
 
     Args:
+      settings: its init_checkpoint is where the first weights come from.
+      config: of the encoder; None with a hub module.
       head: see `HeadOutput`.
-      metric_fn: for evaluation inside the graph (TPU): (per_example_loss [B], is_real_example
-        int32 [B], and each of the head's outputs by name, all as keywords) -> tf.metrics by name.
+      schedule: of training.
+      use_one_hot_embeddings: look up embeddings by a matrix product.
 
     Raises:
-      ValueError: a hub module with what it cannot do.
+      UserError: a hub module with what it cannot do.
     """
-    check_module(settings.hub_module, settings.compute_dtype, recompute=settings.recompute)
-    if settings.hub_module and settings.gradient_accumulation_steps > 1:
+    module, dtype = settings.albert_hub_module_handle, compat.compute_dtype(settings.precision)
+    check_module(module, dtype, recompute=settings.recompute)
+    if module and settings.gradient_accumulation_steps > 1:
         raise UserError(
             f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} does not work "
             "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
         )
 
+    def encoder(is_training: bool, dropout_seed: Optional[tf.Tensor] = None) -> Encoder:
+        return Encoder(
+            config,
+            is_training,
+            hub_module=module,
+            dropout_seed=dropout_seed,
+            use_one_hot_embeddings=use_one_hot_embeddings,
+            compute_dtype=dtype,
+            recompute=settings.recompute and is_training,
+            # Without gradients the compiled parts gain nothing, and each length would be compiled.
+            use_xla=settings.use_xla and is_training and not settings.use_tpu,
+        )
+
     def train(features: Features, model_dir: Optional[str]) -> Any:
-        return _training_spec(settings, head, features, model_dir=model_dir)
+        batch_size = tf.shape(next(iter(features.values())))[:1]
+        shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]
+
+        def loss_of(micro_batch: Features, dropout_seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
+            output = head(micro_batch, encoder(True, dropout_seed))
+            part = micro_batch[_SHARES]
+            logged = {
+                name: tf.reduce_sum(part * tf.cast(value, tf.float32))
+                for name, value in output.logged.items()
+            }
+            return tf.reduce_sum(part * output.per_example_loss), logged
+
+        batch = dict(features, **{_SHARES: shares})
+        return training_spec(settings, loss_of, batch, schedule=schedule, model_dir=model_dir)
 
     def evaluate(features: Features) -> Tuple[tf.Tensor, Callable, Tensors]:
-        output = head(features, _encoder(settings, is_training=False))
+        output = head(features, encoder(False))
         real = features.get("is_real_example")
         if real is None:
             real = tf.ones_like(output.per_example_loss)
@@ -318,10 +295,10 @@ def build_model_fn(
             per_example_loss=output.per_example_loss,
             is_real_example=tf.cast(tf.reshape(real, [-1]), tf.int32),
         )
-        return tf.reduce_mean(output.per_example_loss), metric_fn or _mean_loss, tensors
+        return tf.reduce_mean(output.per_example_loss), evaluation_metrics, tensors
 
     def predict(features: Features) -> Tensors:
-        output = head(features, _encoder(settings, is_training=False))
+        output = head(features, encoder(False))
         predictions = dict(output.outputs)
         if output.per_example_loss is not None:
             predictions["per_example_loss"] = output.per_example_loss
@@ -330,75 +307,44 @@ def build_model_fn(
                 predictions[name] = tf.reshape(features[name], [-1])
         return predictions
 
-    return by_mode(settings, train=train, evaluate=evaluate, predict=predict)
+    return make_model_fn(settings, train=train, evaluate=evaluate, predict=predict)
 
 
-def _encoder(
-    settings: FineTuningModel, *, is_training: bool, dropout_seed: Optional[tf.Tensor] = None
-) -> Encoder:
-    return Encoder(
-        settings.config,
-        is_training,
-        hub_module=settings.hub_module,
-        dropout_seed=dropout_seed,
-        use_one_hot_embeddings=settings.use_one_hot_embeddings,
-        compute_dtype=settings.compute_dtype,
-        recompute=settings.recompute and is_training,
-        # Without gradients the compiled parts gain nothing, and each length would be compiled.
-        use_xla=settings.use_xla and is_training,
+def build_for_program(
+    head: Head,
+    albert_config: Optional[modeling.AlbertConfig],
+    *,
+    num_train_steps: int,
+    num_warmup_steps: int,
+    use_one_hot_embeddings: bool,
+    hub_module: Optional[str],
+    **flags: Any,
+) -> Callable:
+    """Returns `build_model_fn` of a reference's arguments; `flags`: fields of FineTuningFlags."""
+    values = dict(PROGRAM_DEFAULTS, albert_hub_module_handle=hub_module, **flags)
+    return build_model_fn(
+        FineTuningFlags(**values),
+        albert_config,
+        head,
+        schedule=Schedule(num_train_steps, num_warmup_steps),
+        use_one_hot_embeddings=use_one_hot_embeddings,
     )
 
 
-def _training_spec(
-    settings: FineTuningModel, head: Head, features: Features, *, model_dir: Optional[str]
-) -> "tf_estimator.tpu.TPUEstimatorSpec":
-    first = next(iter(features.values()))
-    batch_size = tf.shape(first)[:1]
-    shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]
-
-    def loss_of(micro_batch: Features, dropout_seed: tf.Tensor):
-        encoder = _encoder(settings, is_training=True, dropout_seed=dropout_seed)
-        output = head(micro_batch, encoder)
-        part = micro_batch[_SHARES]
-        logged = {
-            name: tf.reduce_sum(part * tf.cast(value, tf.float32))
-            for name, value in output.logged.items()
-        }
-        return tf.reduce_sum(part * output.per_example_loss), logged
-
-    batch = dict(features, **{_SHARES: shares})
-    return training_spec(settings, loss_of, batch, model_dir=model_dir)
-
-
-def _mean_loss(
+def evaluation_metrics(
     *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
-) -> Dict[str, Any]:
-    """The metric of a task that names none."""
-    del outputs
-    return {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}
+) -> Dict[str, Tuple]:
+    """Returns the mean loss, and the accuracy where there are labels, as tf.metrics."""
+    found = {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}
+    labels = outputs.get("label_ids")
+    if labels is not None and labels.dtype.is_integer:
+        found["eval_accuracy"] = tf.metrics.accuracy(
+            labels, outputs["predictions"], is_real_example
+        )
+    return found
 
 
-# ---------------------------------------------------------------------------------------------
-# The model of a fine-tuning, built from its flags.
-
-# On TensorFlow 1.15 compiling is faster above this many examples times width for each possible
-# length (one in 16 tokens). The first few lengths are not counted: the larger graph without
-# clusters costs their time too. Fitted to processor seconds of whole runs: docs/results.md.
-_WORTH_COMPILING = 8.5e3
-_LENGTHS_FOR_NOTHING = 5
-# Up to this product of an update's tokens, layers and width TensorFlow's own gradients, which keep
-# more in memory than the clusters' do, fit into about a gigabyte.
-_SMALL_UPDATE = 1e7
-
-
-class TrainingLength(NamedTuple):
-    """How long training is."""
-
-    num_train_steps: int
-    num_warmup_steps: int
-
-
-def training_length(settings: FineTuningFlags, examples: int) -> TrainingLength:
+def training_length(settings: FineTuningFlags, examples: int) -> Schedule:
     """Returns the steps of training and of its warm-up; raises ValueError if there are none.
 
     num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
@@ -423,63 +369,4 @@ def training_length(settings: FineTuningFlags, examples: int) -> TrainingLength:
             "reaches its peak.",
             *(warmup, steps),
         )
-    return TrainingLength(steps, warmup)
-
-
-def compiles(
-    settings: FineTuningFlags, config: Optional[modeling.AlbertConfig], length: TrainingLength
-) -> bool:
-    """Returns whether training compiles the element-wise parts (--use_xla).
-
-    Each length of a batch is compiled for itself. On TensorFlow 1.15 a short training of small
-    batches or a small model would lose by it; there --use_xla has to be given.
-    """
-    if settings.use_tpu or not settings.use_xla:
-        return False
-    if compat.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
-        return True
-    size = config.num_hidden_layers * config.hidden_size
-    batch, longest = settings.train_batch_size, settings.max_seq_length
-    if settings.padding == "max" or batch * longest * size > _SMALL_UPDATE:
-        return True
-    lengths = longest / padded_batches.LENGTH_MULTIPLE - _LENGTHS_FOR_NOTHING
-    width = length.num_train_steps * batch * config.hidden_size
-    return width > _WORTH_COMPILING * lengths
-
-
-def announce_compilation(
-    settings: FineTuningFlags, config: Optional[modeling.AlbertConfig], length: TrainingLength
-) -> None:
-    """Logs what `compiles` says of a training."""
-    if settings.albert_hub_module_handle or not settings.use_xla or settings.use_tpu:
-        return
-    if compiles(settings, config, length):
-        _LOGGER.info(
-            "Element-wise parts are compiled (--use_xla): a step takes some seconds longer where a "
-            "batch is the first of its length."
-        )
-    else:
-        _LOGGER.info(
-            "Element-wise parts are not compiled: in so short a training compiling would "
-            "cost more than it saves. --use_xla compiles them all the same."
-        )
-
-
-def model_settings(
-    settings: FineTuningFlags,
-    config: Optional[modeling.AlbertConfig],
-    length: TrainingLength,
-    *,
-    init_checkpoint: Optional[str] = None,
-) -> FineTuningModel:
-    """Returns what build_model_fn takes beside a head; `config` is None with a hub module."""
-    fields = dict(
-        of_flags(settings),
-        config=config,
-        init_checkpoint=init_checkpoint,
-        num_train_steps=length.num_train_steps,
-        num_warmup_steps=length.num_warmup_steps,
-        hub_module=settings.albert_hub_module_handle,
-        use_xla=compiles(settings, config, length),
-    )
-    return FineTuningModel(**fields)
+    return Schedule(steps, warmup)

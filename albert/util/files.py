@@ -86,15 +86,17 @@ def atomic_path(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def atomic_folder(path: str) -> Iterator[str]:
-    """Yields the name of a folder to make, which becomes `path` unless the block fails.
+    """Yields a new folder that becomes `path` unless the block fails.
 
     Raises:
-      UserError: the file system refuses, as where the disk is full.
+      UserError: `path` exists, or the file system refuses, as where the disk is full.
     """
+    if gfile().exists(path):
+        raise UserError(f"'{path}' exists. Choose a new folder.")
     temporary = f"{str(path).rstrip('/')}.temp-{random_suffix()}"
     with naming_path(path):
         try:
-            gfile().makedirs(os.path.dirname(temporary) or ".")
+            gfile().makedirs(temporary)
             yield temporary
             gfile().rename(temporary, path)
         finally:

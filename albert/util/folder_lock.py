@@ -22,7 +22,7 @@ from albert.util.errors import UserError
 TRAINING, EVALUATION = "training", "evaluation"
 
 _LOGGER = logging.getLogger("albert")
-_held: Set[Tuple[str, str, int]] = set()  # what this process holds
+_held: Set[Tuple[str, int]] = set()  # paths of locks that a process holds
 
 
 def lock_name(purpose: str = TRAINING) -> str:
@@ -49,29 +49,30 @@ def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterat
     """
     folder = str(folder)
     is_remote = "://" in folder
-    key = (folder if is_remote else os.path.realpath(folder), purpose, os.getpid())
-    if key in _held:
+    path = os.path.join(folder if is_remote else os.path.realpath(folder), lock_name(purpose))
+    if (path, os.getpid()) in _held:
         yield
         return
-    path = os.path.join(folder, lock_name(purpose))
     if is_remote:
-        _LOGGER.warning("%s has no locks: run no second %s there.", folder, purpose)
-    file = None if is_remote else _lock(folder, path, waits)
-    _held.add(key)
+        _LOGGER.warning("%s cannot be locked. Run no second %s there.", folder, purpose)
+        _held.add((path, os.getpid()))
+        yield
+        return
+    file = _lock(folder, path, waits)
+    _held.add((path, os.getpid()))
     try:
         yield
     finally:
-        if file is not None:
-            _held.discard(key)
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(path)
-            os.close(file)
+        _held.discard((path, os.getpid()))
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+        os.close(file)
 
 
 def _lock(folder: str, path: str, waits: bool) -> int:
     """Returns the open file with our lock on it."""
     with files.naming_path(path):
-        os.makedirs(folder or ".", exist_ok=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,11 +18,6 @@ def listed(items: Sequence[str], most: int = 6) -> str:
     return ", ".join(items[:most]) + more if items else "none"
 
 
-def advice(tries: Sequence[str]) -> str:
-    """Returns "Try: a longer warm-up.", or of several "Try, in this order: ...; ..."."""
-    return f"Try{', in this order' if len(tries) > 1 else ''}: {'; '.join(tries)}."
-
-
 def counted(count: float, noun: str, plural: str = "") -> str:
     """Returns "1 file", "1,234 files" or, with the plural named, "2 batches"."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

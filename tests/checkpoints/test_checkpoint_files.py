@@ -104,8 +104,8 @@ EXPORT = ("--albert_directory={folder}", "--export_path={out}")
 TEXT = ("--albert_dir={folder}", "--input_file={folder}/albert_config.json", "--output_file={out}")
 READERS = {
     "init_checkpoint": warm_start,
-    "export_checkpoints": script(export_checkpoints, export_checkpoints.export, *EXPORT),
-    "export_to_tfhub": script(export_to_tfhub, export_to_tfhub.export, *EXPORT),
+    "export_checkpoints": script(export_checkpoints, export_checkpoints.main, *EXPORT),
+    "export_to_tfhub": script(export_to_tfhub, export_to_tfhub.main, *EXPORT),
     "embed": script(embed, embed.embed, *TEXT),
     "fill_mask": script(fill_mask, fill_mask.fill_mask, *TEXT),
     "convert_checkpoint": lambda folder, out: weights.read_checkpoint(f"{folder}/model.ckpt-best"),

@@ -20,10 +20,14 @@ HEAVY = ("tensorflow", "numpy", "scipy", "sklearn", "requests", "matplotlib", "s
 # Runs modules as `python -m` does, each with some arguments; prints what each did as JSON.
 RUNNER = f"""
 import contextlib, io, json, runpy, sys
-answers = []
+from absl import flags, logging
+own, answers = set(flags.FLAGS), []
 for module, arguments in json.loads(sys.argv[1]):
     sys.argv[1:] = arguments
     said = io.StringIO()
+    for name in set(flags.FLAGS) - own:
+        delattr(flags.FLAGS, name)
+    flags.FLAGS.unparse_flags()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -48,13 +52,10 @@ def answers(*calls):
 
 def scripts():
     """The modules below albert/ that are started by themselves, as `python -m` names them."""
-    sources = sorted((ROOT / "albert").rglob("*.py"))
-    started = [
-        path
-        for path in sources
-        if 'if __name__ == "__main__":\n' in path.read_text(encoding="utf-8")
-    ]
-    return [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in started]
+    sources = sorted((ROOT / "albert").glob("*.py"))
+    started = [path for path in sources if "    cli.run(" in path.read_text(encoding="utf-8")]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in started]
+    return sorted([*names, "albert.demo.__main__"])
 
 
 def test_help_and_a_misspelt_flag_are_answered_before_tensorflow_is_imported():
@@ -119,7 +120,8 @@ def test_every_script_has_a_command():
 
 def test_the_list_of_commands_has_a_line_for_each_and_imports_none(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["albert"])
-    command.main()
+    with pytest.raises(SystemExit):
+        command.main()
     listed = capsys.readouterr().out
     for name, module in commands.COMMANDS.items():
         assert f"  {name} " in listed
@@ -150,12 +152,6 @@ def test_the_page_of_the_command_line_has_every_command_beside_its_module():
 def test_an_unknown_command_is_told_the_nearest(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["albert", "pretrian"])
     with pytest.raises(SystemExit, match="'pretrain'"):
-        command.main()
-
-
-def test_a_flag_in_place_of_a_command_is_told_that_a_command_comes_first(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["albert", "--seed=3", "finetune"])
-    with pytest.raises(SystemExit, match="COMMAND --seed=3"):
         command.main()
 
 

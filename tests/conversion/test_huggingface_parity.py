@@ -7,7 +7,6 @@
 
 import json
 import pathlib
-import shutil
 import tempfile
 import unicodedata
 
@@ -27,8 +26,8 @@ from tests.support import (
     huggingface_models,
     pretrained_models,
 )
-from tests.support.conversions import convert, values_in
-from tests.support.huggingface_models import PYTHON, needs_huggingface
+from tests.support.conversions import convert
+from tests.support.huggingface_models import needs_huggingface
 from tests.support.shared import needs_shared, shared_path
 
 pytestmark = needs_huggingface
@@ -117,7 +116,6 @@ def theirs(tmp_path_factory):
             describe(folder / name, name)
             for name in ("AlbertModel", "AlbertForMaskedLM", "AlbertForMultipleChoice")
         ),
-        describe(folder / "binary", "AlbertForPreTraining", is_binary=True),
     )
     return folder
 
@@ -173,46 +171,6 @@ class TestVariants:
     def test_a_model_of_the_reference_goes_over(self, tmp_path):
         source = shared_path("golden/model_tiny/groups2_inner2")
         to_theirs(source, tmp_path / "theirs", HEADS["pretraining"][1])
-
-
-@once
-class TestPytorchFiles:
-    def test_weights_saved_by_torch_are_read(self, theirs, tmp_path):
-        assert not (theirs / "binary" / "model.safetensors").exists()
-        python = f"--huggingface_python={PYTHON}"
-        outputs = HEADS["pretraining"][1]
-        converted = to_ours(theirs / "binary", tmp_path / "ours", outputs, python)
-        # In this file tied weights stand twice.
-        assert {item.name for item in converted.report.ignored} == {
-            "predictions.decoder.weight",
-            "predictions.decoder.bias",
-        }
-
-    def test_weights_are_written_for_torch_on_demand(self, tmp_path):
-        source = pretrained_models.write_archive(tmp_path / "ours")
-        python = f"--huggingface_python={PYTHON}"
-        convert("to_huggingface", source, tmp_path / "theirs", "--pytorch_model_bin", python)
-        (tmp_path / "theirs" / "model.safetensors").unlink()
-        convert("from_huggingface", tmp_path / "theirs", tmp_path / "back", python)
-        before, after = values_in(source), values_in(tmp_path / "back")
-        assert set(before) == set(after)
-        assert all(np.array_equal(before[name], after[name]) for name in before)
-
-    def test_a_file_that_would_run_code_is_refused(self, theirs, tmp_path):
-        source = tmp_path / "theirs"
-        shutil.copytree(str(theirs / "binary"), str(source))
-        script = (
-            "import os, sys, torch\n"
-            "class Trap:\n"
-            "    def __reduce__(self):\n"
-            "        return os.mkdir, (sys.argv[2],)\n"
-            "torch.save({'x': Trap()}, sys.argv[1])\n"
-        )
-        trap = tmp_path / "trap"
-        huggingface_models.run(script, str(source / "pytorch_model.bin"), str(trap))
-        with pytest.raises(ValueError, match="to_safetensors"):
-            convert("from_huggingface", source, tmp_path / "ours", f"--huggingface_python={PYTHON}")
-        assert not trap.exists()
 
 
 _PIPELINES = """

@@ -63,7 +63,7 @@ def test_a_moved_folder_predicts_and_loads_without_the_files_it_came_from(tmp_pa
     if is_hub:
         model = ["--albert_hub_module_handle={data}/module"]
         arguments = [f"--albert_directory={archive}", f"--export_path={data / 'module'}"]
-        export_to_tfhub.export(flags_lib.parse(export_to_tfhub.Flags, arguments))
+        export_to_tfhub.main(flags_lib.parse(export_to_tfhub.Flags, arguments))
     training_flags = [*training_flags, "--max_seq_length=40", "--train_batch_size=2"]
     training_flags = [*training_flags, *model, "--do_train", "--do_predict"]
     run(script, data, tmp_path / "out", *data_flags, *training_flags)

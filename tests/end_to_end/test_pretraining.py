@@ -103,7 +103,7 @@ def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_
 
     stopped = tmp_path / "stopped"
     process = start(data, stopped)
-    said = stop_at(process, "step 5/12")  # between two checkpoints
+    said = stop_at(process, "5/12 steps")  # between two checkpoints
     assert process.returncode == -signal.SIGKILL, said
 
     process = start(data, stopped)
@@ -135,7 +135,7 @@ def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_
     process = start(data, stopped, "--do_eval")
     said = processes.finish(process)
     assert process.returncode == 0, said
-    assert "step 12/12" in said and "Best of 2" in said
+    assert "12/12 steps" in said and "Best of 2" in said
     expected = processes.weights(tmp_path / "whole" / "model.ckpt-12")
     actual = processes.weights(stopped / "model.ckpt-12")
     assert sorted(actual) == sorted(expected)

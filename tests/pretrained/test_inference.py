@@ -35,8 +35,8 @@ def module(archive, source, tmp_path_factory):
     """The same model as a hub module."""
     path = tmp_path_factory.mktemp("hub") / "module"
     arguments = [f"--albert_directory={archive}", f"--export_path={path}"]
-    folder = export_to_tfhub.export(flags_lib.parse(export_to_tfhub.Flags, arguments))
-    return source._replace(config=None, checkpoint=None, hub_module=folder)
+    export_to_tfhub.main(flags_lib.parse(export_to_tfhub.Flags, arguments))
+    return source._replace(config=None, checkpoint=None, hub_module=str(path))
 
 
 def ids_of(source, text):

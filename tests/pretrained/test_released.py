@@ -503,13 +503,13 @@ def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
 
     plan.main(parsed(plan, "--albert_dir=base_v2", "--max_seq_length=32"))
     inference.find_source(parsed(fill_mask, "--albert_dir=base_v2", "--max_seq_length=32"))
-    export_checkpoints.export(
+    export_checkpoints.main(
         parsed(export_checkpoints, "--albert_directory=base_v2", "--export_path=new/")
     )
-    export_to_tfhub.export(
+    export_to_tfhub.main(
         parsed(export_to_tfhub, "--albert_directory=base_v2", "--export_path=module")
     )
-    convert_checkpoint.convert(
+    convert_checkpoint.main(
         parsed(
             convert_checkpoint,
             "--direction=to_huggingface",

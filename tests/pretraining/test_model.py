@@ -5,7 +5,7 @@
 import dataclasses
 import functools
 import json
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, run_pretraining
 from albert.pretraining import model
+from albert.pretraining.settings import PretrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
@@ -45,12 +46,22 @@ def uneven_batch() -> Dict[str, np.ndarray]:
     return batch
 
 
-def settings_for(config, **changes) -> model.ModelSettings:
+class Setup(NamedTuple):
+    flags: PretrainingFlags
+    config: modeling.AlbertConfig
+    init_checkpoint: Optional[str] = None
+
+    def replace(self, **changes) -> "Setup":
+        return self._replace(flags=dataclasses.replace(self.flags, **changes))
+
+    def model_fn(self):
+        return model.build_model_fn(*self)
+
+
+def settings_for(config, init_checkpoint=None, **changes) -> Setup:
     values = {"num_train_steps": 20, "num_warmup_steps": 0, "learning_rate": 0.02, "seed": 1}
-    values.update(changes)
-    return model.ModelSettings(
-        config=config, init_checkpoint=values.pop("init_checkpoint", None), **values
-    )
+    values.update(use_xla=False)
+    return Setup(PretrainingFlags(**dict(values, **changes)), config, init_checkpoint)
 
 
 class Trace(NamedTuple):
@@ -59,12 +70,12 @@ class Trace(NamedTuple):
     scalars: List[Dict[str, float]]
 
 
-def train(settings: model.ModelSettings, batch: Dict[str, Any], steps: int) -> Trace:
+def train(settings: Setup, batch: Dict[str, Any], steps: int) -> Trace:
     """Runs the model function's update on one batch."""
     with tf.Graph().as_default():
         tf.set_random_seed(1)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
-        spec = model.build_model_fn(settings)(tensors, None, TRAIN, {})
+        spec = settings.model_fn()(tensors, None, TRAIN, {})
         scalars = hooks.reported_scalars()
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
@@ -77,14 +88,14 @@ def train(settings: model.ModelSettings, batch: Dict[str, Any], steps: int) -> T
     return Trace(losses, values, seen)
 
 
-def evaluate(settings: model.ModelSettings, batches: List[Dict[str, Any]]):
+def evaluate(settings: Setup, batches: List[Dict[str, Any]]):
     """Returns the model function's metrics over batches of one size."""
     with tf.Graph().as_default():
         tf.set_random_seed(1)
         tensors = {
             name: tf.placeholder(value.dtype, value.shape) for name, value in batches[0].items()
         }
-        spec = model.build_model_fn(settings)(tensors, None, EVAL, {})
+        spec = settings.model_fn()(tensors, None, EVAL, {})
         metric_fn, arguments = spec.eval_metrics
         metrics = metric_fn(**arguments)
         with tf.Session() as session:
@@ -318,9 +329,10 @@ def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
         settings = settings_for(tiny_config(), gradient_accumulation_steps=2)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
         keys = [
-            training_graph.dropout_seed(settings, tensors, tf.constant(index)) for index in (0, 1)
+            training_graph.dropout_seed(settings.flags, tensors, tf.constant(index))
+            for index in (0, 1)
         ]
-        on_tpu = dataclasses.replace(settings, use_tpu=True)
+        on_tpu = dataclasses.replace(settings.flags, use_tpu=True)
         other = dict(tensors, input_ids=tensors["input_ids"] + 1)
         keys += [training_graph.dropout_seed(on_tpu, part, 0) for part in (tensors, other)]
         session.run(tf.global_variables_initializer())
@@ -333,20 +345,20 @@ def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
 def test_recomputation_changes_no_number_and_bfloat16_follows_float32():
     plain = plain_trace()
     settings = settings_for(tiny_config(**NO_DROPOUT))
-    half = train(dataclasses.replace(settings, compute_dtype=tf.bfloat16), uneven_batch(), 3)
+    half = train(settings.replace(precision="bfloat16"), uneven_batch(), 3)
     np.testing.assert_allclose(half.losses, plain.losses, rtol=2e-2)
     kinds = {value.dtype for value in half.variables.values()}
     assert kinds == {np.dtype(np.float32), np.dtype(np.int64)}
     with_dropout = settings_for(tiny_config())
     plain, recomputed = (
-        train(dataclasses.replace(with_dropout, recompute=recompute), batch_of(8), 2)
+        train(with_dropout.replace(recompute=recompute), batch_of(8), 2)
         for recompute in (False, True)
     )
     assert_close(recomputed, plain, 1e-6)
 
 
 def test_prediction_is_refused():
-    model_fn = model.build_model_fn(settings_for(tiny_config()))
+    model_fn = settings_for(tiny_config()).model_fn()
     with pytest.raises(ValueError, match="train and eval"):
         model_fn({}, None, tf_estimator.ModeKeys.PREDICT, {})
 
@@ -388,7 +400,7 @@ def golden_batch(run: Dict[str, Any]) -> Dict[str, np.ndarray]:
     return batch
 
 
-def golden_settings(run: Dict[str, Any], **changes) -> model.ModelSettings:
+def golden_settings(run: Dict[str, Any], **changes) -> Setup:
     config = modeling.AlbertConfig.from_json_file(
         str(shared_path(f"golden/model_tiny/{run['config']}/albert_config.json"))
     )
@@ -449,8 +461,8 @@ def test_a_checkpoint_of_the_reference_goes_on_as_the_reference_did():
     checkpoint = str(shared_path("golden/model_tiny/train_trace/base_adamw/model.ckpt-8"))
     with tf.Graph().as_default():
         batch = {name: tf.constant(value) for name, value in golden_batch(run).items()}
-        settings = dataclasses.replace(golden_settings(run), init_checkpoint=None)
-        spec = model.build_model_fn(settings)(batch, None, TRAIN, {})
+        settings = golden_settings(run)._replace(init_checkpoint=None)
+        spec = settings.model_fn()(batch, None, TRAIN, {})
         with tf.Session() as session:
             tf.train.Saver().restore(session, checkpoint)
             losses = [session.run([spec.loss, spec.train_op])[0] for _ in range(4)]

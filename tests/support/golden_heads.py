@@ -65,4 +65,4 @@ def measured(model_fn: Callable, batches: Sequence[Dict[str, np.ndarray]]) -> Di
 def expected_metrics(name: str) -> Dict[str, Any]:
     text = shared_path("golden/heads/eval_metrics.json").read_text(encoding="utf-8")
     metrics = json.loads(text)[name]["metrics"]
-    return {key: value for key, value in metrics.items() if key not in ("pred", "label_ids")}
+    return {key: metrics[key] for key in ("eval_accuracy", "eval_loss") if key in metrics}

@@ -28,7 +28,8 @@ def readers() -> Dict[str, Any]:
 
 def export(archive: Any, path: Any, *arguments: str) -> str:
     given = [f"--albert_directory={archive}", f"--export_path={path}", *arguments]
-    return export_to_tfhub.export(flags_lib.parse(export_to_tfhub.Flags, given))
+    export_to_tfhub.main(flags_lib.parse(export_to_tfhub.Flags, given))
+    return str(path)
 
 
 def call(path: str, signature: str, batch: Arrays, *, tags=None) -> Arrays:

@@ -39,10 +39,10 @@ CONFIG = {
 }
 
 _MAKE = """
-import json, os, sys, torch, transformers
+import json, sys, torch, transformers
 for settings in json.loads(sys.argv[1]):
     folder, architecture = settings.pop("folder"), settings.pop("architecture")
-    is_binary, scale = settings.pop("is_binary"), settings.pop("scale")
+    scale = settings.pop("scale")
     torch.manual_seed(0)
     model = getattr(transformers, architecture)(transformers.AlbertConfig(**settings))
     with torch.no_grad():
@@ -50,9 +50,6 @@ for settings in json.loads(sys.argv[1]):
             centre = float("LayerNorm.weight" in name or "layer_norm.weight" in name)
             parameter.normal_(centre, scale)
     model.save_pretrained(folder)
-    if is_binary:
-        os.remove(folder + "/model.safetensors")
-        torch.save(model.state_dict(), folder + "/pytorch_model.bin")
 """
 
 
@@ -70,13 +67,11 @@ def description(
     folder: Any,
     architecture: str,
     *,
-    is_binary: bool = False,
     scale: float = 0.4,
     **changes: Any,
 ) -> Dict[str, Any]:
     """What `make` makes a model of."""
-    more = {"folder": str(folder), "is_binary": is_binary, "scale": scale}
-    return dict(dict(CONFIG, **changes), architecture=architecture, **more)
+    return dict(CONFIG, **changes, folder=str(folder), architecture=architecture, scale=scale)
 
 
 def make(*descriptions: Dict[str, Any]) -> None:

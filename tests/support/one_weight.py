@@ -3,34 +3,36 @@
 """A model of one weight, trained as the scripts train theirs, in tenths of a second."""
 
 import csv
+import dataclasses
 import functools
 import pathlib
 
 import numpy as np
 import tensorflow.compat.v1 as tf
-from absl import flags
 
 from albert import modeling
+from albert.configs.flags import TrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.training.evaluation import list_checkpoints
 from albert.util import files
 from albert.util import flags as flags_lib
+from albert.util.flags import flag
 
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
 DOCUMENTS = {"albert_config.json": files.json_text(CONFIG).encode("utf-8")}
 
 
-def settings_for(output_dir, *arguments):
-    def define_flags(flag_values: flags.FlagValues):
-        flags_lib.define_model_flags(flag_values, config_required=False)
-        flags_lib.define_training_flags(
-            flag_values, save_checkpoints_steps=4, save_checkpoints_minutes=0.0, train_batch_size=1
-        )
-        flags_lib.define_tpu_flags(flag_values)
-        flags_lib.define_runtime_flags(flag_values)
+@dataclasses.dataclass(frozen=True)
+class Flags(TrainingFlags):
+    """The flags of a training of one weight."""
 
-    return flags_lib.parse(define_flags, [f"--output_dir={output_dir}", *arguments])
+    save_checkpoints_steps: int = flag(4)
+    train_batch_size: int = flag(1)
+
+
+def settings_for(output_dir, *arguments):
+    return flags_lib.parse(Flags, [f"--output_dir={output_dir}", *arguments])
 
 
 def model_fn(features, labels, mode, params):

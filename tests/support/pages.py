@@ -25,8 +25,6 @@ _STEP = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _FUNCTIONS = {"run_pretraining": "pretrain", "run_classifier": "classify"}  # else main
-_OTHERS = {"create_pretraining_data_beam": "pipeline_options", "plot": "folders"}
-_POSITIONAL = {"convert_checkpoint": "direction"}  # the flag of an argument without one; else name
 
 
 class Command(NamedTuple):
@@ -88,12 +86,7 @@ def parse(command: Command):
             return demo.parser_of(phase).parse_args(arguments)
         except SystemExit as error:
             raise ValueError(f"{command}: refused") from error
-    define_flags = importlib.import_module(f"albert.{command.module}").define_flags
-    if command.module in _OTHERS:
-        return flags_lib.parse(define_flags, arguments, others=_OTHERS[command.module])
-    if arguments and not arguments[0].startswith("-"):
-        arguments[0] = f"--{_POSITIONAL.get(command.module, 'name')}={arguments[0]}"
-    return flags_lib.parse(define_flags, arguments)
+    return flags_lib.parse(importlib.import_module(f"albert.{command.module}").Flags, arguments)
 
 
 def run(command: Command, small: Mapping[str, Mapping[str, object]]) -> None:

@@ -14,7 +14,7 @@ def run_process(script, *arguments, prelude="pass", seconds=300):
     """Runs albert.SCRIPT after the Python code `prelude`; returns the finished process."""
     code = (
         f"import sys; sys.argv = {[script, *arguments]!r}\n{prelude}\n"
-        f"from albert import {script}\n{script}.cli()\n"
+        f"import runpy\nrunpy.run_module({f'albert.{script}'!r}, run_name='__main__')\n"
     )
     return subprocess.run(
         [sys.executable, "-c", code],

@@ -13,6 +13,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining, run_race
+from albert.configs.flags import TrainingFlags
 from albert.data import batches
 from albert.pretraining import model
 from albert.runtimes import compat
@@ -220,7 +221,7 @@ def on_two_replicas(function):
 
 
 def test_dropout_masks_differ_between_replicas_and_micro_batches():
-    settings = model_fn.ModelSettings(None, None, 0.1, 10, 0, seed=3, gradient_accumulation_steps=2)
+    settings = TrainingFlags(seed=3, gradient_accumulation_steps=2)
 
     def keys():
         return tf.stack([model_fn.dropout_seed(settings, {}, part) for part in range(2)])
@@ -267,7 +268,7 @@ def test_first_weights_come_from_a_checkpoint_on_every_device(tmp_path):
     def read():
         variable = tf.get_variable("weight", [3], initializer=tf.zeros_initializer())
         checkpoint = str(tmp_path / "model.ckpt-0")
-        model_fn.warm_start(model_fn.ModelSettings(None, checkpoint, 0.1, 10, 0))
+        model_fn.warm_start(TrainingFlags(init_checkpoint=checkpoint))
         return tf.identity(variable)
 
     assert np.array(on_two_replicas(read)).tolist() == [[3.0] * 3] * 2

@@ -13,7 +13,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import configs, modeling, run_race
 from albert.race.run import RaceTask
-from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, evaluation, fine_tuning
 from albert.training import model_fn as training_graph
@@ -77,28 +76,6 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
 # The model and its training.
 
 
-@pytest.mark.parametrize("is_tf2", [False, True])
-def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkeypatch, is_tf2):
-    monkeypatch.setattr(compat, "is_tf2", lambda: is_tf2)
-    config = modeling.AlbertConfig(
-        30000, hidden_size=256, num_hidden_layers=4, num_attention_heads=4
-    )
-    tiny = modeling.AlbertConfig(30000, hidden_size=128, num_hidden_layers=2, num_attention_heads=2)
-
-    def compiles(steps=60, config=config, **changes):
-        values = {"use_xla": True, "padding": None, "train_batch_size": 2, "max_seq_length": 384}
-        asked = settings(**dict(values, **changes))
-        return training_graph.compiles(asked, config, training_graph.TrainingLength(steps, 0))
-
-    assert compiles() == is_tf2
-    assert compiles(800)
-    assert compiles(given=["use_xla"]) and compiles(padding="max")
-    assert compiles(max_seq_length=512, train_batch_size=32)  # for the sake of memory
-    assert compiles(max_seq_length=128)  # which has fewer lengths
-    assert compiles(344, tiny, train_batch_size=32, max_seq_length=128)  # that of MRPC
-    assert not compiles(use_xla=False, given=["use_xla"]) and not compiles(use_tpu=True)
-
-
 @pytest.mark.parametrize(
     "changes,expected",
     [
@@ -111,7 +88,7 @@ def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkey
     ],
 )
 def test_epochs_and_proportions_take_precedence_over_steps(changes, expected, caplog):
-    assert training_graph.training_length(settings(**changes), 3668) == expected
+    assert training_graph.training_length(settings(**changes), 3668)[:2] == expected
     assert bool(caplog.records) == (expected[0] <= expected[1])
     with pytest.raises(ValueError, match="num_train_epochs"):
         training_graph.training_length(settings(num_train_epochs=0.5), 20)  # less than a batch
@@ -159,32 +136,7 @@ def a_run(**changes):
         "--learning_rate=3e-5",
     ]
     asked = flags_lib.parse(run_race.Flags, flags).replace(**changes)
-    run = fine_tuning.FineTuning(asked, RaceTask)
-    run.length = training_graph.TrainingLength(1000, 10)
-    return run
-
-
-@pytest.mark.parametrize(
-    "kind,changes,first,absent",
-    [
-        ("few", {}, "--train_step", "--seed"),
-        ("few", {"num_train_epochs": 1.0}, "--num_train_epochs", "--train_step"),
-        ("flat", {"init_checkpoint": None}, "--albert_dir", "--init_checkpoint"),
-        ("flat", {"learning_rate": 1.0}, "a lower --learning_rate", "--albert_dir"),
-        ("flat", {"learning_rate": 1e-8}, "a higher --learning_rate", "a lower"),
-        ("lost", {"learning_rate": 1e-8}, "a lower --learning_rate", "a higher"),
-    ],
-)
-def test_the_first_remedy_follows_from_what_was_measured(kind, changes, first, absent):
-    tries = a_run(**changes).remedy(kind).split(": ", 1)[1]
-    assert first in tries.split(";")[0] and absent not in tries
-
-
-def test_what_is_known_of_a_model_and_task_is_named():
-    run = a_run()
-    assert "--learning_rate=1e-5" in run.remedy("lost")
-    run.published_model = run.published_model._replace(presets=())
-    assert "--learning_rate=1e-5" not in run.remedy("lost")
+    return fine_tuning.FineTuning(asked, RaceTask)
 
 
 def test_measurements_are_compared_in_per_cent_and_logged(caplog):

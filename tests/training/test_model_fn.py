@@ -1,12 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The model function of fine-tuning: losses, seeds, micro-batches, modes and layerwise rates."""
+"""The model function of fine-tuning: losses, seeds, micro-batches, modes and metrics."""
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
+from albert.configs.flags import FineTuningFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
@@ -44,25 +45,27 @@ def head(features, encoder):
     )
 
 
+def model_fn_of(function=head, schedule=(10,), albert_config=None, **flags):
+    flags = {"learning_rate": 0.01, "use_xla": False, **flags}
+    return training_graph.build_model_fn(
+        FineTuningFlags(**flags),
+        albert_config or (None if "albert_hub_module_handle" in flags else config()),
+        function,
+        schedule=training_graph.Schedule(*schedule),
+    )
+
+
 @pytest.mark.parametrize("params", [{}, {"model_dir": "folder"}])
 def test_a_tpu_reports_to_its_host_only_into_a_folder(params):
-    settings = training_graph.FineTuningModel(
-        config=config(), learning_rate=0.01, num_train_steps=10, use_tpu=True
-    )
     with tf.Graph().as_default():
         features = {name: tf.constant(value) for name, value in batch_of().items()}
-        spec = training_graph.build_model_fn(settings, head)(features, None, TRAIN, params)
+        spec = model_fn_of(use_tpu=True)(features, None, TRAIN, params)
     assert bool(spec.host_call) == bool(params)
 
 
 def train(batch, steps=3, function=head, **settings):
     """Returns losses, reported numbers and final variables of a few updates."""
-    model_fn = training_graph.build_model_fn(
-        training_graph.FineTuningModel(
-            **dict({"config": config(), "learning_rate": 0.01, "num_train_steps": 10}, **settings)
-        ),
-        function,
-    )
+    model_fn = model_fn_of(function, **settings)
     with tf.Graph().as_default():
         tf.set_random_seed(1)
         features = {name: tf.constant(value) for name, value in batch.items()}
@@ -99,7 +102,13 @@ def test_micro_batches_make_the_update_of_the_whole_batch():
         return head(features, encoder)
 
     whole, parts = (
-        train(batch_of(), 4, deterministic, config=no_dropout, gradient_accumulation_steps=steps)[0]
+        train(
+            batch_of(),
+            4,
+            deterministic,
+            albert_config=no_dropout,
+            gradient_accumulation_steps=steps,
+        )[0]
         for steps in (1, 4)
     )
     np.testing.assert_allclose(whole, parts, atol=1e-5)
@@ -111,9 +120,9 @@ def test_three_hundred_updates_in_float16_end_at_the_loss_of_float32():
     # constant score (which is where training begins) one of 1/4.
     batch = {name: np.repeat(value, 4, axis=0) for name, value in batch_of(4, length=8).items()}
     batch["label_ids"] = np.array([1, 1, 1, 0, 0, 0, 0, 1] * 2, np.int32)
-    settings = {"learning_rate": 3e-3, "num_train_steps": 300, "num_warmup_steps": 30, "seed": 1}
+    settings = {"learning_rate": 3e-3, "schedule": (300, 30), "seed": 1}
     single, half = (
-        train(batch, 300, compute_dtype=dtype, **settings) for dtype in (tf.float32, tf.float16)
+        train(batch, 300, precision=precision, **settings) for precision in ("float32", "float16")
     )
     losses = [np.mean(run[0][-20:]) for run in (single, half)]
     assert losses[0] < 0.22
@@ -149,8 +158,7 @@ def test_prediction_needs_no_labels_and_names_its_examples():
 
     with tf.Graph().as_default():
         features = {name: tf.constant(value) for name, value in batch.items()}
-        settings = training_graph.FineTuningModel(config())
-        model_fn = training_graph.build_model_fn(settings, without_loss)
+        model_fn = model_fn_of(without_loss)
         assert set(model_fn(features, None, PREDICT, {}).predictions) == {"score", "example_index"}
 
 
@@ -159,10 +167,7 @@ def test_evaluation_inside_the_graph_counts_real_examples_only():
     batch["is_real_example"] = np.array([1] * 5 + [0] * 3, np.int32)
     with tf.Graph().as_default(), tf.Session() as session:
         features = {name: tf.constant(value) for name, value in batch.items()}
-        settings = training_graph.FineTuningModel(config())
-        spec = training_graph.build_model_fn(settings, head)(
-            features, None, tf_estimator.ModeKeys.EVAL, {}
-        )
+        spec = model_fn_of()(features, None, tf_estimator.ModeKeys.EVAL, {})
         metric_fn, tensors = spec.eval_metrics
         (name, (value, update)), *_ = metric_fn(**tensors).items()
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
@@ -171,43 +176,13 @@ def test_evaluation_inside_the_graph_counts_real_examples_only():
         assert session.run(value) == pytest.approx(losses[:5].mean())
 
 
-# ---------------------------------------------------------------------------------------------
-# Layer-wise learning rates.
-
-
-def test_layerwise_rates_fall_from_the_head_to_the_embeddings():
-    with tf.Graph().as_default():
-        modeling.AlbertModel(
-            config(num_hidden_layers=2, num_hidden_groups=2), False, tf.zeros([1, 4], tf.int32)
-        )
-        factor = training_graph.layerwise_rate_factor(0.5)
-        group = "bert/encoder/transformer/group_{}/inner_group_0/LayerNorm/beta"
-        names = ["output_weights", "bert/pooler/dense/kernel", group.format(1), group.format(0)]
-        names += ["bert/encoder/embedding_hidden_mapping_in/bias", "bert/embeddings/LayerNorm/beta"]
-        assert [factor(name) for name in names] == [1.0, 1.0, 0.5, 0.25, 0.125, 0.125]
-
-
-@pytest.mark.slow
-def test_layerwise_decay_slows_the_encoder_and_not_the_head():
-    first = train(batch_of(), steps=1, learning_rate=0.0, seed=1)[2]
-    moved = {}
-    for decay in (1.0, 0.5):
-        values = train(batch_of(), steps=1, seed=1, layerwise_lr_decay=decay)[2]
-        moved[decay] = {name: np.abs(values[name] - first[name]).max() for name in values}
-    table = "bert/embeddings/word_embeddings"
-    kernel = "bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/dense/kernel"
-    assert moved[0.5]["head/kernel"] == pytest.approx(moved[1.0]["head/kernel"])
-    assert moved[0.5][kernel] == pytest.approx(0.5 * moved[1.0][kernel], rel=1e-3)
-    assert moved[0.5][table] == pytest.approx(0.25 * moved[1.0][table], rel=1e-3)
-
-
 @pytest.mark.slow
 @needs_shared
 def test_a_hub_module_is_trained():
     batch = batch_of()
     batch["label_ids"][:] = 1
     # A module draws its dropout as it likes, so that a few losses say nothing.
-    losses, _, values = train(batch, steps=3, config=None, hub_module=MODULE, num_train_steps=100)
+    losses, _, values = train(batch, schedule=(100,), albert_hub_module_handle=MODULE)
     assert np.isfinite(losses).all()
     first = tf.train.load_checkpoint(f"{MODULE}/variables/variables")
     trained = [name for name in values if name.startswith("module/bert/")]
@@ -222,10 +197,10 @@ def test_a_hub_module_is_trained():
     "options,named",
     [
         ({"recompute": True}, "module m"),
-        ({"compute_dtype": tf.bfloat16}, "module m"),
+        ({"precision": "bfloat16"}, "module m"),
         ({"gradient_accumulation_steps": 2}, "--gradient_accumulation_steps=2"),
     ],
 )
 def test_a_hub_module_is_not_asked_for_what_its_graph_cannot_do(options, named):
     with pytest.raises(ValueError, match=named):
-        train(batch_of(), config=None, hub_module="m", **options)
+        model_fn_of(albert_hub_module_handle="m", **options)

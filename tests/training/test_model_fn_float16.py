@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert.configs.flags import TrainingFlags
 from albert.pretrained import warm_start
 from albert.training import estimators
 from albert.training import model_fn as training_graph
@@ -27,10 +28,14 @@ def model_fn_of(dtype):
 
     def model_fn(features, labels, mode, params):
         del labels, mode
-        settings = training_graph.ModelSettings(None, None, 0.1, 20, 0, compute_dtype=dtype)
+        settings = TrainingFlags(learning_rate=0.1, precision=dtype.name, use_xla=False)
         batch = {"x": features["x"], "input_ids": tf.zeros([1, 1], tf.int32)}
         return training_graph.training_spec(
-            settings, loss_of, batch, model_dir=params.get("model_dir")
+            settings,
+            loss_of,
+            batch,
+            schedule=training_graph.Schedule(20),
+            model_dir=params.get("model_dir"),
         )
 
     return model_fn

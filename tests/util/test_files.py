@@ -66,16 +66,16 @@ def test_atomic_path_writes_to_a_pipe_as_it_is(tmp_path):
     ],
 )
 def test_atomic_path_names_the_file_that_cannot_be_written(tmp_path, error):
-    with pytest.raises(UserError, match="the_file"):
-        with files.atomic_path(str(tmp_path / "the_file")):
-            raise error
+    path = str(tmp_path / "the_file")
+    with pytest.raises(UserError, match="the_file"), files.atomic_path(path):
+        raise error
     assert not os.listdir(str(tmp_path))
 
 
 def test_atomic_path_leaves_errors_of_ours_alone(tmp_path):
-    with pytest.raises(tf.errors.ResourceExhaustedError):
-        with files.atomic_path(str(tmp_path / "a")):
-            raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+    full = tf.errors.ResourceExhaustedError
+    with pytest.raises(full), files.atomic_path(str(tmp_path / "a")):
+        raise full(None, None, "OOM when allocating tensor")
 
 
 def folder_in_the_way(folder):

@@ -20,7 +20,3 @@ def test_one_of_a_thing_is_not_many():
     assert wording.counted(1, "file") == "1 file"
     assert wording.counted(0, "file") == "0 files"
     assert wording.counted(1234, "batch", "batches") == "1,234 batches"
-
-
-def test_an_order_is_named_only_where_there_are_several():
-    assert "order" not in wording.advice(["a"]) and "order" in wording.advice(["a", "b"])

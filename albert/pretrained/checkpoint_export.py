@@ -1,0 +1,106 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a pretrained model's folder anew, without the optimizer: see export_checkpoints."""
+
+import contextlib
+import logging
+import os
+from typing import ContextManager, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert.pretrained import inference, model_vocabulary, released, warm_start
+from albert.pretrained.settings import CheckpointExportFlags
+from albert.runtimes import compat
+from albert.util import files
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+
+def export(settings: CheckpointExportFlags) -> str:
+    """Writes the checkpoint that the settings ask for; returns its prefix.
+
+    Raises:
+      ValueError: a part of the model is missing or does not fit, or a file that would be written
+        exists.
+    """
+    place = settings.albert_directory
+    folder = released.local_folder(place, f"--albert_directory={place}")
+    model = released.open_model(
+        folder,
+        settings,
+        label=f"--albert_directory={folder}",
+        named=released.ModelFiles(
+            init_checkpoint=released.named_checkpoint(folder, settings.checkpoint_name),
+            spm_model_file=settings.spm_model_file,
+            vocab_file=settings.vocab_file,
+        ),
+        vocabulary="optional",
+    )
+    copies = {released.CONFIG_NAME: model.files.albert_config_file}
+    if model.vocabulary:
+        path = model.vocabulary.path
+        for source in filter(None, (path, model_vocabulary.listing(path))):
+            copies[os.path.basename(source)] = source
+    else:
+        _LOGGER.warning(
+            "The new folder has no vocabulary, because %s has none. Name it by --spm_model_file or "
+            "--vocab_file.",
+            folder,
+        )
+    target, name = _target(settings.export_path)
+    _check_new(target, [f"{name}.index", model_vocabulary.RECORD_NAME, *copies])
+    with _folder(target) as new:
+        # First, because a checkpoint is the last to fit on the disk.
+        report = _write_weights(model, os.path.join(new, name))
+        for base, source in copies.items():
+            tf.io.gfile.copy(source, os.path.join(new, base))
+        if model.vocabulary:
+            model_vocabulary.put(new, model.vocabulary)
+    prefix = os.path.join(target, name)
+    _LOGGER.info(
+        "Wrote %s: %d variables, %s parameters. Left out %d variables, %d of them of the "
+        "optimizer. Beside it: %s.",
+        prefix,
+        len(report.loaded),
+        f"{warm_start.count_parameters(report.loaded):,}",
+        len(report.optimizer_state + report.left_over),
+        len(report.optimizer_state),
+        ", ".join(sorted(copies)),
+    )
+    return prefix
+
+
+def _target(export_path: str) -> Tuple[str, str]:
+    """The folder, and the name of the checkpoint in it."""
+    if export_path.endswith("/") or tf.io.gfile.isdir(export_path):
+        return export_path.rstrip("/") or "/", warm_start.BEST_CHECKPOINT
+    return os.path.dirname(export_path) or ".", os.path.basename(export_path)
+
+
+def _check_new(folder: str, names: Sequence[str]) -> None:
+    for path in (os.path.join(folder, name) for name in names):
+        if tf.io.gfile.exists(path):
+            raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
+
+
+def _folder(path: str) -> ContextManager[str]:
+    """The folder itself if it exists, or else a new one that gets this name."""
+    return contextlib.nullcontext(path) if tf.io.gfile.isdir(path) else files.atomic_folder(path)
+
+
+def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.Report:
+    """Writes encoder and pretraining heads, with the graph that bert-for-tf2 looks for (.meta)."""
+    with tf.Graph().as_default():
+        zeros = tf.zeros([1, 1], tf.int32)
+        inputs = dict.fromkeys((*inference.SEQUENCES, inference.POSITIONS), zeros)
+        inference.pretraining_outputs(model.config, inputs, False)
+        variables = tf.trainable_variables()
+        report = warm_start.warm_start(
+            model.files.init_checkpoint, variables, required_scopes=("bert", "cls")
+        ).report
+        with tf.Session(config=compat.session_config()) as session:
+            session.run(tf.global_variables_initializer())
+            tf.train.Saver(variables).save(session, prefix, write_state=False)
+    return report
