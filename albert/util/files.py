@@ -271,7 +271,8 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
     if not found:
         raise UserError(f"--{flag_name} is empty. Give a file or a pattern such as data/*.txt.")
     for path in found:
-        check_is_file(path)
+        if not os.path.isdir(path):  # text may be in folders, see pretraining/documents.py
+            check_is_file(path)
     return sorted(found)
 
 
