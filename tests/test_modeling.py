@@ -109,16 +109,9 @@ def sizes(config):
     "changes",
     [
         {"hidden_act": "swish"},
-        {"hidden_act": 7},
-        {"hidden_act": 0.5},
         {"hidden_act": ["gelu"]},
-        {"hidden_act": {}},
-        {"type_vocab_size": 1 << 70},
-        {"hidden_size": np.int64(0)},
-        {"vocab_size": np.bool_(True)},
         {"num_attention_heads": 3},
         {"hidden_size": -16},
-        {"vocab_size": None},
         {"num_hidden_layers": 2.5},
         {"hidden_dropout_prob": 1.0},
         {"attention_probs_dropout_prob": "x"},
@@ -215,38 +208,10 @@ def test_size_table_of_albert_pytorch(embedding, share_type, separate, tied):
 # ---- variants ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "share_type, expected",
-    [
-        ("all", ({"0"}, {"0"})),
-        ("attention", ({"0"}, {"0", "1", "2"})),
-        ("ffn", ({"0", "1", "2"}, {"0"})),
-        ("none", ({"0", "1", "2"}, {"0", "1", "2"})),
-    ],
-)
-def test_share_type_decides_each_parts_groups(share_type, expected):
-    groups = (set(), set())
-    for name in sizes(tiny_config(share_type=share_type)):
-        if "/group_" in name:
-            is_feed_forward = "/ffn_1/" in name or "/LayerNorm_1/" in name
-            groups[is_feed_forward].add(name.split("/group_")[1].split("/")[0])
-    assert groups == expected
-
-
 def test_layers_share_groups_by_integer_division():
     config = tiny_config(num_hidden_layers=5, num_hidden_groups=3)
     groups = [modeling.layer_groups(config, layer).attention for layer in range(5)]
     assert groups == [0, 0, 1, 1, 2]
-
-
-@pytest.mark.slow
-def test_preln_has_the_same_variables_and_another_output():
-    post = loss_and_gradients(tiny_config())
-    pre = loss_and_gradients(tiny_config(ln_type="preln"))
-    assert set(post[2]) == set(pre[2])
-    assert np.abs(post[0] - pre[0]).max() > 0.1
-    # Without a final LayerNorm the rows are not standardised.
-    assert np.abs(post[0].std(axis=-1) - 1).max() < 1e-3 < np.abs(pre[0].std(axis=-1) - 1).max()
 
 
 @pytest.mark.parametrize("recompute", [False, True])
@@ -260,26 +225,6 @@ def test_attention_of_every_block_is_shared_among_the_tokens(recompute):
     for layer in layers:
         np.testing.assert_allclose(layer.sum(axis=3), 1, atol=1e-5)
         assert layer[1, :, :, 7:].max() < 1e-6  # padding
-
-
-def test_albert_zh_embedding_normalises_after_the_projection():
-    with tf.Graph().as_default():
-        tf.set_random_seed(1)
-        config = tiny_config(embedding_layout="albert_zh")
-        model, _ = build(config)
-        by_name = {v.op.name: v for v in tf.trainable_variables()}
-        with tf.Session() as session:
-            session.run(tf.global_variables_initializer())
-            output, words, values = session.run(
-                [model.get_embedding_output(), model.get_word_embedding_output(), by_name]
-            )
-    assert "bert/encoder/embedding_hidden_mapping_in/bias" not in by_name
-    total = words.dot(values["bert/encoder/embedding_hidden_mapping_in/kernel"])
-    types = (np.arange(LENGTH) >= 5).astype(int)
-    total += values["bert/embeddings/token_type_embeddings"][types]
-    total += values["bert/embeddings/position_embeddings"][:LENGTH]
-    centred = total - total.mean(-1, keepdims=True)
-    np.testing.assert_allclose(output, centred / total.std(-1, keepdims=True), atol=1e-4)
 
 
 VARIANTS = [
@@ -477,21 +422,6 @@ GOLDEN_LOSS, GOLDEN_OUTPUT_SUM, GOLDEN_GRADIENT_NORM = 4.7576647, 467.91846, 3.5
 def test_input_of_a_wrong_shape_is_refused(shape):
     with tf.Graph().as_default(), pytest.raises(ValueError):
         modeling.AlbertModel(tiny_config(), False, tf.zeros(shape, tf.int32))
-
-
-def test_unknown_batch_and_length_give_the_same_output():
-    ids = np.random.RandomState(0).randint(0, 50, [2, 9]).astype(np.int32)
-
-    def run(shape):
-        with tf.Graph().as_default():
-            tf.set_random_seed(1)
-            placeholder = tf.placeholder(tf.int32, shape)
-            model = modeling.AlbertModel(tiny_config(), False, placeholder)
-            with tf.Session() as session:
-                session.run(tf.global_variables_initializer())
-                return session.run(model.get_sequence_output(), {placeholder: ids})
-
-    np.testing.assert_allclose(run([None, None]), run([2, 9]), atol=1e-6)
 
 
 def test_assignment_map_remaps_groups(tmp_path):

@@ -3,7 +3,6 @@
 """The model, its gradients and its training against float64 NumPy; and NumPy's pass itself."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from albert import modeling, optimization
 from albert.configs.flags import OptimizerFlags
 from albert.ops import fused, plain
 from tests.support import model_outputs, numpy_albert
-from tests.support.shared import needs_shared, shared_path
 
 CONFIG = {
     "vocab_size": 40,
@@ -103,49 +101,6 @@ def test_gradients_of_the_numpy_pass_are_its_slopes():
         ]
         slope = (losses[0] - losses[1]) / 2e-5
         np.testing.assert_allclose((gradients[name] * direction).sum(), slope, atol=1e-7)
-
-
-def golden_model(case):
-    folder = shared_path(f"golden/model_tiny/{case}")
-    config = json.loads((folder / "albert_config.json").read_text(encoding="utf-8"))
-    reader = tf.train.load_checkpoint(str(folder / "model.ckpt"))
-    values = {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
-    return config, values, dict(np.load(str(folder / "io.npz")))
-
-
-@needs_shared
-@pytest.mark.parametrize(
-    "case", ["base", "groups3", "inner2", "groups2_inner2", "equal", "relu", "tanh", "dropout"]
-)
-def test_numpy_pass_gives_the_outputs_of_the_reference(case):
-    config, values, arrays = golden_model(case)
-    outputs = numpy_albert.run(config, values, arrays).outputs
-    assert {"sequence_output", "mlm_log_probs", "sop_loss", "encoder_layer_0"} <= set(arrays)
-    for name in set(arrays) & set(outputs):
-        actual = outputs[name].reshape(arrays[name].shape)
-        np.testing.assert_allclose(actual, arrays[name], atol=1e-4, err_msg=name)
-
-
-@needs_shared
-@pytest.mark.parametrize("name", ["base_adamw", "base_lamb", "groups2_inner2_lamb"])
-def test_numpy_training_follows_the_trace_of_the_reference(name):
-    text = shared_path("golden/model_tiny/train_trace/trace.json").read_text(encoding="utf-8")
-    run = json.loads(text)[name]
-    config, values, arrays = golden_model(run["config"])
-    rates = [rate_of(update, run) for update in range(12)]
-    trained = numpy_albert.train(config, values, arrays, rates=rates, lamb="lamb" in name)
-    np.testing.assert_allclose(trained.losses, run["losses"], atol=1e-4)
-    final = np.load(str(shared_path(f"golden/model_tiny/train_trace/{name}/final_step12.npz")))
-    for variable, value in trained.weights.items():
-        np.testing.assert_allclose(value, final[variable], atol=5e-4, err_msg=variable)
-
-
-def rate_of(update, run):
-    """The learning rate of an update counted from 0."""
-    since_start = update - run["start_warmup_step"]
-    if since_start < run["num_warmup_steps"]:
-        return run["learning_rate"] * since_start / run["num_warmup_steps"]
-    return run["learning_rate"] * (1 - update / run["num_train_steps"]) ** run["poly_power"]
 
 
 # ---- the model -----------------------------------------------------------------------------------

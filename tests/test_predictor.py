@@ -139,12 +139,6 @@ def test_a_folder_that_is_not_there_is_named_with_the_nearest(tmp_path):
         predictor.Predictor(str(tmp_path / "mrpc"))
 
 
-@pytest.mark.parametrize("texts", [[("a", "b", "c")], [7], [("a", None)], [()], "the king"])
-def test_what_is_neither_text_nor_pair_is_refused(loaded, texts):
-    with pytest.raises(ValueError, match="text"):
-        loaded.predict(texts)
-
-
 def test_settings_that_the_model_cannot_have_are_refused(model_dir, tmp_path):
     for options, words in (({"batch_size": 0}, "0"), ({"precision_name": "float8"}, "float8")):
         with pytest.raises(ValueError, match=words):
@@ -224,15 +218,3 @@ def test_exit_patience_that_the_model_cannot_have_is_refused(tmp_path, model_dir
         with pytest.raises(ValueError, match="exit_threshold is"):
             predictor.Predictor(folder, exit_patience=1, exit_threshold=threshold)
     assert model_folder.read_classifier(folder).early_exit
-
-
-def test_a_model_with_heads_after_each_layer_is_exported_with_all_layers(tmp_path):
-    folder = models.write_classifier(tmp_path / "model", layers=3)
-    classifier = model_folder.read_classifier(folder)
-    exported = model_folder.export_classifier(str(tmp_path / "export"), classifier)
-    served = models.serve(exported, "ids", models.INPUTS)
-    with predictor.Predictor(folder) as model:
-        ids = [{"input_ids": [2, 17, 40, 3, 99, 3], "segment_ids": [0, 0, 0, 0, 1, 1]}]
-        alone = model.network.run(ids)[0]["probabilities"]
-    np.testing.assert_allclose(served["probabilities"][0], alone, atol=1e-5)
-    assert json.loads(model_folder.portable_files(classifier)["classifier.json"])["early_exit"]

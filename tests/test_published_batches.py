@@ -98,33 +98,6 @@ def test_the_last_batch_is_dropped_where_that_is_asked_for(file, use_tpu, size):
 
 
 @pytest.mark.slow
-def test_training_serves_full_batches_without_end(file):
-    shapes, batches = batches_of(classifier(file, True, True), {"batch_size": 7})
-    assert shapes["input_ids"] == [4, LENGTH] and len(batches) == 4
-    for batch in batches:
-        check(batch, 4, SEQUENCES, NUMBERS)
-    assert {row for batch in batches for row in batch["input_ids"][:, 1]} == set(range(5, 15))
-
-
-def test_scores_are_float32(tmp_path):
-    file = write(tmp_path / "scores", rows_of(4, label=float))
-    (batch,) = batches_of(classifier(file, False, False, task="sts-b"), {})[1]
-    assert batch.pop("label_ids").dtype == np.float32
-    check(batch, 4, SEQUENCES, ["is_real_example"])
-
-
-@pytest.mark.slow
-def test_the_options_of_a_question_stand_one_after_another(tmp_path):
-    file = write(tmp_path / "race", rows_of(4, length=4 * LENGTH))
-    input_fn = classifier_utils.file_based_input_fn_builder(
-        file, LENGTH, True, True, "race", False, 3, multiple=4
-    )
-    shapes, batches = batches_of(input_fn, {}, most=1)
-    assert shapes["input_ids"] == [3, 4 * LENGTH]
-    check(batches[0], 3, SEQUENCES, NUMBERS, width=4 * LENGTH)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("is_v2", [False, True])
 @pytest.mark.parametrize("is_training", [False, True])
 def test_windows_have_p_mask_in_v2_only(tmp_path, is_v2, is_training):
@@ -163,11 +136,3 @@ def test_features_in_memory_are_served_in_order_or_shuffled_without_end(is_train
     (batch,) = batches
     assert batch["input_ids"][:, 1].tolist() == [0, 1, 2]
     assert batch["label_ids"].tolist() == [1, 0, 2]
-
-
-def test_scores_in_memory_are_float32_and_other_lengths_refused():
-    input_fn = classifier_utils.input_fn_builder(features_of([0.5]), 3, False, False)
-    (batch,) = batches_of(input_fn, {"batch_size": 2})[1]
-    assert batch["label_ids"].dtype == np.float32
-    with pytest.raises(ValueError):
-        classifier_utils.input_fn_builder(features_of([1]), 4, False, False)

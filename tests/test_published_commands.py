@@ -34,7 +34,6 @@ from tests.support import (
     released_archives,
     squad_data,
 )
-from tests.support.shared import needs_shared, shared_path
 from tests.support.squad_runs import CONTEXT
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -55,7 +54,6 @@ OUR_NAMES = {
     "test_changes": "show_changes",
 }
 LEFT_OUT = {"--do_data"}  # what albert_pytorch's script does with it, ours does always
-MODEL = "--albert_config_file=google/albert_config.json --init_checkpoint=google/model.ckpt-best"
 SMALL = "--max_seq_length=32 --train_batch_size=4 --nouse_xla"
 STEPS = "--train_step=2 --warmup_step=1"
 PRETRAINING = f"{SMALL} --num_train_steps=2 --num_warmup_steps=1 --max_eval_steps=1"
@@ -276,38 +274,17 @@ def test_commands_of_habanas_demo_fetch_what_they_need_once(
 
 def test_without_a_network_the_demo_says_which_file_goes_where(folder, monkeypatch, capsys):
     def fetch(url, path, **_):
-        raise ConnectionError(f"{url} could not be fetched.")
+        raise transfer.UnreachableError(f"{url} could not be fetched.")
 
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setattr(transfer, "fetch", fetch)
-    assert demonstrate("habana: SQuAD, speed") == 2
+    assert demonstrate("habana: SQuAD, speed") == 1
     said = capsys.readouterr().err
     address = "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json"
     assert address in said and f"{folder}/.cache/albert/data/dev-v1.1.json" in said
-    for name in ("data/train-v1.1.json", "albert_base_v2.tar.gz"):  # in the same message
-        assert f"{folder}/.cache/albert/{name}" in said
-    assert demo.main(["finetuning", "-t", "mrpc"]) == 2
+    assert f"{folder}/.cache/albert/albert_base_v2.tar.gz" in said  # in the same message
+    assert demo.main(["finetuning", "-t", "mrpc"]) == 1
     assert f"{folder}/.cache/albert/data/" in capsys.readouterr().err
-
-
-@needs_shared
-def test_no_published_command_is_missing():
-    text = shared_path("spec/published.md").read_text(encoding="utf-8")
-    sections = re.split(r"(?m)^## ", text)[1:]
-    assert len(sections) == len(PROJECTS)
-    for project, section in zip(PROJECTS, sections):
-        known = [[*title.split(), *COMMANDS[title]] for title in titles(project)]
-        commands = re.findall(r"`([^`]*(?: --?[a-z]|\.py|\.sh)[^`]*)`", section)
-        commands += re.findall(r"\brun_\w+\.sh", section)
-        commands += map(" ".join, re.findall(r"`(finetuning[^`]*)`[^|`]*`(-e[^`]*)`", section))
-        assert commands
-        for command in commands:
-            words = [word for word in shlex.split(command) if word not in ("python", "bash")]
-            beginnings = [re.sub(r"\.\.\.$", "", word) for word in words]
-            assert any(
-                all(any(word.startswith(start) for word in one) for start in beginnings)
-                for one in known
-            ), command
 
 
 def test_every_published_command_is_run():

@@ -12,7 +12,6 @@ from albert import (
     modeling,
     optimization,
     race_utils,
-    squad_utils,
 )
 from albert.runtimes import estimator as our_estimator
 from tests.support import classification_data as data
@@ -190,25 +189,3 @@ def test_questions_of_race_go_the_same_way(config, tokenizer, tmp_path):
     assert values["input_ids"][0].tolist() == sum(features.input_ids, [])
     assert features.example_id == examples[0].example_id
     assert found["probabilities"].shape == (3, 4)
-
-
-def test_windows_of_squad_are_predicted_by_the_published_names(config, tmp_path):
-    file = str(tmp_path / "windows")
-    writer = squad_utils.FeatureWriter(file, is_training=False)
-    for unique_id in range(3):
-        item = squad_utils.InputFeatures(
-            unique_id, 0, 0, [0], [0], {}, [], [2, 5, 3, 6, 3, 0], [1] * 5 + [0], [0] * 6, 5
-        )
-        item.p_mask = [0] * 6
-        writer.process_feature(item)
-    writer.close()
-    input_fn = squad_utils.input_fn_builder(file, 6, False, False, False, 2, is_v2=False)
-    model_fn = squad_utils.v1_model_fn_builder(
-        config, None, 1e-3, STEPS, 0, False, False, use_einsum=True, hub_module=None
-    )
-    with tf.Graph().as_default(), tf.Session() as session:
-        predictions = model_fn(first_batch(input_fn), None, MODES.PREDICT, {}).predictions
-        session.run(tf.global_variables_initializer())
-        found = session.run(predictions)
-    assert found["unique_ids"].tolist() == [0, 1]
-    assert found["start_log_prob"].shape == found["end_log_prob"].shape == (2, 6)

@@ -82,7 +82,7 @@ _COUNTS = "counts"
 # The last line of a traceback, perhaps with what Beam adds; a worker's error is text by then.
 _USER_ERROR = re.compile(
     r"^(?:RuntimeError: )*(?:[\w.]+\.)?"
-    r"(?:ValueError|\w*IOError|OSError|PermissionError|FileNotFoundError): "
+    r"(?:UserError|ValueError|\w*IOError|OSError|PermissionError|FileNotFoundError): "
     r"(.*?)(?: \[while running '.*)?$",
     re.MULTILINE,
 )

@@ -3,11 +3,9 @@
 """From examples to records: truncation, segments, labels, and equality with the reference."""
 
 import functools
-import hashlib
 import json
 import pathlib
 import random
-import struct
 
 import pytest
 import tensorflow.compat.v1 as tf
@@ -17,7 +15,7 @@ from albert.classification import features as classifier_features
 from albert.classification import tasks
 from albert.classification.examples import InputExample, TaskData
 from albert.data.records import PaddingInputExample
-from tests.support.shared import needs_shared, shared_path
+from tests.support.shared import canonical_sha256, needs_shared, shared_path
 
 FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures"
 GOLDEN_TASKS = ("mrpc", "cola", "sts-b", "rte", "sst-2")
@@ -41,14 +39,6 @@ def _convert(example, length=16, labels=("0", "1"), tokenizer=None):
 
 def _records(path):
     return list(tf.python_io.tf_record_iterator(str(path)))
-
-
-def _canonical_sha256(path):
-    digest = hashlib.sha256()
-    for record in _records(path):
-        canonical = tf.train.Example.FromString(record).SerializeToString(deterministic=True)
-        digest.update(struct.pack("<Q", len(canonical)) + canonical)
-    return digest.hexdigest()
 
 
 # ------------------------------------------------------------------------------------- truncation
@@ -195,22 +185,6 @@ def test_whatever_decides_the_records_decides_whether_they_are_current(
     assert _write(data, path, **change).was_current is is_current
 
 
-@pytest.mark.parametrize(
-    "split, use",
-    [
-        ("train", "train"),
-        ("dev", "eval"),
-        ("dev_matched", "eval"),
-        ("dev_mismatched", "eval_mismatched"),
-        ("test", "predict"),
-    ],
-)
-def test_cache_files_are_named_by_task_use_and_length(split, use):
-    task = tasks.get_task("mnli")
-    path = classifier_features.cache_path("c", task, split, max_seq_length=128)
-    assert path == f"c/mnli_{use}.128.tf_record"
-
-
 # ---------------------------------------------------------------------------------- fixed numbers
 
 
@@ -251,7 +225,7 @@ def test_features_are_the_numbers_that_were_worked_out_by_hand(
         of_length_24, ["0", "1"], 24, tokenizer, path, "mrpc"
     )
     # Of the length and the bytes of each record, written with its features in order.
-    assert _canonical_sha256(path) == sha256
+    assert canonical_sha256(path) == sha256
 
 
 # --------------------------------------------------------------------------------------- reference
@@ -290,7 +264,7 @@ def test_features_equal_the_references_token_for_token_either_way(name, tmp_path
     classifier_features.file_based_convert_examples_to_features(
         examples, labels, length, _golden_tokenizer(), path, name
     )
-    assert _canonical_sha256(path) == golden["canonical_sha256"]
+    assert canonical_sha256(path) == golden["canonical_sha256"]
     assert pathlib.Path(path).stat().st_size == golden["tf_record_bytes"]
 
     data = tasks.read_examples(tasks.get_task(name), data_dir, "dev")

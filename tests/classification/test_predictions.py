@@ -12,7 +12,6 @@ import pytest
 from albert.classification import predictions as classifier_predictions
 from albert.classification import tasks
 from albert.classification.examples import InputExample
-from tests.support.shared import needs_shared, shared_path
 
 
 def _task(name):
@@ -198,29 +197,3 @@ def test_the_answers_in_a_file_of_choices_are_not_looked_at(answer, tmp_path):
 def test_a_file_without_the_texts_is_refused(task, text, problem, tmp_path):
     with pytest.raises(ValueError, match="mine.txt" + problem):
         _predicted(tmp_path, task, text)
-
-
-@needs_shared
-@pytest.mark.parametrize(
-    "task, file",
-    [
-        ("mrpc", "glue/MRPC/dev.tsv"),
-        ("mrpc", "glue/MRPC/test.tsv"),
-        ("cola", "glue/CoLA/test.tsv"),
-        ("sst-2", "glue/SST-2/test.tsv"),
-        ("sts-b", "glue/STS-B/test.tsv"),
-        ("rte", "glue/RTE/dev.tsv"),
-        ("xnli", "clue/xnli/test.tsv"),
-        ("tnews", "clue/tnews/dev.json"),
-        ("csl", "clue/csl/dev.json"),
-        ("wsc", "clue/cluewsc/dev.json"),
-    ],
-)
-def test_a_tasks_own_files_are_predicted_as_they_are_read(task, file):
-    path = shared_path("data") / file
-    data = classifier_predictions.read_predict_file(_task(task), str(path))
-    split = "test" if "test" in file else "dev"
-    expected = tasks.read_examples(_task(task), str(path.parent), split)
-    assert [(e.text_a, e.text_b) for e in data.examples] == [
-        (e.text_a, e.text_b) for e in expected.examples
-    ]

@@ -157,14 +157,6 @@ def test_a_writer_killed_between_its_two_renames_leaves_no_metadata_of_the_old_f
 # ------------------------------------------------------------------------------ reading: training
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("window", [1, 7, 1000])
-def test_every_record_is_served_exactly_once_an_epoch(paths, window):
-    stream = _numbers(paths, 61, batch_size=3, seed=5, shuffle_window=window).reshape(-1)
-    for epoch in range(3):
-        assert sorted(stream[61 * epoch : 61 * (epoch + 1)]) == list(range(61))
-
-
 # Batch 15 holds the end of the first epoch and the beginning of the second; batch 61 begins the
 # fifth.
 @pytest.mark.slow
@@ -315,37 +307,6 @@ def test_large_files_are_mixed_block_by_block(tmp_path):
     assert sorted(order) == list(range(400))
 
 
-@pytest.mark.slow
-def test_a_transform_sees_batches_with_the_positions_in_the_endless_stream(paths):
-    def transform(features, position):
-        assert position.dtype == tf.int64 and position.shape.as_list() == [4]
-        draw = tf.map_fn(
-            lambda one: tf.random.stateless_uniform([], seed=[1, one]), position, tf.float32
-        )
-        return dict(features, position=position, draw=draw)
-
-    def build(start):
-        return input_pipeline.seeded_batches(
-            paths,
-            NUMBER,
-            batch_size=4,
-            seed=5,
-            shuffle_window=20,
-            start_batch=start,
-            transform=transform,
-        )
-
-    uninterrupted = _run(lambda: build(0), 20)
-    resumed = _run(lambda: build(17), 3)
-    positions = np.array([batch["position"] for batch in uninterrupted])
-    assert positions.tolist() == np.arange(80).reshape(20, 4).tolist()
-    plain = _numbers(paths, 20, batch_size=4, seed=5, shuffle_window=20)
-    assert np.array([batch["number"] for batch in uninterrupted]).tolist() == plain.tolist()
-    for name in ("number", "position", "draw"):
-        for left, right in zip(uninterrupted[17:], resumed):
-            assert left[name].tolist() == right[name].tolist()
-
-
 def test_training_batches_have_a_static_shape_and_need_no_python_at_run_time(paths):
     with tf.Graph().as_default() as graph:
         dataset = input_pipeline.seeded_batches(paths, NUMBER, batch_size=4, seed=5)
@@ -374,17 +335,17 @@ def test_a_batch_may_be_larger_than_the_data(tmp_path):
         ({"shard_index": 2, "shard_count": 2}, "shard_index"),
         ({"shard_index": -1}, "shard_index"),
         ({"files": []}, "record file"),
+        ({"max_batches": -1}, "max_batches"),
     ],
 )
 def test_settings_out_of_range_are_refused(paths, settings, named):
-    settings = dict({"files": paths, "batch_size": 2, "seed": 1}, **settings)
+    serve = input_pipeline.seeded_batches
+    if "max_batches" in settings:
+        serve = input_pipeline.evaluation_batches
+    else:
+        settings = dict(settings, seed=1)
     with pytest.raises(ValueError, match=named):
-        input_pipeline.seeded_batches(spec=NUMBER, **settings)
-
-
-def test_files_without_a_record_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="0000.tfrecord"):
-        input_pipeline.seeded_batches(_number_files(tmp_path, [0, 0]), NUMBER, batch_size=2, seed=1)
+        serve(spec=NUMBER, **dict({"files": paths, "batch_size": 2}, **settings))
 
 
 @pytest.mark.parametrize(
@@ -477,26 +438,6 @@ def test_evaluation_begins_within_a_file(tmp_path):
     for name in ("number", "place"):
         found = np.concatenate([batch[name][rows] for batch, rows in zip(batches, real)])
         assert found.tolist() == list(range(269, 538))
-
-
-def test_padded_evaluation_batches_have_a_static_shape(weighted_paths):
-    with tf.Graph().as_default():
-        dataset = input_pipeline.evaluation_batches(weighted_paths, WEIGHTED, batch_size=3)
-        batch = tf.data.make_one_shot_iterator(dataset).get_next()
-        assert {name: value.shape.as_list() for name, value in batch.items()} == {
-            "number": [3, 2],
-            "weights": [3, 3],
-            "is_real_example": [3],
-        }
-
-
-def test_evaluation_settings_that_do_not_fit_are_refused(weighted_paths):
-    for named, settings in (
-        ("batch_size", {"batch_size": 0}),
-        ("max_batches", {"max_batches": -1}),
-    ):
-        with pytest.raises(ValueError, match=named):
-            _evaluation(weighted_paths, **dict({"batch_size": 2}, **settings))
 
 
 # --------------------------------------------------------------- records the reference has written

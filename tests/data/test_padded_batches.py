@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Padding: what is cut, what shares a batch, and that nothing is lost or served twice."""
 
-import collections
 import itertools
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert.configs import flags as shared_flags
 from albert.data import batches as input_pipeline
 from albert.data import padded_batches
-from albert.util import flags as flags_lib
 
 S, COUNT = 64, 45
 SPEC = input_pipeline.FeatureSpec(
@@ -108,15 +107,6 @@ def test_longest_cuts_each_batch_to_its_longest_rounded_up_and_changes_nothing_e
 
 
 @pytest.mark.slow
-def test_buckets_serve_each_record_as_often_as_the_others(file):
-    # Nine passes of 45 records are 405 = 101 batches and a part.
-    batches = training(file, "bucket", 101)
-    counts = collections.Counter(number for batch in batches for number in batch["number"])
-    assert len(counts) == COUNT
-    assert max(counts.values()) - min(counts.values()) <= 2
-
-
-@pytest.mark.slow
 def test_sequences_of_like_length_share_a_bucket_in_an_order_that_the_seed_gives(file):
     def spread(batches):
         return np.mean([np.ptp([length_of(n) for n in batch["number"]]) for batch in batches])
@@ -171,7 +161,7 @@ def test_two_readers_of_two_batches_a_step_share_each_batch_of_one_reader(file, 
 def test_an_unknown_mode_is_refused(file, serve):
     with pytest.raises(ValueError, match="shortest"):
         serve(file, "shortest")
-    assert flags_lib.PADDINGS == padded_batches.MODES
+    assert shared_flags.PADDINGS == padded_batches.MODES
 
 
 def test_a_tpu_gets_static_shapes_unless_told_otherwise():

@@ -8,8 +8,7 @@ import tensorflow.compat.v1 as tf
 from albert import run_pretraining
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache, record_damage
-from albert.runtimes import estimator as tf_estimator
-from albert.training import estimators, evaluation
+from albert.training import evaluation
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
 from tests.support.script_process import run_process
@@ -94,34 +93,6 @@ def test_a_damaged_feature_cache_is_made_again(tmp_path, caplog):
         assert stream.read() == content
     assert sum("record 123" in line for line in caplog.messages) == 1
     assert build().was_current
-
-
-def test_prediction_names_file_and_record_also_for_a_second_checkpoint(tmp_path):
-    path = number_files(tmp_path, [100])[0]
-    with tf.Graph().as_default(), tf.Session() as session:
-        tf.get_variable("v", [])
-        session.run(tf.global_variables_initializer())
-        checkpoint = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
-
-    def model_fn(features, labels, mode, params):
-        del labels, params
-        predictions = dict(features, example_index=features["number"])
-        predictions["v"] = tf.fill(tf.shape(features["number"]), tf.get_variable("v", []))
-        return tf_estimator.EstimatorSpec(mode, predictions=predictions)
-
-    settings = flags_lib.Settings(use_tpu=False, seed=1)
-    with estimators.OutputCollector(
-        settings,
-        model_fn,
-        lambda params: input_pipeline.evaluation_batches([path], SPEC, batch_size=10),
-        batch_size=10,
-        examples=100,
-        name="numbers",
-    ) as collector:
-        assert len(collector.run(checkpoint)["number"]) == 100
-        flip(path, 44)
-        with pytest.raises(ValueError, match=r"n-0\.tfrecord.* record 44 "):
-            collector.run(checkpoint)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -72,13 +72,3 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp
     assert sorted(actual) == sorted(expected)
     assert [name for name in expected if actual[name] != expected[name]] == []
     assert results(killed) == results(whole)
-
-
-@pytest.mark.slow
-def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
-    process = start(data, tmp_path, "--dev_file=other.tsv")  # of a custom task
-    said = processes.finish(process)
-    assert process.returncode == 1
-    assert said.splitlines()[-1].startswith("ERROR: ") and "--dev_file" in said.splitlines()[-1]
-    assert "Traceback" not in said
-    assert list(tmp_path.iterdir()) == []

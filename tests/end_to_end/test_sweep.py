@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""run_glue.sh as a user starts it; and its model, in memory and exported, says the same."""
+"""run_glue.sh as a user starts it."""
 
 import os
 import pathlib
@@ -8,12 +8,8 @@ import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
-from albert import predictor
-from albert.classification import tasks
 from tests.support import classification_data
 from tests.support import fine_tuned_models as models
 
@@ -54,27 +50,4 @@ def test_a_sweep_runs_from_any_folder_and_does_nothing_twice(tmp_path):
     assert "mrpc, seed 7: finished before" in second.stderr and "Trained" not in second.stderr
     assert second.stdout == first.stdout
 
-    (exported,) = (tmp_path / "exported").iterdir()
-    check_predictions(tmp_path, tmp_path / "out" / "mrpc" / "seed-7", exported)
-
-
-def check_predictions(folder, run, exported):
-    """The run's predictions of the test data, the Predictor's and the exported model's agree."""
-    lines = (run / "test_results.tsv").read_text(encoding="utf-8").splitlines()
-    written = np.array([[float(cell) for cell in line.split("\t")] for line in lines])
-    task = tasks.get_task("mrpc")
-    examples = tasks.read_examples(task, str(folder / "root" / "glue"), "test").examples
-    with predictor.Predictor(str(run)) as model:
-        answers = model.predict_array([(item.text_a, item.text_b) for item in examples])
-    np.testing.assert_allclose(answers, written, atol=1e-4)
-
-    (records,) = (folder / "out" / "features").glob("mrpc_predict*")
-    serialized = list(tf.python_io.tf_record_iterator(str(records)))
-    with tf.Graph().as_default(), tf.Session() as session:
-        loaded = tf.saved_model.loader.load(session, ["serve"], str(exported))
-        signature = loaded.signature_def["serving_default"]
-        served = session.run(
-            signature.outputs["probabilities"].name,
-            {signature.inputs["examples"].name: serialized},
-        )
-    np.testing.assert_allclose(served, written, atol=1e-4)
+    assert len(list((tmp_path / "exported").iterdir())) == 1

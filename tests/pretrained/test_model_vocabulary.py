@@ -89,15 +89,11 @@ def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
     "name, text",
     [
         ("my.v1", None),
-        ("my.v1", "["),
         ("vocabulary.json", "["),
         ("vocabulary.json", '{"spm_model_file": "x"}'),
-        ("vocabulary.json", '{"spm_model_file": {"path": 3, "sha256": ""}}'),
-        ("vocabulary.json", '{"spm_model_file": {"path": "x"}}'),
         ("vocabulary.json", "[]"),
-        ("vocabulary.json", "[" * 100000),
     ],
-    ids=range(8),
+    ids=range(4),
 )
 def test_a_vocabulary_or_record_that_cannot_be_used_is_named(cased, name, text):
     (cased / name).unlink()

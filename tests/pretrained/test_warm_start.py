@@ -318,12 +318,3 @@ def test_every_variable_of_the_model_is_loaded(case, changes):
     assert len(values) == len(report.loaded)
     for entry in report.loaded:
         np.testing.assert_array_equal(values[entry.name], reader.get_tensor(entry.source))
-
-
-@needs_shared
-def test_training_checkpoint_leaves_slots_and_step_alone():
-    folder, variables = built("base")
-    trained = folder.parent / "train_trace/base_lamb/model.ckpt-8.index"
-    report = warm_start.warm_start(str(trained), variables).report
-    assert report.new == report.left_over == ()
-    assert len(report.optimizer_state) == 2 * len(report.loaded) + 1

@@ -3,6 +3,7 @@
 """Making pretraining data: settings, output files, resumption, the same bytes everywhere."""
 
 import fcntl
+import functools
 import hashlib
 import logging
 import multiprocessing
@@ -18,7 +19,6 @@ import tensorflow.compat.v1 as tf
 from albert import tokenization
 from albert.data import batches as input_pipeline
 from albert.data import record_files
-from albert.data import records as example_batches
 from albert.pretraining import documents, job, model
 from albert.pretraining import instances as pretraining_instances
 from albert.util import files
@@ -62,14 +62,15 @@ def text_file(tmp_path):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Many blocks of little text, so that several processes and parts have work."""
+    """Many blocks and ranges of little text, so that several processes and parts have work."""
     monkeypatch.setattr(documents, "BLOCK_BYTES", 3000)
+    monkeypatch.setattr(job, "shuffled", functools.partial(job.shuffled, range_bytes=1000))
 
 
 @pytest.fixture
 def create(text_file, vocab_file):
     def create(outputs, text=text_file, vocab=vocab_file, **options):
-        settings = SETTINGS._replace(**options.pop("changes", {}))
+        settings = SETTINGS.replace(**options.pop("changes", {}))
         return job.create_pretraining_data(
             [str(text)],
             outputs,
@@ -359,75 +360,6 @@ def hold(lock):
         time.sleep(60)
 
 
-# ---- parts ---------------------------------------------------------------------------------------
-
-
-def batch(records):
-    ends = np.cumsum([len(record) for record in records], dtype=np.int64)
-    return example_batches.EncodedExamples(b"".join(records), ends)
-
-
-def make_parts(folder, sizes):
-    """Parts with records that tell their key; returns them and all records in order of key."""
-    random = np.random.RandomState(0)
-    parts, everything = [], []
-    for number, size in enumerate(sizes):
-        keys = np.sort(random.randint(0, 40, size).astype(np.uint64) << np.uint64(58))
-        records = [b"%d:%d" % (number, key) * random.randint(1, 9) for key in keys.tolist()]
-        batches = [batch(records[start : start + 7]) for start in range(0, size, 7)]
-        path = str(folder / f"{number}.part")
-        parts.append(job.write_part(path, keys, batches, note={"window": 0}))
-        everything += zip(keys.tolist(), records)
-    # Stable: records with equal keys, of which there are many, stay in order of part.
-    return parts, [record for _, record in sorted(everything, key=lambda pair: pair[0])]
-
-
-def test_a_part_appears_and_is_read_only_if_it_is_whole(tmp_path):
-    def failing():
-        yield batch([b"one"])
-        raise StoppedError
-
-    other = tmp_path / "other.part"
-    with pytest.raises(StoppedError):
-        job.write_part(str(other), np.zeros(2, np.uint64), failing(), note={})
-    assert os.listdir(str(tmp_path)) == []
-    assert job.read_part(str(other)) is None
-    parts, _ = make_parts(tmp_path, [20, 0, 1])
-    assert [job.read_part(part.path) for part in parts] == parts
-    assert [part.count for part in parts] == [20, 0, 1]
-    content = (tmp_path / "0.part").read_bytes()
-    changed = content[:10] + b"?" + content[11:]
-    for damaged in (b"", content[:-1], content[:100], content[5:-30], changed):
-        other.write_bytes(damaged)
-        assert job.read_part(str(other)) is None
-
-
-@pytest.mark.parametrize("range_bytes", [1, 100, 1000, 1 << 20])
-def test_records_of_all_parts_come_in_order_of_key_from_any_place_on(tmp_path, range_bytes):
-    parts, records = make_parts(tmp_path, [50, 0, 33, 1, 70])
-    for start in (0, 1, 50, 153, 154):
-        found = job.shuffled(parts, start, range_bytes=range_bytes)
-        assert list(found) == records[start:]
-
-
-def test_only_one_range_of_records_is_in_memory_and_those_before_the_start_are_not_read(
-    tmp_path, monkeypatch
-):
-    parts, _ = make_parts(tmp_path, [400, 300])
-    read, original = [], job._read_rows
-
-    def counting(part, first, last):
-        read.append(last - first)
-        return original(part, first, last)
-
-    monkeypatch.setattr(job, "_read_rows", counting)
-    size = sum(part.bytes for part in parts)
-    records = job.shuffled(parts, 350, range_bytes=size // 10)
-    next(records)
-    assert 0 < sum(read) < 700 / 5
-    assert len(list(records)) == 349
-
-
 # ---- mistakes ------------------------------------------------------------------------------------
 
 
@@ -457,7 +389,7 @@ def test_settings_out_of_range_or_in_conflict_are_refused(changes, tmp_path, cre
 
 
 def test_too_few_slots_for_the_wanted_predictions_are_warned_of(caplog):
-    pretraining_instances.check_settings(SETTINGS._replace(max_seq_length=128))
+    pretraining_instances.check_settings(SETTINGS.replace(max_seq_length=128))
     assert "--max_predictions_per_seq=19" in caplog.text
     caplog.clear()
     pretraining_instances.check_settings(SETTINGS)

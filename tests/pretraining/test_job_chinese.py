@@ -29,7 +29,7 @@ def create(path, output, **changes):
         [str(output)],
         tokenizer=tokenization.FullTokenizer(VOCAB),
         tokenizer_file=VOCAB,
-        settings=SETTINGS._replace(**changes),
+        settings=SETTINGS.replace(**changes),
         num_processes=1,
     )
 
@@ -125,15 +125,6 @@ def write_lines(tmp_path, good, bad):
     lines = [json.dumps({"text": "清晨，小镇的街道。\n面包店的老板。"})] * good + ["{'bad'"] * bad
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
-
-
-def test_bad_lines_of_json_are_counted_and_the_first_are_shown(tmp_path, caplog):
-    path = write_lines(tmp_path, 90, 7)
-    counts = create(path, tmp_path / "out", language="any", input_file_mode="rb").counts
-    assert (counts.documents, counts.bad_documents) == (90, 7)
-    messages = [record.getMessage() for record in caplog.records]
-    assert sum("is not JSON" in message for message in messages) == 5
-    assert any(message.startswith("7 times: JSON line") for message in messages)
 
 
 @pytest.mark.parametrize("mode, message", [("r", r"a\.jsonl', line 21"), ("rb", "5 of 25")])

@@ -12,10 +12,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, run_pretraining
-from albert.data import batches as input_pipeline
-from albert.pretraining import model, words
+from albert.pretraining import model
 from albert.pretraining.settings import PretrainingFlags
-from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
@@ -163,20 +161,6 @@ def test_records_that_do_not_fit_flags_or_model_are_refused(record_file, options
     assert all(part in str(error.value) for part in [record_file, *named])
 
 
-def test_other_files_are_refused_by_name(tmp_path):
-    feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
-    features = tf.train.Features(feature={"label_ids": feature})
-    other = tf.train.Example(features=features).SerializeToString()
-    for name, content in {"empty": [], "other": [other], "garbage": [b"\xff\xff\xff"]}.items():
-        with tf.python_io.TFRecordWriter(str(tmp_path / name)) as writer:
-            for record in content:
-                writer.write(record)
-    (tmp_path / "text").write_text("This is no record file, only a text of some length.")
-    for name in ("empty", "other", "garbage", "text"):
-        with pytest.raises(ValueError, match=str(tmp_path / name)):
-            check([str(tmp_path / name)])
-
-
 MASKED_ON_THE_FLY = model.InputSettings(
     files=(),
     max_seq_length=records.LENGTH,
@@ -185,34 +169,6 @@ MASKED_ON_THE_FLY = model.InputSettings(
     masked_lm_budget=0.2,
     vocab_size=records.VOCAB_SIZE,
 )
-
-
-def test_records_of_all_files_together_show_the_vocabulary(tmp_path, read_records, monkeypatch):
-    files = [records.write_records(tmp_path / f"{n}.tf_record", 9, seed=n) for n in range(45)]
-    looked_at, original = [], model.vocabulary_of_examples
-
-    def recorded(examples, vocab_size):
-        looked_at.append(len(examples))
-        return original(examples, vocab_size)
-
-    monkeypatch.setattr(model, "vocabulary_of_examples", recorded)
-    model.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
-    assert looked_at.pop() == 200
-    # One that says where words begin, and five that are to show the vocabulary.
-    assert max(map(read_records.count, files)) <= 6
-    # No file need begin with a masked record.
-    spec = model.feature_spec(16, 3)
-    unmasked, masked = records.make_records(2)
-    unmasked = dict(unmasked, masked_lm_weights=[0.0] * 3)
-    for file in files:
-        with tf.io.TFRecordWriter(file) as writer:
-            for record in (unmasked, masked):
-                writer.write(spec.encode(record))
-    model.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
-    read_records.clear()
-    known = words.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, 30))
-    model.build_input_fn(MASKED_ON_THE_FLY._replace(files=files, vocabulary=known))
-    assert sorted(read_records) == sorted(files)
 
 
 @pytest.mark.parametrize("budget, is_warned", [(0.2, False), (0.3, True)])
@@ -238,7 +194,7 @@ def read(settings, params, count):
 
 @pytest.mark.slow
 def test_training_input_starts_at_the_batch_of_its_step(record_file):
-    settings = evaluation_of(record_file)._replace(is_training=True, seed=4)
+    settings = MASKED_ON_THE_FLY._replace(files=[record_file], seed=4)
     whole = read(settings, {"batch_size": 8}, 9)
     resumed = read(settings._replace(start_step=7), {"batch_size": 8}, 2)
     for name in whole[0]:
@@ -528,13 +484,3 @@ def test_the_published_names_and_arguments_work():
     assert run_pretraining.gather_indexes is modeling.gather_indexes
     assert run_pretraining.get_masked_lm_output is modeling.get_masked_lm_output
     assert run_pretraining.get_sentence_order_output is modeling.get_sentence_order_output
-
-
-def test_the_published_input_function_serves_the_features(record_file):
-    input_fn = run_pretraining.input_fn_builder([record_file], 16, 3, True, num_cpu_threads=2)
-    with tf.Graph().as_default():
-        dataset = input_fn({"batch_size": 4})
-        names = set(tf.data.get_output_types(dataset))
-    assert names == set(model.feature_spec(16, 3).names)
-    assert isinstance(model.feature_spec(16, 3), input_pipeline.FeatureSpec)
-    assert compat.compute_dtype("float32") == tf.float32

@@ -16,10 +16,10 @@ SETTINGS = segment_pairs.DataSettings(
 )
 
 
-def make_block(documents, *, neighbours=(), sources=None, word_starts=None):
+def make_block(documents, *, sources=None, word_starts=None):
     """A block of documents given as lists of sentence lengths; token n has the id n."""
     borders, placed = [0], []
-    for number, lengths in enumerate(list(documents) + list(neighbours)):
+    for number, lengths in enumerate(documents):
         first = len(borders) - 1
         for length in lengths:
             borders.append(borders[-1] + length)
@@ -29,13 +29,12 @@ def make_block(documents, *, neighbours=(), sources=None, word_starts=None):
         np.arange(borders[-1], dtype=np.int32),
         np.ones(borders[-1], bool) if word_starts is None else np.array(word_starts),
         np.array(borders, np.int64),
-        tuple(placed[: len(documents)]),
-        tuple(placed[len(documents) :]),
+        tuple(placed),
     )
 
 
 def make(block, **changes):
-    return segment_pairs.make_pairs(block, SETTINGS._replace(**changes))
+    return segment_pairs.make_pairs(block, SETTINGS.replace(**changes))
 
 
 def rows(pairs):
@@ -154,7 +153,7 @@ def next_sentence(block, dupe_factor):
     """Pairs as start and length of A, of B, label, source of A's document, source of B's."""
 
     def owner(token):
-        for document in block.documents + block.neighbours:
+        for document in block.documents:
             if block.borders[document.first] <= token < block.borders[document.last]:
                 return document.source
         raise AssertionError(token)
@@ -172,21 +171,7 @@ def test_half_of_the_pairs_take_b_from_another_document_and_are_labelled_one():
     assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(len(found))
 
 
-def test_sentences_that_were_not_used_open_the_next_pair():
-    first = [row for row in next_sentence(make_block([[5] * 12, [5] * 12]), 1) if row[5] == 0]
-    for before, after in zip(first, first[1:]):
-        if before[4] == 1:
-            assert after[0] == before[0] + before[1]  # B's place is not skipped
-    assert {row[4] for row in first} == {0, 1}
-
-
 def test_parts_of_one_document_are_not_other_documents():
     found = next_sentence(make_block([[3] * 9] * 4, sources=[7, 7, 8, 9]), 30)
     used = {row[5:] for row in found if row[4]}
     assert used == {(a, b) for a in (7, 8, 9) for b in (7, 8, 9) if a != b}
-
-
-def test_a_block_of_one_document_takes_b_from_its_neighbour():
-    found = next_sentence(make_block([[3] * 20], neighbours=[[4] * 20]), 20)
-    assert {row[5] for row in found} == {0}
-    assert 0.3 < np.mean([row[4] for row in found]) < 0.7

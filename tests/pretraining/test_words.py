@@ -13,7 +13,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.pretraining import words
-from tests.support.shared import needs_shared, shared_path
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 TOKENIZER = tokenization.FullTokenizer(str(FIXTURES / "chinese_vocab.txt"))
@@ -94,31 +93,6 @@ def test_time_does_not_explode(text):
     started = time.perf_counter()
     assert without_space(words.split_sentences(text)) == text
     assert time.perf_counter() - started < 5
-
-
-def borders(sentences):
-    """Where sentences end, counted in characters that are no space."""
-    lengths = [len(without_space([sentence])) for sentence in sentences]
-    return {sum(lengths[: number + 1]) for number in range(len(lengths) - 1)}
-
-
-@needs_shared
-@pytest.mark.parametrize("name,joint", [("books_en.txt", " "), ("zh.txt", "")])
-def test_real_text_joined_to_paragraphs_is_mostly_split_where_it_was(name, joint):
-    with open(str(shared_path(f"data/text/{name}")), encoding="utf-8") as stream:
-        documents = stream.read(1200000).split("\n\n")[:-1]
-    found = missed = wrong = 0
-    for document in documents:
-        lines = [line.strip() for line in document.split("\n") if line.strip()]
-        for start in range(0, len(lines), 6):
-            paragraph = lines[start : start + 6]
-            expected = borders(paragraph)
-            made = borders(words.split_sentences(joint.join(paragraph)))
-            found += len(made & expected)
-            missed += len(expected - made)
-            wrong += len(made - expected)
-    assert found / (found + missed) > 0.93
-    assert found / (found + wrong) > 0.93
 
 
 # ---- Chinese words -------------------------------------------------------------------------------

@@ -3,10 +3,8 @@
 """From questions of multiple choice to records, and equality with the reference."""
 
 import functools
-import hashlib
 import json
 import pathlib
-import struct
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from albert.data.records import PaddingInputExample
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from tests.support import race_data
-from tests.support.shared import needs_shared, shared_path
+from tests.support.shared import canonical_sha256, needs_shared, shared_path
 
 FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures"
 
@@ -43,14 +41,6 @@ def _convert(example, length=32, qa_length=8, tokenizer=None):
 
 def _ids(text):
     return _spm().convert_tokens_to_ids(_spm().tokenize(text))
-
-
-def _canonical_sha256(path):
-    digest = hashlib.sha256()
-    for record in tf.python_io.tf_record_iterator(str(path)):
-        canonical = tf.train.Example.FromString(record).SerializeToString(deterministic=True)
-        digest.update(struct.pack("<Q", len(canonical)) + canonical)
-    return digest.hexdigest()
 
 
 def test_each_option_is_a_sequence_of_article_and_ending():
@@ -228,7 +218,7 @@ def test_features_equal_the_references_token_for_token_either_way(golden_data, t
         str(path),
         run["max_qa_length"],
     )
-    assert _canonical_sha256(path) == run["canonical_sha256"]
+    assert canonical_sha256(path) == run["canonical_sha256"]
     assert path.stat().st_size == run["tf_record_bytes"]
     made = _write(
         race_examples.read_split(golden_data, "dev"),

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import tokenization
 from albert.data import batches
 from albert.squad import features as squad_features
 from albert.squad.examples import SquadData, SquadExample, read_dataset
-from albert.squad.features import Layout, Span
+from albert.squad.features import Span
 from tests.support import squad_data
-from tests.support.shared import needs_shared, shared_path
 from tests.support.squad_data import sentencepiece, wordpiece
 
 TEN = "a b c d e f g h i j"  # ten tokens of one letter in WordPiece
@@ -442,36 +440,3 @@ def test_windows_are_those_of_the_features_made_now_or_before(tokenizer, tmp_pat
 
 
 # -------------------------------------------------------------------------------------- real text
-
-
-@needs_shared
-@pytest.mark.parametrize(
-    "vocabulary, lower, language, wider",
-    [
-        # The one answer ends inside a number: (2,70 of (2,700,000.
-        ("spm/30k-clean.model", True, "en", 1),
-        ("wordpiece/uncased_vocab.txt", True, "en", 1),
-        ("wordpiece/zh_vocab.txt", True, "zh", 0),
-        ("wordpiece/zh_vocab.txt", False, "zh", 0),
-        ("wordpiece/uncased_vocab.txt", True, "zh", 0),
-        # An English vocabulary has no token between two Chinese punctuation marks.
-        ("spm/30k-clean.model", True, "zh", 252),
-    ],
-)
-def test_answers_of_real_files_come_back_from_their_tokens(vocabulary, lower, language, wider):
-    paths = [None, str(shared_path(f"data/{vocabulary}"))]
-    vocab_file, model_file = paths if vocabulary.endswith(".model") else reversed(paths)
-    tokenizer = tokenization.FullTokenizer(vocab_file, lower, model_file)
-    path = str(shared_path(f"data/squad/xquad.{language}.json"))
-    examples = read_dataset(path, is_training=True).examples
-    questions = squad_features.encode_questions(
-        examples, tokenizer, Layout(384, 128, 64), num_processes=1
-    )
-    different = 0
-    for example, found in zip(examples, questions):
-        first = found.paragraph.starts[found.answer.first]
-        last = found.paragraph.lasts[found.answer.last]
-        shown = example.paragraph_text[first : last + 1].strip()
-        assert example.orig_answer_text.strip() in shown
-        different += shown != example.orig_answer_text.strip()
-    assert different == wider

@@ -8,19 +8,16 @@ DIFFERENCES lists where that is wrong.
 
 import functools
 import gzip
-import hashlib
 import json
 import pathlib
-import struct
 from typing import NamedTuple, Tuple
 
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.squad import examples as squad_examples
 from albert.squad import features as squad_features
-from tests.support.shared import needs_shared, shared_path
+from tests.support.shared import canonical_sha256, needs_shared, shared_path
 
 SOURCES = {
     "xquad.en": "data/squad/xquad.en.json",
@@ -110,14 +107,6 @@ def _convert(examples, settings, output):
     )
 
 
-def _canonical_sha256(path):
-    digest = hashlib.sha256()
-    for record in tf.python_io.tf_record_iterator(str(path)):
-        canonical = tf.train.Example.FromString(record).SerializeToString(deterministic=True)
-        digest.update(struct.pack("<Q", len(canonical)) + canonical)
-    return digest.hexdigest()
-
-
 @needs_shared
 @every_run
 def test_inputs_windows_and_answers_equal_the_references(source, is_training, length):
@@ -181,7 +170,7 @@ def test_records_equal_the_references_bit_for_bit(source, is_training, length, t
     )
     for name in ("slow", "fast"):
         path = pathlib.Path(str(tmp_path / name))
-        assert _canonical_sha256(path) == settings["canonical_sha256"]
+        assert canonical_sha256(path) == settings["canonical_sha256"]
         assert path.stat().st_size == settings["tf_record_bytes"]
 
 

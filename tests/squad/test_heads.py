@@ -72,23 +72,6 @@ def test_padding_changes_nothing_in_v2(is_training):
         np.testing.assert_allclose(value, other[name], atol=1e-5, err_msg=name)
 
 
-@pytest.mark.slow
-def test_the_v2_head_has_the_published_variables():
-    names = _run(heads.v2_head(BEAM, 0.1), _batch(), is_training=True)[1]
-    predicting = _run(heads.v2_head(BEAM, 0.1), _batch(), is_training=False)[1]
-    assert sorted(names) == sorted(predicting)
-    layers = (
-        ("answer_class/dense_0", "bias kernel"),
-        ("answer_class/dense_1", "kernel"),
-        ("end_logits/LayerNorm", "beta gamma"),
-        ("end_logits/dense_0", "bias kernel"),
-        ("end_logits/dense_1", "bias kernel"),
-        ("start_logits/dense", "bias kernel"),
-    )
-    expected = [f"{layer}/{ending}" for layer, endings in layers for ending in endings.split()]
-    assert sorted(name for name in names if not name.startswith("bert/")) == expected
-
-
 # ---- against the reference ----
 
 

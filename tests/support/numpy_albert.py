@@ -3,7 +3,7 @@
 """ALBERT's forward and backward pass in float64 NumPy, written from the papers.
 
 What the model is compared with where nothing but a clone is at hand. test_numpy_albert.py checks
-this file itself: its gradients by differences and, where they are, its numbers by the reference's.
+this file itself: its gradients by differences.
 
 Encoder and pretraining heads of arXiv:1909.11942 on the encoder of arXiv:1706.03762, with the
 variable names of the released checkpoints. Dimensions are those of albert/modeling.py.

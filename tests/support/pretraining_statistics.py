@@ -143,7 +143,7 @@ def our_features(
     block: segment_pairs.TokenizedBlock, table: words.PieceTable, **flags: Any
 ) -> Dict[str, np.ndarray]:
     """Our features of all instances of `block`."""
-    settings = pretraining_instances.DataSettings(max_seq_length=LENGTH, dupe_factor=2)._replace(
+    settings = pretraining_instances.DataSettings(max_seq_length=LENGTH, dupe_factor=2).replace(
         **flags
     )
     pairs = segment_pairs.make_pairs(block, settings).pairs

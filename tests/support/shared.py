@@ -6,10 +6,13 @@ They are looked for in $ALBERT_SHARED, else in the folder `shared` beside the ch
 need them carry `@needs_shared` and are skipped, with that reason, on a machine without them.
 """
 
+import hashlib
 import os
 import pathlib
+import struct
 
 import pytest
+import tensorflow.compat.v1 as tf
 
 _DEFAULT = pathlib.Path(__file__).resolve().parents[3] / "shared"
 SHARED = pathlib.Path(os.environ.get("ALBERT_SHARED", str(_DEFAULT)))
@@ -23,3 +26,12 @@ needs_shared = pytest.mark.skipif(
 def shared_path(relative: str) -> pathlib.Path:
     """Returns the path of `relative` (such as "golden/optimizer.npz") in the shared folder."""
     return SHARED / relative
+
+
+def canonical_sha256(path) -> str:
+    """Returns the hash of a record file, of each record its length and, in order, its features."""
+    digest = hashlib.sha256()
+    for record in tf.python_io.tf_record_iterator(str(path)):
+        canonical = tf.train.Example.FromString(record).SerializeToString(deterministic=True)
+        digest.update(struct.pack("<Q", len(canonical)) + canonical)
+    return digest.hexdigest()
