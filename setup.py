@@ -66,7 +66,7 @@ def main() -> None:
         package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html", "stories_*.txt"]},
         entry_points={
             "console_scripts": [
-                "albert=albert.__main__:start",
+                "albert=albert.__main__:main",
                 "demo_albert=albert.demo.__main__:main",
             ]
         },

@@ -2,39 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """ALBERT: A Lite BERT for Self-supervised Learning of Language Representations."""
 
-import os
-import sys
-import warnings
+import typing
 
 from albert.runtimes import support
 
-TYPE_CHECKING = False  # typing takes longer to load than all of this
-if TYPE_CHECKING:
-    from typing import Any, Optional  # noqa: F401  for the type of load, which is a comment
-
-    from albert.predictor import AnyModel  # noqa: F401
+if typing.TYPE_CHECKING:
+    from albert.predictor import AnyModel
 
 __version__ = "0.1.0"
 
-_refusal = support.refusal(sys.version_info[:2], support.installed_tensorflow)
-if _refusal:
-    if support.is_started_as_script():  # no traceback
-        sys.exit("ERROR: " + _refusal)
-    raise ImportError(_refusal)
-_other = support.other_package()
-if _other:
-    warnings.warn(
-        "Another project's package albert is in {}, and only one of the two can be imported: "
-        "remove it (pip uninstall albert), or give each an environment of its own.".format(_other)
-    )
-
-# TensorFlow's C++ side prints dozens of lines about devices and libraries that it did not find.
-# What goes wrong comes back as an exception. Set the variable to 0 to read them.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+support.check_python()
 
 
-def load(place, checkpoint=None, **options):
-    # type: (str, Optional[str], Any) -> AnyModel
+def load(place: str, checkpoint: typing.Optional[str] = None, **options: typing.Any) -> "AnyModel":
     """Returns the model in a folder, in memory; see predictor.load.
 
     Args:

@@ -13,8 +13,8 @@ import runpy
 import sys
 import textwrap
 
+from albert import __version__
 from albert.command_line import commands
-from albert.runtimes import support
 from albert.util import wording
 
 
@@ -23,22 +23,16 @@ def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("--help", "-h", "-?", "help"):
         print(help_text())
-        return
-    if name == "--version":
-        from albert import __version__
-
+    elif name == "--version":
         print(__version__)
-        return
-    if name.startswith("-"):
-        sys.exit(f"ERROR: A command comes first: albert COMMAND {name}. --help lists the commands.")
-    if name not in commands.COMMANDS:
-        known = list(commands.COMMANDS)
-        hint = wording.did_you_mean(name, known)
-        sys.exit(f"ERROR: There is no command {name!r}.{hint} Commands: {', '.join(known)}.")
-    is_installed = os.path.splitext(os.path.basename(sys.argv[0]))[0] == "albert"
-    commands.program = "albert" if is_installed else "python -m albert"
-    del sys.argv[1]
-    runpy.run_module(commands.COMMANDS[name], run_name="__main__", alter_sys=True)
+    elif name not in commands.COMMANDS:
+        hint = wording.did_you_mean(name, commands.COMMANDS)
+        sys.exit(f"ERROR: There is no command {name!r}.{hint} albert --help lists the commands.")
+    else:
+        is_installed = os.path.splitext(os.path.basename(sys.argv[0]))[0] == "albert"
+        commands.program = "albert" if is_installed else "python -m albert"
+        del sys.argv[1]
+        runpy.run_module(commands.COMMANDS[name], run_name="__main__", alter_sys=True)
 
 
 def help_text() -> str:
@@ -50,11 +44,5 @@ def help_text() -> str:
     return "\n".join(lines)
 
 
-def start() -> None:
-    """Runs the process's own command line."""
-    support.end_on_interrupt()
-    main()
-
-
 if __name__ == "__main__":
-    start()
+    main()

@@ -27,7 +27,6 @@ from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence
 
 from albert.command_line import cli
 from albert.configs.flags import TokenizerFlags
-from albert.runtimes import support
 from albert.util import wording
 from albert.util.flags import flag
 
@@ -48,7 +47,7 @@ try:
     from albert.runtimes import compat, devices, estimator
 except Exception as error:
     if __name__ == "__main__":  # what is missing or broken is a finding
-        sys.exit(f"PROBLEM {support.cannot_load(error)}")
+        sys.exit(f"PROBLEM {sys.executable} cannot load what albert needs: {error!r}")
     raise
 
 OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
@@ -56,10 +55,10 @@ OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
 # A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
 # goes.
 _ENOUGH_DISK_BYTES = 6e9
-# Of support.distributions, those that are no TensorFlow, or that a `tensorflow` is made of.
-_NO_RIVALS = {
-    *("albert", "albert-tensorflow"),
-    *("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws"),
+# Distributions that bring the module tensorflow.
+_RIVALS = {
+    *("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-rocm"),
+    *("intel-tensorflow", "nvidia-tensorflow"),
 }
 # Products are timed of this many rows and columns, until one takes long enough to be timed well.
 SIZES = (256, 512, 1024, 2048, 4096, 8192)
@@ -94,7 +93,7 @@ def check_versions(settings: Flags) -> Iterator[Finding]:
         f"Python {platform.python_version()}, TensorFlow {tf.__version__} with {kind}, "
         f"NumPy {np.__version__}, {platform.system()} {platform.machine()}.",
     )
-    names = {name.replace("_", "-") for name, _, _ in support.distributions()} - _NO_RIVALS
+    names = set(_tensorflows())
     if len(names) > 1:
         text = f"{' and '.join(sorted(names))} are installed over each other."
         remedy = f"Run pip uninstall {' '.join(sorted(names))}, then install the one you want."
@@ -102,6 +101,16 @@ def check_versions(settings: Flags) -> Iterator[Finding]:
     elif names == {"tensorflow-cpu"}:
         text = "pip installs tensorflow over tensorflow-cpu where a package needs tensorflow."
         yield Finding(NOTE, text, "Replace it by tensorflow, which runs on CPUs too.")
+
+
+def _tensorflows() -> Dict[str, str]:
+    """Name -> version of the installed distributions of TensorFlow."""
+    found = {}
+    for folder in sys.path:
+        for path in pathlib.Path(folder).glob("*tensorflow*.dist-info"):
+            name, version = path.stem.split("-")[:2]
+            found[name.replace("_", "-")] = version
+    return {name: version for name, version in found.items() if name in _RIVALS}
 
 
 def check_devices(settings: Flags) -> Iterator[Finding]:
@@ -151,7 +160,7 @@ def kernels_for(gpus: Sequence[devices.Gpu]) -> Iterator[Finding]:
 
 def _is_nvidias_build() -> bool:
     """NVIDIA's builds of TensorFlow 1.15 have a version such as 1.15.5+nv23.03."""
-    return any("+nv" in version for _, version, _ in support.distributions())
+    return any("+nv" in version for version in _tensorflows().values())
 
 
 def check_precision(settings: Flags) -> Iterator[Finding]:

@@ -159,7 +159,7 @@ def _staged(target: str, expected: List[str]) -> Iterator[str]:
     staged = os.path.join(target, f".export-{files.random_suffix()}")
     tf.io.gfile.makedirs(staged)
     try:
-        with files.naming_full_disk(target):
+        with files.naming_path(target):
             yield staged
         for name in sorted(tf.io.gfile.listdir(staged), key=lambda item: item.endswith(".index")):
             tf.io.gfile.rename(os.path.join(staged, name), os.path.join(target, name))

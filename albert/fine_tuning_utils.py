@@ -160,7 +160,7 @@ class Vocabulary(NamedTuple):
 
     def description(self) -> Dict[str, Any]:
         """Returns the JSON values by which another process makes the same tokenizer."""
-        sha256 = files.file_fingerprint(self.file)["sha256"]
+        sha256 = files.sha256(self.file)
         return {
             "do_lower_case": self.tokenizer.do_lower_case,
             self.kind: {"path": os.path.basename(self.file), "sha256": sha256},

@@ -419,14 +419,14 @@ def _model_identity(run: fine_tuning.FineTuning) -> Dict[str, Any]:
     """Returns what identifies the model, after checking that the weights fit its configuration."""
     identity: Dict[str, Any] = {
         "config": run.config and run.config.to_dict(),
-        "vocabulary": files.file_fingerprint(run.vocabulary.file)["sha256"],
+        "vocabulary": files.sha256(run.vocabulary.file),
     }
     if run.settings.init_checkpoint:
         checkpoint = warm_start.resolve_checkpoint(run.settings.init_checkpoint)
         with tf.Graph().as_default():
             modeling.AlbertModel(run.config, False, tf.zeros([1, 4], tf.int32), scope="bert")
             warm_start.warm_start(checkpoint, tf.trainable_variables())
-        identity["weights"] = files.file_fingerprint(checkpoint + ".index")["sha256"]
+        identity["weights"] = files.sha256(checkpoint + ".index")
     return identity
 
 
@@ -528,12 +528,11 @@ def _run(run: PlannedRun) -> Optional[str]:
         universal_newlines=True,
         errors="replace",
     )
-    stop_signals.has_news()  # the run may have unsaved steps; it saves them when it is stopped
     line = "no output"
     prefix = f"[{' '.join(filter(None, [run.task, run.setting, str(run.seed)]))}]"
     log_path = os.path.join(run.folder, LOG_NAME)
     try:
-        with files.naming_full_disk(log_path), open(log_path, "a", encoding="utf-8") as log:
+        with files.naming_path(log_path), open(log_path, "a", encoding="utf-8") as log:
             for text in process.stdout:
                 line = text.strip() or line
                 log.write(text)

@@ -177,7 +177,7 @@ def _prepare(
 ) -> List[bytes]:
     """Writes the prepared sentences to a local file; returns a sample of the lines."""
     sample = []
-    with files.naming_full_disk(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
+    with files.naming_path(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
         bar = tqdm(drawn, total=count, unit=" sentences", desc="reading", disable=None)
         for number, line in enumerate(bar):
             text = prepare(line)

@@ -298,7 +298,7 @@ def test_commands_of_habanas_demo_fetch_what_they_need_once(
 
 def test_without_a_network_the_demo_says_which_file_goes_where(folder, monkeypatch, capsys):
     def fetch(url, path, **_):
-        raise ConnectionError(f"{url} could not be fetched.")
+        raise transfer.UnreachableError(f"{url} could not be fetched.")
 
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setattr(transfer, "fetch", fetch)

@@ -142,23 +142,19 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
     return files.fingerprint_difference(sidecar.fingerprint, fingerprint)
 
 
-def content_identities(paths: Sequence[str], kept_in: str) -> List[Dict[str, Any]]:
+def content_identities(paths: Sequence[str]) -> List[Dict[str, Any]]:
     """Returns for each record file JSON values that differ if the content does.
 
-    Where the metadata fits the file it is what the records were made from, which costs no reading;
-    otherwise it is the file's SHA-256, for which `kept_in` is as in `many_files.fingerprints`.
+    Where the metadata fits the file it is what the records were made from; otherwise it is
+    files.file_fingerprint.
     """
-    known = list(many_files.each(_made_from, paths, "Looking at the records"))
-    unknown = [path for path, one in zip(paths, known) if not one]
-    hashed = iter(many_files.fingerprints(unknown, kept_in))
-    return [one or next(hashed) for one in known]
+    return list(many_files.each(_identity, paths, "Looking at the records"))
 
 
-def _made_from(path: str) -> Optional[Dict[str, Any]]:
-    """The identity of a record file that its metadata fits; None for any other."""
+def _identity(path: str) -> Dict[str, Any]:
     sidecar = read_sidecar(path)
     if sidecar is None or sidecar.bytes != tf.io.gfile.stat(str(path)).length:
-        return None
+        return files.file_fingerprint(path)
     made_from = json.dumps([sidecar.format_version, sidecar.fingerprint], sort_keys=True)
     digest = hashlib.sha256(made_from.encode("utf-8")).hexdigest()
     return {"name": os.path.basename(str(path)), "size": sidecar.bytes, "made_from": digest}

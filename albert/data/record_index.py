@@ -89,7 +89,7 @@ class _Index:
         if known:
             return self._thinned(known)
         kept = self._kept.get(path)
-        if not isinstance(kept, dict) or kept.get("state") != many_files.state_of(path):
+        if not isinstance(kept, dict) or kept.get("state") != files.state_of(path):
             return None
         found = _from_json(path, size, kept)
         return self._thinned(found) if found and self._is_fine(found) else None
@@ -102,7 +102,7 @@ class _Index:
             found[path] = self._thinned(
                 FileBlocks(path, size, blocks.count, blocks.block_records, blocks.offsets)
             )
-            if state == many_files.state_of(path):
+            if state == files.state_of(path):
                 self._walked[path] = {"state": state, **_to_json(found[path])}
             if time.time() - self._saved > _SECONDS_BETWEEN_SAVES:
                 self._write({**self._kept, **self._walked})
@@ -114,8 +114,8 @@ class _Index:
         if not self._walked or not self._path:
             return
         known = self._read()  # another process may have added to it
-        states = many_files.each(many_files.state_of, list(known))
-        known = {path: one for (path, one), state in zip(known.items(), states) if state}
+        there = many_files.each(tf.io.gfile.exists, list(known))
+        known = {path: one for (path, one), is_there in zip(known.items(), there) if is_there}
         self._write({**known, **self._walked})
 
     def _thinned(self, blocks: FileBlocks) -> FileBlocks:
@@ -152,7 +152,7 @@ class _Index:
 
 def _walk(path: str) -> Tuple[int, Optional[List[int]], record_files.BlockOffsets]:
     """The size of a file and its state before it is walked, and its blocks."""
-    size, state = tf.io.gfile.stat(path).length, many_files.state_of(path)
+    size, state = tf.io.gfile.stat(path).length, files.state_of(path)
     return size, state, record_files.walk_records(path, size)
 
 

@@ -69,7 +69,7 @@ def obtain(
     with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
         if os.path.exists(folder):  # by now
             return _checked(folder, sources)
-        with files.naming_full_disk(folder):
+        with files.naming_path(folder):
             paths = [_arrived(source, parent, limits) for source in sources]
         fetched = [path for path in paths if os.path.basename(path).startswith(".")]
         with files.atomic_folder(folder) as new:

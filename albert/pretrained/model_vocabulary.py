@@ -77,7 +77,7 @@ def _find_recorded(folder: str, recorded: Optional[Mapping[str, str]]) -> Option
     places = (path, beside) if path != os.path.basename(path) else (beside,)
     found = [place for place in places if tf.io.gfile.exists(place)]
     for place in found:
-        if sha256_of(place) == recorded["sha256"]:
+        if files.sha256(place) == recorded["sha256"]:
             return place
     fault = "has changed since the training" if found else "is gone"
     raise UserError(
@@ -92,7 +92,7 @@ def recorded_lower_case(folder: str, path: str) -> Optional[bool]:
     recorded = description.get("do_lower_case")
     if recorded is None:
         return None
-    return recorded if sha256_of(path) in _hashes(description).values() else None
+    return recorded if files.sha256(path) in _hashes(description).values() else None
 
 
 def _hashes(description: Mapping[str, Any]) -> Dict[str, Optional[str]]:
@@ -134,9 +134,9 @@ def name_in(folder: str, path: str, name: Optional[str] = None) -> str:
     It is the file's, or the last part of `name`; where a file of that name has another content, one
     with the vocabulary's hash.
     """
-    name, sha256 = os.path.basename(name or path), sha256_of(path)
+    name, sha256 = os.path.basename(name or path), files.sha256(path)
     present = os.path.join(folder, name)
-    if not tf.io.gfile.exists(present) or sha256_of(present) == sha256:
+    if not tf.io.gfile.exists(present) or files.sha256(present) == sha256:
         return name
     stem, ending = os.path.splitext(name)
     name = f"{stem}-{sha256[:12]}{ending}"
@@ -150,19 +150,21 @@ def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
     """
     name = name_in(folder, vocabulary.path, name)
     path = os.path.join(folder, name)
-    _copy(vocabulary.path, path, sha256_of(vocabulary.path))
+    _copy(vocabulary.path, path, files.sha256(vocabulary.path))
     files.atomic_write_json(os.path.join(folder, RECORD_NAME), _record(vocabulary, name))
     return path
 
 
 def _copy(source: str, path: str, sha256: str) -> None:
-    if not tf.io.gfile.exists(path) or sha256_of(path) != sha256:
+    if not tf.io.gfile.exists(path) or files.sha256(path) != sha256:
         with files.atomic_path(path) as temporary:
             tf.io.gfile.copy(source, temporary, overwrite=True)
 
 
 def _record(vocabulary: Vocabulary, name: str) -> Dict[str, Any]:
-    record: Dict[str, Any] = {vocabulary.key: {"path": name, "sha256": sha256_of(vocabulary.path)}}
+    record: Dict[str, Any] = {
+        vocabulary.key: {"path": name, "sha256": files.sha256(vocabulary.path)}
+    }
     if vocabulary.do_lower_case is not None:
         record["do_lower_case"] = vocabulary.do_lower_case
     if tokenization.keeps_accents(files.read_bytes(vocabulary.path)):
@@ -181,7 +183,7 @@ def beside_records(folder: str, sha256: str, key: str) -> str:
 
 def put_beside_records(folder: str, vocabulary: Vocabulary) -> None:
     """Copies a vocabulary into a folder of records, unless it is there."""
-    sha256 = sha256_of(vocabulary.path)
+    sha256 = files.sha256(vocabulary.path)
     _copy(vocabulary.path, beside_records(folder, sha256, vocabulary.key), sha256)
 
 
@@ -189,11 +191,6 @@ def find_beside_records(folder: str, sha256: str) -> Optional[Vocabulary]:
     """Returns the copy with this hash in a folder of records, whole; None if there is none."""
     for key in KEYS:
         path = beside_records(folder, sha256, key)
-        if tf.io.gfile.exists(path) and sha256_of(path) == sha256:
+        if tf.io.gfile.exists(path) and files.sha256(path) == sha256:
             return Vocabulary(key, path)
     return None
-
-
-def sha256_of(path: str) -> str:
-    """Returns the hash of a file's content, hexadecimal."""
-    return files.file_fingerprint(path)["sha256"]

@@ -435,7 +435,7 @@ class Shards:
 
     def keep_vocabulary(self, vocabulary: model_vocabulary.Vocabulary) -> None:
         """Copies the vocabulary into the folder of the shards, or raises ValueError."""
-        sha256 = model_vocabulary.sha256_of(vocabulary.path)
+        sha256 = files.sha256(vocabulary.path)
         path = model_vocabulary.beside_records(self.folder, sha256, vocabulary.key)
         try:
             if not exists(path):
@@ -505,7 +505,7 @@ def replacement(path: str) -> Iterator[str]:
             FileSystems.mkdirs(folder)
     temporary = os.path.join(folder, f".{name}.tmp-{uuid.uuid4().hex}")
     with contextlib.ExitStack() as stack:
-        stack.enter_context(files.naming_full_disk(path))
+        stack.enter_context(files.naming_path(path))
         stack.callback(remove, temporary)
         if "://" not in path:
             yield temporary

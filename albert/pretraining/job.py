@@ -115,14 +115,13 @@ def create_pretraining_data(
         raise UserError(f"--num_processes is {num_processes}; it must be at least 1.")
     _check_outputs(input_files, output_files)
     maker = InstanceMaker(tokenizer, settings)
-    fingerprint = _fingerprint(input_files, output_files, maker.fingerprint(tokenizer_file))
+    fingerprint = _fingerprint(input_files, maker.fingerprint(tokenizer_file))
     outputs = _Outputs(output_files, fingerprint, vocabulary_of(tokenizer, tokenizer_file))
     if not any(outputs.why_stale()):
         outputs.put_vocabulary()
         kept = sum(one.count for one in many_files.each(record_files.read_sidecar, output_files))
         _LOGGER.info("Nothing to do: the output was made from the same text by the same settings.")
         return Summary(Counts(instances=kept), was_current=True)
-    memory = progress.PeakMemory()
     with _work_folder(_work_path(work_dir, output_files[0]), outputs.key()) as work:
         outputs.make_way(overwrite=overwrite or os.path.exists(work.started))
         with open(work.started, "w", encoding="ascii") as stream:
@@ -133,13 +132,12 @@ def create_pretraining_data(
             maker=maker,
             settings=settings,
             processes=num_processes or parallel.default_processes(),
-            memory=memory,
         )
         _check_unchanged(input_files, fingerprint["text"])
         check_counts(counts)
         outputs.put_vocabulary()
-        outputs.write(parts, counts.instances, memory)
-    _report(counts, fresh, seconds=time.time() - started, megabytes=memory.megabytes())
+        outputs.write(parts, counts.instances)
+    _report(counts, fresh, time.time() - started)
     return Summary(counts, was_current=False)
 
 
@@ -173,13 +171,9 @@ def _check_unchanged(input_files: Sequence[str], text: Sequence[Mapping[str, Any
             raise UserError(f"--input_file: '{path}' was changed while it was read. Start again.")
 
 
-def _fingerprint(
-    input_files: Sequence[str], output_files: Sequence[str], made_from: Mapping[str, Any]
-) -> Dict[str, Any]:
+def _fingerprint(input_files: Sequence[str], made_from: Mapping[str, Any]) -> Dict[str, Any]:
     """What the records are made from, for their metadata."""
-    folder, name = os.path.split(output_files[0])
-    kept_in = os.path.join(folder, f".{name}.hashes.json")
-    text = many_files.fingerprints(input_files, kept_in, "Hashing the text")
+    text = list(many_files.each(files.file_fingerprint, input_files, "Looking at the text"))
     return files.normalized_fingerprint(dict(made_from, maker=_MAKER, text=text))
 
 
@@ -215,15 +209,14 @@ def _size(path: str) -> int:
     return tf.io.gfile.stat(path).length
 
 
-def _report(counts: Counts, fresh: int, *, seconds: float, megabytes: float) -> None:
+def _report(counts: Counts, fresh: int, seconds: float) -> None:
     """Logs what was read and made; `fresh`: instances that were made in these `seconds`."""
     _LOGGER.info(
         f"{wording.counted(counts.documents, 'document')}, "
         f"{wording.counted(counts.sentences, 'sentence')} -> "
         f"{wording.counted(counts.instances, 'instance')} with "
         f"{wording.counted(counts.predictions, 'prediction')} in "
-        f"{progress.format_seconds(seconds)} ({fresh / seconds:,.0f} instances/s, "
-        f"at most {megabytes:,.0f} MB of memory)."
+        f"{progress.format_seconds(seconds)} ({fresh / seconds:,.0f} instances/s)."
     )
     oddities = {
         "empty document": counts.empty_documents,
@@ -268,7 +261,7 @@ def write_part(
     checksum = size = 0
     temporary = f"{path}.tmp-{files.random_suffix()}"
     try:
-        with files.naming_full_disk(path), open(temporary, "xb") as stream:
+        with files.naming_path(path), open(temporary, "xb") as stream:
             for batch in batches:
                 stream.write(batch.data)
                 checksum = zlib.crc32(batch.data, checksum)
@@ -471,7 +464,6 @@ def _make_parts(
     maker: InstanceMaker,
     settings: DataSettings,
     processes: int,
-    memory: progress.PeakMemory,
 ) -> _Made:
     """Makes the parts that are not there yet."""
     parts: Dict[int, Part] = {}
@@ -508,7 +500,6 @@ def _make_parts(
             fresh += part.count
             rate = fresh / (time.time() - started)
             bar.update(part.note["bytes"] / 1e6, f"{rate:,.0f} instances/s")
-            memory.sample(now=len(parts) == processes + 1)
     if reused:
         _LOGGER.info("%d instances were finished when this job was stopped.", reused)
     counts = Counts(bad_documents=dropped)
@@ -569,7 +560,7 @@ class _Outputs:
             if reason:
                 _LOGGER.info("%s will be made again: %s.", path, reason)
 
-    def write(self, parts: Sequence[Part], instances: int, memory: progress.PeakMemory) -> None:
+    def write(self, parts: Sequence[Part], instances: int) -> None:
         """Writes those files that are not current."""
         count = len(self._paths)
         if instances < count:
@@ -590,8 +581,6 @@ class _Outputs:
                     self._write_file(number, share)
                 else:
                     collections.deque(share, maxlen=0)
-                memory.sample()
-        memory.sample(now=True)
 
     def _write_file(self, number: int, records: Iterable[bytes]) -> None:
         made_from = self._fingerprint_of(number)

@@ -40,6 +40,7 @@ from albert.pretrained import model_vocabulary
 from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings
 from albert.training import distribution, model_fn
+from albert.util import files as file_utils
 from albert.util import many_files
 from albert.util.errors import UserError
 
@@ -210,7 +211,7 @@ def vocabulary_of_records(
     (record,) = known.values()
     folders = sorted({os.path.dirname(one.file) for one in told})
     found = [model_vocabulary.find_beside_records(folder, record.sha256) for folder in folders]
-    if named and model_vocabulary.sha256_of(named.path) == record.sha256:
+    if named and file_utils.sha256(named.path) == record.sha256:
         found.insert(0, named)
     for vocabulary in filter(None, found):
         return vocabulary._replace(do_lower_case=record.do_lower_case), record.name

@@ -24,8 +24,6 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-_HASHES_NAME = ".record_hashes.json"  # of records without metadata, in the output folder
-
 # Names under which existing programs know these.
 get_masked_lm_output = modeling.get_masked_lm_output
 get_sentence_order_output = modeling.get_sentence_order_output
@@ -119,7 +117,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
     """
     check_flags(settings)
     flags = settings
-    settings = released.completed(settings, with_vocabulary=False)
+    settings = released.resolve_model_files(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
     if settings.share_type:
         config = modeling.AlbertConfig.from_dict(
@@ -334,7 +332,7 @@ def evaluate(
         files, batch_size, settings.max_eval_steps, index_folder=folder
     )
     fingerprint = {
-        "files": record_files.content_identities(files, os.path.join(folder, _HASHES_NAME)),
+        "files": record_files.content_identities(files),
         "batches": steps,
         "batch_size": batch_size,
         "precision": settings.precision,

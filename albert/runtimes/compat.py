@@ -14,7 +14,10 @@ from typing import Any, Callable, ContextManager, Dict, Mapping
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.runtimes import support
 from albert.util.errors import UserError
+
+support.check_tensorflow(tf.__version__)
 
 # The formats matrix products can run in. Weights, optimizer state, LayerNorm statistics, softmax,
 # losses and gradient norms stay float32 in each.

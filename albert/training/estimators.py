@@ -88,7 +88,7 @@ def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], d
     """
     if _LOGGER.isEnabledFor(logging.INFO):
         is_cased = not getattr(settings, "do_lower_case", True)
-        model, device = released.described(config, is_cased), device_line(settings)
+        model, device = released.model_summary(config, is_cased), device_line(settings)
         _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
 
 
@@ -395,7 +395,7 @@ def _explained(reporter: training_hooks.ProgressHook, folder: str, start: int) -
     `start` is the step whose batch is the first that was read.
     """
     try:
-        with files.naming_full_disk(folder), record_damage.explained(lambda: reporter.step - start):
+        with files.naming_path(folder), record_damage.explained(lambda: reporter.step - start):
             yield
     except tf.errors.InvalidArgumentError as error:
         refused = _GRADIENT_STOP.search(error.message)

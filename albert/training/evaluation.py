@@ -87,11 +87,11 @@ def identity_of(path: str) -> Optional[Dict[str, Any]]:
     """
     stats = _stats(path)
     try:
-        index = files.file_fingerprint(path + ".index") if stats else None
-    except tf.errors.NotFoundError:
+        index = files.sha256(path + ".index") if stats else None
+    except UserError:  # deleted just now
         return None
     data = [stat.length for suffix, stat in stats.items() if suffix.startswith(".data-")]
-    return index and {"index_sha256": index["sha256"], "data_bytes": sum(data)}
+    return index and {"index_sha256": index, "data_bytes": sum(data)}
 
 
 def _written(path: str) -> List[int]:

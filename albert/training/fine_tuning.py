@@ -258,7 +258,7 @@ class FineTuning:
         self._began = time.time()
         self._flags = settings
         check_flags(settings, task)
-        self.settings = released.completed(as_trained(settings, task))
+        self.settings = released.resolve_model_files(as_trained(settings, task))
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
         start = self.settings.do_train and self.settings.init_checkpoint
@@ -723,7 +723,7 @@ def portable_files(
         if path:
             base = model_vocabulary.name_in(folder, path) if folder else os.path.basename(path)
             contents[base] = files.read_bytes(path)
-            content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
+            content[key] = {"path": base, "sha256": files.sha256(path)}
     contents[name] = files.json_text(content).encode("utf-8")
     if config is not None:
         contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")

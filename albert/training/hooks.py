@@ -12,13 +12,11 @@ import io
 import logging
 import math
 import os
-import sys
 import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
-from tqdm import tqdm
 
 from albert import optimization
 from albert.checkpoints import checkpoint_files
@@ -162,8 +160,6 @@ class TrainingCurve:
         try:
             if rows:
                 self._add(rows)
-        except files.DiskFullError:
-            raise
         except (OSError, tf.errors.OpError) as error:
             if not self._has_warned:
                 _LOGGER.warning("%s cannot be written (%s); rows are missing.", self._path, error)
@@ -175,7 +171,7 @@ class TrainingCurve:
         elif not set().union(*rows) <= set(self._columns):
             self._write([*self._rows(), *rows])
         else:
-            with files.naming_full_disk(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
+            with files.naming_path(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
                 stream.write(self._text(rows))
 
     def _rows(self) -> List[Dict[str, str]]:
@@ -522,13 +518,13 @@ class ProgressHook(tf.train.SessionRunHook):
         """`on_progress` is called for each row of the curve; `steps_per_loop` is a TPU's."""
         self._watch = watch
         self._steps_per_loop = steps_per_loop
-        self._has_bar = has_bar and sys.stderr.isatty()
+        self._has_bar = has_bar
         self._output_dir = output_dir
         self._on_progress = on_progress
         self._max_steps = max_steps
         self._batch_size = batch_size
         self._log_steps = log_steps
-        self._bar: Optional[tqdm] = None
+        self._bar: Optional[progress.Progress] = None
         self._curve: Optional[TrainingCurve] = None
         self._latest: Dict[str, float] = {}
         self._timed_steps, self._timed_seconds = 0, 0.0
@@ -547,10 +543,10 @@ class ProgressHook(tf.train.SessionRunHook):
         """Called once the variables have their values."""
         del coord
         self.step = self._recorded = int(session.run(self._step_tensor))
-        is_first, self._last_line = self._curve is None, time.time()
+        is_first = self._curve is None
         self._curve = TrainingCurve(self._output_dir, self.step)
         if is_first:  # not after a lost session
-            self.first_step, self._began = self.step, self._last_line
+            self.first_step, self._began = self.step, time.time()
             if self._watch:
                 follow(self._watch, self._curve.kept)
         self._interval = _Interval(self._batch_size)
@@ -558,11 +554,7 @@ class ProgressHook(tf.train.SessionRunHook):
         # TensorBoard forgets what a killed run wrote past the checkpoint.
         start = tf.SessionLog(status=tf.SessionLog.START)
         self._writer.add_session_log(start, self.step + 1)
-        self._after_first: Optional[Tuple[int, float]] = None  # step and time
-        if self._has_bar:
-            self._bar = tqdm(
-                total=self._max_steps, initial=self.step, unit="step", dynamic_ncols=True
-            )
+        self._bar = None
 
     def before_run(self, run_context):
         """Asks for the scalars along with the step."""
@@ -576,10 +568,17 @@ class ProgressHook(tf.train.SessionRunHook):
         step = int(run_context.session.run(self._step_tensor))
         steps, previous, self.step = step - self.step, self.step, step
         seconds: Optional[float] = now - self._run_began
-        is_first = self._after_first is None
+        is_first = self._bar is None
         if is_first:
-            # It includes graph optimisation and compilation.
-            self._after_first, seconds = (step, now), None
+            # It includes graph optimization and compilation.
+            seconds = None
+            self._bar = progress.Progress(
+                *("Training", self._max_steps),
+                unit="steps",
+                has_bar=self._has_bar,
+                log_seconds=_LONGEST_SILENCE_SECONDS,
+            )
+            self._bar.skip(previous)
         else:
             self._timed_steps += steps
             self._timed_seconds += seconds
@@ -592,27 +591,12 @@ class ProgressHook(tf.train.SessionRunHook):
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
         is_due = is_due or run_context.stop_requested
-        if self._bar is not None:
-            note = _brief(self._interval.means(), ("loss", _SPEED))
-            self._bar.set_postfix_str(note, refresh=False)
-            if is_first:  # what the bar says is left is of the steps from here on
-                self._bar.initial = self._bar.n = step
-                self._bar.unpause()
-            else:
-                self._bar.update(steps)
-        is_silent = self._bar is None and now - self._last_line > _LONGEST_SILENCE_SECONDS
-        if is_due or is_silent or (self._bar is None and (is_first or self._is_quarter(previous))):
-            self._last_line = now
-            brief = _brief(self._interval.means())
-            _LOGGER.info("%s", ", ".join([f"step {step}/{self._max_steps}", brief, self._left()]))
+        note = _brief(self._interval.means())
+        if is_first:
+            self._bar.skip(steps)  # the time left is that of the other steps
+        self._bar.update(0 if is_first else steps, note, logs=is_due or is_first)
         if is_due:
             self._record()
-
-    def _is_quarter(self, previous: int) -> bool:
-        """Whether a training with hardly a line of its own is a quarter further."""
-        total = self._max_steps - self.first_step
-        done, before = self.step - self.first_step, previous - self.first_step
-        return total < 2 * self._log_steps and 4 * done // total > 4 * before // total
 
     def _check_updates(self, previous: int, step: int):
         """Finds the updates that a TPU, which cannot stop in its loop, has refused in silence."""
@@ -622,14 +606,6 @@ class ProgressHook(tf.train.SessionRunHook):
         if step < wanted:
             reason = f"in {wanted - step} of them the gradient norm is not finite"
             raise diverged(f"within steps {previous + 1} to {wanted}", reason)
-
-    def _left(self) -> str:
-        """Time left by the clock, so that the writing of checkpoints counts."""
-        first, began = self._after_first
-        if self.step == first:
-            return "time left not known yet"
-        seconds_per_step = (time.time() - began) / (self.step - first)
-        return f"{progress.format_seconds(seconds_per_step * (self._max_steps - self.step))} left"
 
     def _record(self):
         """Ends an interval: a row of the curve and the same for TensorBoard."""
@@ -725,7 +701,7 @@ class _SaverHook(tf.train.CheckpointSaverHook):
         self._timer.update_last_triggered_step(step)
 
     def _save(self, session, step):
-        with files.naming_full_disk(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
+        with files.naming_path(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
             stop = super()._save(session, step)
             make_meta_graph_plain(f"{self._save_path}-{step}.meta")
         _LOGGER.info("Saved model.ckpt-%d.", step)
@@ -777,22 +753,19 @@ class _StopHook(tf.train.SessionRunHook):
     is in would never end without them.
     """
 
-    def __init__(self, output_dir: str, is_chief: bool, reporter: ProgressHook):
-        self._leftovers = [] if is_chief else [output_dir]
+    def __init__(self, is_chief: bool, reporter: ProgressHook):
         self._is_chief = is_chief
         self._reporter = reporter
 
     def before_run(self, run_context):
         del run_context
-        stop_signals.postpone(self._leftovers)
+        stop_signals.postpone()
 
     def after_run(self, run_context, run_values):
         del run_values
-        if self._is_chief:
-            stop_signals.has_news()
-            if stop_signals.is_requested():
-                self._reporter.is_last_step = True  # the others leave while this one saves
-                run_context.request_stop()
+        if self._is_chief and stop_signals.is_requested():
+            self._reporter.is_last_step = True  # the others leave while this one saves
+            run_context.request_stop()
 
 
 def around(
@@ -809,7 +782,7 @@ def around(
     folder, is_chief = settings.output_dir, distribution.is_chief(settings)
     is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)
     start = _StartHook(folder, on_start, resumed, is_copy=is_copy)
-    hooks = [_StopHook(folder, is_chief, reporter), reporter, start]
+    hooks = [_StopHook(is_chief, reporter), reporter, start]
     if is_chief and not settings.use_tpu:
         timer = _SaveTimer(settings.save_checkpoints_steps)
         hooks.append(_SaverHook(folder, timer, resumed.step if resumed else None))

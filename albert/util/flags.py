@@ -14,7 +14,7 @@ import dataclasses
 import math
 import os
 import re
-from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Type, TypeVar
+from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar
 
 from absl import flags
 
@@ -123,8 +123,10 @@ def describe(kind: Type[Settings]) -> Dict[str, Dict[str, Any]]:
 
 
 def _type_of(hint: Any) -> Any:
-    """int of int and of Optional[int]."""
-    return hint if isinstance(hint, type) else getattr(hint, "__args__", (str,))[0]
+    """int of int and of Optional[int]; tuple of Tuple[str, ...]."""
+    if getattr(hint, "__origin__", None) in (tuple, Tuple):
+        return tuple
+    return hint if isinstance(hint, type) else hint.__args__[0]
 
 
 def takes(options: Mapping[str, Any]) -> str:
@@ -156,22 +158,25 @@ class _Parser(flags.ArgumentParser):
         words = options.get("choices") or (_WORDS if kind is bool else ())
         try:
             value = _WORDS[text.lower()] if kind is bool else kind(text)
-            is_taken = not options.get("choices") or value in words
-            if kind in (int, float):
-                is_taken = all(
-                    (
-                        options.get("lower", -math.inf) <= value <= options.get("upper", math.inf),
-                        "above" not in options or options["above"] < value,
-                        "below" not in options or value < options["below"],
-                        math.isfinite(value) or not set(_BOUNDS) & set(options),
-                    )
-                )
+            if kind in (int, float) and not _is_within(value, options):
+                raise ValueError
+            if options.get("choices") and value not in words:
+                raise ValueError
         except (ValueError, KeyError):
-            is_taken = False
-        if not is_taken:
             hint = wording.did_you_mean(text, list(words))
-            raise ValueError(f"it must be {self.syntactic_help}.{hint}")
+            raise ValueError(f"it must be {self.syntactic_help}.{hint}") from None
         return os.path.expanduser(text) if options.get("path") else value
+
+
+def _is_within(value: float, options: Mapping[str, Any]) -> bool:
+    """Whether a number is within its bounds, where there are any."""
+    if not set(_BOUNDS) & set(options):
+        return True
+    return (
+        math.isfinite(value)
+        and options.get("lower", value) <= value <= options.get("upper", value)
+        and options.get("above", -math.inf) < value < options.get("below", math.inf)
+    )
 
 
 def define(kind: Type[Settings], flag_values: flags.FlagValues) -> None:
@@ -220,13 +225,13 @@ def read(
     try:
         expanded = flag_values.read_flags_from_files(list(arguments), force_gnu=True)
         rest = flag_values(_with_our_names(expanded, flag_values), known_only=bool(takes_rest))[1:]
+        if len(rest) == 1 and set(positional) - set(takes_rest):
+            _set_missing(flag_values, {positional[0]: rest.pop()}, "")
         for path in reversed(flag_values[CONFIG].value):
             _set_missing(flag_values, config_files.read(path), f"--{CONFIG}={path}, ")
         _set_missing(flag_values, fallback or {}, "")
     except flags.Error as error:
         raise UserError(_message(error, flag_values)) from error
-    if positional and not takes_rest and len(rest) == 1:
-        _set_missing(flag_values, {positional[0]: rest.pop()}, "")
     if rest and not takes_rest:
         raise UserError(
             f"Unexpected arguments {rest}. Write --flag=value, and --flag or --noflag for a flag "

@@ -2,26 +2,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files as transactions: nothing half-written is ever seen, and what changed is named."""
 
+import errno
 import hashlib
 import os
-import socket
 import stat
 import subprocess
 import sys
 import threading
 
 import pytest
+import tensorflow.compat.v1 as tf
 
 from albert.util import files
+from albert.util.errors import UserError
 
 
-def test_the_module_is_imported_without_tensorflow():
-    code = "import sys, albert.util.files; sys.exit('tensorflow' in sys.modules)"
-    assert subprocess.call([sys.executable, "-c", code]) == 0
+def test_local_files_are_read_without_tensorflow(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    code = "import sys; from albert.util import files; files.read_json(sys.argv[1])\n"
+    code += "sys.exit('tensorflow' in sys.modules)"
+    assert subprocess.call([sys.executable, "-c", code, str(tmp_path / "a.json")]) == 0
 
 
-def test_text_and_json_replace_the_old_content_and_leave_nothing_else(tmp_path):
-    path = tmp_path / "new_folder" / "results.json"
+def test_atomic_write_replaces_the_old_content_and_leaves_nothing_else(tmp_path):
+    path = tmp_path / "new,folder" / "results.json"
     files.atomic_write_text(str(path), "old")
     files.atomic_write_json(str(path), {"b": 1, "a": "é"})
     assert path.read_text(encoding="utf-8") == '{\n  "a": "é",\n  "b": 1\n}\n'
@@ -29,7 +33,7 @@ def test_text_and_json_replace_the_old_content_and_leave_nothing_else(tmp_path):
     assert os.listdir(str(path.parent)) == ["results.json"]
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path):
+def test_atomic_path_keeps_the_old_file_after_a_failure(tmp_path):
     path = tmp_path / "results.txt"
     path.write_text("old")
     with pytest.raises(RuntimeError), files.atomic_path(str(path)) as temporary:
@@ -40,66 +44,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path):
     assert os.listdir(str(tmp_path)) == ["results.txt"]
 
 
-def test_what_a_killed_writer_left_is_removed_by_the_next_writer_of_the_same_file(tmp_path):
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    host = socket.gethostname()
-    abandoned = tmp_path / f".data.txt.tmp-{host}-{dead.pid}"
-    in_use = tmp_path / f".data.txt.tmp-{host}-{os.getppid()}"
-    elsewhere = tmp_path / ".data.txt.tmp-another_host-1"
-    for path in (abandoned, in_use, elsewhere):
-        path.write_text("half")
-    files.atomic_write_text(str(tmp_path / "data.txt"), "whole")
-    assert not abandoned.exists()
-    assert in_use.exists() and elsewhere.exists()
-
-
-def test_patterns_give_sorted_unique_visible_files(tmp_path):
-    for name in ("b.txt", "a.txt", ".a.txt.meta.json", "c[1].txt", "d.rec"):
-        (tmp_path / name).write_text("")
-    pattern = f"{tmp_path}/*.txt, {tmp_path}/a.txt,{tmp_path}/c[1].txt"
-    found = files.expand_patterns(pattern, "input_file")
-    assert [os.path.basename(name) for name in found] == ["a.txt", "b.txt", "c[1].txt"]
-    everything = files.expand_patterns([f"{tmp_path}/*"], "input_file")
-    assert everything == sorted([*found, f"{tmp_path}/d.rec"])
-
-
-@pytest.mark.parametrize(
-    "pattern, named", [("", ""), ("nothing/*.txt", r"nothing/\*.txt"), (".",) * 2]
-)
-def test_a_pattern_that_gives_no_file_is_an_error_that_names_flag_and_pattern(pattern, named):
-    with pytest.raises(ValueError, match=f"--input_file.*{named}"):
-        files.expand_patterns(pattern, "input_file")
-
-
-def test_a_file_fingerprint_is_name_size_and_sha256(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"abc")
-    digest = hashlib.sha256(b"abc").hexdigest()
-    assert files.file_fingerprint(str(path)) == {"name": "a.txt", "size": 3, "sha256": digest}
-
-
-def test_changed_files_are_named_and_hashes_are_not():
-    def made_from(*entries):
-        return {"text": [{"name": name, "size": 1, "sha256": digest} for name, digest in entries]}
-
-    one = made_from(("a.txt", "1"), ("b.txt", "2"))
-    other = made_from(("a.txt", "1"), ("c.txt", "2"))
-    assert files.fingerprint_difference(one, other) == "text was a.txt, b.txt and is a.txt, c.txt"
-    changed = made_from(("a.txt", "1"), ("b.txt", "3"))
-    assert files.fingerprint_difference(one, changed) == (
-        "the content of a.txt, b.txt is not the same as before"
-    )
-
-
-def test_of_changed_settings_only_what_changed_is_named():
-    old = {"settings": {"ngram": 3, "max_seq_length": 128}, "seed": 1}
-    new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2}
-    difference = files.fingerprint_difference(old, new)
-    assert difference == "seed was 1 and is 2; max_seq_length was 128 and is 64"
-
-
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+def test_atomic_path_writes_to_a_pipe_as_it_is(tmp_path):
     path, read = tmp_path / "pipe", []
     os.mkfifo(str(path))
     reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
@@ -108,3 +53,83 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     assert stat.S_ISFIFO(os.stat(str(path)).st_mode)
     reader.join(10)
     assert read == [b"text"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+        OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)),
+        PermissionError(errno.EACCES, os.strerror(errno.EACCES)),
+        tf.errors.ResourceExhaustedError(None, None, "a; No space left on device"),
+        tf.errors.PermissionDeniedError(None, None, "a; Permission denied"),
+    ],
+)
+def test_atomic_path_names_the_file_that_cannot_be_written(tmp_path, error):
+    with pytest.raises(UserError, match="the_file"):
+        with files.atomic_path(str(tmp_path / "the_file")):
+            raise error
+    assert not os.listdir(str(tmp_path))
+
+
+def test_atomic_path_leaves_errors_of_ours_alone(tmp_path):
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        with files.atomic_path(str(tmp_path / "a")):
+            raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+
+
+def folder_in_the_way(folder):
+    (folder / "file").write_text("")
+    files.atomic_write_text(str(folder / "file" / "a"), "")
+
+
+@pytest.mark.parametrize(
+    "act, named",
+    [
+        (lambda folder: files.read_bytes(str(folder / "none")), "none"),
+        (lambda folder: files.read_text(f"file://{folder}/none"), "none"),
+        (lambda folder: files.read_bytes(str(folder)), "regular file"),
+        (lambda folder: files.file_fingerprint(str(folder / "none")), "none"),
+        (folder_in_the_way, "file/a"),
+    ],
+)
+def test_a_path_that_cannot_be_used_is_an_error_of_the_users(tmp_path, act, named):
+    with pytest.raises(UserError, match=named):
+        act(tmp_path)
+
+
+def test_expand_patterns_gives_sorted_unique_visible_files(tmp_path):
+    for name in ("b.txt", "a.txt", ".a.txt.meta.json", "c[1].txt", "d.rec", "e,f.rec"):
+        (tmp_path / name).write_text("")
+    pattern = f"{tmp_path}/*.txt, {tmp_path}/a.txt,{tmp_path}/c[1].txt"
+    found = files.expand_patterns(pattern, "input_file")
+    assert [os.path.basename(name) for name in found] == ["a.txt", "b.txt", "c[1].txt"]
+    everything = files.expand_patterns([f"{tmp_path}/*"], "input_file")
+    assert everything == sorted([*found, f"{tmp_path}/d.rec", f"{tmp_path}/e,f.rec"])
+    assert files.expand_patterns(f"{tmp_path}/e,f.rec", "input_file") == [f"{tmp_path}/e,f.rec"]
+
+
+@pytest.mark.parametrize("pattern, named", [("", ""), ("nothing/*.txt", r"nothing/\*"), (".",) * 2])
+def test_expand_patterns_without_files_names_flag_and_pattern(pattern, named):
+    with pytest.raises(UserError, match=f"--input_file.*{named}"):
+        files.expand_patterns(pattern, "input_file")
+
+
+def test_file_fingerprint_is_content_or_time_of_a_big_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"abc")
+    digest = hashlib.sha256(b"abc").hexdigest()
+    assert files.file_fingerprint(str(path)) == {"name": "a.txt", "size": 3, "sha256": digest}
+    with open(str(path), "wb") as stream:
+        stream.truncate(17 << 20)
+    before = files.file_fingerprint(str(path))
+    assert set(before) == {"name", "size", "mtime"}
+    os.utime(str(path), (1, 1))
+    assert "mtime was" in files.fingerprint_difference(before, files.file_fingerprint(str(path)))
+
+
+def test_fingerprint_difference_names_only_what_changed():
+    old = {"settings": {"ngram": 3, "max_seq_length": 128}, "seed": 1, "same": (1, 2)}
+    new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2, "same": [1, 2]}
+    difference = files.fingerprint_difference(old, new)
+    assert difference == "seed was 1 and is 2; settings: max_seq_length was 128 and is 64"

@@ -1,201 +1,237 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Flags and settings."""
+"""Flags as fields of settings, on a command line and in a TOML file."""
 
+import dataclasses
 import importlib
 import pickle
+import subprocess
+import sys
+from typing import Optional, Tuple
 
 import pytest
 from absl import flags
 
 from albert import optimization
 from albert.command_line import commands
+from albert.configs import flags as shared
 from albert.runtimes import compat
-from albert.util import files
+from albert.util import config_files
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
+from albert.util.flags import flag
 
 SCRIPTS = [name.split(".")[1] for name in commands.COMMANDS.values() if "demo" not in name]
+STRANGE = 'tab\t "quoted" back\\slash \x7f \U0001f600 # [a] = 1'
 
 
-def define_all(flag_values):
-    flags_lib.define_model_flags(flag_values)
-    flags_lib.define_tokenizer_flags(flag_values, required=["spm_model_file"])
-    flags_lib.define_training_flags(
-        flag_values, do_train=True, train_batch_size=32, learning_rate=0.5, optimizer="adamw"
-    )
-    flags_lib.define_tpu_flags(flag_values)
-    flags_lib.define_runtime_flags(flag_values, log_steps=7)
+@dataclasses.dataclass(frozen=True)
+class Base(flags_lib.Settings):
+    """Flags of every kind."""
+
+    output_dir: str = flag(None, "Folder.", path=True, required=True)
+    count: int = flag(1, "Count.", lower=0, upper=9, group="Numbers")
+    rate: Optional[float] = flag(None, "Rate.", above=0, below=1)
+    is_on: bool = flag(False, "Switch.")
+    optimizer: str = flag("adamw", "Optimizer.", choices=("lamb", "adamw"))
+    train_step: int = flag(1, "Steps.")
+    free: float = flag(0.0, "Any number.")
 
 
-REQUIRED = ["--albert_config_file=c.json", "--spm_model_file=s.model", "--output_dir=out"]
+@dataclasses.dataclass(frozen=True)
+class Derived(Base):
+    """Another default, several values, and an argument without a name."""
+
+    count: int = flag(5)
+    rate: Optional[str] = flag(None, several=True)
+    name: Optional[str] = flag(None, "Name.", positional=True)
+
+    def check(self):
+        super().check()
+        if self.name == "unwanted":
+            raise UserError("--name=unwanted")
 
 
-def parse(*arguments):
-    return flags_lib.parse(define_all, REQUIRED + list(arguments))
+@dataclasses.dataclass(frozen=True)
+class WithRest(Base):
+    rest: Tuple[str, ...] = flag((), positional=True)
 
 
-def test_arguments_replace_the_defaults_a_script_gives():
-    settings = parse("--nodo_train", "--learning_rate=0.25", "--precision=bfloat16", "--seed=3")
-    assert (settings.do_train, settings.train_batch_size, settings.optimizer) == (
-        False,
-        32,
-        "adamw",
-    )
-    assert (settings.learning_rate, settings.precision, settings.seed) == (0.25, "bfloat16", 3)
-    assert (settings.log_steps, settings.use_tpu) == (7, False)
-    assert not hasattr(settings, "do_predict"), "no default was given"
-    assert {"learning_rate", "seed"} < settings.given and "log_steps" not in settings.given
+def parse(*arguments, kind=Base):
+    return flags_lib.parse(kind, ["--output_dir=o", *arguments])
 
 
-def test_parsing_leaves_the_flags_of_the_process_alone():
-    before = set(flags.FLAGS)
-    flags_lib.parse(lambda values: flags_lib.integer(values, "x_only_here", 1, help="x"), [])
-    assert set(flags.FLAGS) == before
+def test_parse_sets_values_and_notes_those_given():
+    settings = parse("--count=3", "--is_on", "--rate=0.5", "--free=nan")
+    assert settings.replace(free=0.0) == Base("o", 3, 0.5, True)
+    assert settings.given == {"output_dir", "count", "is_on", "rate", "free"}
+    assert not parse("--nois_on").is_on and not set(flags.FLAGS) & {"count"}
+
+
+def test_parse_of_a_subclass_inherits_help_bounds_and_group():
+    assert parse(kind=Derived).count == 5
+    described = flags_lib.describe(Derived)["count"]
+    assert [described[key] for key in ("help", "lower", "group")] == ["Count.", 0, "Numbers"]
+    with pytest.raises(UserError, match="--count=-1"):
+        parse("--count=-1", kind=Derived)
+    assert parse("--rate=0.5, 0.25", kind=Derived).rate == "0.5,0.25"
+
+
+def test_parse_takes_arguments_without_a_name():
+    assert parse("x", "--count=2", kind=Derived).name == "x"
+    settings = parse("--runner=Flink", "--count=8", "--workers", "2", kind=WithRest)
+    assert settings.rest == ("--runner=Flink", "--workers", "2") and settings.count == 8
 
 
 @pytest.mark.parametrize(
-    "argument, named",
+    "arguments, named",
     [
-        ("--train_batch_size=0", "--train_batch_size='0'"),
-        ("--train_batch_size=many", "--train_batch_size='many'"),
-        ("--optimizer=lmb", "Did you mean 'lamb'?"),
-        ("--optimizer=sgd", "lamb, adamw"),
-        ("--learning_rate=-1", "--learning_rate='-1'"),
-        ("--learning_rate=x", "--learning_rate='x'"),
-        ("--do_train=ture", "--do_train='ture' is not true or false. Did you mean 'true'?"),
-        ("--learning_rate=nan", "--learning_rate"),
-        ("--weight_decay_rate=-0.1", "--weight_decay_rate='-0.1'"),
-        ("--adam_beta_1=1", "--adam_beta_1"),
-        ("--adam_beta_2=-0.1", "--adam_beta_2='-0.1'"),
-        ("--adam_beta_2=nan", "--adam_beta_2"),
-        ("--adam_epsilon=0", "--adam_epsilon"),
-        ("--max_grad_norm=0", "--max_grad_norm"),
-        ("--max_grad_norm=inf", "--max_grad_norm"),
-        ("--max_grad_norm=1e300", "--max_grad_norm"),
-        ("--adam_beta_2=0.9999999999", "--adam_beta_2"),
-        ("--adam_epsilon=1e39", "--adam_epsilon"),
-        ("--seed=4294967296", "--seed"),
-        ("--train_bach_size=3", "train_batch_size"),
-        ("--output_dir=", "--output_dir"),
-        ("--spm_model_file=", "--spm_model_file"),
-        ("True", "--noflag"),
+        (["--count=10"], "--count=10"),
+        (["--count=many"], "--count=many"),
+        (["--count=1.5"], "--count=1.5"),
+        (["--rate=0"], "--rate=0"),
+        (["--rate=1"], "--rate=1"),
+        (["--rate=nan"], "--rate=nan"),
+        (["--rate=inf"], "--rate=inf"),
+        (["--optimizer=lmb"], "'lamb'"),
+        (["--is_on=ture"], "--is_on=ture"),
+        (["--cuont=3"], "count"),
+        (["--output_dir="], "--output_dir"),
+        (["--is_on", "True"], "'True'"),
+        (["--count"], "count"),
+        (["--config=/nowhere.toml"], "/nowhere.toml"),
     ],
 )
-def test_a_bad_argument_is_named_in_the_error(argument, named):
-    with pytest.raises(ValueError) as error:
-        parse(argument)
+def test_parse_names_what_is_wrong(arguments, named):
+    with pytest.raises(UserError) as error:
+        parse(*arguments)
     assert named in str(error.value) and "\n" not in str(error.value)
-    assert not str(error.value).startswith("flag")
 
 
-def test_an_argument_that_ends_the_flags_is_told_before_what_it_hides():
-    with pytest.raises(ValueError, match="'true'"):
-        flags_lib.parse(define_all, ["--do_train", "true", *REQUIRED])
-    with pytest.raises(ValueError, match="--output_dir") as error:
-        flags_lib.parse(define_all, ["--do_train", *REQUIRED[:2]])
-    assert "Unexpected" not in str(error.value)
-    with pytest.raises(ValueError, match="--log_steps"):
-        flags_lib.parse(define_all, ["--log_steps=x", "true", *REQUIRED])
+@pytest.mark.parametrize(
+    "arguments, named",
+    [(["--rate=0.5,2"], "0.5,2"), (["--rate=0.5,0.5"], "twice"), (["unwanted"], "unwanted")],
+)
+def test_parse_refuses_several_values_and_what_check_refuses(arguments, named):
+    with pytest.raises(UserError, match=named):
+        parse(*arguments, kind=Derived)
 
 
-def test_other_projects_names_are_those_of_our_flags():
-    def parsed(*arguments):
-        required = ["--output_dir=o", "--spm_model_file=s"]
-        return flags_lib.parse(define_all, [*required, *arguments])
-
-    ours = parsed("--albert_config_file=c", "--init_checkpoint=m", "--weight_decay_rate=0.5")
-    assert parsed("-bert_config_file", "c", "--model_path=m", "--weight_decay=0.5") == ours
-    assert "albert_config_file" in parsed("--bert_config_file=c").given
-    twice = ["--bert_config_file=c", "--albert_config_file", "c"]
-    assert parsed(*twice, "--model_path=m", "--weight_decay=0.5") == ours
-    with pytest.raises(ValueError, match="--bert_config_file=d and --albert_config_file=c"):
-        parsed("--bert_config_file=d", "--albert_config_file=c")
-    with pytest.raises(ValueError, match="ngram"):  # which define_all has not
-        parsed("--bert_config_file=c", "--max_ngram=3")
-
-
-def test_other_projects_names_are_flags_that_scripts_have_and_no_flags_of_ours():
-    known = set()
-    for name in SCRIPTS:
-        flag_values = flags.FlagValues()
-        importlib.import_module(f"albert.{name}").define_flags(flag_values)
-        known |= set(flag_values)
+def test_parse_takes_other_projects_names():
+    assert parse("--max_steps=3", "-is_on") == parse("--train_step", "3", "--is_on")
+    assert parse("--max_steps", "3").given == {"output_dir", "train_step"}
+    known = {name for script in SCRIPTS for name in flags_lib.describe(script_flags(script))}
     assert set(flags_lib.ALIASES.values()) <= known and not set(flags_lib.ALIASES) & known
 
 
-def test_arguments_of_others_are_handed_on_wherever_they_stand():
-    arguments = ["--runner=Flink", "--train_batch_size=8", "--workers", "2", "--nodo_train"]
-    settings = flags_lib.parse(define_all, REQUIRED + arguments, others="runner_options")
-    assert settings.runner_options == ("--runner=Flink", "--workers", "2")
-    assert (settings.train_batch_size, settings.do_train) == (8, False)
+def script_flags(script):
+    return importlib.import_module(f"albert.{script}").Flags
 
 
-def test_a_path_stays_as_written_but_for_the_home_folder(monkeypatch):
+def test_parse_expands_the_home_folder_of_a_path(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    settings = parse("--output_dir=gs://bucket/run", "--vocab_file=~/Smith, J/b ,c")
-    assert settings.output_dir == "gs://bucket/run"
-    assert settings.vocab_file == "/home/me/Smith, J/b ,c"
-    several = [" ~/a, ~/b,,c ", "~/d"]
-    assert files.split_paths(several) == ["/home/me/a", "/home/me/b", "c", "/home/me/d"]
+    assert (
+        flags_lib.parse(Base, ["--output_dir=~/Smith, J/b ,c"]).output_dir
+        == "/home/me/Smith, J/b ,c"
+    )
+    with pytest.raises(UserError, match="--output_dir"):
+        flags_lib.parse(shared.TrainingFlags, ["--output_dir=x/a*b"])
 
 
-@pytest.mark.parametrize("folder", ["a*b", "a?b", "[c]", "a\\b"])
-def test_an_output_dir_that_tensorflow_takes_for_a_pattern_is_refused(folder):
-    with pytest.raises(ValueError, match="--output_dir"):
-        parse(f"--output_dir=x/{folder}")
-
-
-@pytest.mark.parametrize(
-    "arguments, ours",
-    [
-        (["--do_predict", "--do_test"], ["--do_predict", "--do_predict"]),
-        (["--do_test", "--max_steps", "3"], ["--do_predict", "--train_step", "3"]),
-        (["--nodo_test", "--nodo_predict"], ["--nodo_predict", "--nodo_predict"]),
-        (["--do_test=false", "--x"], ["--do_predict=false", "--x"]),
-        (["--do_test", "--do_predict=true"], ["--do_predict", "--do_predict=true"]),
-        (["--nomax_steps", "--no"], ["--nomax_steps", "--no"]),
-        (["--do_test", "--nodo_predict"], None),
-        (["--do_test", "--do_predict=false"], None),
-        (["--max_steps", "3", "--train_step=4"], None),
-    ],
-)
-def test_flags_of_other_projects_get_our_names_and_one_value(arguments, ours):
-    flag_values = flags.FlagValues()
-    flags_lib.boolean(flag_values, "do_predict", False, help="x")
-    flags_lib.integer(flag_values, "train_step", 1, help="x")
-    if ours is None:
-        with pytest.raises(ValueError):
-            flags_lib.with_our_names(flag_values, arguments)
-    else:
-        assert flags_lib.with_our_names(flag_values, arguments) == ours
-
-
-def test_unknown_shared_flags_are_refused():
-    for define in (flags_lib.define_training_flags, flags_lib.define_runtime_flags):
-        with pytest.raises(ValueError, match="batch_size"):
-            define(flags.FlagValues(), batch_size=3)
-
-
-def test_settings_are_frozen_and_changed_by_copy():
-    settings = parse()
-    with pytest.raises(AttributeError):
-        settings.seed = 1
-    with pytest.raises(AttributeError):
-        print(settings.sead)
-    changed = settings.replace(seed=99)
-    assert (settings.seed, changed.seed) == (12345, 99) and "seed" in changed.given
-    assert settings != changed and settings == changed.replace(seed=12345)
-    with pytest.raises(AttributeError, match="sead"):
-        settings.replace(sead=1)
-
-
-def test_settings_travel_between_processes():
-    settings = parse("--seed=3")
-    copy = pickle.loads(pickle.dumps(settings))
-    assert (copy, copy.given) == (settings, settings.given)
-    assert settings.to_dict()["train_batch_size"] == 32
+def test_settings_are_frozen_and_travel_between_processes():
+    settings = parse("--count=3")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        settings.count = 1
+    changed = settings.replace(rate=0.5)
+    assert (settings.rate, changed.rate) == (None, 0.5) and "rate" in changed.given
+    copy = pickle.loads(pickle.dumps(changed))
+    assert (copy, copy.given) == (changed, changed.given)
 
 
 def test_choices_are_those_the_library_has():
-    assert set(flags_lib.OPTIMIZERS) == set(optimization.OPTIMIZERS)
-    assert set(flags_lib.PRECISIONS) == set(compat.COMPUTE_DTYPES)
+    assert set(shared.OPTIMIZERS) == set(optimization.OPTIMIZERS)
+    assert set(shared.PRECISIONS) == set(compat.COMPUTE_DTYPES)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_help_of_a_flag_is_one_line(script):
+    texts = [
+        options.get("help", "") for options in flags_lib.describe(script_flags(script)).values()
+    ]
+    assert [text for text in texts if "\n" in text or len(text) > 250] == []
+
+
+# ---- TOML files ----
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return f"--config={path}"
+
+
+def test_config_gives_flags_and_the_command_line_wins(tmp_path):
+    first = write(tmp_path / "a.toml", "\ufeffcount = 3\nrate = 1e-5\nis_on = true\nmax_steps = 7")
+    second = write(tmp_path / "b.toml", "count = 4\nrest = [1, 2]")
+    settings = parse(first)
+    assert settings == Base("o", 3, 1e-5, True, train_step=7)
+    assert settings.given == {"output_dir", "count", "rate", "is_on", "train_step"}
+    assert parse(first, "--count=5", "--nois_on").replace(is_on=True) == settings.replace(count=5)
+    flag_file = tmp_path / "flags.txt"
+    flag_file.write_text(f"{first}\n--count=6\n")
+    assert parse(f"--flagfile={flag_file}").count == 6
+    with pytest.raises(UserError, match="rest"):
+        parse(second)
+    write(tmp_path / "b.toml", "count = 4")
+    assert parse(first, second).count == 4 and parse(second, first).count == 3
+    assert parse("x", write(tmp_path / "c.toml", 'name = "y"'), kind=Derived).name == "x"
+
+
+@pytest.mark.parametrize(
+    "content, named",
+    [
+        ("cuont = 2", "'count'"),
+        ("count = -1", "count"),
+        ("is_on = 3.5", "is_on"),
+        ("[text]\na = 1", "{'a': 1}"),
+        ("output_dir = 1979-05-27", "date"),
+        ("count = = 1", "line 1"),
+        ('config = "other.toml"', "config"),
+        ("output_dir = '\udcff'", "UTF-8"),
+        ("output_dir = " + "[" * 3000 + "]" * 3000, "TOML"),
+    ],
+    ids=range(9),
+)
+def test_config_names_the_file_and_what_is_wrong(tmp_path, content, named):
+    path = tmp_path / "run.toml"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(UserError) as error:
+        parse(f"--config={path}")
+    assert str(path) in str(error.value) and named in str(error.value)
+
+
+def test_record_repeats_a_run(tmp_path):
+    settings = parse("--free=nan", "--rate=1e-30", "--is_on", "--count=7")
+    settings = settings.replace(output_dir=STRANGE)
+    path = tmp_path / config_files.RECORD_NAME
+    config_files.record(str(path), settings.given_values())
+    again = flags_lib.parse(Base, [f"--config={path}"])
+    assert again.given == settings.given
+    assert again.replace(free=0.0) == settings.replace(free=0.0)
+    config_files.record(str(path), {"count": 2})
+    assert config_files.read(str(path)) == {"count": "2"}
+    write(path, "count = 3  # mine")
+    config_files.record(str(path), {"count": 2})
+    assert config_files.read(str(path)) == {"count": "3"}
+
+
+def test_config_imports_no_tensorflow(tmp_path):
+    program = (
+        "import sys\nfrom albert.util.flags import parse\nfrom albert.run_race import Flags\n"
+        "try: parse(Flags, sys.argv[1:])\n"
+        "except ValueError: print('tensorflow' in sys.modules, 'numpy' in sys.modules)"
+    )
+    config = write(tmp_path / "a.toml", "cuont = 3")
+    command = [sys.executable, "-c", program, config]
+    assert (
+        subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.split() == [b"False"] * 2
+    )

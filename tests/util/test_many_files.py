@@ -1,30 +1,22 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Looking at many files at a time, and hashes that are kept."""
+"""Looking at many files at a time."""
 
-import collections
-import os
 import pathlib
 import threading
-import time
 
 import pytest
 
 from albert import modeling, tokenization
 from albert.data import batches, record_files
 from albert.pretraining import documents, instances, job, model
-from albert.util import files, many_files
+from albert.util import many_files
 from tests.support import pretraining_records
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
-LARGE = 17 << 20  # bytes, of which hashes are worth keeping
 
 
-# ---------------------------------------------------------------------------------------------
-# Many at a time.
-
-
-def test_results_come_in_order_while_several_are_worked_on():
+def test_each_gives_results_in_order_while_several_are_worked_on():
     meeting = threading.Barrier(4)
 
     def met(number):
@@ -35,7 +27,7 @@ def test_results_come_in_order_while_several_are_worked_on():
     assert list(many_files.each(met, [])) == []
 
 
-def test_of_several_errors_that_of_the_first_item_is_raised():
+def test_each_raises_the_error_of_the_first_item():
     later = threading.Event()
 
     def fail(number):
@@ -50,13 +42,12 @@ def test_of_several_errors_that_of_the_first_item_is_raised():
         list(many_files.each(fail, range(100)))
 
 
-def test_few_results_wait_and_none_is_made_that_nobody_wants():
-    started, stopped = [], threading.Event()
-    results = many_files.each(started.append, range(10000), stopped=stopped)
+def test_each_starts_few_items_ahead():
+    started = []
+    results = many_files.each(started.append, range(10000))
     next(results)
-    assert not stopped.is_set()
     results.close()
-    assert stopped.is_set() and len(started) < 200
+    assert len(started) < 200
 
 
 def texts_in_a_folder(folder, meet):
@@ -110,99 +101,3 @@ def test_files_are_looked_at_together(tmp_path, meet, look_at):
         (tmp_path / f"{number}.txt").write_text("A sentence, and so on.\n", encoding="utf-8")
     has_met = look_at(tmp_path, meet)
     assert has_met()
-
-
-# ---------------------------------------------------------------------------------------------
-# Hashes.
-
-
-@pytest.fixture
-def read_bytes(monkeypatch):
-    """How many bytes of each file were read, by its name."""
-    counts, original = collections.Counter(), files.open_to_read
-
-    class Counted:
-        def __init__(self, path):
-            self._stream, self._name = original(path), os.path.basename(path)
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            self._stream.close()
-
-        def read(self, *size):
-            content = self._stream.read(*size)
-            counts[self._name] += len(content)
-            return content
-
-    monkeypatch.setattr(files, "open_to_read", Counted)
-    return counts
-
-
-def write(path, size, content=b""):
-    """Writes a file that seems to have been there for a while."""
-    with open(str(path), "wb") as stream:
-        stream.write(content)
-        stream.truncate(size)
-    long_ago = time.time() - 1000
-    os.utime(str(path), (long_ago, long_ago))
-    return str(path)
-
-
-def test_a_second_start_reads_nothing_again(tmp_path, read_bytes):
-    paths = [write(tmp_path / "a", LARGE), write(tmp_path / "b", 10), write(tmp_path / "c", 0)]
-    kept_in = str(tmp_path / "kept.json")
-    expected = [files.file_fingerprint(path) for path in paths]
-    for times in (2, 2):
-        assert many_files.fingerprints(paths, kept_in) == expected
-        assert (read_bytes["a"], read_bytes["b"]) == (times * LARGE, times * 10)
-
-
-def test_a_changed_file_of_the_same_size_is_noticed(tmp_path, read_bytes):
-    paths = [write(tmp_path / "a", LARGE, b"one"), write(tmp_path / "b", 10)]
-    kept_in = str(tmp_path / "kept.json")
-    first = many_files.fingerprints(paths, kept_in)
-    was = os.stat(paths[0])
-    write(paths[0], LARGE, b"two")
-    second = many_files.fingerprints(paths, kept_in)
-    write(paths[0], LARGE, b"one")
-    os.utime(paths[0], ns=(was.st_atime_ns, was.st_mtime_ns))  # as some programs do that copy
-    third = many_files.fingerprints(paths, kept_in)
-    assert first[0] == third[0] != second[0]
-    assert read_bytes["a"] == 3 * LARGE and read_bytes["b"] == 10
-
-
-def test_a_file_that_was_just_written_is_read_again(tmp_path, read_bytes):
-    path = write(tmp_path / "a", LARGE)
-    os.utime(path, (time.time() + 1000, time.time() + 1000))
-    for times in (1, 2):
-        many_files.fingerprints([path], str(tmp_path / "kept.json"))
-        assert read_bytes["a"] == times * LARGE
-
-
-def test_hashing_goes_on_where_it_was_stopped(tmp_path, read_bytes):
-    paths = [write(tmp_path / "a", LARGE), str(tmp_path / "b")]
-    os.mkfifo(paths[1])  # which is refused
-    kept_in = str(tmp_path / "kept.json")
-    with pytest.raises(ValueError, match="pipe"):
-        many_files.fingerprints(paths, kept_in)
-    os.remove(paths[1])
-    write(paths[1], 10)
-    many_files.fingerprints(paths, kept_in)
-    assert read_bytes["a"] == LARGE
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"format_version": 1, "files": {"/a": 3}}', "{}"])
-def test_what_holds_no_hashes_is_replaced(tmp_path, content):
-    path, kept_in = write(tmp_path / "a", LARGE), tmp_path / "kept.json"
-    kept_in.write_text(content.replace("/a", path))
-    expected = [files.file_fingerprint(path)]
-    assert many_files.fingerprints([path], str(kept_in)) == expected
-    assert path in kept_in.read_text()
-
-
-def test_of_files_that_are_read_in_a_moment_nothing_is_kept(tmp_path):
-    path, kept_in = write(tmp_path / "a", 100), tmp_path / "kept.json"
-    assert many_files.fingerprints([path], str(kept_in)) == [files.file_fingerprint(path)]
-    assert not kept_in.exists()

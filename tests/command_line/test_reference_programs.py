@@ -21,7 +21,7 @@ from albert import (
     run_squad_v1,
     run_squad_v2,
 )
-from albert.command_line import process_flags
+from albert.command_line import cli
 from albert.data import record_files
 from albert.util import flags as flags_lib
 from tests.support import classification_data, pretraining_records, squad_data
@@ -57,7 +57,7 @@ def set_flags(**values):
 
 
 def heard(script, *names):
-    values = process_flags.read_settings(script.define_flags, whole=False).to_dict()
+    values = cli.of_process(script.Flags).to_dict()
     return {name: values[name] for name in names}
 
 
@@ -66,27 +66,19 @@ def heard(script, *names):
 
 
 @every_script
-def test_importing_a_script_defines_its_flags(script):
-    own = flags.FlagValues()
-    script.define_flags(own)
-    assert sorted(set(own) - set(FLAGS)) == []
+def test_reads_flags_defines_the_flags_of_a_script(script):
+    shown = {name for name, o in flags_lib.describe(script.Flags).items() if "help" in o}
+    assert sorted(shown - set(FLAGS)) == []
 
 
 @every_script
-def test_without_its_required_flags_a_script_does_not_run(script):
-    for given in (None, ["program"], ["program", "--unknown"]):
+def test_main_without_its_required_flags_raises(script):
+    for given in (None, ["program"]):
         with pytest.raises(ValueError, match="must be given"):
             script.main(given)
 
 
-def test_each_script_has_its_own_defaults():
-    names = ("learning_rate", "do_train", "max_seq_length")
-    assert list(heard(run_pretraining, *names).values()) == [0.00176, True, 512]
-    assert list(heard(run_squad_v1, *names).values()) == [5e-5, False, 384]
-    assert list(heard(run_race, *names).values()) == [1e-5, True, 512]
-
-
-def test_what_is_set_is_heard_by_every_script():
+def test_of_process_reads_what_a_program_set():
     set_flags(max_seq_length=13, do_train=True, learning_rate=0.25)
     FLAGS.set_default("train_batch_size", 7)
     expected = {
@@ -97,52 +89,28 @@ def test_what_is_set_is_heard_by_every_script():
     }
     for script in (run_pretraining, run_classifier, run_squad_v2, run_race):
         assert heard(script, *expected) == expected
+    assert "train_batch_size" not in cli.of_process(run_race.Flags).given
 
 
-def test_a_default_of_another_script_or_none_can_be_set():
-    FLAGS.learning_rate = FLAGS["learning_rate"].default
-    assert heard(run_race, "learning_rate") == heard(run_squad_v1, "learning_rate")
-    FLAGS.masked_lm_budget = None
-    assert heard(run_pretraining, "masked_lm_budget") == {"masked_lm_budget": None}
-
-
-def test_a_program_may_define_a_flag_of_the_same_name_before_and_after():
+def test_of_process_keeps_a_programs_own_flag():
     try:
         flags.DEFINE_integer("seed", 99, "A program's own.")
-        assert FLAGS.seed == 99
         assert heard(run_classifier, "seed") == {"seed": 99}
-        read = process_flags.read_settings(run_classifier.define_flags, whole=False)
-        assert "seed" not in read.given
-        process_flags.reads_flags(run_classifier.define_flags)(lambda settings: None)
-        assert FLAGS.seed == 99
     finally:
         delattr(FLAGS, "seed")
-        process_flags.reads_flags(run_classifier.define_flags)(lambda settings: None)
-
-
-def test_a_flag_that_is_gone_has_its_default():
-    try:
-        delattr(FLAGS, "seed")
-        assert heard(run_classifier, "seed") == {"seed": 12345}
-    finally:
-        process_flags.reads_flags(run_classifier.define_flags)(lambda settings: None)
+        cli.reads_flags(run_classifier.Flags)
 
 
 @pytest.mark.parametrize(
     "name, value", [("train_batch_size", 0), ("optimizer", "sgd"), ("max_seq_length", "long")]
 )
-def test_a_value_that_a_flag_does_not_take_is_named(name, value):
+def test_of_process_names_a_wrong_value(name, value):
     set_flags(**{name: value})
     with pytest.raises(ValueError, match=f"--{name}.*{value}"):
         heard(run_pretraining, name)
 
 
-def test_a_value_without_its_flag_is_refused():
-    with pytest.raises(ValueError, match="--noflag"):
-        run_pretraining.main(["program", "True"])
-
-
-def test_settings_are_taken_as_they_are():
+def test_main_takes_settings():
     FLAGS.do_train = True
     required = ["--albert_config_file=c", "--input_file=i", "--output_dir=o", "--nodo_train"]
     settings = flags_lib.parse(run_pretraining.Flags, required)
@@ -150,7 +118,7 @@ def test_settings_are_taken_as_they_are():
         run_pretraining.main(settings)
 
 
-def test_arguments_of_another_program_are_not_read(monkeypatch):
+def test_of_process_passes_over_arguments_of_another_program(monkeypatch):
     FLAGS.unparse_flags()
     monkeypatch.setattr(sys, "argv", ["pytest", "--learning_rate=3", "-q", "--no_such_flag"])
     assert heard(run_pretraining, "learning_rate") == {"learning_rate": 0.00176}

@@ -1,0 +1,107 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How a script starts, ends and fails."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = '''"""Says what the script is for."""
+
+import logging
+from albert.command_line import cli
+from albert.configs.flags import TrainingFlags
+from albert.util.errors import UserError
+
+
+def main(settings):
+    logging.getLogger("albert.module").info("a notice")
+    logging.getLogger("albert.module").warning("a warning")
+    logging.getLogger("albert.module").debug("a detail")
+    if settings.seed == 13:
+        raise UserError("13 brings bad luck")
+    if settings.seed == 14:
+        raise KeyboardInterrupt
+    if settings.seed == 15:
+        return 3
+    if settings.seed == 16:
+        raise ValueError("a bug")
+    if settings.seed == 17:
+        print("line\\n" * 100000)
+    print(settings.output_dir, settings.given == {"output_dir"})
+
+
+if __name__ == "__main__":
+    cli.run(TrainingFlags, main, __doc__)
+'''
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory):
+    path = tmp_path_factory.mktemp("script") / "script.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    return f"PYTHONPATH={ROOT} PYTHONIOENCODING=ascii {sys.executable} {path} "
+
+
+@pytest.fixture(scope="module")
+def run(command):
+    def start(arguments):
+        """Exit code, standard output and standard error."""
+        shell = ["bash", "-c", command + arguments]
+        done = subprocess.run(shell, capture_output=True, check=False)
+        return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+
+    return start
+
+
+@pytest.mark.parametrize(
+    "arguments, code, told",
+    [
+        ("--output_dir=x --seed=13", 1, "ERROR: 13 brings bad luck"),
+        ("--output_dir=x --seed=14", 130, "Interrupted."),
+        ("--output_dir=x --seed=15", 3, "WARNING: a warning"),
+        ("--output_dir=x --seed=16", 1, "ValueError: a bug"),
+        ("--output_dir=x --seed=17 | head -1", 0, ""),
+        ("--seed=4", 2, "ERROR: --output_dir must be given. --help shows the flags."),
+        ("--output_dir=x --do_train True", 2, "'True'"),
+        ("--output_dir=x --sead=4", 2, "'seed'"),
+        ("--output_dir=x 2>/dev/full", 0, ""),
+        ("--output_dir=x 2>&-", 0, ""),
+    ],
+)
+def test_run_ends_with_a_code_and_a_line(run, arguments, code, told):
+    ended, _, said = run(arguments)
+    assert (ended, told in said) == (code, True), said
+    assert ("Traceback" in said) == ("ValueError" in told), said
+
+
+def test_run_passes_settings_and_logs(run):
+    code, printed, said = run("--output_dir=\u706b")
+    assert (code, printed) == (0, "\u706b True\n")
+    first, second = said.splitlines()
+    assert first.endswith(" a notice") and second.endswith(" WARNING: a warning")
+    said = run("--output_dir=x --verbose --seed=13")[2]
+    assert "a detail" in said and "Traceback" in said
+
+
+def test_run_shows_help(run):
+    code, printed, _ = run("--help")
+    assert code == 0
+    expected = ("Says what the script is for.", "--output_dir: (required)", "--[no]do_train: ")
+    expected += ("default: 12345", "at least 0", "mirrored", "--[no]verbose", "\nTPU:\n")
+    assert [text for text in expected if text not in printed] == []
+    assert "--alsologtostderr" not in printed
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["plan", "--help"], ["plan", "base_v2"]])
+def test_output_that_nobody_reads_is_no_error(arguments):
+    unread, pipe = os.pipe()
+    os.close(unread)
+    call = [sys.executable, "-m", "albert", *arguments]
+    done = subprocess.run(call, stdout=pipe, stderr=subprocess.PIPE, cwd=str(ROOT), check=False)
+    os.close(pipe)
+    assert b"Traceback" not in done.stderr and b"Exception" not in done.stderr
