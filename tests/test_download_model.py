@@ -51,7 +51,7 @@ def test_the_list_has_all_names_and_the_defaults_are_the_public_ones(capsys):
     assert lines[13][:2] == ["albert_zh_base", "albert_base_zh.zip"]
     assert released.BASE_URL == "https://storage.googleapis.com/albert_models"
     assert released.ALBERT_ZH_URL == "https://storage.googleapis.com/albert_zh"
-    assert parsed().cache_dir == os.path.expanduser("~/.cache/albert")
+    assert parsed("--list").cache_dir == os.path.expanduser("~/.cache/albert")
     for given in ([], ["--name=base_v3"]):
         with pytest.raises(ValueError, match="base_v2"):
             download_model.main(parsed(*given))

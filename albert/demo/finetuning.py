@@ -152,7 +152,7 @@ def _data_and_model(options: argparse.Namespace, task: Task) -> Tuple[pathlib.Pa
         try:
             _model_flags(options, None)
         except ConnectionError as second:
-            raise UserError(f"{error}\n{second}") from second
+            raise type(second)(f"{error}\n{second}") from second
         raise
     return folder, _model_flags(options, folder)
 

@@ -40,29 +40,17 @@ def unpack(
       UserError: the archive cannot be read to its end; a member is a link or a device or leads out
         of the folder; or there is far too much.
     """
-    folder, paths, total = os.path.abspath(folder), [], 0
-    most_bytes = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)
     try:
-        for number, (name, size, content) in enumerate(_members(archive)):
-            total += size
-            if total > most_bytes or number >= MOST_MEMBERS:
-                raise UserError(
-                    f"{archive} unpacks to more than {most_bytes / 1e6:.0f} MB or {MOST_MEMBERS:,} "
-                    "files, which no published archive of its size does."
-                )
-            target = os.path.normpath(os.path.join(folder, name))
-            if not content or not target.startswith(folder + os.sep):
-                raise UserError(
-                    f"{archive} holds {name!r}, which is a link or a device, or leads out of its "
-                    "folder. No published archive does."
-                )
-            path = os.path.relpath(target, folder)
+        paths = []
+        for path, content in _checked(archive, os.path.abspath(folder)):
             is_companion = any(part.startswith(_COMPANIONS) for part in path.split(os.sep))
             if is_wanted(path) and not is_companion:
+                target = os.path.join(folder, path)
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 with open(target, "xb") as stream:
                     shutil.copyfileobj(content, stream, 1 << 20)
                 paths.append(path)
+        return paths
     except _FAULTS as error:
         if getattr(error, "errno", None) is not None:  # not the file's fault, such as a full disk
             raise
@@ -70,7 +58,25 @@ def unpack(
             f"{archive} is damaged or no archive ({error}). Download it again; if that does not "
             "help, the one on the server is damaged."
         ) from error
-    return paths
+
+
+def _checked(archive: str, folder: str) -> Iterator[Tuple[str, Any]]:
+    """Yields path below the folder and content of each file; UserError if it could do harm."""
+    most_bytes, total = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive), 0
+    for number, (name, size, content) in enumerate(_members(archive)):
+        total += size
+        if total > most_bytes or number >= MOST_MEMBERS:
+            raise UserError(
+                f"{archive} unpacks to more than {most_bytes / 1e6:.0f} MB or {MOST_MEMBERS:,} "
+                "files, which no published archive of its size does."
+            )
+        target = os.path.normpath(os.path.join(folder, name))
+        if not content or not target.startswith(folder + os.sep):
+            raise UserError(
+                f"{archive} holds {name!r}, which is a link or a device, or leads out of its "
+                "folder. No published archive does."
+            )
+        yield os.path.relpath(target, folder), content
 
 
 def _members(archive: str) -> Iterator[Tuple[str, int, Any]]:

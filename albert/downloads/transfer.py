@@ -115,7 +115,7 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
             bar.skip(start / 1e6)
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
-                bar.update(len(chunk) / 1e6, "")
+                bar.update(len(chunk) / 1e6)
                 if max(stream.tell(), size or 0) > limits.bytes:
                     raise UserError(
                         f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb)."

@@ -350,7 +350,7 @@ def announce(
 ) -> None:
     """Logs the first line of a script that answers texts: model, input, precision and device."""
     if _LOGGER.isEnabledFor(logging.INFO):
-        model, place = released.described(config), settings.input_file
+        model, place = released.model_summary(config), settings.input_file
         model += f" on {place}" if place != text_lines.STANDARD else ""
         if checkpoint and exported.is_program(checkpoint):
             runs = f"{exported.describe(checkpoint)}. Running on {devices.describe([])}."
@@ -511,7 +511,7 @@ def find_source(settings: EncoderFlags) -> Source:
     Raises:
       ValueError: none, or files that do not belong together.
     """
-    settings = released.completed(settings)
+    settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     handle, checkpoint = settings.albert_hub_module_handle, None

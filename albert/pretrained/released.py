@@ -13,7 +13,7 @@ to a folder of ours), with a record that each later use compares it with: see do
 import os
 import re
 import shutil
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, cast
+from typing import Dict, Iterable, NamedTuple, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -53,25 +53,18 @@ def local_folder(place: str, label: str) -> str:
       label: how messages show where the user named it, such as "--albert_dir=base_v2".
 
     Raises:
-      ValueError: there is neither such a folder nor such a name; the model in the cache has
-        changed; or what arrived is no model.
-      ConnectionError: it cannot be downloaded.
+      UserError: there is neither such a folder nor such a name; the model cannot be downloaded, or
+        is no model; or that in the cache has changed.
     """
     if tf.io.gfile.isdir(place):
         return place
     release = named(place, label)
     if release is None:
-        raise UserError(
-            f"{label}: there is no such folder.{folders_like(place)} Give that of a model, or the "
-            "name of a released one, such as base_v2."
-        )
+        raise UserError(f"{label}: there is no such folder.{folders_like(place)}")
     try:
         return obtain(release)
-    except ConnectionError as error:
-        raise ConnectionError(
-            f"{label}: there is no such folder here, and the released model of this name is not in "
-            f"{CACHE_DIR}: {error}"
-        ) from error
+    except UserError as error:
+        raise type(error)(f"{label}: there is no such folder, and no model: {error}") from error
 
 
 def folders_like(place: str) -> str:
@@ -79,8 +72,7 @@ def folders_like(place: str) -> str:
     parent = os.path.dirname(place.rstrip("/"))
     if not tf.io.gfile.isdir(parent or "."):
         return ""
-    names = [name.rstrip("/") for name in tf.io.gfile.listdir(parent or ".")]
-    beside = [path for path in (os.path.join(parent, name) for name in names) if path != place]
+    beside = [os.path.join(parent, name).rstrip("/") for name in tf.io.gfile.listdir(parent or ".")]
     return wording.did_you_mean(place.rstrip("/"), beside, cutoff=0.8)
 
 
@@ -106,22 +98,21 @@ def obtain(
       limits: of the transfer.
 
     Raises:
-      ValueError, ConnectionError: see cache.obtain.
+      UserError: see cache.obtain.
     """
     cache_dir = os.path.expanduser(cache_dir or CACHE_DIR)
     base_url = (base_url or (ALBERT_ZH_URL if release.is_albert_zh else BASE_URL)).rstrip("/")
     folder = os.path.join(cache_dir, f"albert_{release.bare_name}")
     source = cache.Source(f"{base_url}/{release.archive}", sha256)
 
-    def make(archive: Sequence[str], new: str) -> None:
+    def make(paths: Sequence[str], new: str) -> None:
         if release.is_albert_zh:
             unpacked = os.path.join(new, ".archive")
-            found = _model_folder(unpacked, archives.unpack(archive[0], unpacked), _CONFIGS)
+            found = _model_folder(unpacked, archives.unpack(paths[0], unpacked), _CONFIGS)
             _convert_albert_zh(found, os.path.join(new, release.folder))
             shutil.rmtree(unpacked)
         else:
-            found = _model_folder(new, archives.unpack(archive[0], new))
-            find_files(found, label="its folder")
+            find_files(_model_folder(new, archives.unpack(paths[0], new)), label=release.archive)
 
     record = cache.obtain(folder, [source], make, limits=limits)
     return _model_folder(folder, record["files"])
@@ -129,16 +120,15 @@ def obtain(
 
 def _model_folder(folder: str, names: Iterable[str], config: str = CONFIG_NAME) -> str:
     """The folder that holds the configuration; the archives have one around everything."""
-    paths = [os.path.split(name) for name in names]
-    inner = [parent for parent, name in paths if re.fullmatch(config, name)]
+    inner = [os.path.dirname(name) for name in names if re.fullmatch(config, name.split("/")[-1])]
     if not inner:
-        raise UserError(f"it holds no {CONFIG_NAME}.")
+        raise UserError(f"The archive for {folder} holds no {CONFIG_NAME}.")
     return os.path.join(folder, min(inner)).rstrip("/")
 
 
 def _convert_albert_zh(source: str, folder: str) -> None:
     """Writes albert_zh's model in the folder `source` as one of ours."""
-    found = find_files(source, label="its folder")
+    found = find_files(source, label=source)
     config, values, _ = weights.from_albert_zh(
         modeling.AlbertConfig.from_json_file(found.albert_config_file),
         weights.read_checkpoint(found.init_checkpoint),
@@ -192,7 +182,7 @@ def find_files(
     if not tf.io.gfile.isdir(folder):
         raise UserError(f"{label} is not a folder.")
     if not found.albert_config_file:
-        config = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
+        config = _only_file(folder, _CONFIGS, CONFIG_NAME, label=label)
         found = found._replace(albert_config_file=config)
     if vocabulary != "unused" and not found.vocabulary:
         description, _ = model_vocabulary.read_description(folder)
@@ -201,7 +191,7 @@ def find_files(
             by_name = _vocabulary_by_name(folder, label, is_required=vocabulary == "required")
         found = found._replace(**{**recorded, **by_name})
     if not found.init_checkpoint:
-        found = found._replace(init_checkpoint=_checkpoint_in(folder))
+        found = found._replace(init_checkpoint=warm_start.resolve_checkpoint(folder))
     if by_name:
         _check_vocabulary(found)
     return found
@@ -256,12 +246,12 @@ def write_model(
 
 
 def _vocabulary_by_name(folder: str, label: str, *, is_required: bool) -> Dict[str, str]:
-    if _fitting(folder, _SPM_MODELS):
-        return {"spm_model_file": _only(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label)}
-    if is_required or _fitting(folder, _WORDPIECES):
-        wanted = "a SentencePiece model or vocab.txt"
-        return {"vocab_file": _only(folder, _WORDPIECES, wanted, label=label)}
-    return {}
+    model = _only_file(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label, is_required=False)
+    if model:
+        return {"spm_model_file": model}
+    usual = "a SentencePiece model or vocab.txt"
+    words = _only_file(folder, _WORDPIECES, usual, label=label, is_required=is_required)
+    return {"vocab_file": words} if words else {}
 
 
 def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
@@ -271,8 +261,8 @@ def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
     return warm_start.resolve_checkpoint(os.path.join(folder, name))
 
 
-def described(config: Optional[modeling.AlbertConfig], is_cased: bool = False) -> str:
-    """Returns a model in words: "ALBERT base (12 layers of 768, 11.7M parameters)", heads aside.
+def model_summary(config: Optional[modeling.AlbertConfig], is_cased: bool = False) -> str:
+    """Returns "ALBERT base (12 layers of 768, 11.7M parameters)": a model in words, without heads.
 
     Of a hub module without a configuration only the name is known.
     """
@@ -282,9 +272,9 @@ def described(config: Optional[modeling.AlbertConfig], is_cased: bool = False) -
     counts = modeling.parameter_counts(config)
     parameters = sum(counts.values()) - counts["head"]
     number = f"{parameters / 1e6:.1f}M" if parameters >= 1e6 else f"{parameters:,}"
-    details = [f"{config.num_hidden_layers} layers of {config.hidden_size}", f"{number} parameters"]
+    shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
     name = f"ALBERT {size.size}" if size else "ALBERT"
-    return f"{name} ({', '.join([*details, *['cased'] * is_cased])})"
+    return f"{name} ({shape}, {number} parameters{', cased' if is_cased else ''})"
 
 
 def vocabulary_of(
@@ -295,63 +285,37 @@ def vocabulary_of(
     Where nothing is recorded, settings.do_lower_case counts. `label` is for messages.
 
     Raises:
-      ValueError: --do_lower_case was given and contradicts the folder's record.
+      UserError: --do_lower_case was given and contradicts the folder's record.
     """
     for key in model_vocabulary.KEYS:
         path = getattr(found, key)
         if path:
-            lower = _lower_case(folder, path, settings, label=label)
-            return model_vocabulary.Vocabulary(key, path, lower)
+            wanted = settings.to_dict()["do_lower_case"]
+            recorded = model_vocabulary.recorded_lower_case(folder, path)
+            if recorded not in (None, wanted) and "do_lower_case" in settings.given:
+                raise UserError(
+                    f"--do_lower_case={str(wanted).lower()} contradicts {label}, where the model "
+                    f"is recorded as {'uncased' if recorded else 'cased'}. Leave the flag out."
+                )
+            return model_vocabulary.Vocabulary(key, path, wanted if recorded is None else recorded)
     return None
 
 
-def _lower_case(folder: str, path: str, settings: Settings, *, label: str) -> bool:
-    wanted = bool(settings.to_dict()["do_lower_case"])
-    recorded = model_vocabulary.recorded_lower_case(folder, path)
-    if recorded is None or recorded == wanted:
-        return wanted
-    described = "uncased (text is made lower case)" if recorded else "cased"
-    if "do_lower_case" in settings.given:
-        raise UserError(
-            f"--do_lower_case={str(wanted).lower()} contradicts {label}, where the "
-            f"model is recorded as {described}. Leave the flag out."
-        )
-    return recorded
-
-
-def _fitting(folder: str, pattern: str) -> List[str]:
-    """The visible names in a folder that fit; gfile marks folders on gs:// by a slash."""
-    names = sorted(name for name in tf.io.gfile.listdir(folder) if not name.startswith("."))
-    return [name for name in names if re.fullmatch(pattern, name)]
-
-
-def _only(folder: str, pattern: str, wanted: str, *, label: str) -> str:
+def _only_file(
+    folder: str, pattern: str, usual: str, *, label: str, is_required: bool = True
+) -> Optional[str]:
     """The one file of a folder whose name fits; where several do, the usual name decides."""
-    fitting = _fitting(folder, pattern)
-    if wanted in fitting:
-        fitting = [wanted]
-    if len(fitting) != 1:
-        present = _fitting(folder, ".*")
-        inner = (os.path.join(folder, name.rstrip("/")) for name in present)
-        # An archive may have been unpacked into the folder that is named.
-        meant = [path for path in inner if tf.io.gfile.exists(os.path.join(path, CONFIG_NAME))]
+    # gfile marks folders on gs:// by a slash.
+    names = sorted(name for name in tf.io.gfile.listdir(folder) if not name.startswith("."))
+    fitting = [name for name in names if re.fullmatch(pattern, name)]
+    if usual in fitting or len(fitting) == 1:
+        return os.path.join(folder, usual if usual in fitting else fitting[0])
+    if fitting or is_required:
         raise UserError(
-            f"{label} should hold {wanted}; found: {', '.join(fitting or present) or 'nothing'}. "
-            + (f"Did you mean {meant[0]}? " if meant else "")
-            + "Name the file by its own flag (--albert_config_file, --spm_model_file or "
-            "--vocab_file)."
+            f"{label} should hold {usual}; found: {', '.join(fitting or names) or 'nothing'}. Name "
+            "the file by its own flag (--albert_config_file, --spm_model_file or --vocab_file)."
         )
-    return os.path.join(folder, fitting[0])
-
-
-def _checkpoint_in(folder: str) -> str:
-    try:
-        return warm_start.resolve_checkpoint(folder)
-    except ValueError as error:
-        raise UserError(
-            f"{error} (To start from random weights, name the configuration and the vocabulary by "
-            "their own flags in place of the folder.)"
-        ) from error
+    return None
 
 
 def _check_vocabulary(found: ModelFiles) -> None:
@@ -370,14 +334,14 @@ def _check_vocabulary(found: ModelFiles) -> None:
 # The flags of a script.
 
 
-def completed(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySettings:
+def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySettings:
     """Returns settings in which the parts of the model are named that its folder holds.
 
     --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
     --init_checkpoint and the vocabulary where they are not given. Without it, what
     --init_checkpoint lacks beside it is looked for in the checkpoint's own folder. What the folder
     records of lower case takes precedence over the default of --do_lower_case. Settings may be
-    completed twice.
+    resolved twice.
 
     Args:
       settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
@@ -385,21 +349,19 @@ def completed(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySett
       with_vocabulary: False: no vocabulary is looked for.
 
     Raises:
-      ValueError: a folder beside a hub module, or the vocabulary of a module without one; or what
-        `find_files`, `vocabulary_of` and
-        resolve_checkpoint raise.
-      ConnectionError: a released model cannot be downloaded.
+      UserError: a folder beside a hub module, or the vocabulary of a module without one; or what
+        `local_folder`, `find_files`, `vocabulary_of` and resolve_checkpoint raise.
     """
     flags = settings.to_dict()
-    folder = flags["albert_dir"]
+    folder, module = flags["albert_dir"], flags.get("albert_hub_module_handle")
     if flags.get("spm_model_file") == FROM_TF_HUB:
-        if not flags.get("albert_hub_module_handle"):
+        if not module:
             raise UserError(
                 f"--spm_model_file={FROM_TF_HUB} takes the vocabulary of a module, and no "
                 "--albert_hub_module_handle is given. Name the module, or the vocabulary's file."
             )
-        settings = cast(AnySettings, settings.replace(spm_model_file=None))
-    if flags.get("albert_hub_module_handle"):
+        settings = settings.replace(spm_model_file=None)
+    if module:
         if folder:
             raise UserError(
                 f"--albert_dir={folder} and --albert_hub_module_handle exclude each other: the "
@@ -408,15 +370,14 @@ def completed(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySett
         return settings
     found = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
-    changes: Dict[str, Any] = {}
-    is_complete, start = False, found.init_checkpoint
+    start, changes = found.init_checkpoint, {}
+    # Then the checkpoint is not read: it may have been deleted since training began.
+    is_complete = bool(found.albert_config_file and found.vocabulary and start and not folder)
     if folder:
         folder = changes["albert_dir"] = local_folder(folder, f"--albert_dir={folder}")
         label, vocabulary = f"--albert_dir={folder}", "required"
     elif start and (has_tokenizer or not found.albert_config_file):
         label, vocabulary = f"The folder of --init_checkpoint={start}", "optional"
-        # If complete, the checkpoint is not read: it may have been deleted since training began.
-        is_complete = bool(found.albert_config_file and found.vocabulary)
         prefix = start if is_complete else warm_start.resolve_checkpoint(start)
         folder = prefix if tf.io.gfile.isdir(prefix) else os.path.dirname(prefix) or "."
     else:
@@ -428,5 +389,5 @@ def completed(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySett
     if has_tokenizer and found.vocabulary and "do_lower_case" in flags:
         recorded = vocabulary_of(found, folder, settings, label=label)
         changes["do_lower_case"] = recorded and recorded.do_lower_case
-    new = {name: value for name, value in changes.items() if flags.get(name, value) != value}
-    return cast(AnySettings, settings.replace(**new)) if new else settings
+    new = {name: value for name, value in changes.items() if flags[name] != value}
+    return settings.replace(**new) if new else settings

@@ -113,7 +113,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
     """
     check_flags(settings)
     flags = settings
-    settings = released.completed(settings, with_vocabulary=False)
+    settings = released.resolve_model_files(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
     if settings.share_type:
         config = modeling.AlbertConfig.from_dict(

@@ -88,7 +88,7 @@ def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], d
     """
     if _LOGGER.isEnabledFor(logging.INFO):
         is_cased = not getattr(settings, "do_lower_case", True)
-        model, device = released.described(config, is_cased), device_line(settings)
+        model, device = released.model_summary(config, is_cased), device_line(settings)
         _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
 
 

@@ -241,7 +241,7 @@ class FineTuning:
         self._began = time.time()
         self._flags = settings
         check_flags(settings, task)
-        self.settings = released.completed(as_trained(settings, task))
+        self.settings = released.resolve_model_files(as_trained(settings, task))
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
         start = self.settings.do_train and self.settings.init_checkpoint

@@ -46,7 +46,7 @@ def cased(plain, tmp_path):
 def completed(*arguments):
     required = ["--task_name=mrpc", "--output_dir=out"]
     settings = flags_lib.parse(run_classifier.Flags, required + list(arguments))
-    return released.completed(settings)
+    return released.resolve_model_files(settings)
 
 
 # ---------------------------------------------------------------------------------------------
