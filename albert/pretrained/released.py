@@ -388,6 +388,6 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     changes.update((name, value) for name, value in found._asdict().items() if value)
     if has_tokenizer and found.vocabulary and "do_lower_case" in flags:
         recorded = vocabulary_of(found, folder, settings, label=label)
-        changes["do_lower_case"] = recorded and recorded.do_lower_case
+        changes["do_lower_case"] = recorded and recorded.do_lower_case  # type: ignore[assignment]
     new = {name: value for name, value in changes.items() if flags[name] != value}
     return settings.replace(**new) if new else settings

@@ -8,7 +8,6 @@ is split into; dropout masks are functions of the seed and the step.
 Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
-import functools
 import logging
 import math
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
@@ -257,8 +256,9 @@ def build_model_fn(
             "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
         )
 
-    options = {"use_one_hot_embeddings": use_one_hot_embeddings, "compute_dtype": dtype}
-    encoder_of = functools.partial(Encoder, config, hub_module=module, **options)
+    def encoder_of(is_training: bool, **options: Any) -> Encoder:
+        options.update(use_one_hot_embeddings=use_one_hot_embeddings, compute_dtype=dtype)
+        return Encoder(config, is_training, hub_module=module, **options)
 
     def train(features: Features, model_dir: Optional[str]) -> Any:
         use_xla = settings.use_xla and not settings.use_tpu
