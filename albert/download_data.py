@@ -18,8 +18,7 @@ import shlex
 from typing import Optional
 
 from albert.command_line import cli
-from albert.datasets import fetch, table
-from albert.downloads import transfer
+from albert.datasets import table
 from albert.downloads.settings import TransferFlags
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -65,12 +64,13 @@ def main(settings: Flags):
     """Runs the script.
 
     Raises:
-      ValueError: no such data set, or what fetch.obtain raises; the others are there then.
-      ConnectionError: a server cannot be reached.
+      UserError: see fetch.obtain; the other data sets are there then.
     """
     if settings.list:
         print(_list())
         return
+    from albert.datasets import fetch
+
     data_sets = table.find(settings.name or "")
     hashes = [part.strip() for part in (settings.sha256 or "").split(",") if part.strip()]
     if hashes and len(data_sets) != 1:
@@ -85,7 +85,7 @@ def main(settings: Flags):
                 sha256=hashes,
                 limits=settings.limits,
             )
-        except (ValueError, transfer.UnreachableError) as error:
+        except UserError as error:
             if len(data_sets) == 1:
                 raise
             _LOGGER.error("%s: %s", data_set.name, error)

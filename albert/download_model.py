@@ -17,7 +17,7 @@ from typing import Optional
 
 from albert.command_line import cli
 from albert.downloads.settings import TransferFlags
-from albert.pretrained import released, releases
+from albert.pretrained import releases
 from albert.pretrained.settings import CACHE_DIR
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -59,11 +59,13 @@ def main(settings: Flags):
     """Runs the script.
 
     Raises:
-      ValueError: no such model, or what released.obtain raises.
+      UserError: see released.obtain.
     """
     if settings.list:
         print(_list())
         return
+    from albert.pretrained import released
+
     folder = released.obtain(
         releases.find_release(settings.name or ""),
         sha256=settings.sha256,

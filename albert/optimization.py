@@ -302,16 +302,13 @@ def build_train_step(
     loss: Optional[tf.Tensor],
     settings: OptimizerFlags,
     *,
-    num_train_steps: int,
-    num_warmup_steps: int,
-    poly_power: float = 1.0,
-    start_warmup_step: int = 0,
     use_tpu: bool = False,
     use_xla: bool = False,
     colocate_gradients_with_ops: bool = False,
     excluded_tvars: Optional[Sequence[str]] = None,
     gradients: Optional[AccumulatedGradients] = None,
     loss_scale: Optional["LossScale"] = None,
+    **schedule: Any,
 ) -> TrainStep:
     """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
 
@@ -325,43 +322,31 @@ def build_train_step(
 
     Args:
       loss: scalar; not used when `gradients` are given.
-      settings: optimizer, its numbers, and the peak learning rate.
-      num_train_steps, num_warmup_steps, poly_power, start_warmup_step: see
-        `learning_rate_schedule`, taken at the global step before this update.
+      settings: the optimizer, its numbers, and the peak learning rate.
       use_tpu: wraps the optimizer in CrossShardOptimizer.
       use_xla: compiles the element-wise part.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
       gradients: what `accumulate_gradients` returned.
       loss_scale: of float16; `gradients` are those of the loss times its value.
+      schedule: num_train_steps and so on, see `learning_rate_schedule`, which is taken at the
+        global step before this update.
 
     Raises:
       ValueError: unknown optimizer or variable name, a number out of range, nothing to train.
     """
-    global_step = tf.train.get_or_create_global_step()
-    learning_rate = learning_rate_schedule(
-        global_step,
-        init_lr=settings.learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        poly_power=poly_power,
-        start_warmup_step=start_warmup_step,
-    )
+    step = tf.train.get_or_create_global_step()
+    learning_rate = learning_rate_schedule(step, init_lr=settings.learning_rate, **schedule)
     rule = _rule(settings, learning_rate, use_xla)
     if gradients is None:
         variables = tf.trainable_variables()
-        found = _differentiate(
-            loss, variables, loss_scale, colocate_gradients_with_ops=colocate_gradients_with_ops
-        )
+        options = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
+        found = _differentiate(loss, variables, loss_scale, **options)
         gradients = AccumulatedGradients(loss, found, variables, {}, [None] * len(variables))
     pairs = _pairs(gradients, excluded_tvars)
-    update = _Update(rule, global_step, tf.identity(global_step), settings, loss_scale)
     replicas = tf.distribute.get_replica_context()
-    if use_tpu:
-        train_op, norm = update.build(pairs, _Shards())
-    elif replicas and replicas.num_replicas_in_sync > 1:
-        train_op, norm = _on_replicas(replicas, update, pairs)
-    else:
-        train_op, norm = update.build(pairs, _OneDevice())
+    has_replicas = replicas and replicas.num_replicas_in_sync > 1
+    update = _UpdateOnShards if use_tpu else _UpdateOnReplicas if has_replicas else _Update
+    train_op, norm = update(rule, settings.max_grad_norm, loss_scale).build(pairs)
     return TrainStep(train_op, learning_rate, norm)
 
 
@@ -450,68 +435,73 @@ def _sum_of_squares(tensor: tf.Tensor) -> tf.Tensor:
 # ---------------------------------------------------------------------------------------------
 # One update, on one device, on the shards of a TPU, or on replicas.
 
+Squares = List[tf.Tensor]  # what each gradient adds to the square of the norm
 
-class _Update(NamedTuple):
-    """What an update is made of."""
 
-    rule: AdamWeightDecayOptimizer
-    global_step: tf.Variable
-    step_before: tf.Tensor
-    settings: OptimizerFlags
-    loss_scale: Optional["LossScale"]
+class _Update:
+    """An update on one device; a subclass sums gradients over several."""
 
-    def build(self, pairs: List[_Pair], devices: "_OneDevice") -> Tuple[tf.Operation, tf.Tensor]:
+    can_fail = True
+    share: Any = 1.0  # of a device in the mean over all
+
+    def __init__(
+        self,
+        rule: AdamWeightDecayOptimizer,
+        max_grad_norm: float,
+        loss_scale: Optional["LossScale"],
+    ):
+        if loss_scale and not self.can_fail:
+            raise ValueError("A TPU computes in bfloat16, which needs no loss scale.")
+        self.rule = rule
+        self.global_step = tf.train.get_global_step()
+        self._step_before = tf.identity(self.global_step)
+        self._limit = max_grad_norm
+        self._loss_scale = loss_scale
+
+    def build(self, pairs: List[_Pair]) -> Tuple[tf.Operation, tf.Tensor]:
         """Returns the train op and the norm before clipping.
 
         An update whose norm is not finite fails; it is left out on a TPU, and with a loss scale
         that can be lowered.
         """
-        limit, loss_scale = self.settings.max_grad_norm, self.loss_scale
-        if loss_scale and not devices.can_fail:
-            raise ValueError("A TPU computes in bfloat16, which needs no loss scale.")
-        summed, squares, share = devices.sum(pairs)
-        unit = share / loss_scale.value if loss_scale else share  # of the summed gradients
+        loss_scale, limit = self._loss_scale, self._limit
+        summed, squares = self.sum(pairs)
+        unit = self.share / loss_scale.value if loss_scale else self.share
         norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
-        if devices.can_fail:
+        if self.can_fail:
             is_right = tf.math.is_finite(norm)
             if loss_scale:
                 is_right = tf.logical_or(is_right, loss_scale.value > 1.0)
-            message = ["gradient norm is not finite; global step, norm:", self.step_before, norm]
+            message = ["gradient norm is not finite; global step, norm:", self._step_before, norm]
             with tf.control_dependencies([tf.debugging.Assert(is_right, message)]):
                 norm = tf.identity(norm)
-        if loss_scale or not devices.can_fail:
+        if loss_scale or not self.can_fail:
             self.rule.condition = tf.math.is_finite(norm)
         scale = limit / tf.maximum(norm, limit) * unit
-        updates = devices.apply(self.rule, summed, scale)
+        updates = self.apply(summed, scale)
         if loss_scale:
             updates += loss_scale.updates(self.rule.condition)
         with tf.control_dependencies(updates):
-            return devices.count(self.global_step, self.rule.condition), norm
+            return self.count(), norm
 
+    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], Squares]:
+        """Returns the gradients summed over all devices, and their squares."""
+        return pairs, [pair.square() for pair in pairs]
 
-class _OneDevice:
-    """An update of variables that one device has."""
-
-    can_fail = True
-
-    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], List[tf.Tensor], Any]:
-        """Returns the gradients' sums over all devices, their squares, and a device's share."""
-        return pairs, [pair.square() for pair in pairs], 1.0
-
-    def apply(
-        self, rule: AdamWeightDecayOptimizer, pairs: List[_Pair], scale: tf.Tensor
-    ) -> List[tf.Operation]:
+    def apply(self, pairs: List[_Pair], scale: tf.Tensor) -> List[tf.Operation]:
         """Returns what updates the variables by `scale` times the sums."""
-        scaled = [(_scaled(pair.gradient, scale), pair.variable) for pair in pairs]
-        return [rule.apply_gradients(scaled)]
+        return [self.rule.apply_gradients(_all_scaled(pairs, scale))]
 
-    def count(self, global_step: tf.Variable, condition: Optional[tf.Tensor]) -> tf.Operation:
+    def count(self) -> tf.Operation:
         """Returns what adds one to the global step."""
-        del condition
-        return tf.group(global_step.assign_add(1, read_value=False))
+        return tf.group(self.global_step.assign_add(1, read_value=False))
 
 
-class _Shards(_OneDevice):
+def _all_scaled(pairs: List[_Pair], scale: tf.Tensor) -> List[Tuple[Gradient, tf.Variable]]:
+    return [(_scaled(pair.gradient, scale), pair.variable) for pair in pairs]
+
+
+class _UpdateOnShards(_Update):
     """An update on a TPU, whose compiled code cannot fail: a refused one counts nothing.
 
     CrossShardOptimizer sums what it is given over the shards, so each gives its share of the
@@ -521,9 +511,9 @@ class _Shards(_OneDevice):
 
     can_fail = False
 
-    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], List[tf.Tensor], Any]:
+    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], Squares]:
         total = tf.tpu.cross_replica_sum
-        self._share = 1.0 / total(tf.ones([]))
+        self.share = 1.0 / total(tf.ones([]))
         summed = [
             _Pair(
                 total(_dense(pair.gradient, pair.variable)),
@@ -532,35 +522,42 @@ class _Shards(_OneDevice):
             )
             for pair in pairs
         ]
-        return summed, [pair.square() for pair in summed], self._share
+        return super().sum(summed)
 
-    def apply(
-        self, rule: AdamWeightDecayOptimizer, pairs: List[_Pair], scale: tf.Tensor
-    ) -> List[tf.Operation]:
-        return super().apply(tf.tpu.CrossShardOptimizer(rule), pairs, scale * self._share)
+    def apply(self, pairs: List[_Pair], scale: tf.Tensor) -> List[tf.Operation]:
+        scaled = _all_scaled(pairs, scale * self.share)
+        return [tf.tpu.CrossShardOptimizer(self.rule).apply_gradients(scaled)]
 
-    def count(self, global_step: tf.Variable, condition: Optional[tf.Tensor]) -> tf.Operation:
-        count = tf.cast(condition, global_step.dtype.base_dtype)
-        return tf.group(global_step.assign_add(count, read_value=False))
+    def count(self) -> tf.Operation:
+        count = tf.cast(self.rule.condition, self.global_step.dtype.base_dtype)
+        return tf.group(self.global_step.assign_add(count, read_value=False))
 
 
-class _Replicas(_OneDevice):
-    """An update of every replica's copy of the variables; in cross-replica context.
+class _UpdateOnReplicas(_Update):
+    """An update of every replica's copy of the variables."""
 
-    Args:
-      squared_norm: of the looked-up rows' gradients, by replica.
-      learning_rate: by replica.
-    """
+    def build(self, pairs: List[_Pair]) -> Tuple[tf.Operation, tf.Tensor]:
+        # Estimator reports the sum of the replicas' losses, unless the graph says that the
+        # optimizer has made means of them.
+        tf.get_default_graph()._is_loss_scaled_by_optimizer = True
+        looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
+        square = tf.add_n(looked_up) if looked_up else tf.zeros([])
+        # Rows of a table cannot be gathered from workers whose batches differ in length.
+        gradients = [_dense(pair.gradient, pair.variable) for pair in pairs]
 
-    def __init__(
-        self, strategy: tf.distribute.Strategy, squared_norm: Any, learning_rate: Any
-    ) -> None:
-        self._strategy = strategy
-        self._squared_norm = squared_norm
-        self._learning_rate = learning_rate
+        def build(strategy, gradients, *of_replicas):
+            self._strategy, self._of_replicas = strategy, of_replicas
+            self.share = 1.0 / strategy.num_replicas_in_sync
+            return super(_UpdateOnReplicas, self).build(
+                [pair._replace(gradient=one) for pair, one in zip(pairs, gradients)]
+            )
 
-    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], List[tf.Tensor], Any]:
+        replicas = tf.distribute.get_replica_context()
+        return replicas.merge_call(build, args=(gradients, square, self.rule.learning_rate))
+
+    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], Squares]:
         copies = self._strategy.experimental_local_results  # on the devices of this process
+        looked_up, learning_rate = self._of_replicas
         sums = self._totals([(pair.gradient, pair.variable) for pair in pairs])
         summed = [pair._replace(gradient=total) for pair, total in zip(pairs, sums)]
         squares = [
@@ -568,50 +565,27 @@ class _Replicas(_OneDevice):
             for pair in summed
             if pair.squared_norm is None
         ]
-        (total,) = self._totals([(self._squared_norm, pairs[0].variable)])
+        rows = copies(self._totals([(looked_up, pairs[0].variable)])[0])
         # Every copy of a reduction has to run, since the devices wait for each other, and every
         # replica's learning rate has to be read before the global step grows.
-        with tf.control_dependencies([*copies(total), *copies(self._learning_rate)]):
-            squares.append(tf.identity(copies(total)[0]))
-        return summed, squares, 1.0 / self._strategy.num_replicas_in_sync
+        with tf.control_dependencies([*rows, *copies(learning_rate)]):
+            return summed, [*squares, tf.identity(rows[0])]
 
     def _totals(self, values_and_variables: List[Tuple[Any, tf.Variable]]) -> List[Any]:
         """The sums over the replicas, a copy on every device of each variable."""
-        return self._strategy.extended.batch_reduce_to(
-            tf.distribute.ReduceOp.SUM, values_and_variables
-        )
+        total = tf.distribute.ReduceOp.SUM
+        return self._strategy.extended.batch_reduce_to(total, values_and_variables)
 
-    def apply(
-        self, rule: AdamWeightDecayOptimizer, pairs: List[_Pair], scale: tf.Tensor
-    ) -> List[tf.Operation]:
-        return rule.apply_aggregated(self._strategy, pairs, scale)
+    def apply(self, pairs: List[_Pair], scale: tf.Tensor) -> List[tf.Operation]:
+        return self.rule.apply_aggregated(self._strategy, pairs, scale)
 
-    def count(self, global_step: tf.Variable, condition: Optional[tf.Tensor]) -> tf.Operation:
-        del condition
+    def count(self) -> tf.Operation:
+        update = self._strategy.extended.update
         return tf.group(
-            *self._strategy.extended.update(
-                global_step, lambda copy: copy.assign_add(1, read_value=False), group=False
+            *update(
+                self.global_step, lambda copy: copy.assign_add(1, read_value=False), group=False
             )
         )
-
-
-def _on_replicas(
-    replicas: Any, update: _Update, pairs: List[_Pair]
-) -> Tuple[tf.Operation, tf.Tensor]:
-    # Estimator reports the sum of the replicas' losses, unless the graph says that the optimizer
-    # has made means of them.
-    tf.get_default_graph()._is_loss_scaled_by_optimizer = True
-    looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
-    squared_norm = tf.add_n(looked_up) if looked_up else tf.zeros([])
-    # Rows of a table cannot be gathered from workers whose batches differ in length.
-    gradients = [_dense(pair.gradient, pair.variable) for pair in pairs]
-
-    def build(strategy, gradients, squared_norm, learning_rate):
-        devices = _Replicas(strategy, squared_norm, learning_rate)
-        of_all = [pair._replace(gradient=item) for pair, item in zip(pairs, gradients)]
-        return update.build(of_all, devices)
-
-    return replicas.merge_call(build, args=(gradients, squared_norm, update.rule.learning_rate))
 
 
 class LossScale:

@@ -12,6 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import lamb_optimizer, optimization
 from albert.configs.flags import OptimizerFlags
+from albert.runtimes import compat
 from tests.support import numpy_albert
 from tests.support.shared import needs_shared, shared_path
 
@@ -819,6 +820,7 @@ class TestAccumulation:
                 optimization.accumulate_gradients(loss_fn, examples(8), 2)
 
 
+@pytest.mark.skipif(not compat.is_tf2(), reason="TensorFlow 1.15 compiles nothing")
 def test_a_rule_is_compiled_once_for_all_variables():
     """Each function of its own would be compiled for itself: a third of a first step's time."""
     table, kernel, bias = (variable(name, np.ones([4])) for name in (TABLE, KERNEL, BIAS))

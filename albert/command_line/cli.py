@@ -100,24 +100,17 @@ def flags_help(kind: Type[flags_lib.Settings]) -> str:
     """Returns what --help shows of the flags: by group, with defaults and bounds."""
     groups: Dict[str, List[str]] = {group: [] for group in _GROUPS}
     for name, options in flags_lib.describe(kind).items():
-        if "help" in options:
-            lines = groups.setdefault(options.get("group", "Options"), [])
-            lines.append(_flag_help(name, options))
-    groups["This command line"] = [
-        f"  --{flags_lib.CONFIG}: TOML file with flags, such as train_batch_size = 32.",
-        f"  --[no]{flags_lib.VERBOSE}: Show TensorFlow's own lines, and tracebacks.",
-    ]
+        if "help" not in options:
+            continue
+        is_switch = options["kind"] is bool
+        notes = [flags_lib.takes(options)] * (not is_switch)
+        notes += [f"default: {options['default']}"] * (options["default"] is not None)
+        line = f"--{'[no]' * is_switch}{name}: {'(required) ' * ('required' in options)}"
+        line += options["help"] + f" ({'; '.join(filter(None, notes))})" * any(notes)
+        line = flags.text_wrap(line, 100, indent="      ", firstline_indent="  ")
+        groups.setdefault(options.get("group", "Options"), []).append(line)
+    groups["This command line"] = [f"  {name}: {text}" for name, text in flags_lib.OWN.items()]
     return "\n".join("\n".join([f"\n{group}:", *lines]) for group, lines in groups.items() if lines)
-
-
-def _flag_help(name: str, options: Mapping[str, Any]) -> str:
-    required = "(required) " if options.get("required") else ""
-    default = "" if options["default"] is None else f"default: {options['default']}"
-    is_switch = options["kind"] is bool
-    notes = "; ".join(filter(None, ["" if is_switch else flags_lib.takes(options), default]))
-    start = f"--[no]{name}" if is_switch else f"--{name}"
-    text = f"{start}: {required}{options['help']}" + f" ({notes})" * bool(notes)
-    return flags.text_wrap(text, 100, indent="      ", firstline_indent="  ")
 
 
 def reads_flags(kind: Type[flags_lib.Settings]) -> Callable[[Main], Main]:

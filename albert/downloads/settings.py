@@ -14,11 +14,9 @@ class Limits(NamedTuple):
 
     seconds: float = 2 * 3600.0  # all attempts and the pauses between them together
     bytes: int = 4 * 10**9
-    advice: str = ""  # what messages say of flags for another server or other limits
 
 
 USUAL_LIMITS = Limits()
-_ADVICE = " --base_url names another server and folder; --size_limit_gb allows larger files."
 
 _transfer = functools.partial(flag, group="Transfer")
 
@@ -39,4 +37,4 @@ class TransferFlags(Settings):
     @property
     def limits(self) -> Limits:
         """Returns what a transfer may take."""
-        return Limits(60 * self.time_limit_minutes, int(1e9 * self.size_limit_gb), _ADVICE)
+        return Limits(60 * self.time_limit_minutes, int(1e9 * self.size_limit_gb))

@@ -13,8 +13,7 @@ to a folder of ours), with a record that each later use compares it with: see do
 import os
 import re
 import shutil
-import time
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, cast
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, cast
 
 import tensorflow.compat.v1 as tf
 
@@ -96,7 +95,6 @@ def obtain(
     cache_dir: Optional[str] = None,
     base_url: Optional[str] = None,
     limits: Limits = USUAL_LIMITS,
-    wait: Callable[[float], None] = time.sleep,
 ) -> str:
     """Returns the folder of a model in the cache, after downloading it if it is not there.
 
@@ -105,7 +103,7 @@ def obtain(
       sha256: that its archive must have, if it is known.
       cache_dir: None for CACHE_DIR.
       base_url: address of the folder with the archives; None for the public one.
-      limits, wait: see transfer.fetch.
+      limits: of the transfer.
 
     Raises:
       ValueError, ConnectionError: see cache.obtain.
@@ -125,7 +123,7 @@ def obtain(
             found = _model_folder(new, archives.unpack(archive[0], new))
             find_files(found, label="its folder")
 
-    record = cache.obtain(folder, [source], make, limits=limits, wait=wait)
+    record = cache.obtain(folder, [source], make, limits=limits)
     return _model_folder(folder, record["files"])
 
 

@@ -399,7 +399,8 @@ def _work_path(base: Optional[str], output: str) -> str:
 @contextlib.contextmanager
 def _work_folder(path: str, key: str) -> Iterator[_Work]:
     """Locks the folder; removes it at the end, unless a job that has started was interrupted."""
-    os.makedirs(path, exist_ok=True)
+    with files.naming_path(path):
+        os.makedirs(path, exist_ok=True)
     found, parent = os.lstat(path), os.stat(os.path.dirname(path) or ".")
     is_shared = bool(parent.st_mode & stat.S_IWOTH) and found.st_uid != os.geteuid()
     if stat.S_ISLNK(found.st_mode) or is_shared:  # the name is predictable

@@ -91,7 +91,7 @@ def identity_of(path: str) -> Optional[Dict[str, Any]]:
     except UserError:  # deleted just now
         return None
     data = [stat.length for suffix, stat in stats.items() if suffix.startswith(".data-")]
-    return index and {"index_sha256": index, "data_bytes": sum(data)}
+    return {"index_sha256": index, "data_bytes": sum(data)} if index else None
 
 
 def _written(path: str) -> List[int]:

@@ -8,6 +8,7 @@ is split into; dropout masks are functions of the seed and the step.
 Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
+import functools
 import logging
 import math
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
@@ -16,7 +17,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization, tokenization
 from albert.configs.flags import FineTuningFlags, TrainingFlags
-from albert.fine_tuning_utils import Encoder, Features, Head, check_module
+from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, check_module
 from albert.pretrained import warm_start as checkpoint_init
 from albert.runtimes import compat, hub_module
 from albert.runtimes import estimator as tf_estimator
@@ -256,58 +257,60 @@ def build_model_fn(
             "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
         )
 
-    def encoder(is_training: bool, dropout_seed: Optional[tf.Tensor] = None) -> Encoder:
-        return Encoder(
-            config,
-            is_training,
-            hub_module=module,
-            dropout_seed=dropout_seed,
-            use_one_hot_embeddings=use_one_hot_embeddings,
-            compute_dtype=dtype,
-            recompute=settings.recompute and is_training,
-            # Without gradients the compiled parts gain nothing, and each length would be compiled.
-            use_xla=settings.use_xla and is_training and not settings.use_tpu,
-        )
+    options = {"use_one_hot_embeddings": use_one_hot_embeddings, "compute_dtype": dtype}
+    encoder_of = functools.partial(Encoder, config, hub_module=module, **options)
 
     def train(features: Features, model_dir: Optional[str]) -> Any:
+        use_xla = settings.use_xla and not settings.use_tpu
+        options = {"recompute": settings.recompute, "use_xla": use_xla}
+
+        def loss_of(micro_batch: Features, seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
+            encoder = encoder_of(True, dropout_seed=seed, **options)
+            return _loss_and_metrics(head(micro_batch, encoder), micro_batch[_SHARES])
+
         batch_size = tf.shape(next(iter(features.values())))[:1]
         shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]
-
-        def loss_of(micro_batch: Features, dropout_seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
-            output = head(micro_batch, encoder(True, dropout_seed))
-            part = micro_batch[_SHARES]
-            logged = {
-                name: tf.reduce_sum(part * tf.cast(value, tf.float32))
-                for name, value in output.logged.items()
-            }
-            return tf.reduce_sum(part * output.per_example_loss), logged
-
         batch = dict(features, **{_SHARES: shares})
         return training_spec(settings, loss_of, batch, schedule=schedule, model_dir=model_dir)
 
-    def evaluate(features: Features) -> Tuple[tf.Tensor, Callable, Tensors]:
-        output = head(features, encoder(False))
-        real = features.get("is_real_example")
-        if real is None:
-            real = tf.ones_like(output.per_example_loss)
-        tensors = dict(
-            output.outputs,
-            per_example_loss=output.per_example_loss,
-            is_real_example=tf.cast(tf.reshape(real, [-1]), tf.int32),
-        )
-        return tf.reduce_mean(output.per_example_loss), evaluation_metrics, tensors
+    def output_of(features: Features) -> HeadOutput:
+        # Without gradients the compiled parts gain nothing, and each length would be compiled.
+        return head(features, encoder_of(False))
 
-    def predict(features: Features) -> Tensors:
-        output = head(features, encoder(False))
-        predictions = dict(output.outputs)
-        if output.per_example_loss is not None:
-            predictions["per_example_loss"] = output.per_example_loss
-        for name in ("is_real_example", "example_index"):
-            if name in features:
-                predictions[name] = tf.reshape(features[name], [-1])
-        return predictions
+    return make_model_fn(
+        settings,
+        train=train,
+        evaluate=lambda features: _evaluation(features, output_of(features)),
+        predict=lambda features: _predictions(features, output_of(features)),
+    )
 
-    return make_model_fn(settings, train=train, evaluate=evaluate, predict=predict)
+
+def _loss_and_metrics(output: HeadOutput, shares: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
+    """A micro-batch's part of the loss and of what is logged."""
+    logged = {
+        name: tf.reduce_sum(shares * tf.cast(value, tf.float32))
+        for name, value in output.logged.items()
+    }
+    return tf.reduce_sum(shares * output.per_example_loss), logged
+
+
+def _evaluation(features: Features, output: HeadOutput) -> Tuple[tf.Tensor, Callable, Tensors]:
+    """The loss, and the metrics with their arguments."""
+    losses, real = output.per_example_loss, features.get("is_real_example")
+    real = tf.ones_like(losses) if real is None else real
+    real = tf.cast(tf.reshape(real, [-1]), tf.int32)
+    tensors = dict(output.outputs, per_example_loss=losses, is_real_example=real)
+    return tf.reduce_mean(losses), evaluation_metrics, tensors
+
+
+def _predictions(features: Features, output: HeadOutput) -> Tensors:
+    predictions = dict(output.outputs)
+    if output.per_example_loss is not None:
+        predictions["per_example_loss"] = output.per_example_loss
+    for name in ("is_real_example", "example_index"):
+        if name in features:
+            predictions[name] = tf.reshape(features[name], [-1])
+    return predictions
 
 
 def build_for_program(

@@ -23,6 +23,11 @@ from albert.util.errors import UserError
 
 CONFIG = "config"
 VERBOSE = "verbose"
+# The flags of every script.
+OWN = {
+    "--config": "TOML file with flags, such as train_batch_size = 32. The command line wins.",
+    "--[no]verbose": "Show TensorFlow's own lines, and tracebacks.",
+}
 # Names that other projects give to flags of ours (docs/relatives.md) -> ours.
 ALIASES = {
     "bert_config_file": "albert_config_file",
@@ -215,10 +220,8 @@ def read(
       UserError: an unknown flag, a wrong value, an unexpected argument, or what `check` raises.
     """
     define(kind, flag_values)
-    text = "TOML file with flags, such as train_batch_size = 32. The command line wins."
-    flags.DEFINE_multi_string(CONFIG, [], text, flag_values)
-    text = "Show TensorFlow's own lines, and tracebacks."
-    flags.DEFINE_boolean(VERBOSE, False, text, flag_values)
+    flags.DEFINE_multi_string(CONFIG, [], OWN["--config"], flag_values)
+    flags.DEFINE_boolean(VERBOSE, False, OWN["--[no]verbose"], flag_values)
     flag_values.set_gnu_getopt(True)
     positional = [name for name, options in describe(kind).items() if options.get("positional")]
     takes_rest = [name for name in positional if describe(kind)[name]["kind"] is tuple]

@@ -14,16 +14,16 @@ import logging
 import pathlib
 import re
 import shutil
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 from unittest import mock
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert.command_line import script
 from albert.data import text_lines
 from albert.runtimes import estimator as tf_estimator
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 # What a clock says, names drawn by lot, and names that TensorFlow numbers through the process.
 _TIMES = re.compile(r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$")
@@ -44,18 +44,15 @@ class Script(NamedTuple):
       folder: where it writes; removed before each probe.
       prepare: called with `folder` before each probe.
       runs_through: the probe ends where the script ends.
-      others: see script.run.
     """
 
     module: Any
     folder: pathlib.Path
     prepare: Callable[[pathlib.Path], Any]
     runs_through: bool = False
-    others: Optional[str] = None
 
     def outcome(self, arguments: Sequence[str]) -> Dict[str, Any]:
         """Returns what can be seen of the script under the arguments."""
-        settings = flags_lib.parse(self.module.Flags, arguments, others=self.others)
         shutil.rmtree(str(self.folder), ignore_errors=True)
         self.prepare(self.folder)
         seen: Dict[str, Any] = {"sessions": [], "hooks": [], "TPU": []}
@@ -65,8 +62,8 @@ class Script(NamedTuple):
         logger.setLevel(logging.INFO)
         try:
             with contextlib.redirect_stdout(printed), _watched(seen, self.runs_through):
-                self.module.main(settings)
-        except script.user_errors() as error:
+                self.module.main(flags_lib.parse(self.module.Flags, arguments))
+        except (UserError, tf.errors.OpError) as error:
             seen["error"] = str(error)
         except _StopError:
             seen["stopped"] = True
@@ -164,18 +161,6 @@ def _told(thing: Any, depth: int) -> List[Any]:
             found.append((type(thing).__name__, name, value))
         elif depth and not isinstance(value, flags_lib.Settings):
             found += _told(value, depth - 1)
-    return found
-
-
-def numbers(outcome: Dict[str, Any]) -> List[float]:
-    """Returns the numbers, as float32, that the graph has as constants or that hooks were told."""
-    found = [np.float32(value) for _, hooks in outcome["hooks"] for _, _, value in hooks]
-    for _, content in outcome["sessions"]:
-        for operation, *attributes in content:
-            tensor = dict(attributes).get("value") if operation == "Const" else None
-            array = tf.make_ndarray(tf.AttrValue.FromString(tensor).tensor) if tensor else None
-            if array is not None and array.dtype.kind in "if" and array.size < 10:
-                found += array.astype(np.float32).ravel().tolist()
     return found
 
 

@@ -17,7 +17,7 @@ NLI = [f"{number}" for number in range(8)]
 
 def zipped(files: Dict[str, str]) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
             archive.writestr(name, text)
     return stream.getvalue()

@@ -238,11 +238,6 @@ def test_a_signal_ends_training_after_its_step_and_saves_it(tmp_path):
     assert rows_of(tmp_path) == [2, 3, 4, 6, 8, 9]
 
 
-def test_a_checkpoint_comes_after_so_many_minutes_too(tmp_path):
-    train(tmp_path, "--save_checkpoints_minutes=1e-9", max_steps=3)
-    assert steps_in(tmp_path) == [1, 2, 3]
-
-
 def test_another_process_that_trains_there_is_named(tmp_path):
     owner = f"""
 from albert.util import folder_lock

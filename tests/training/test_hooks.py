@@ -3,7 +3,6 @@
 """Progress, the curve, TensorBoard, what a TPU reports, and a training that learns nothing."""
 
 import logging
-import types
 
 import numpy as np
 import pytest
