@@ -135,7 +135,7 @@ ELSEWHERE = {
         ["n_best_size", "max_answer_length", "keep_checkpoint_max"], "tests/test_run_squad.py"
     ),
     "run_squad_v2": {"null_score_diff_threshold": "tests/test_run_squad.py"},
-    "sweep": {"dry_run": "tests/test_sweep.py"},
+    "sweep": {"dry_run": "tests/classification/test_sweep.py"},
 }
 # Scripts with their own tests of every flag.
 WITHOUT_PROBES = {"doctor", "export_model", "plot"}
