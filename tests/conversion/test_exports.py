@@ -14,6 +14,7 @@ import pytest
 
 import albert
 from albert import export_model, predict
+from albert.conversion import exports
 from albert.pretrained import exported as exported_files
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
@@ -64,7 +65,7 @@ def export(place, name, out, *arguments):
     given += [f"--eval_file={place / name}.data", *arguments]
     if name == "encoder":
         given.append("--max_seq_length=32")
-    return export_model.exports.export(flags_lib.parse(export_model.Flags, given))
+    return exports.export(flags_lib.parse(export_model.Flags, given))
 
 
 def rows(count=3):
