@@ -138,7 +138,7 @@ def check_training(settings: Flags) -> Findings:
 
 
 def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
-    """Returns milliseconds of an update, the loss before each of four, and idle first moments."""
+    """Returns milliseconds of an update, the loss before each of four, and variables that stay."""
     import numpy as np
     import tensorflow.compat.v1 as tf
 
@@ -173,9 +173,10 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
                 began = time.perf_counter()
                 losses.append(float(session.run([spec.loss, spec.train_op])[0]))
                 seconds.append(time.perf_counter() - began)
-            moments = {v.op.name: v for v in tf.global_variables() if v.op.name.endswith("adam_m")}
-            values = session.run(moments)
-    idle = [name for name in values if not (np.abs(values[name]) > 0).any()]  # NaN is idle too
+            values = session.run({v.op.name: v for v in tf.global_variables()})
+        names = [variable.op.name for variable in tf.trainable_variables()]
+    # A variable without a gradient has no first moment; NaN is as bad as zero.
+    idle = [name for name in names if not np.any(np.abs(values.get(f"{name}/adam_m", 0)) > 0)]
     return 1000 * min(seconds), losses, idle  # the first compiles
 
 
