@@ -117,7 +117,7 @@ def read_sidecar(path: str) -> Optional[Sidecar]:
 def parse_sidecar(content: bytes, sidecar: str) -> Optional[Sidecar]:
     """Returns the metadata in the content of the file `sidecar`; None, with a warning, if none."""
     try:
-        values = files.parse_json(files.decode(content, sidecar), f"'{sidecar}'")
+        values = files.parse_json(content, f"'{sidecar}'")
         files.check_types(values, _SIDECAR_TYPES, f"'{sidecar}'")
         return Sidecar(**{name: values.get(name) for name in Sidecar._fields})
     except ValueError as error:

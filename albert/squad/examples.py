@@ -160,7 +160,7 @@ def _rows(path: str) -> Iterator[Tuple[str, Any, str]]:
 
 def _load(path: str) -> Any:
     try:
-        return files.read_json(path)
+        return files.parse_json(files.read_bytes(path), f"'{path}'")
     except ValueError as error:
         raise UserError(f"{error} {_LAYOUT}") from None
 

@@ -8,11 +8,12 @@ only: processes that merely import this module start without it.
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
 import uuid
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Union
+from typing import Any, Dict, Iterable, Iterator, List, Union
 
 from albert.util.errors import UserError
 
@@ -117,19 +118,17 @@ def json_text(value: Any) -> str:
 
 def unused_name(path: str) -> str:
     """Returns path.old-1, or that with the next number that is free."""
-    number = 1
-    while gfile().exists(f"{path}.old-{number}"):
-        number += 1
-    return f"{path}.old-{number}"
+    names = (f"{path}.old-{number}" for number in itertools.count(1))
+    return next(name for name in names if not gfile().exists(name))
 
 
 # ------------------------------------------------------------------------------------------ reading
 
 
-def check_is_file(path: str, where: str = "") -> None:
+def check_is_file(path: str) -> None:
     """Raises UserError for a folder, a pipe such as <(...), or a device: files are read twice."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise UserError(f"{where}'{path}' is not a regular file. Give the path of a file.")
+        raise UserError(f"'{path}' is not a regular file. Give the path of a file.")
 
 
 @contextlib.contextmanager
@@ -166,20 +165,20 @@ def decode(content: bytes, path: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UserError(
-            f"'{path}', line {line}, is not UTF-8 ({error.reason} at byte {error.start}). Convert "
-            "the file to UTF-8."
-        ) from None
+        raise UserError(f"'{path}', line {line}, is not UTF-8. Convert the file.") from None
 
 
-def read_json(path: str) -> Any:
-    """Returns the JSON value in a file; UserError if it is none."""
-    return parse_json(read_text(path), f"'{path}'")
+def parse_json(content: Union[str, bytes], where: str) -> Any:
+    """Returns a JSON value; a UserError, also for one nested too deeply, begins with `where`."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where} is not JSON ({error}).") from None
 
 
 def read_json_object(path: str, types: Any = dict) -> Dict[str, Any]:
     """Returns the JSON object in a file; UserError if it is none. `types`: see check_types."""
-    value = read_json(path)
+    value = parse_json(read_bytes(path), f"'{path}'")
     check_types(value, types, f"'{path}'")
     return value
 
@@ -198,25 +197,15 @@ def check_types(value: Any, types: Any, where: str) -> None:
       UserError: a value has another type; where and which key are named.
     """
     kinds = types if isinstance(types, tuple) else (types,)
-    by_type = {kind if isinstance(kind, type) else type(kind): kind for kind in kinds}
-    if type(value) not in by_type:
-        wanted = " or ".join(kind.__name__ for kind in by_type)
-        raise UserError(f"{where} is {json.dumps(value)[:60]}, not of type {wanted}.")
-    kind = by_type[type(value)]
+    kind = next((kind for kind in kinds if type(value) in (kind, type(kind))), ...)
+    if kind is ...:
+        raise UserError(f"{where} is {json.dumps(value)[:60]}, which has the wrong type.")
     if isinstance(kind, dict):
         for key in value if str in kind else kind:
             check_types(value.get(key), kind.get(key, kind.get(str)), f"{where}: {key}")
     elif isinstance(kind, list):
         for number, item in enumerate(value):
             check_types(item, kind[0], f"{where}[{number}]")
-
-
-def parse_json(text: str, where: str) -> Any:
-    """Returns a JSON value; a UserError, also for one nested too deeply, begins with `where`."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where} is not JSON ({error}).") from None
 
 
 # ------------------------------------------------------------------------------------------ finding
@@ -228,10 +217,9 @@ def split_paths(paths: Union[str, Iterable[str]]) -> List[str]:
     The name of a file that exists is taken as it is.
     """
     found = []
-    for text in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
-        parts = [str(text)] if os.path.exists(text) else str(text).split(",")
-        found += [os.path.expanduser(part.strip()) for part in parts if part.strip()]
-    return found
+    for text in [paths] if isinstance(paths, str) else paths:
+        found += [text] if os.path.exists(text) else text.split(",")
+    return [os.path.expanduser(path.strip()) for path in found if path.strip()]
 
 
 def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List[str]:
@@ -246,24 +234,19 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
       Each file once, sorted by name, without hidden files (metadata, unfinished ones).
 
     Raises:
-      UserError: no pattern at all, a pattern that matches nothing, or a folder.
+      UserError: no pattern at all, or one that matches no file.
     """
     found = set()
-    for pattern in split_paths(patterns):
+    for pattern in split_paths(patterns) or [""]:
         with naming_path(f"--{flag_name}: {pattern}"):  # TensorFlow 1.15: there is no such folder
-            is_path = gfile().exists(pattern)
-            matches = [pattern] if is_path else gfile().glob(pattern)
-        if is_path:
-            check_is_file(pattern, f"--{flag_name}: ")
+            matches = [pattern] if gfile().exists(pattern) else gfile().glob(pattern)
         matches = [path for path in matches if not os.path.basename(path).startswith(".")]
-        if not matches:
+        if not matches or os.path.isdir(pattern):
             raise UserError(
-                f"--{flag_name}: '{pattern}' matches no file in {os.getcwd()}. Give files or "
-                "patterns such as data/*.txt, separated by commas."
+                f"--{flag_name}: '{pattern}' matches no file. Give files or patterns such as "
+                "data/*.txt, separated by commas."
             )
         found.update(matches)
-    if not found:
-        raise UserError(f"--{flag_name} is empty. Give a file or a pattern such as data/*.txt.")
     return sorted(found)
 
 
@@ -290,26 +273,22 @@ def file_fingerprint(path: str) -> Dict[str, Any]:
 
     Equal only if the files are.
     """
-    check_is_file(path)
     size, mtime = state_of(path)
     content = {"mtime": mtime} if size > _MOST_HASHED_BYTES else {"sha256": sha256(path)}
-    return {"name": os.path.basename(str(path)), "size": size, **content}
+    return {"name": os.path.basename(path), "size": size, **content}
 
 
-def normalized_fingerprint(fingerprint: Mapping[str, Any]) -> Dict[str, Any]:
+def normalized_fingerprint(fingerprint: Any) -> Any:
     """Returns the fingerprint as it looks after a trip through JSON (tuples become lists)."""
-    return json.loads(json.dumps(dict(fingerprint), sort_keys=True))
+    return json.loads(json.dumps(fingerprint))
 
 
-def fingerprint_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def fingerprint_difference(old: Any, new: Any, name: str = "") -> str:
     """Returns what changed between two fingerprints in words; "" if nothing did."""
-    old, new = normalized_fingerprint(old), normalized_fingerprint(new)
-    changes = []
-    for key in sorted({**old, **new}):
-        before, after = old.get(key), new.get(key)
-        if before != after and isinstance(before, dict) and isinstance(after, dict):
-            changes.append(f"{key}: {fingerprint_difference(before, after)}")
-        elif before != after:
-            shown = [json.dumps(value, sort_keys=True)[:80] for value in (before, after)]
-            changes.append(f"{key} was {shown[0]} and is {shown[1]}")
-    return "; ".join(changes)
+    old, new = normalized_fingerprint([old, new])
+    if isinstance(old, dict) and isinstance(new, dict):
+        keys = sorted({**old, **new})
+        changes = [fingerprint_difference(old.get(k), new.get(k), f"{name} {k}") for k in keys]
+        return "; ".join(filter(None, changes))
+    before, after = (json.dumps(value)[:80] for value in (old, new))
+    return "" if old == new else f"{name.strip()} was {before} and is {after}"

@@ -32,7 +32,7 @@ def lock_name(purpose: str = TRAINING) -> str:
 
 def is_lock(name: str) -> bool:
     """Returns whether a file of this name is a lock, not content of its folder."""
-    return name in (lock_name(TRAINING), lock_name(EVALUATION))
+    return name in map(lock_name, (TRAINING, EVALUATION))
 
 
 @contextlib.contextmanager
@@ -47,46 +47,45 @@ def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterat
     Raises:
       UserError: the folder is in use, or cannot be written.
     """
-    folder = str(folder)
     is_remote = "://" in folder
     path = os.path.join(folder if is_remote else os.path.realpath(folder), lock_name(purpose))
-    if (path, os.getpid()) in _held:
+    owner = (path, os.getpid())
+    if owner in _held:
         yield
         return
     if is_remote:
         _LOGGER.warning("%s cannot be locked. Run no second %s there.", folder, purpose)
-        _held.add((path, os.getpid()))
+        _held.add(owner)
         yield
         return
-    file = _lock(folder, path, waits)
-    _held.add((path, os.getpid()))
+    with files.naming_path(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        file = _lock(path, waits)
+    _held.add(owner)
     try:
         yield
     finally:
-        _held.discard((path, os.getpid()))
+        _held.discard(owner)
         with contextlib.suppress(FileNotFoundError):
             os.remove(path)
         os.close(file)
 
 
-def _lock(folder: str, path: str, waits: bool) -> int:
+def _lock(path: str, waits: bool) -> int:
     """Returns the open file with our lock on it."""
-    with files.naming_path(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
-        owner = os.read(file, 1000).decode() or "another process"
+        words = f"{os.path.dirname(path)} is in use by {os.read(file, 1000).decode()}."
         if not waits:
             os.close(file)
-            raise UserError(f"{folder} is in use by {owner}. Wait for it or stop it.") from None
-        _LOGGER.info("%s is in use by %s. Waiting for it.", folder, owner)
+            raise UserError(f"{words} Wait for it or stop it.") from None
+        _LOGGER.info("%s Waiting for it.", words)
         fcntl.lockf(file, fcntl.LOCK_EX)
     if not os.path.exists(path) or not os.path.samestat(os.fstat(file), os.stat(path)):
         os.close(file)  # its owner has just removed it
-        return _lock(folder, path, waits)
-    with files.naming_path(path):
-        os.ftruncate(file, 0)
-        os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        return _lock(path, waits)
+    os.ftruncate(file, 0)
+    os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
     return file

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a long job is: a bar on a terminal, a line every so often in a log; and its memory."""
 
+import contextlib
 import logging
 import resource
 import sys
@@ -24,7 +25,7 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-class Progress:
+class Progress(contextlib.AbstractContextManager):
     """Counts the units of a job and says how far it is and how long it will take."""
 
     def __init__(
@@ -52,9 +53,6 @@ class Progress:
             disable=not (has_bar and sys.stderr.isatty()),
         )
 
-    def __enter__(self) -> "Progress":
-        return self
-
     def __exit__(self, *_) -> None:
         self.close()
 
@@ -66,9 +64,8 @@ class Progress:
         """Counts units that were done before, which are left out of the speed."""
         self._skipped += units
         self._done += units
-        if not self._bar.disable:
-            self._bar.initial += units
-            self._bar.update(units)
+        self._bar.initial = self._skipped
+        self._bar.update(units)
 
     def update(self, units: float, note: str = "", *, logs: bool = False) -> None:
         """Counts units that were done now; `note` is shown with the bar or line.
@@ -76,12 +73,12 @@ class Progress:
         `logs`: write a line now, beside a bar too.
         """
         self._done += units
-        if not self._bar.disable:
-            self._bar.set_postfix_str(note, refresh=False)
-            self._bar.update(units)
-        if logs or (self._bar.disable and time.time() - self._last_line >= self._log_seconds):
-            self._last_line = time.time()
-            _LOGGER.info("%s: %s", self._name, ", ".join(filter(None, self._details(note))))
+        self._bar.set_postfix_str(note, refresh=False)
+        self._bar.update(units)
+        now = time.time()
+        if logs or (self._bar.disable and now - self._last_line >= self._log_seconds):
+            self._last_line = now
+            _LOGGER.info("%s: %s", self._name, self._line(note, now - self._started))
 
     def counting(self, items: Iterable[Any]) -> Iterator[Any]:
         """Yields the items and counts each as a unit."""
@@ -89,15 +86,11 @@ class Progress:
             yield item
             self.update(1)
 
-    def _details(self, note: str) -> Iterator[str]:
-        """The parts of a line."""
-        fresh, elapsed = self._done - self._skipped, time.time() - self._started
-        if self._total is None:
-            yield f"{self._done:,.0f} {self._unit}"
-            yield note
-            return
-        share = 100 * self._done / max(self._total, 1e-9)
-        yield f"{self._done:,.0f}/{self._total:,.0f} {self._unit} ({share:.0f}%)"
-        yield note
-        if fresh > 0:
-            yield f"{format_seconds((self._total - self._done) * elapsed / fresh)} left"
+    def _line(self, note: str, elapsed: float) -> str:
+        done, total, fresh = self._done, self._total, self._done - self._skipped
+        parts = [f"{done:,.0f} {self._unit}", note]
+        if total:
+            parts[0] = f"{done:,.0f}/{total:,.0f} {self._unit} ({done / total:.0%})"
+            if fresh > 0:
+                parts.append(f"{format_seconds((total - done) * elapsed / fresh)} left")
+        return ", ".join(filter(None, parts))

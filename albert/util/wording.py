@@ -18,9 +18,9 @@ def listed(items: Sequence[str], most: int = 6) -> str:
     return ", ".join(items[:most]) + more if items else "none"
 
 
-def counted(count: float, noun: str, plural: str = "") -> str:
-    """Returns "1 file", "1,234 files" or, with the plural named, "2 batches"."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+def counted(count: float, noun: str) -> str:
+    """Returns "1 file" or "1,234 files"."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
 def table(cells: Sequence[Sequence[str]], *, left: Collection[int]) -> List[str]:

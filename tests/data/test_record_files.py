@@ -33,7 +33,7 @@ def test_metadata_survives_the_trip_and_its_fingerprint_compares_as_json(path):
     expected = record_files.Sidecar(1, 2, os.path.getsize(path), fingerprint, blocks)
     assert record_files.read_sidecar(path) == expected
     assert not record_files.why_stale(path, {"lower": True, "lengths": (1, 2)})
-    assert files.read_json(os.path.join(os.path.dirname(path), ".a.tfrecord.meta.json"))
+    assert files.read_json_object(os.path.join(os.path.dirname(path), ".a.tfrecord.meta.json"))
 
 
 def test_why_a_file_is_stale_says_what_changed(path):

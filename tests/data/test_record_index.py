@@ -49,7 +49,7 @@ def test_a_kept_index_that_is_of_no_use_is_made_again(tmp_path, content):
 
 
 def index_in(folder):
-    return files.read_json(str(folder / record_index.INDEX_NAME))
+    return files.read_json_object(str(folder / record_index.INDEX_NAME))
 
 
 def count_walks(monkeypatch):

@@ -19,7 +19,7 @@ from albert.util.errors import UserError
 
 def test_local_files_are_read_without_tensorflow(tmp_path):
     (tmp_path / "a.json").write_text("{}")
-    code = "import sys; from albert.util import files; files.read_json(sys.argv[1])\n"
+    code = "import sys; from albert.util import files; files.read_json_object(sys.argv[1])\n"
     code += "sys.exit('tensorflow' in sys.modules)"
     assert subprocess.call([sys.executable, "-c", code, str(tmp_path / "a.json")]) == 0
 
@@ -132,4 +132,4 @@ def test_fingerprint_difference_names_only_what_changed():
     old = {"settings": {"ngram": 3, "max_seq_length": 128}, "seed": 1, "same": (1, 2)}
     new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2, "same": [1, 2]}
     difference = files.fingerprint_difference(old, new)
-    assert difference == "seed was 1 and is 2; settings: max_seq_length was 128 and is 64"
+    assert difference == "seed was 1 and is 2; settings max_seq_length was 128 and is 64"
