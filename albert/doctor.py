@@ -119,14 +119,16 @@ def check_training(settings: Flags) -> Findings:
     milliseconds = {}
     for precision in ("float32", "bfloat16"):
         try:
-            milliseconds[precision], losses = train_two_layers(precision)
+            milliseconds[precision], losses, idle = train_two_layers(precision)
         except Exception as error:  # noqa: BLE001  older devices do not have it
             if precision == "float32":
                 raise
             yield NOTE, f"--precision={precision} does not work here: {_first_line(error)}"
             return
         text = f"Two layers in {precision}: {milliseconds[precision]:.0f} ms an update"
-        if math.isfinite(losses[-1]) and losses[-1] < losses[0]:
+        if idle:
+            yield PROBLEM, f"{text}, but no gradient reaches {', '.join(idle)}."
+        elif math.isfinite(losses[-1]) and losses[-1] < losses[0]:
             yield OK, f"{text}."
         else:
             yield PROBLEM, f"{text}, but the loss goes from {losses[0]:.3g} to {losses[-1]:.3g}."
@@ -135,8 +137,8 @@ def check_training(settings: Flags) -> Findings:
         yield OK, f"--precision=bfloat16 trains {faster:.1f} times faster here."
 
 
-def train_two_layers(precision: str) -> Tuple[float, List[float]]:
-    """Returns the milliseconds of an update on one batch, and the loss before each of four."""
+def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
+    """Returns milliseconds of an update, the loss before each of four, and variables that stay."""
     import numpy as np
     import tensorflow.compat.v1 as tf
 
@@ -171,7 +173,11 @@ def train_two_layers(precision: str) -> Tuple[float, List[float]]:
                 began = time.perf_counter()
                 losses.append(float(session.run([spec.loss, spec.train_op])[0]))
                 seconds.append(time.perf_counter() - began)
-    return 1000 * min(seconds), losses  # the first compiles
+            values = session.run({v.op.name: v for v in tf.global_variables()})
+        names = [variable.op.name for variable in tf.trainable_variables()]
+    # A variable without a gradient has no first moment; NaN is as bad as zero.
+    idle = [name for name in names if not np.any(np.abs(values.get(f"{name}/adam_m", 0)) > 0)]
+    return 1000 * min(seconds), losses, idle  # the first compiles
 
 
 CHECKS = {

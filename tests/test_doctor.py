@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 import pytest
+import tensorflow.compat.v1 as tf
 
-from albert import doctor
+from albert import doctor, modeling
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from tests.support import processes
@@ -82,10 +83,19 @@ def test_check_disk_finds_too_little_room_and_a_file_in_the_way(monkeypatch, tmp
 @pytest.mark.parametrize("last, state", [(7.0, doctor.OK), (float("nan"), doctor.PROBLEM)])
 def test_check_training_compares_losses_and_formats(monkeypatch, last, state):
     times = {"float32": 20.0, "bfloat16": 10.0}
-    steps = lambda precision: (times[precision], [8.0, last])  # noqa: E731
+    steps = lambda precision: (times[precision], [8.0, last], [])  # noqa: E731
     monkeypatch.setattr(doctor, "train_two_layers", steps)
     found, text = state_of(doctor.check_training)
     assert found == state and "2.0 times" in text
+
+
+@pytest.mark.slow
+def test_check_training_finds_a_variable_without_gradient(monkeypatch):
+    pooled = modeling.AlbertModel.get_pooled_output
+    stopped = lambda model: tf.stop_gradient(pooled(model))  # noqa: E731
+    monkeypatch.setattr(modeling.AlbertModel, "get_pooled_output", stopped)
+    found, text = state_of(doctor.check_training)
+    assert found == doctor.PROBLEM and "pooler" in text
 
 
 def test_main_goes_on_after_a_check_that_fails(monkeypatch, capsys):

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 60
 MOST_POSITIONAL = 3
 MOST_MODULES_AT_THE_TOP = 32
-MOST_MODULES_IN_A_FOLDER = 11
+MOST_MODULES_IN_A_FOLDER = 13
 
 # Folders of albert/ and the modules at its top that they may import, from the ground up: a module
 # imports from its own place and from lines above its own. "" is for the other modules at the top.

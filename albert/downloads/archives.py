@@ -45,10 +45,7 @@ def unpack(
         for path, content in _checked(archive, os.path.abspath(folder)):
             is_companion = any(part.startswith(_COMPANIONS) for part in path.split(os.sep))
             if is_wanted(path) and not is_companion:
-                target = os.path.join(folder, path)
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                with open(target, "xb") as stream:
-                    shutil.copyfileobj(content, stream, 1 << 20)
+                _write(content, os.path.join(folder, path))
                 paths.append(path)
         return paths
     except _FAULTS as error:
@@ -58,6 +55,12 @@ def unpack(
             f"{archive} is damaged or no archive ({error}). Download it again; if that does not "
             "help, the one on the server is damaged."
         ) from error
+
+
+def _write(content: Any, path: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "xb") as stream:
+        shutil.copyfileobj(content, stream, 1 << 20)
 
 
 def _checked(archive: str, folder: str) -> Iterator[Tuple[str, Any]]:
@@ -80,20 +83,24 @@ def _checked(archive: str, folder: str) -> Iterator[Tuple[str, Any]]:
 
 
 def _members(archive: str) -> Iterator[Tuple[str, int, Any]]:
-    """Yields name, size and content of what is no folder; None for what is no regular file."""
-    if archive.endswith(".zip"):
-        with zipfile.ZipFile(archive) as members:
-            for info in members.infolist():
-                kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
-                if not info.is_dir():
-                    is_file = kind in (0, stat.S_IFREG)
-                    yield info.filename, info.file_size, members.open(info) if is_file else None
-        return
-    with gzip.open(archive) as stream:
-        with tarfile.open(fileobj=stream, mode="r|") as tar:
-            for member in tar:
-                if not member.isdir():
-                    content = tar.extractfile(member) if member.isreg() else None
-                    yield member.name, abs(member.size), content
+    """Name, size and content of what is no folder; None for what is no regular file."""
+    return _zip_members(archive) if archive.endswith(".zip") else _tar_members(archive)
+
+
+def _zip_members(archive: str) -> Iterator[Tuple[str, int, Any]]:
+    with zipfile.ZipFile(archive) as members:
+        for info in members.infolist():
+            kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
+            is_file = kind in (0, stat.S_IFREG)
+            if not info.is_dir():
+                yield info.filename, info.file_size, members.open(info) if is_file else None
+
+
+def _tar_members(archive: str) -> Iterator[Tuple[str, int, Any]]:
+    with gzip.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
+        for member in members:
+            content = members.extractfile(member) if member.isreg() else None
+            if not member.isdir():
+                yield member.name, abs(member.size), content
         while stream.read(1 << 20):  # the checksum comes after the archive's own end
             continue

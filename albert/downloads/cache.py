@@ -73,11 +73,8 @@ def obtain(
             paths = [_arrived(source, parent, limits) for source in sources]
         fetched = [path for path in paths if os.path.basename(path).startswith(".")]
         with files.atomic_folder(folder) as new:
-            origins = []
             try:
-                for source, path in zip(sources, paths):
-                    origins.append({"url": transfer.without_login(source.url), **_content(path)})
-                    _check_hash(source, origins[-1])
+                origins = _origins(folder, sources, paths)
                 make(paths, new)
             except UserError:
                 transfer.discard(*fetched)
@@ -108,6 +105,23 @@ def _arrived(source: Source, parent: str, limits: Limits) -> str:
     except UserError as error:
         raise type(error)(f"{error} Or bring {url} by hand to {own}.") from error
     return hidden
+
+
+def _origins(folder: str, sources: Sequence[Source], paths: Sequence[str]) -> List[Dict[str, Any]]:
+    """What the record says of files that are the expected ones, and those of an earlier record."""
+    found = []
+    for source, path in zip(sources, paths):
+        found.append({"url": transfer.without_login(source.url), **_content(path)})
+        _check_hash(source, found[-1])
+    if os.path.exists(f"{folder}.json"):
+        recorded = files.read_json_object(f"{folder}.json").get("sources", [])
+        for earlier, origin in zip(recorded, found):
+            if earlier["sha256"] != origin["sha256"]:
+                raise UserError(
+                    f"The SHA-256 of {origin['url']} is {origin['sha256']}, and was "
+                    f"{earlier['sha256']}. Remove {folder}.json to take the new file."
+                )
+    return found
 
 
 def _check_hash(source: Source, found: Dict[str, Any]) -> None:

@@ -49,29 +49,34 @@ def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
 
     deadline = time.monotonic() + limits.seconds
     shown = without_login(url)
-    with requests.Session() as session:
-        if url.startswith("https:"):
-            del session.adapters["http://"]  # so that no redirection leads there
-        for pause in (*PAUSES, None):
-            try:
-                return _receive(session, url, path, limits=limits, deadline=deadline)
-            except requests.RequestException as error:
-                # Of messages that hold one another, the innermost.
-                reason = re.sub(r".*[)>]: |^\('|', .*", "", without_login(str(error)))
-                status = getattr(error.response, "status_code", 500)
-                # ValueError: the address is none, or leads to http.
-                if isinstance(error, ValueError) or (status < 500 and status != 429):
-                    raise UserError(
-                        f"{shown} cannot be downloaded: {reason}. Check the address."
-                    ) from error
-                is_late = pause is None or time.monotonic() + pause > deadline
-                if is_late or not os.path.exists(path):
-                    raise UnreachableError(
-                        f"{shown} could not be fetched: {reason}. Check the network (proxies are "
-                        "taken from $HTTPS_PROXY) and run the same command again to go on."
-                    ) from error
-                _LOGGER.warning("%s: %s. Trying again in %d s.", shown, reason, pause)
-                time.sleep(pause)
+    session = requests.Session()
+    if url.startswith("https:"):
+        del session.adapters["http://"]  # so that no redirection leads there
+    for pause in (*PAUSES, None):
+        try:
+            _receive(session, url, path, limits=limits, deadline=deadline)
+            return
+        except requests.RequestException as error:
+            is_late = pause is None or time.monotonic() + pause > deadline
+            reason = _reason(error, shown)
+            if is_late or not os.path.exists(path):
+                raise UnreachableError(
+                    f"{shown} could not be fetched: {reason}. Check the network (proxies are "
+                    "taken from $HTTPS_PROXY) and run the same command again to go on."
+                ) from error
+        _LOGGER.warning("%s: %s. Trying again in %d s.", shown, reason, pause)
+        time.sleep(pause)
+
+
+def _reason(error: Any, shown: str) -> str:
+    """Why a request failed; UserError if another would too."""
+    # Of messages that hold one another, the innermost.
+    reason = re.sub(r".*[)>]: |^\('|', .*", "", without_login(str(error)))
+    status = getattr(error.response, "status_code", 500)
+    # ValueError: the address is none, or leads to http.
+    if isinstance(error, ValueError) or (status < 500 and status != 429):
+        raise UserError(f"{shown} cannot be downloaded: {reason}. Check the address.") from error
+    return reason
 
 
 def discard(*paths: str) -> None:
@@ -116,14 +121,18 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6)
-                if max(stream.tell(), size or 0) > limits.bytes:
-                    raise UserError(
-                        f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb)."
-                    )
-                if time.monotonic() > deadline:
-                    raise requests.Timeout("the time is over (--time_limit_minutes)")
+                _check_limits(shown, max(stream.tell(), size or 0), limits, deadline=deadline)
         if response.raw.length_remaining:
             raise requests.ConnectionError("connection broken")
+
+
+def _check_limits(shown: str, size: int, limits: Limits, *, deadline: float) -> None:
+    import requests
+
+    if size > limits.bytes:
+        raise UserError(f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb).")
+    if time.monotonic() > deadline:
+        raise requests.Timeout("the time is over (--time_limit_minutes)")
 
 
 def _state(path: str) -> Dict[str, Any]:

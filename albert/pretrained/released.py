@@ -13,7 +13,7 @@ to a folder of ours), with a record that each later use compares it with: see do
 import os
 import re
 import shutil
-from typing import Dict, Iterable, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -370,7 +370,8 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
         return settings
     found = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
-    start, changes = found.init_checkpoint, {}
+    changes: Dict[str, Any] = {}
+    start = found.init_checkpoint
     # Then the checkpoint is not read: it may have been deleted since training began.
     is_complete = bool(found.albert_config_file and found.vocabulary and start and not folder)
     if folder:

@@ -45,7 +45,7 @@ _FORMATS = {
 }
 
 
-class TrainingDivergedError(ArithmeticError):
+class TrainingDivergedError(UserError, ArithmeticError):
     """The loss or the gradient became NaN or infinite; says at which step, and what to try."""
 
 

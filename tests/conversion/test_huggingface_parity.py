@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import albert
-from albert import configs, modeling, tokenization, train_vocab
+from albert import configs, modeling, tokenization
 from albert.checkpoints import names, weights
 from albert.conversion import huggingface_files
 from albert.pretrained import inference, model_vocabulary
+from albert.pretraining import vocabulary
 from albert.runtimes import compat
 from tests.support import (
     albert_zh_models,
@@ -273,7 +274,7 @@ def test_their_tokenizer_keeps_accents_as_ours_does(environment, tmp_path):
     vietnamese = "Má tôi trồng mạ, mà ma\u0301 nói: “Đừng sợ ma”!  TIẾNG VIỆT\n"
     text = tmp_path / "text.txt"
     text.write_text(vietnamese * 3, encoding="utf-8")
-    model = train_vocab.train(str(text), f"{tmp_path}/mine", 41, keep_accents=True).model_file
+    model = vocabulary.train(str(text), f"{tmp_path}/mine", 41, keep_accents=True).model_file
     huggingface_files.write_vocabulary(
         str(tmp_path), model_vocabulary.Vocabulary("spm_model_file", model, True)
     )

@@ -135,7 +135,7 @@ def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
     with pytest.raises(ValueError, match=named):
         estimators.check_batch_sizes(settings_for(*arguments))
     if "TF_CONFIG" in named:  # each would train alone into one folder; evaluation is harmless
-        estimators.check_batch_sizes(settings_for("--nodo_train", *arguments))
+        estimators.check_batch_sizes(settings_for("--nodo_train", "--do_eval", *arguments))
 
 
 def test_a_tpu_is_refused_where_tensorflow_has_no_estimators_for_it(monkeypatch):

@@ -150,7 +150,7 @@ def test_pretraining_says_what_it_reads(tmp_path, caplog, monkeypatch):
         (["--distribution_strategy=mirrored"], [None]),
         (["--distribution_strategy=mirrored", "--num_devices=2"], [2]),
         (["--use_tpu", "--tpu_name=pod"], []),  # the GPUs of a TPU's host are left alone
-        (["--distribution_strategy=mirrored", "--nodo_train"], [1]),
+        (["--distribution_strategy=mirrored", "--nodo_train", "--do_eval"], [1]),
     ],
 )
 def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, flags, used):
