@@ -77,8 +77,8 @@ def atomic_path(path: str) -> Iterator[str]:
             gfile().rename(temporary, path, overwrite=True)
         finally:
             if gfile().exists(temporary):
-                is_folder = gfile().isdir(temporary)
-                gfile().rmtree(temporary) if is_folder else gfile().remove(temporary)
+                remove = gfile().rmtree if gfile().isdir(temporary) else gfile().remove
+                remove(temporary)
 
 
 @contextlib.contextmanager
@@ -139,8 +139,8 @@ def open_to_read(path: str) -> Iterator[Any]:
       UserError: there is no such file, or it cannot be read.
     """
     check_is_file(path)
-    is_remote = "://" in str(path)
-    with naming_path(path), gfile().GFile(path, "rb") if is_remote else open(path, "rb") as stream:
+    opener = gfile().GFile if "://" in str(path) else open
+    with naming_path(path), opener(path, "rb") as stream:
         yield stream
 
 
@@ -199,7 +199,10 @@ def check_types(value: Any, types: Any, where: str) -> None:
     kinds = types if isinstance(types, tuple) else (types,)
     kind = next((kind for kind in kinds if type(value) in (kind, type(kind))), ...)
     if kind is ...:
-        raise UserError(f"{where} is {json.dumps(value)[:60]}, which has the wrong type.")
+        wanted = " or ".join(
+            (kind if isinstance(kind, type) else type(kind)).__name__ for kind in kinds
+        )
+        raise UserError(f"{where} is {json.dumps(value)[:60]}, not of type {wanted}.")
     if isinstance(kind, dict):
         for key in value if str in kind else kind:
             check_types(value.get(key), kind.get(key, kind.get(str)), f"{where}: {key}")
@@ -256,7 +259,7 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
 def state_of(path: str) -> List[int]:
     """Returns size and modification time (ns) of a file, which change with it."""
     with naming_path(path):
-        if "://" in str(path):
+        if "://" in path:
             remote = gfile().stat(path)
             return [remote.length, remote.mtime_nsec]
         local = os.stat(path)  # gfile knows whole seconds only

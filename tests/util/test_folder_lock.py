@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from albert import run_classifier, run_pretraining
-from albert.demo import __main__, runs
+from albert.demo import __main__
 from albert.util import flags as flags_lib
 from albert.util import folder_lock
 
@@ -127,8 +127,3 @@ def test_two_demos_do_not_share_a_folder(start, tmp_path, capsys):
     for phase in ("tour", "pretraining"):
         assert __main__.main([phase, "-o", str(tmp_path)]) == 1
         assert str(process.pid) in capsys.readouterr().err
-
-
-def test_a_lock_that_a_kill_left_is_no_content_of_a_folder(tmp_path):
-    (tmp_path / folder_lock.lock_name()).write_text("{}", encoding="utf-8")
-    runs.claim_folder(str(tmp_path), {"model": "base"})

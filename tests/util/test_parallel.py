@@ -26,12 +26,6 @@ def test_results_come_in_the_order_of_the_tasks(processes):
     ]
 
 
-def test_large_tasks_and_results_do_not_block_each_other():
-    size = 1 << 21  # many times what a pipe holds
-    results = parallel.ordered_map(lambda task: task * 2, [b"x" * size] * 6, 2)
-    assert [len(result) for result in results] == [2 * size] * 6
-
-
 def test_tasks_are_read_only_a_bounded_way_ahead():
     read = []
 
@@ -44,15 +38,6 @@ def test_tasks_are_read_only_a_bounded_way_ahead():
     assert next(results) == 0
     assert len(read) <= 1 + 2 * 4
     results.close()
-    assert not multiprocessing.active_children()
-
-
-def test_an_error_of_the_users_arrives_as_it_is():
-    def refuse(task):
-        raise UserError(f"line {task} is wrong")
-
-    with pytest.raises(UserError, match="line 0 is wrong"):
-        list(parallel.ordered_map(refuse, range(3), 2))
     assert not multiprocessing.active_children()
 
 
@@ -74,12 +59,18 @@ def test_work_that_is_left_out_after_an_error_keeps_nobody_waiting():
     subprocess.run([sys.executable, "-c", ERRORS], check=True, timeout=120)
 
 
-def test_a_killed_worker_is_an_error_and_not_a_wait_without_end():
-    def die(task):
-        os.kill(os.getpid(), signal.SIGKILL)
+def refuse(task):
+    raise UserError(f"line {task} is wrong")
 
-    with pytest.raises(UserError, match="--num_processes"):
-        list(parallel.ordered_map(die, range(3), 2))
+
+def die(task):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("work, named", [(refuse, "line 0 is wrong"), (die, "--num_processes")])
+def test_an_error_or_a_killed_worker_ends_the_work(work, named):
+    with pytest.raises(UserError, match=named):
+        list(parallel.ordered_map(work, range(3), 2))
     assert not multiprocessing.active_children()
 
 

@@ -19,10 +19,6 @@ def clock(monkeypatch, caplog):
     return now
 
 
-def test_format_seconds_as_clocks_do():
-    assert [progress.format_seconds(s) for s in (7.4, 59.6, 5025)] == ["00:07", "01:00", "1:23:45"]
-
-
 def test_progress_without_terminal_logs_the_time_left(caplog, clock):
     with progress.Progress("Making", 200, unit="MB") as bar:
         bar.skip(100)  # says nothing about the speed
