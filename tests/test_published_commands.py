@@ -6,7 +6,6 @@ What follows a published command names small files and numbers; of a flag that i
 last value counts.
 """
 
-import functools
 import importlib
 import json
 import os
@@ -226,9 +225,13 @@ def small_sizes(monkeypatch):
     config = dict(released_archives.CONFIG, max_position_embeddings=512, vocab_size=30000)
     pathlib.Path("tiny.json").write_text(json.dumps(config), encoding="utf-8")
     monkeypatch.setattr(runs, "preset", lambda size: "tiny.json")
-    define = flags_lib.define_runtime_flags
-    without_xla = functools.partial(define, use_xla=False)  # compiling takes longer than the run
-    monkeypatch.setattr(flags_lib, "define_runtime_flags", without_xla)
+    parse = flags_lib.parse
+
+    def without_xla(kind, arguments):  # compiling takes longer than the run
+        switch = ["--nouse_xla"] * ("use_xla" in flags_lib.describe(kind))
+        return parse(kind, [*arguments, *switch])
+
+    monkeypatch.setattr(flags_lib, "parse", without_xla)
 
 
 def demonstrate(title: str) -> int:

@@ -17,7 +17,7 @@ from albert.runtimes import compat
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks
 from albert.util import flags as flags_lib
-from tests.support import damaged_files, other_runtime
+from tests.support import damaged_files
 from tests.support import pretraining_records as records
 from tests.support.runtimes import needs_tf_estimator
 
@@ -266,31 +266,6 @@ def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_togeth
 
 # ---------------------------------------------------------------------------------------------
 # Records without masks.
-
-
-def differentiated(folder):
-    """Number of variables that get a gradient in the graph beside the first checkpoint."""
-    with tf.Graph().as_default():
-        tf.train.import_meta_graph(f"{folder}/model.ckpt-0.meta")
-        (loss,) = set(tf.get_collection(tf.GraphKeys.LOSSES))
-        gradients = tf.gradients(loss, tf.trainable_variables())
-    return sum(gradient is not None for gradient in gradients)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("more", [[], ["--recompute"]], ids=str)
-def test_another_program_can_train_the_graph_beside_a_checkpoint(data, tmp_path, more):
-    run(data, tmp_path, "--use_xla", "--num_train_steps=1", *more)
-    graph = tf.MetaGraphDef.FromString((tmp_path / "model.ckpt-0.meta").read_bytes()).graph_def
-    functions = [function.node_def for function in graph.library.function]
-    attributes = {
-        name for nodes in [graph.node, *functions] for node in nodes for name in node.attr
-    }
-    assert "_gradient_op_type" not in attributes
-    found = other_runtime.evaluate_here(
-        "test.differentiated(sys.argv[2])", "test_run_pretraining", str(tmp_path)
-    )
-    assert found == 32
 
 
 def strip_masks(source, target, *, vocabulary, ngram=2, last=records.VOCAB_SIZE):

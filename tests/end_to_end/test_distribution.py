@@ -125,7 +125,7 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
         heard = []
         for line in chief.stderr:
             heard.append(line)
-            if f"step {FIRST + 1}/{STEPS}" in line:
+            if f" {FIRST + 1}/{STEPS} steps" in line:
                 worker.kill()
                 break
         said = "".join(heard) + processes.finish(chief)
@@ -141,7 +141,7 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
     temporary.mkdir()
     with two_workers(data, two, temporary) as (chief, worker):
         for line in chief.stderr:
-            if f"step {FIRST + 1}/{STEPS}" in line:
+            if f" {FIRST + 1}/{STEPS} steps" in line:
                 chief.terminate()
                 worker.terminate()
                 break

@@ -28,6 +28,7 @@ def data(tmp_path_factory):
 ASKED = """
 import os, signal
 from albert import run_pretraining
+from albert.command_line import cli
 from albert.training import hooks as training_hooks
 
 report = training_hooks.ProgressHook.after_run
@@ -38,7 +39,7 @@ def after_run(self, *arguments):
         os.kill(os.getpid(), signal.SIGUSR1)
 
 training_hooks.ProgressHook.after_run = after_run
-run_pretraining.cli()
+cli.run(run_pretraining.Flags, run_pretraining.main, "")
 """
 
 

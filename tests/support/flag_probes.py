@@ -125,7 +125,7 @@ def _no_tpu(found: List[Any]):
     """Notes how a TPU would be used; the search for it ends with a sentence that says where."""
 
     def resolver(**place):
-        raise ValueError(f"No TPU: {place}")
+        raise UserError(f"No TPU: {place}")
 
     make = tf_estimator.tpu.TPUConfig
 
