@@ -33,7 +33,7 @@ def configure(*, is_verbose: bool) -> None:
     logging.raiseExceptions = is_verbose
     # TensorFlow's C++ code prints dozens of lines about devices and libraries it did not find.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "0" if is_verbose else "3")
-    logging.getLogger("tensorflow").setLevel(logging.INFO if is_verbose else logging.ERROR)
+    logging.getLogger("tensorflow").setLevel(logging.INFO if is_verbose else logging.CRITICAL)
     logging.getLogger("absl").setLevel(logging.INFO if is_verbose else logging.WARNING)
 
 

@@ -94,7 +94,7 @@ class OptimizerFlags(Settings):
     """The flags of an update; the defaults of AdamW, LAMB and clipping are the published ones."""
 
     optimizer: str = _training("adamw", "Optimizer.", choices=OPTIMIZERS)
-    learning_rate: float = _training(5e-5, "Peak learning rate.", lower=0)
+    learning_rate: float = _training(5e-5, "Peak learning rate.", lower=0, below=LARGEST)
     weight_decay_rate: float = _training(
         0.01, "Weight decay, except for LayerNorm and biases.", lower=0
     )

@@ -102,5 +102,6 @@ def _tar_members(archive: str) -> Iterator[Tuple[str, int, Any]]:
             content = members.extractfile(member) if member.isreg() else None
             if not member.isdir():
                 yield member.name, abs(member.size), content
-        while stream.read(1 << 20):  # the checksum comes after the archive's own end
-            continue
+        # The checksum comes after the archive's own end and some zeros.
+        if len(stream.read(1 << 24)) == 1 << 24:
+            raise zlib.error("it goes on after its end")

@@ -112,9 +112,11 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
         elif response.status_code in (206, 416):
             part = f"bytes {start}-{size - 1}/{size}" if start else ""
             if response.headers.get("Content-Range") != part:
-                os.remove(f"{path}.json")  # the next request is for all of it
+                discard(path)  # the next request is for all of it
                 raise requests.ConnectionError("the file on the server has changed")
         response.raise_for_status()
+        if response.status_code not in (200, 206):
+            raise requests.HTTPError(f"it answers {response.status_code}", response=response)
         bar = progress.Progress(os.path.basename(shown), size and size / 1e6, unit="MB")
         with open(path, "ab") as stream, bar:
             bar.skip(start / 1e6)

@@ -507,7 +507,7 @@ def _recover(
                 _LOGGER.warning("%s Resuming from step %d.", lost, resumed.step if resumed else 0)
                 continue
             message = f"{lost} {remedy}: it resumes from the last checkpoint."
-            raise type(error)(None, None, message) from error
+            raise UserError(message) from error
         finally:
             reporter.close()
             stop_signals.resume()

@@ -23,7 +23,7 @@ _MOST_HASHED_BYTES = 1 << 24
 _REFUSALS = re.compile(
     "(?i)no such file or directory|permission denied|operation not permitted|read-only file system|"
     "is a directory|not a directory|file exists|no space left on device|quota exceeded|"
-    "file too large"
+    "file too large|file name too long|too many levels of symbolic links|input/output error"
 )
 
 

@@ -227,7 +227,11 @@ def read(
     takes_rest = [name for name in positional if describe(kind)[name]["kind"] is tuple]
     try:
         expanded = flag_values.read_flags_from_files(list(arguments), force_gnu=True)
-        rest = flag_values(_with_our_names(expanded, flag_values), known_only=bool(takes_rest))[1:]
+        try:
+            ours = _with_our_names(expanded, flag_values)
+            rest = flag_values(ours, known_only=bool(takes_rest))[1:]
+        except ValueError as error:  # --noflag=value
+            raise UserError(f"{error}.") from error
         if len(rest) == 1 and set(positional) - set(takes_rest):
             _set_missing(flag_values, {positional[0]: rest.pop()}, "")
         for path in reversed(flag_values[CONFIG].value):

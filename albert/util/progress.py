@@ -50,7 +50,7 @@ class Progress(contextlib.AbstractContextManager):
             unit=unit,
             unit_scale=unit == "MB",
             dynamic_ncols=True,
-            disable=not (has_bar and sys.stderr.isatty()),
+            disable=not (has_bar and sys.stderr and sys.stderr.isatty()),
         )
 
     def __exit__(self, *_) -> None:

@@ -99,6 +99,7 @@ def test_parse_takes_arguments_without_a_name():
         (["--output_dir="], "--output_dir"),
         (["--is_on", "True"], "'True'"),
         (["--count"], "count"),
+        (["--nois_on=true"], "--nois_on"),
         (["--config=/nowhere.toml"], "/nowhere.toml"),
     ],
 )
