@@ -73,7 +73,7 @@ def learning_rate_schedule(
     Raises:
       ValueError: an argument out of range.
     """
-    numbers = dict(init_lr=init_lr, num_train_steps=num_train_steps, poly_power=poly_power)
+    numbers = {"init_lr": init_lr, "num_train_steps": num_train_steps, "poly_power": poly_power}
     numbers.update(num_warmup_steps=num_warmup_steps, start_warmup_step=start_warmup_step)
     for name, value in numbers.items():
         if not value >= 0 or (name == "num_train_steps" and not value):

@@ -6,6 +6,7 @@
 name for the version (ETag or date), so that the next call asks for the rest of the same version.
 """
 
+import contextlib
 import logging
 import os
 import re
@@ -112,7 +113,8 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
         elif response.status_code in (206, 416):
             part = f"bytes {start}-{size - 1}/{size}" if start else ""
             if response.headers.get("Content-Range") != part:
-                discard(path)  # the next request is for all of it
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(f"{path}.json")  # the next request is for all of it
                 raise requests.ConnectionError("the file on the server has changed")
         response.raise_for_status()
         if response.status_code not in (200, 206):
