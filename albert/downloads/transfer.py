@@ -6,7 +6,6 @@
 name for the version (ETag or date), so that the next call asks for the rest of the same version.
 """
 
-import contextlib
 import logging
 import os
 import re
@@ -83,9 +82,13 @@ def _reason(error: Any, shown: str) -> str:
 def discard(*paths: str) -> None:
     """Removes what `fetch` left at these paths."""
     for path in paths:
-        for name in (path, f"{path}.json"):
-            if os.path.exists(name):
-                os.remove(name)
+        _remove(path)
+        _remove(f"{path}.json")
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.remove(path)
 
 
 def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: float) -> None:
@@ -113,8 +116,7 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
         elif response.status_code in (206, 416):
             part = f"bytes {start}-{size - 1}/{size}" if start else ""
             if response.headers.get("Content-Range") != part:
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(f"{path}.json")  # the next request is for all of it
+                _remove(f"{path}.json")  # the next request is for all of it
                 raise requests.ConnectionError("the file on the server has changed")
         response.raise_for_status()
         if response.status_code not in (200, 206):
