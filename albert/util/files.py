@@ -250,6 +250,9 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
                 "data/*.txt, separated by commas."
             )
         found.update(matches)
+    for path in found:
+        if not os.path.isdir(path):  # text may be in folders, see pretraining/documents.py
+            check_is_file(path)
     return sorted(found)
 
 
