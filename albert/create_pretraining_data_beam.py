@@ -15,30 +15,14 @@ the runner and the number of workers; NAME.counts.json says what was read and ma
 docs/cluster_data.md has commands for Dataflow, Flink and Spark.
 """
 
-import dataclasses
 import logging
 import time
-from typing import Any, Optional, Tuple
+from typing import Any
 
 from albert.command_line import cli
-from albert.pretraining.settings import RecordFlags
+from albert.pretraining.settings import BeamFlags as Flags
 from albert.util import config_files, wording
 from albert.util.errors import UserError
-from albert.util.flags import flag
-
-
-@dataclasses.dataclass(frozen=True)
-class Flags(RecordFlags):
-    """The script's flags, and the arguments for Beam."""
-
-    output_file: str = flag(
-        None, "Name of the record files: '*' becomes -00000-of-00016 and so on.", path=True
-    )
-    num_shards: Optional[int] = flag(
-        None, "Record files to write; default: about 128 MiB each.", lower=1, group="Output"
-    )
-    pipeline_options: Tuple[str, ...] = flag((), positional=True)
-
 
 _LOGGER = logging.getLogger("albert")
 

@@ -4,7 +4,7 @@
 
 import dataclasses
 import functools
-from typing import Optional
+from typing import Optional, Tuple
 
 from albert.configs import flags as shared
 from albert.configs.flags import TokenizerFlags
@@ -142,3 +142,16 @@ class PretrainingFlags(shared.TrainingFlags):
             raise UserError("Nothing to do. Give --do_train, --do_eval, or both.")
         if self.spm_model_file and self.vocab_file:
             raise UserError("Give --spm_model_file or --vocab_file, not both.")
+
+
+@dataclasses.dataclass(frozen=True)
+class BeamFlags(RecordFlags):
+    """The flags of create_pretraining_data_beam; its workers import the class from here."""
+
+    output_file: str = flag(
+        None, "Name of the record files: '*' becomes -00000-of-00016 and so on.", path=True
+    )
+    num_shards: Optional[int] = flag(
+        None, "Record files to write; default: about 128 MiB each.", lower=1, group="Output"
+    )
+    pipeline_options: Tuple[str, ...] = flag((), positional=True)
