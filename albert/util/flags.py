@@ -232,8 +232,9 @@ def read(
             rest = flag_values(ours, known_only=bool(takes_rest))[1:]
         except ValueError as error:  # --noflag=value
             raise UserError(f"{error}.") from error
-        if len(rest) == 1 and set(positional) - set(takes_rest):
-            _set_missing(flag_values, {positional[0]: rest.pop()}, "")
+        unnamed = [name for name in positional if name not in takes_rest]
+        if len(rest) == 1 and unnamed and flag_values[unnamed[0]].using_default_value:
+            _set_missing(flag_values, {unnamed[0]: rest.pop()}, "")
         for path in reversed(flag_values[CONFIG].value):
             _set_missing(flag_values, config_files.read(path), f"--{CONFIG}={path}, ")
         _set_missing(flag_values, fallback or {}, "")
@@ -276,7 +277,7 @@ def parse(kind: Type[AnySettings], arguments: Sequence[str]) -> AnySettings:
 def _with_our_names(arguments: Sequence[str], flag_values: flags.FlagValues) -> List[str]:
     """The arguments with our names of flags in place of those in ALIASES."""
     names = [name for name in ALIASES if name not in flag_values and ALIASES[name] in flag_values]
-    pattern = re.compile(rf"--?(no)?({'|'.join(names) or '=='})(?==|$)")
+    pattern = re.compile(rf"^--?(no)?({'|'.join(names) or '=='})(?==|$)")
     ours = lambda match: f"--{match.group(1) or ''}{ALIASES[match.group(2)]}"  # noqa: E731
     return [pattern.sub(ours, item) if item.startswith("-") else item for item in arguments]
 

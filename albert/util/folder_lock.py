@@ -83,6 +83,8 @@ def _lock(path: str, waits: bool) -> int:
             raise UserError(f"{words} Wait for it or stop it.") from None
         _LOGGER.info("%s Waiting for it.", words)
         fcntl.lockf(file, fcntl.LOCK_EX)
+    except OSError as error:  # a file system without locks
+        _LOGGER.warning("%s cannot be locked (%s). Start no second run there.", path, error)
     if not os.path.exists(path) or not os.path.samestat(os.fstat(file), os.stat(path)):
         os.close(file)  # its owner has just removed it
         return _lock(path, waits)

@@ -79,6 +79,8 @@ def test_parse_of_a_subclass_inherits_help_bounds_and_group():
 
 def test_parse_takes_arguments_without_a_name():
     assert parse("x", "--count=2", kind=Derived).name == "x"
+    with pytest.raises(UserError, match="x"):
+        parse("x", "--name=y", kind=Derived)
     settings = parse("--runner=Flink", "--count=8", "--workers", "2", kind=WithRest)
     assert settings.rest == ("--runner=Flink", "--workers", "2") and settings.count == 8
 
@@ -120,6 +122,7 @@ def test_parse_refuses_several_values_and_what_check_refuses(arguments, named):
 
 def test_parse_takes_other_projects_names():
     assert parse("--max_steps=3", "-is_on") == parse("--train_step", "3", "--is_on")
+    assert parse("--output_dir=a-max_steps=3").output_dir == "a-max_steps=3"
     assert parse("--max_steps", "3").given == {"output_dir", "train_step"}
     known = {name for script in SCRIPTS for name in flags_lib.describe(script_flags(script))}
     assert set(flags_lib.ALIASES.values()) <= known and not set(flags_lib.ALIASES) & known
