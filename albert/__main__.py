@@ -27,7 +27,9 @@ def main() -> None:
         cli.show(__version__)
     elif name not in commands.COMMANDS:
         hint = wording.did_you_mean(name, commands.COMMANDS)
-        sys.exit(f"ERROR: There is no command {name!r}.{hint} albert --help lists the commands.")
+        text = f"ERROR: There is no command {name!r}.{hint} albert --help lists the commands."
+        print(text, file=sys.stderr)
+        sys.exit(2)
     else:
         is_installed = os.path.splitext(os.path.basename(sys.argv[0]))[0] == "albert"
         commands.program = "albert" if is_installed else "python -m albert"

@@ -414,7 +414,9 @@ def main(settings: Flags) -> None:
     else:
         path = _config_path(settings)
         shown = plan(_read_config(path), settings)
-        lines = [f"{path}: {settings.task}", "", *_tables(shown)]
+        work = f"{settings.batch} examples of {settings.max_seq_length} tokens an update"
+        lines = [f"{path}: {settings.task}, {work}, in {settings.memory_gb:g} GB", ""]
+        lines += _tables(shown)
     print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))
 
 

@@ -34,7 +34,7 @@ _SAMPLING_CRASHES = "tensorflow" in sys.modules and "sentencepiece" not in sys.m
 import sentencepiece as spm  # noqa: E402
 
 from albert.util import files  # noqa: E402
-from albert.util.errors import UserError
+from albert.util.errors import UserError  # noqa: E402
 
 SPIECE_UNDERLINE = "\u2581"  # what SentencePiece writes for a space
 

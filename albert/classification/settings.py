@@ -26,11 +26,11 @@ class CustomTaskFlags(Settings):
     text_a_column: Optional[str] = _custom("Column of the text: number from 0, or name.")
     text_b_column: Optional[str] = _custom("Column of the second text, for pairs.")
     label_column: Optional[str] = _custom("Column of the label.")
-    guid_column: Optional[str] = _custom("Column of the example's name.")
+    guid_column: Optional[str] = _custom("Column of the example ID.")
     header: Optional[bool] = _custom("Whether TSV and CSV files have a header row.")
     labels: Optional[str] = _custom("Labels, comma-separated, or the word regression.")
-    metric: Optional[str] = _custom("Metric that chooses the best checkpoint, such as f1.")
-    metrics: Optional[str] = _custom("Other metrics, comma-separated.")
+    metric: Optional[str] = _custom("Metric of the best checkpoint, such as f1.")
+    metrics: Optional[str] = _custom("Metrics to report beside --metric, comma-separated.")
     train_file: Optional[str] = _custom("Training data below --data_dir: TSV, CSV, JSON, Parquet.")
     dev_file: Optional[str] = _custom("Data to evaluate on, in the same format.")
     test_file: Optional[str] = _custom("Data to predict, in the same format.")
@@ -41,10 +41,12 @@ class ExitFlags(Settings):
     """The flags of answers before the last layer (arXiv:2006.04152)."""
 
     exit_patience: Optional[int] = _prediction(
-        None, "Answer once this many layers agree; needs a model of --early_exit.", lower=1
+        None,
+        "Stop at the layer where this many in a row agree; needs --early_exit training.",
+        lower=1,
     )
     exit_threshold: float = _prediction(
-        EXIT_THRESHOLD, "Scores of a regression that differ by less agree.", above=0
+        EXIT_THRESHOLD, "For regression: scores within this distance agree.", above=0
     )
 
     def check(self) -> None:
@@ -73,7 +75,9 @@ class ClassifierFlags(shared.TaskFlags, CustomTaskFlags, ExitFlags):
         None, "Export the best checkpoint into this folder.", path=True, group="Output"
     )
     threshold_to_export: float = flag(
-        float("nan"), "Constant output `threshold` of the exported model.", group="Output"
+        float("nan"),
+        "Value of the exported model's output `threshold`; nan: no such output.",
+        group="Output",
     )
 
     def check(self) -> None:

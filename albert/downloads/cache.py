@@ -65,7 +65,8 @@ def obtain(
         raise UserError(f"{folder} must be a folder of this machine. Copy the download from there.")
     if os.path.exists(folder):  # whole, since it got its name last: it may be read-only
         return _checked(folder, sources)
-    os.makedirs(parent, exist_ok=True)
+    with files.naming_path(parent):
+        os.makedirs(parent, exist_ok=True)
     with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
         if os.path.exists(folder):  # by now
             return _checked(folder, sources)
@@ -114,8 +115,7 @@ def _origins(folder: str, sources: Sequence[Source], paths: Sequence[str]) -> Li
         found.append({"url": transfer.without_login(source.url), **_content(path)})
         _check_hash(source, found[-1])
     if os.path.exists(f"{folder}.json"):
-        recorded = files.read_json_object(f"{folder}.json").get("sources", [])
-        for earlier, origin in zip(recorded, found):
+        for earlier, origin in zip(_record(folder)["sources"], found):
             if earlier["sha256"] != origin["sha256"]:
                 raise UserError(
                     f"The SHA-256 of {origin['url']} is {origin['sha256']}, and was "
@@ -141,6 +141,16 @@ def _content(path: str) -> Dict[str, Any]:
         return {"size": stream.tell(), "sha256": digest.hexdigest()}
 
 
+def _record(folder: str) -> Dict[str, Any]:
+    """The record of a folder, in the format of today."""
+    record = files.read_json_object(f"{folder}.json")
+    record.setdefault("sources", [dict(record)])  # format_version 1 had one
+    content = {"size": int, "sha256": str}
+    types = {"sources": [dict(content, url=str)], "files": {str: content}}
+    files.check_types(record, types, f"'{folder}.json'")
+    return record
+
+
 def _checked(folder: str, sources: Sequence[Source]) -> Dict[str, Any]:
     """The record of a folder that is there; UserError if it is of other files, or has changed."""
     record_path = f"{folder}.json"
@@ -149,11 +159,7 @@ def _checked(folder: str, sources: Sequence[Source]) -> Dict[str, Any]:
             f"{folder} was not downloaded by this command: {record_path} is missing. It stays as "
             "it is: use it, or name another folder to download to."
         )
-    record = files.read_json_object(record_path)
-    record.setdefault("sources", [dict(record)])  # format_version 1 had one
-    content = {"size": int, "sha256": str}
-    types = {"sources": [dict(content, url=str)], "files": {str: content}}
-    files.check_types(record, types, f"'{record_path}'")
+    record = _record(folder)
     for source, known in zip(sources, record["sources"]):
         _check_hash(source, known)
     for name, known in record["files"].items():

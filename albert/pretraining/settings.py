@@ -32,16 +32,22 @@ class DataSettings(Settings):
     max_predictions_per_seq: int = _masking(20, "Maximum masked tokens of a sequence.")
     masked_lm_prob: float = _masking(0.15, "Fraction of tokens to mask.")
     ngram: int = _masking(3, "Maximum words that are masked together.")
-    favor_shorter_ngram: bool = _masking(True, "Mask n words with a probability of 1/n.")
+    favor_shorter_ngram: bool = _masking(
+        True, "Mask n words together with a probability proportional to 1/n."
+    )
     do_whole_word_mask: bool = _masking(True, "Mask all tokens of a word or none.")
-    do_permutation: bool = _masking(False, "Also shuffle as many other tokens and predict them.")
-    random_next_sentence: bool = _data(False, "Predict BERT's next sentence, not the order.")
+    do_permutation: bool = _masking(
+        False, "Also permute other tokens and predict them: twice the predictions."
+    )
+    random_next_sentence: bool = _data(
+        False, "Train on BERT's next-sentence task instead of sentence order."
+    )
     short_seq_prob: float = _data(0.1, "Fraction of sequences that are shorter.")
     dupe_factor: int = _data(40, "Passes over the text, each masked anew.")
     random_seed: int = _data(12345, "Random seed.")
     word_start: str = _masking(
         "reference",
-        "Where words start in SentencePiece text: as in Google's data, or at spaces (underline).",
+        "Where words start: reference as in Google's English data, underline at spaces only.",
         choices=WORD_STARTS,
     )
     input_file_mode: str = _data(
@@ -87,7 +93,10 @@ class PretrainingFlags(shared.TrainingFlags):
     max_seq_length: int = flag(512, "Tokens of a record's sequence.")
     max_predictions_per_seq: int = _data(20, "Masked tokens of a record at most.", lower=1)
     masked_lm_budget: float = _data(
-        0.0, "Above 0: draw new masks in each pass, so many per unmasked token.", lower=0, upper=1
+        0.0,
+        "Draw new masks in each pass; masked tokens per unmasked token, such as 0.18; 0: off.",
+        lower=0,
+        upper=1,
     )
     padding: str = _data(
         "max",

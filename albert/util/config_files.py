@@ -37,7 +37,7 @@ def read(path: str) -> Dict[str, str]:
         values = tomli.loads(files.read_text(path))
         return {key: _text(value) for key, value in values.items()}
     except (ValueError, RecursionError) as error:
-        raise UserError(f"--config={path} is no TOML file with flags: {error}") from error
+        raise UserError(f"--config={path}: {error}") from error
 
 
 def _text(value: Any) -> str:

@@ -42,7 +42,8 @@ def naming_path(path: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, ValueError) or not _REFUSALS.search(str(error)):
             raise
-        raise UserError(f"'{path}' cannot be used: {error}.") from error
+        named = getattr(error, "filename", None) or path
+        raise UserError(f"'{named}': {getattr(error, 'strerror', None) or error}.") from error
 
 
 # ------------------------------------------------------------------------------------------ writing

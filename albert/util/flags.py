@@ -14,7 +14,19 @@ import dataclasses
 import math
 import os
 import re
-from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar
+from typing import (
+    Any,
+    Collection,
+    Dict,
+    FrozenSet,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    TypeVar,
+)
 
 from absl import flags
 
@@ -276,14 +288,24 @@ def parse(kind: Type[AnySettings], arguments: Sequence[str]) -> AnySettings:
 
 def _with_our_names(arguments: Sequence[str], flag_values: flags.FlagValues) -> List[str]:
     """The arguments with our names of flags in place of those in ALIASES."""
+    given = [re.match(r"--?(\w+)", item) for item in arguments]
+    _refuse_two_names({match.group(1) for match in given if match})
     names = [name for name in ALIASES if name not in flag_values and ALIASES[name] in flag_values]
     pattern = re.compile(rf"^--?(no)?({'|'.join(names) or '=='})(?==|$)")
     ours = lambda match: f"--{match.group(1) or ''}{ALIASES[match.group(2)]}"  # noqa: E731
     return [pattern.sub(ours, item) if item.startswith("-") else item for item in arguments]
 
 
+def _refuse_two_names(given: Collection[str], place: str = "") -> None:
+    """Raises UserError if a flag is given by two of its names, whose values could differ."""
+    for alias, name in ALIASES.items():
+        if alias in given and name in given:
+            raise UserError(f"{place}{alias} and {name} are two names of one flag. Give one.")
+
+
 def _set_missing(flag_values: flags.FlagValues, given: Mapping[str, str], place: str) -> None:
     """Sets the flags that were not set yet; `place` begins an error's text."""
+    _refuse_two_names(given, place)
     for key, value in given.items():
         name = ALIASES.get(key, key) if key not in flag_values else key
         if name not in flag_values or name == CONFIG:

@@ -102,6 +102,7 @@ def test_parse_takes_arguments_without_a_name():
         (["--is_on", "True"], "'True'"),
         (["--count"], "count"),
         (["--nois_on=true"], "--nois_on"),
+        (["--max_steps=3", "--train_step=4"], "max_steps and train_step"),
         (["--config=/nowhere.toml"], "/nowhere.toml"),
     ],
 )
@@ -195,6 +196,7 @@ def test_config_gives_flags_and_the_command_line_wins(tmp_path):
     [
         ("cuont = 2", "'count'"),
         ("count = -1", "count"),
+        ("max_steps = 3\ntrain_step = 4", "max_steps and train_step"),
         ("is_on = 3.5", "is_on"),
         ("[text]\na = 1", "{'a': 1}"),
         ("output_dir = 1979-05-27", "date"),
@@ -203,7 +205,7 @@ def test_config_gives_flags_and_the_command_line_wins(tmp_path):
         ("output_dir = '\udcff'", "UTF-8"),
         ("output_dir = " + "[" * 3000 + "]" * 3000, "TOML"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_config_names_the_file_and_what_is_wrong(tmp_path, content, named):
     path = tmp_path / "run.toml"
