@@ -91,7 +91,7 @@ def _row(cells: Sequence[str], output_format: str) -> str:
 def predict(settings: Flags) -> int:
     """Answers all texts; returns how many. Raises UserError."""
     from albert import predictor
-    from albert.classification import model_folder
+    from albert.classification import run
     from albert.pretrained import inference
 
     given = tuple(text for text in (settings.text_a, settings.text_b) if text is not None)
@@ -112,16 +112,16 @@ def predict(settings: Flags) -> int:
             layers.extend(one.layers for one in found if one.layers is not None)
             return [format_prediction(prediction, output_format) for prediction in found]
 
-        classifier, heading = model.classifier, ""
-        inference.announce(classifier.config, classifier.checkpoint, settings)
+        heading = ""
+        inference.announce(model.setup.config, model.checkpoint, settings)
         if output_format != "jsonl":
-            labels = classifier.labels
+            labels = model.task.labels
             heading = _row(["label", *labels], output_format) if labels else "score"
         count = inference.answer_texts(
-            settings, answer, heading=heading, given=given, known=classifier.columns or ()
+            settings, answer, heading=heading, given=given, known=model.task.columns
         )
     if layers:
-        _LOGGER.info("%s", model_folder.describe_layers(layers))
+        _LOGGER.info("%s", run.describe_layers(layers))
     return count
 
 

@@ -12,43 +12,55 @@ albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
 import os
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Optional, Type, Union
 
-from albert.classification import model_folder
+from albert.classification.run import ClassifierTask, Prediction, Predictor
 from albert.pretrained import inference, model_vocabulary, released
-from albert.race import answerer
-from albert.squad import reader
+from albert.race.run import Answerer, RaceTask
+from albert.squad.run import Reader, SquadV1
+from albert.training import fine_tuned
+from albert.training.task import Task
 
-Prediction = model_folder.Prediction
-Predictor = model_folder.Classifier
+__all__ = ["Answerer", "Prediction", "Predictor", "Reader", "load"]
+
 
 # By the file that describes a model.
 _KINDS: Dict[str, Any] = {
-    model_folder.DESCRIPTION_NAME: model_folder.Classifier,
-    reader.DESCRIPTION_NAME: reader.Reader,
-    answerer.DESCRIPTION_NAME: answerer.Answerer,
+    ClassifierTask.description_name: Predictor,
+    SquadV1.description_name: Reader,
+    RaceTask.description_name: Answerer,
 }
-AnyModel = Union[model_folder.Classifier, reader.Reader, answerer.Answerer, inference.Embedder]
+AnyModel = Union[fine_tuned.Model, inference.Embedder]
 
 
-def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyModel:
+def load(
+    place: str,
+    checkpoint: Optional[str] = None,
+    *,
+    task: Optional[Type[Task]] = None,
+    **options: Any,
+) -> AnyModel:
     """Returns the model in a folder, in memory.
 
     Args:
       place: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
         released one, such as base_v2.
       checkpoint: weights to take in place of model.ckpt-best.
-      **options: precision_name and batch_size; of a classifier also exit_patience and
-        exit_threshold; of an encoder pooling and layer.
+      task: a task of your own, which was trained there.
+      **options: precision_name and batch_size; of a fine-tuned model also the flags of its task,
+        such as exit_patience or n_best_size; of an encoder pooling and layer.
 
     Returns:
       What the folder describes: a classifier (`predict`), a reader of SQuAD (`answer`, `predict`),
-      an answerer of RACE (the same), or else an encoder (`embed`, `predict`).
+      an answerer of RACE (the same), your task's model (`predict`), or else an encoder (`embed`,
+      `predict`).
 
     Raises:
       ValueError: no model, or one whose files do not belong together.
       ConnectionError: a released model cannot be downloaded.
     """
+    if task:
+        return fine_tuned.Model(task, place, checkpoint, **options)
     folder = released.local_folder(os.path.expanduser(str(place)), f"albert.load({str(place)!r})")
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:

@@ -120,7 +120,7 @@ def create_model(
         name: tf.reshape(tensor, [-1, num_labels, max_seq_length])
         for name, tensor in zip(model.SEQUENCES, (input_ids, input_mask, segment_ids))
     }
-    found = model.choose(encoder, features, num_choices=num_labels, dropout_prob=dropout_prob)
+    found = model.choose(encoder, features, dropout_prob=dropout_prob)
     loss = per_example_loss = None
     if labels is not None:
         per_example_loss = model.losses_of(found.logits, labels)
@@ -147,7 +147,7 @@ def model_fn_builder(
     num_labels is C, max_seq_length S, and dropout_prob that of the head; further keywords are
     fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
     """
-    head = model.choice_head(dropout_prob, num_labels)
+    head = model.choice_head(dropout_prob)
 
     def split_head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder

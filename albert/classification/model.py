@@ -207,7 +207,8 @@ def classification_head(
         else:
             trained = [logits_of(encoder, features, **sizes)]
         found = trained[-1]
-        outputs = dict(found._asdict(), **layers)
+        logits = tf.reshape(found.logits, [-1, num_labels])
+        outputs = dict(found._asdict(), logits=logits, **layers)
         if "label_ids" not in features:
             return fine_tuning_utils.HeadOutput(None, outputs, {})
         labels = tf.reshape(features["label_ids"], [-1])

@@ -51,44 +51,34 @@ class Predictions(NamedTuple):
 # --------------------------------------------------------------------------------------- writing
 
 
-def write_predictions(
-    output_dir: str, task: Task, split: str, *, predictions: Predictions
-) -> List[str]:
-    """Writes all the files of a test split's predictions; returns their paths.
+def split_files(task: Task, split: str, *, predictions: Predictions) -> Dict[str, str]:
+    """Returns the text of all files with a test split's predictions, by name.
 
     The first split's files have the published names; another one's carry its own name
     (test_results_mismatched.tsv).
     """
     suffix = task.suffix(split)
-    written = write_results(output_dir, task, predictions, suffix=suffix)
+    written = result_files(task, predictions, suffix=suffix)
     name = task.split(split).name
     if name in task.submissions:
         answers = _answers(task, predictions)
         if task.is_regression:
             scores = np.clip(np.reshape(predictions.predictions, [-1]), 0.0, _HIGHEST_STSB_SCORE)
             answers = [f"{score:.3f}" for score in scores]
-        path = os.path.join(output_dir, task.submissions[name])
-        written.append(_write(path, _submission(predictions, answers)))
+        written[task.submissions[name]] = _text(_submission(predictions, answers))
     if not task.submissions and not suffix:
-        path = os.path.join(output_dir, f"{task.name}_predict.json")
-        written.append(_write(path, _clue_lines(task, predictions)))
+        written[f"{task.name}_predict.json"] = _text(_clue_lines(task, predictions))
     return written
 
 
-def write_results(
-    output_dir: str, task: Task, predictions: Predictions, *, suffix: str = ""
-) -> List[str]:
-    """Writes test_results.tsv and submit_results.tsv, with `suffix` in the name; returns paths."""
+def result_files(task: Task, predictions: Predictions, *, suffix: str = "") -> Dict[str, str]:
+    """Returns the text of test_results.tsv and submit_results.tsv, with `suffix` in the names."""
     answers = _answers(task, predictions)
     rows = np.asarray(predictions.probabilities, np.float32).reshape([len(answers), -1])
-    contents = {
-        "test_results": ["\t".join(map(str, row)) for row in rows],
-        "submit_results": _submission(predictions, answers),
+    return {
+        f"test_results{suffix}.tsv": _text("\t".join(map(str, row)) for row in rows),
+        f"submit_results{suffix}.tsv": _text(_submission(predictions, answers)),
     }
-    return [
-        _write(os.path.join(output_dir, f"{name}{suffix}.tsv"), lines)
-        for name, lines in contents.items()
-    ]
 
 
 def _answers(task: Task, predictions: Predictions) -> List[str]:
@@ -118,9 +108,8 @@ def _clue_lines(task: Task, predictions: Predictions) -> List[str]:
     return [json.dumps(row, ensure_ascii=False) for row in rows]
 
 
-def _write(path: str, lines: Iterable[str]) -> str:
-    file_utils.atomic_write_text(path, "".join(line + "\n" for line in lines))
-    return path
+def _text(lines: Iterable[str]) -> str:
+    return "".join(line + "\n" for line in lines)
 
 
 class Submission(NamedTuple):

@@ -1,27 +1,30 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Classification and regression as a task of training.fine_tuning.
+"""Classification and regression as a task.
 
-outcome = fine_tuning.run(settings, ClassifierTask)
+    outcome = fine_tuning.run(settings, ClassifierTask)
+
+Dimensions: N examples.
 """
 
 import dataclasses
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, tokenization
 from albert.classification import features as classifier_features
-from albert.classification import model, model_folder, tasks
-from albert.classification import predictions as classifier_predictions
-from albert.classification.examples import TaskData
+from albert.classification import model, predictions, tasks
+from albert.classification.examples import InputExample
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
-from albert.data import batches
-from albert.training import evaluation, fine_tuning, metrics
-from albert.util import files
+from albert.data import batches, feature_cache
+from albert.data.records import record_of
+from albert.pretrained import inference
+from albert.training import fine_tuned, metrics
+from albert.training.task import Outputs, Task
+from albert.util import wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -29,13 +32,23 @@ _LOGGER = logging.getLogger("albert")
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
 _APART = (("exit_patience", "use_tpu"), ("early_exit", "albert_hub_module_handle"))
+_PREDICT_FILE = "predict_file"  # the split of the user's own texts
+
+
+class Prediction(NamedTuple):
+    """The prediction for a text or a pair of texts."""
+
+    label: Optional[str]  # the most probable label; None from a regressor
+    probabilities: Dict[str, float]  # by label, in the order of the labels; {} from a regressor
+    score: Optional[float]  # the regressor's number; None from a classifier
+    layers: Optional[int] = None  # after which it was known; None without exit_patience
 
 
 def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
     """Returns the task of a name; "custom" is the one that the flags describe.
 
     Raises:
-      ValueError: an unknown task, or settings of a custom task for one that is not.
+      UserError: an unknown task, or settings of a custom task for one that is not.
     """
     flags = [field.name for field in dataclasses.fields(CustomTaskFlags)]
     given = {flag: getattr(settings, flag) for flag in flags}
@@ -51,25 +64,45 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
     return tasks.get_task(name)
 
 
-def measured(task: tasks.Task) -> List[str]:
-    """Returns the names of a task's measurements."""
-    return list(dict.fromkeys((*task.metrics, "eval_loss")))
+def describe_layers(layers: Sequence[int]) -> str:
+    """Returns a line for the log on the layers after which examples left, int [N]."""
+    mean = np.mean(layers) if len(layers) else 0
+    return f"{mean:.2f} layers on average over {wording.counted(len(layers), 'example')}."
 
 
-class ClassifierTask(fine_tuning.Task):
-    """Texts or pairs with a label or a number each; `declared` is the task's declaration."""
+class ClassifierTask(Task):
+    """Texts or pairs with a label or a number each.
+
+    Attributes:
+      declared: the task's declaration; None of a model that only answers.
+      is_pair: whether there are two texts; None: unknown.
+      columns: names of the texts' columns in the training file, if it has them.
+    """
 
     settings: ClassifierFlags
-    description_name = model_folder.DESCRIPTION_NAME
-    decoding_keys = ("columns",)
+    flags = ClassifierFlags
+    description_name = "classifier.json"
+    free_keys = ("columns",)
 
-    def __init__(self, settings: ClassifierFlags, tokenizer: tokenization.FullTokenizer):
-        super().__init__(settings, tokenizer)
-        self.declared = task = find_task(settings.task_name, settings)
-        self.name = task.name
-        self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
-        self.earlier = {"is_pair": task.is_pair}
-        self.has_exits = settings.early_exit or (not settings.do_train and self._recorded_exits())
+    def __init__(
+        self,
+        settings: ClassifierFlags,
+        tokenizer: tokenization.FullTokenizer,
+        description: Mapping[str, Any],
+    ):
+        super().__init__(settings, tokenizer, description)
+        self.declared: Any = None
+        if settings.task_name:
+            self.declared = task = find_task(settings.task_name, settings)
+            self.name, self.labels, self.is_pair = task.name, task.labels, task.is_pair
+            self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
+            self.description_defaults = {"is_pair": task.is_pair}
+        else:
+            self.name, self.labels = description["task"], tuple(description["labels"])
+            self.is_pair = description.get("is_pair")
+        self.is_regression = not self.labels
+        self.columns = tuple(description.get("columns") or ())
+        self.has_exits = settings.early_exit or bool(description.get("early_exit"))
         self._patience: Optional[model.Patience] = None
         if settings.exit_patience:
             self._patience = model.Patience(settings.exit_patience, settings.exit_threshold)
@@ -79,9 +112,6 @@ class ClassifierTask(fine_tuning.Task):
                     "each layer, which a training with --early_exit makes. Leave it out, or train "
                     "such a model in another --output_dir."
                 )
-        self._columns: Tuple[str, ...] = ()  # of the training file's texts
-        self._constant = ""
-        self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
     @classmethod
     def check_flags(cls, settings: ClassifierFlags) -> None:  # type: ignore[override]
@@ -108,215 +138,170 @@ class ClassifierTask(fine_tuning.Task):
         is_custom = self.settings.task_name.strip().lower() == tasks.CUSTOM
         return "" if is_custom else self.name
 
-    @property
-    def predicts(self) -> bool:
-        """Whether the test data or the user's own texts are to be predicted."""
-        return bool(self.settings.do_predict or self.settings.predict_file)
-
-    def description(self) -> Dict[str, Any]:
+    def describe(self) -> Dict[str, Any]:
         """Returns what classifier.json says of the task."""
-        task = self.declared
+        more = {
+            "is_pair": self.is_pair,
+            "early_exit": self.has_exits or None,
+            "columns": list(self.columns) or None,
+        }
         return {
-            "format_version": model_folder.FORMAT_VERSION,
-            "task": task.name,
-            "labels": list(task.labels),
-            "is_regression": task.is_regression,
-            "is_pair": task.is_pair,
-            **({"early_exit": True} if self.has_exits else {}),
-            **({"columns": list(self._columns)} if self._columns else {}),
+            **super().describe(),
+            "labels": list(self.labels),
+            "is_regression": self.is_regression,
+            **{name: value for name, value in more.items() if value is not None},
         }
 
-    def _recorded_exits(self) -> bool:
-        """Whether the output folder's model has a head after each layer."""
-        path = os.path.join(self.settings.output_dir, self.description_name)
-        return bool((evaluation.read_document(path) or {}).get("early_exit"))
+    # ---- data ----
 
-    # ---- data and model ----
-
-    def check_data(self) -> None:
-        """Finds the data of evaluation and prediction."""
+    def splits(self, use: str) -> List[str]:
+        """Returns the development data, of which the first decides; or what is predicted."""
         settings, task = self.settings, self.declared
-        wanted = [(task.dev_splits or ("dev",))[0]] if settings.do_eval else []
-        if settings.predict_file:
-            classifier_predictions.read_predict_file(task, settings.predict_file)
-        elif settings.do_predict:
-            wanted.append(self._splits(task.test_splits or ("test",))[0])
-        for split in wanted:
-            if not tasks.has_split(task, settings.data_dir, split):
-                # Raises an error that names the missing files.
-                tasks.read_examples(task, settings.data_dir, split)
+        if use == "test" and settings.predict_file:
+            return [_PREDICT_FILE]
+        if not super().splits(use):
+            return []
+        names = (task.dev_splits if use == "dev" else task.test_splits) or (use,)
+        found = [name for name in names if tasks.has_split(task, settings.data_dir, name)]
+        if use == "test":
+            return found or [names[0]]  # which is missed
+        return [names[0], *(name for name in found if name != names[0])]
 
-    def _splits(self, names: Sequence[str]) -> List[str]:
-        """The splits that exist; the first one if there is none, so that it is missed."""
-        found = [
-            name for name in names if tasks.has_split(self.declared, self.settings.data_dir, name)
-        ]
-        return found or list(names[:1])
-
-    def features(self, split: str) -> fine_tuning.Split:
-        """Returns the examples of a split and the file of their features."""
-        task, settings = self.declared, self.settings
-        folder, length = settings.cached_dir or settings.output_dir, settings.max_seq_length
-        path = classifier_features.cache_path(folder, task, split, max_seq_length=length)
-        data = tasks.read_examples(task, settings.data_dir, split)
+    def examples(self, split: str) -> List[InputExample]:
+        """Reads a split, or the user's own texts."""
+        settings, task = self.settings, self.declared
+        if split == _PREDICT_FILE:
+            data = predictions.read_predict_file(task, settings.predict_file)
+            _LOGGER.info("%s", data.log_line(split))
+        else:
+            data = tasks.read_examples(task, settings.data_dir, split)
         if split == "train":
-            self._columns = data.columns
-        return self._written(data, path, f"{task.name} {split}")
+            self.columns = data.columns
+        return data.examples
 
-    def _written(self, data: TaskData, path: str, description: str) -> fine_tuning.Split:
-        """The examples, and the file of their features."""
-        records = classifier_features.write_features(
-            self.declared,
-            data,
-            output_file=path,
-            max_seq_length=self.settings.max_seq_length,
-            tokenizer=self.tokenizer,
-            description=description,
+    def record_file(self, split: str) -> Tuple[str, bool]:
+        """Returns a file named by its use, such as mrpc_eval.128.tf_record."""
+        settings = self.settings
+        folder, length = settings.cached_dir or settings.output_dir, settings.max_seq_length
+        if split == _PREDICT_FILE:
+            return os.path.join(folder, f"{self.name}_{split}.{length}.tf_record"), False
+        return (
+            classifier_features.cache_path(folder, self.declared, split, max_seq_length=length),
+            False,
         )
-        return fine_tuning.Split(data.examples, records)
+
+    def parse(self, text: inference.Text) -> InputExample:
+        """Returns the example for a text or a pair of texts."""
+        parts = inference.parts_of(text)
+        if self.is_pair is not None and self.is_pair != (len(parts) == 2):
+            wanted = "pairs (text_a, text_b)" if self.is_pair else "single texts"
+            raise UserError(
+                f"The model was trained on {wanted}. If the file has other columns, name those of "
+                "the texts with --columns."
+            )
+        return InputExample("", *parts)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
-        return classifier_features.feature_spec(
-            self.settings.max_seq_length, self.declared.is_regression
-        )
+        return classifier_features.feature_spec(self.settings.max_seq_length, self.is_regression)
 
-    def head(self) -> fine_tuning_utils.Head:
-        """Returns a dense layer on the pooled output, or one for each layer's."""
-        task = self.declared
-        return model.classification_head(
-            task.num_labels,
-            task.is_regression,
+    def encode(
+        self, examples: Sequence[InputExample], is_training: bool
+    ) -> feature_cache.Conversion:
+        """Returns a record for each example."""
+        features = classifier_features.convert_examples(
+            examples,
+            self.labels or [None],
+            max_seq_length=self.settings.max_seq_length,
+            tokenizer=self.tokenizer,
+        )
+        return feature_cache.Conversion([record_of(item) for item in features])
+
+    # ---- the model and its answers ----
+
+    def head(
+        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
+    ) -> fine_tuning_utils.HeadOutput:
+        """Builds a dense layer on the pooled output, or one for each layer's."""
+        head = model.classification_head(
+            len(self.labels) or 1,
+            self.is_regression,
             early_exit=self.has_exits,
             patience=self._patience,
         )
+        return head(features, encoder)
 
-    # ---- evaluation ----
+    def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
+        """Returns the label or the number of each example."""
+        layers = outputs.get("layers", [None] * len(examples))
+        found = []
+        for row, layer in zip(outputs["probabilities"], layers):
+            layer = None if layer is None else int(layer)
+            if self.is_regression:
+                found.append(Prediction(None, {}, float(row[0]), layer))
+            else:
+                shares = dict(zip(self.labels, map(float, row)))
+                found.append(Prediction(self.labels[int(np.argmax(row))], shares, None, layer))
+        return found
 
-    def eval_splits(self) -> Dict[str, Any]:
-        """Returns the development data, of which the first split decides."""
-        if not self.settings.do_eval:
-            return {}
-        names = self.declared.dev_splits or ("dev",)
-        found = [names[0], *(name for name in self._splits(names) if name != names[0])]
-        for name in sorted(set(names) - set(found)):
-            _LOGGER.info("There is no %s data; evaluating without it.", name)
-        return {name: self.features(name) for name in found}
-
-    def fingerprint(self) -> Dict[str, Any]:
+    def identity(self) -> Dict[str, Any]:
         """Returns the metrics that are computed and, where examples leave early, when."""
-        return {"metrics": measured(self.declared), **self._exits()}
+        exits: Dict[str, Any] = {}
+        if self._patience:
+            exits["exit_patience"] = self._patience.layers
+            if self.is_regression:
+                exits["exit_threshold"] = self._patience.threshold
+        return {"metrics": self._measured(), **exits}
 
-    def _exits(self) -> Dict[str, Any]:
-        """What decides when an example leaves, by flag."""
-        if not self._patience:
+    def _measured(self) -> List[str]:
+        return list(dict.fromkeys((*self.declared.metrics, "eval_loss")))
+
+    def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
+        """Returns the task's metrics."""
+        found = metrics.compute(self._measured(), _outcome(outputs))
+        if self._patience:
+            found["mean_layers"] = float(np.mean(outputs["layers"]))
+        return found
+
+    def details(self, outputs: Outputs) -> Dict[str, Dict[str, Any]]:
+        """Returns the confusion matrix; shows a small one."""
+        if self.is_regression:
             return {}
-        exits: Dict[str, Any] = {"exit_patience": self._patience.layers}
-        if self.declared.is_regression:
-            exits["exit_threshold"] = self._patience.threshold
-        return exits
+        matrix = metrics.confusion_matrix(_outcome(outputs), len(self.labels)).tolist()
+        if len(self.labels) <= _MOST_LABELS_SHOWN:
+            rows = [f"{name}: {row}" for name, row in zip(self.labels, matrix)]
+            _LOGGER.info("Labels (rows) and their predictions (columns): %s", "; ".join(rows))
+        return {CONFUSION_NAME: {"labels": list(self.labels), "matrix": matrix}}
 
-    def measure(
-        self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
-    ) -> Dict[str, float]:
-        """Returns the metrics of all splits; those after the first carry the split's name."""
-        task, measurements = self.declared, {}
-        for number, (split, found) in enumerate(outputs.items()):
-            outcome = metrics.Outcome(
-                found["label_ids"], found["predictions"], found["per_example_loss"]
-            )
-            suffix = split[len("dev") :] if number else ""
-            for name, value in metrics.compute(measured(task), outcome).items():
-                measurements[name + suffix] = value
-            if self._patience:
-                measurements["mean_layers" + suffix] = float(np.mean(found["layers"]))
-            if not number and not task.is_regression:
-                self._confusions[checkpoint] = metrics.confusion_matrix(outcome, task.num_labels)
-        return {**measurements, **self._exits()}
+    def predictions(
+        self, split: str, examples: Sequence[InputExample], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Returns the files with the predictions, and those that GLUE and CLUE take."""
+        if "layers" in outputs:
+            _LOGGER.info("%s", describe_layers(outputs["layers"].tolist()))
+        found = predictions.Predictions(examples, outputs["probabilities"], outputs["predictions"])
+        if split == _PREDICT_FILE:
+            stem = os.path.splitext(os.path.basename(self.settings.predict_file))[0]
+            return predictions.result_files(self.declared, found, suffix=f"_{stem}")
+        return predictions.split_files(self.declared, split, predictions=found)
 
-    def after_evaluation(
-        self,
-        summary: evaluation.EvaluationSummary,
-        fingerprint: Mapping[str, Any],
-        measure: Callable[[str], Mapping[str, float]],
-    ) -> None:
-        """Writes the best checkpoint's confusion matrix unless it is there; shows a small one."""
-        task, folder = self.declared, self.settings.output_dir
-        if not summary.best or task.is_regression:
-            return
-        path = os.path.join(folder, CONFUSION_NAME)
-        identity = {
-            "step": summary.best.step,
-            "checkpoint": evaluation.identity_of(summary.best_checkpoint),
-            "data": dict(fingerprint),
-        }
-        present = evaluation.read_document(path) or {}
-        if {name: present.get(name) for name in identity} == identity:
-            matrix = np.array(present["matrix"])
-        else:
-            best = os.path.join(folder, f"model.ckpt-{summary.best.step}")
-            if best not in self._confusions:
-                best = summary.best_checkpoint
-                measure(best)
-            matrix = self._confusions[best]
-            content = dict(identity, labels=list(task.labels), matrix=matrix.tolist())
-            files.atomic_write_json(path, content)
-            if task.num_labels <= _MOST_LABELS_SHOWN:
-                rows = [f"{name}: {row}" for name, row in zip(task.labels, matrix.tolist())]
-                _LOGGER.info("Labels (rows) and their predictions (columns): %s", "; ".join(rows))
-        self._constant = fine_tuning.constant_prediction(matrix, task.labels)
 
-    def constant_prediction(self) -> str:
-        """Returns the label that the best checkpoint gives to all examples, or ""."""
-        return self._constant
+def _outcome(outputs: Outputs) -> metrics.Outcome:
+    return metrics.Outcome(
+        outputs["label_ids"], outputs["predictions"], outputs["per_example_loss"]
+    )
 
-    # ---- prediction and export ----
 
-    def predict(
-        self, checkpoint: str, outputs_of: Callable[[Any], Dict[str, np.ndarray]]
-    ) -> List[str]:
-        """Predicts --predict_file or the test data."""
-        settings, task = self.settings, self.declared
+class Predictor(fine_tuned.Model):
+    """A classifier or regressor; options are those of `fine_tuned.Model`."""
 
-        def predictions(features: fine_tuning.Split) -> classifier_predictions.Predictions:
-            outputs = outputs_of(features)
-            if "layers" in outputs:
-                _LOGGER.info("%s", model_folder.describe_layers(outputs["layers"].tolist()))
-            return classifier_predictions.Predictions(
-                features.examples, outputs["probabilities"], outputs["predictions"]
-            )
+    def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
+        super().__init__(ClassifierTask, model_dir, checkpoint, **options)
 
-        if settings.predict_file:
-            found = predictions(self._own_texts())
-            stem = os.path.splitext(os.path.basename(settings.predict_file))[0]
-            return classifier_predictions.write_results(
-                settings.output_dir, task, found, suffix=f"_{stem}"
-            )
-        written = []
-        for split in self._splits(task.test_splits or ("test",)):
-            written += classifier_predictions.write_predictions(
-                settings.output_dir, task, split, predictions=predictions(self.features(split))
-            )
-        return written
-
-    def _own_texts(self) -> fine_tuning.Split:
-        """The texts of --predict_file and the file of their features."""
-        settings, task = self.settings, self.declared
-        data = classifier_predictions.read_predict_file(task, settings.predict_file)
-        _LOGGER.info("%s", data.log_line("predict_file"))
-        folder = settings.cached_dir or settings.output_dir
-        name = f"{task.name}_predict_file.{settings.max_seq_length}.tf_record"
-        return self._written(data, os.path.join(folder, name), "predict_file")
-
-    def export(self, run: fine_tuning.FineTuning, checkpoint: str) -> str:
-        """Exports a SavedModel."""
-        folder = self.settings.output_dir
-        for name, content in run.portable_files(folder).items():
-            path = os.path.join(folder, name)
-            if not tf.io.gfile.exists(path):  # the checkpoint was trained elsewhere
-                files.atomic_write_bytes(path, content)
-        return model_folder.export_classifier(
-            self.settings.export_dir,
-            model_folder.read_classifier(folder, checkpoint),
-            threshold=self.settings.threshold_to_export,
-        )
+    def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
+        """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""
+        found = self.predict(texts)
+        rows = [
+            [one.score] if one.label is None else [*one.probabilities.values()] for one in found
+        ]
+        return np.array(rows, np.float32).reshape([len(found), len(self.task.labels) or 1])

@@ -17,16 +17,18 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import checkpoint_files, weights
-from albert.classification import examples, model_folder, task_table, tasks
+from albert.classification import examples, task_table, tasks
+from albert.classification import run as classifier
 from albert.conversion import onnx_model
 from albert.conversion.settings import ModelExportFlags
 from albert.data import text_lines
 from albert.pretrained import exported, inference, model_vocabulary, released, warm_start
 from albert.pretrained.saved_model import Inputs
 from albert.squad import examples as squad_examples
+from albert.squad import heads
 from albert.squad import metrics as squad_metrics
-from albert.squad import reader
-from albert.training import fine_tuning, metrics
+from albert.squad import run as squad
+from albert.training import fine_tuned, fine_tuning, metrics
 from albert.util import files
 from albert.util.errors import UserError
 
@@ -77,7 +79,7 @@ class Measured(NamedTuple):
 
 
 class _Kind:
-    """A kind of model: how it is loaded, built, written and scored.
+    """A fine-tuned model: how it is loaded, built, written and scored.
 
     Attributes:
       metric: what is measured, times 100.
@@ -85,6 +87,7 @@ class _Kind:
     """
 
     metric = ""
+    kind: Any  # of the models
 
     def __init__(self, folder: str, checkpoint: Optional[str], max_seq_length: Optional[int]):
         if max_seq_length:
@@ -96,21 +99,23 @@ class _Kind:
         self.ours: Models = self.load(folder, checkpoint)
 
     def load(self, folder: str, checkpoint: Optional[str] = None) -> Models:
-        raise NotImplementedError
+        return [self.kind(folder, checkpoint)]
 
     def about(self) -> Tuple[Optional[modeling.AlbertConfig], str, int]:
         """The configuration (None with a hub module), the checkpoint and the longest length."""
-        raise NotImplementedError
+        setup, checkpoint = self.ours[0].setup, self.ours[0].checkpoint
+        config = None if setup.settings.albert_hub_module_handle else setup.config
+        return config, checkpoint, setup.settings.max_seq_length
 
     def build(self, inputs: Inputs) -> Mapping[str, tf.Tensor]:
-        return self.ours[0].build(inputs._asdict(), tf.float32)
+        return self.ours[0].setup.serving_outputs(inputs)
 
     def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
         raise NotImplementedError
 
     def files(self) -> Dict[str, bytes]:
         """What the new folder has beside the model's file."""
-        raise NotImplementedError
+        return self.ours[0].setup.portable_files(**self.ours[0].task.served())
 
     def read(self, path: str, count: int) -> Texts:
         """The first texts of --eval_file (0: all); keeps what is right."""
@@ -121,24 +126,19 @@ class _Kind:
 
 
 class _Classifier(_Kind):
-    def load(self, folder: str, checkpoint: Optional[str] = None) -> Models:
-        return [model_folder.Classifier(folder, checkpoint)]
-
-    def about(self) -> Tuple[Optional[modeling.AlbertConfig], str, int]:
-        found = self.ours[0].classifier
-        return None if found.hub_module else found.config, found.checkpoint, found.max_seq_length
+    kind = classifier.Predictor
 
     def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
-        found = self.ours[0].classifier
+        task = self.ours[0].task
         return onnx_model.classifier(
-            graph, config, output_count=found.output_count, is_regression=found.is_regression
+            graph,
+            config,
+            output_count=len(task.labels) or 1,
+            is_regression=task.is_regression,
         )
 
-    def files(self) -> Dict[str, bytes]:
-        return model_folder.portable_files(self.ours[0].classifier._replace(early_exit=None))
-
     def read(self, path: str, count: int) -> Texts:
-        about = self.ours[0].classifier
+        about = self.ours[0].task
         task = self._task(about, path)
         labels = examples.Labels(task.labels, task.label_aliases, task.dropped_labels)
         split = task.split("dev")
@@ -156,9 +156,9 @@ class _Classifier(_Kind):
         self.metric = task.best_metric
         return [(item.text_a, item.text_b)[: 1 + task.is_pair] for item in found]
 
-    def _task(self, about: model_folder.FineTunedClassifier, path: str) -> tasks.Task:
-        if about.task in tasks.TASKS:
-            return tasks.get_task(about.task)
+    def _task(self, about: Any, path: str) -> tasks.Task:
+        if about.name in tasks.TASKS:
+            return tasks.get_task(about.name)
         path_of_summary = os.path.join(self._folder, fine_tuning.SUMMARY_NAME)
         is_there = tf.io.gfile.exists(path_of_summary)
         summary = files.read_json_object(path_of_summary) if is_there else {}
@@ -172,7 +172,7 @@ class _Classifier(_Kind):
 
     def score(self, models: Models, texts: Texts) -> float:
         found = models[0].predict_array(texts)
-        if models[0].classifier.is_regression:
+        if models[0].task.is_regression:
             answers = found[:, 0]
             losses = (answers - self._right) ** 2
         else:
@@ -185,29 +185,17 @@ class _Classifier(_Kind):
 
 class _Reader(_Kind):
     metric = "f1"
-
-    def load(self, folder: str, checkpoint: Optional[str] = None) -> Models:
-        return [reader.Reader(folder, checkpoint)]
-
-    def about(self) -> Tuple[Optional[modeling.AlbertConfig], str, int]:
-        trained = self.ours[0].trained
-        config = None if trained.description.get("hub_module") else trained.config
-        return config, trained.checkpoint, trained.description["max_seq_length"]
+    kind = squad.Reader
 
     def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
-        if self.ours[0].is_v2:
-            return onnx_model.beams(graph, config, self.ours[0].beam)
-        length = self.ours[0].trained.description["max_seq_length"]
-        return onnx_model.spans(graph, config, max_seq_length=length)
+        settings = self.ours[0].setup.settings
+        if self._is_v2():
+            beam = heads.BeamSize(settings.start_n_top, settings.end_n_top)
+            return onnx_model.beams(graph, config, beam)
+        return onnx_model.spans(graph, config, max_seq_length=settings.max_seq_length)
 
-    def files(self) -> Dict[str, bytes]:
-        model, trained = self.ours[0], self.ours[0].trained
-        description = dict(trained.description)
-        if model.is_v2:
-            description[reader.THRESHOLD_KEY] = model.threshold
-        return fine_tuning.portable_files(
-            reader.DESCRIPTION_NAME, description, trained.vocabulary, config=trained.config
-        )
+    def _is_v2(self) -> bool:
+        return self.ours[0].task.has_impossible
 
     def read(self, path: str, count: int) -> Texts:
         found = squad_examples.read_dataset(path, False).examples[: count or None]
@@ -223,7 +211,7 @@ class _Reader(_Kind):
     def score(self, models: Models, texts: Texts) -> float:
         answers = dict(zip(self._gold, models[0].predict(texts)))
         found = {name: answer.text for name, answer in answers.items()}
-        if not models[0].is_v2:
+        if not self._is_v2():
             return squad_metrics.evaluate_v1(self._gold, found)["f1"]
         odds = {name: answer.null_odds for name, answer in answers.items()}
         return squad_metrics.evaluate_v2(self._gold, found, odds)["f1"]
@@ -265,7 +253,7 @@ class _Encoder(_Kind):
         found = released.find_files(self._folder, label=f"--model_dir={self._folder}")
         vocabulary = {key: getattr(found, key) for key in model_vocabulary.KEYS}
         description = {"do_lower_case": source.tokenizer.do_lower_case}
-        return fine_tuning.portable_files(
+        return fine_tuned.portable_files(
             model_vocabulary.RECORD_NAME, description, vocabulary, config=source.config
         )
 
@@ -287,8 +275,8 @@ class _Encoder(_Kind):
 
 
 _KINDS = {
-    model_folder.DESCRIPTION_NAME: _Classifier,
-    reader.DESCRIPTION_NAME: _Reader,
+    "classifier.json": _Classifier,
+    "squad.json": _Reader,
     model_vocabulary.RECORD_NAME: _Encoder,
     "": _Encoder,
 }

@@ -19,11 +19,11 @@ from albert.checkpoints.names import (
     SPANS,
 )
 from albert.checkpoints.weights import Remark, Report, Values
-from albert.classification import model_folder
 from albert.conversion import folders, huggingface_files
 from albert.conversion.settings import HEADS
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
+from albert.training import fine_tuned
 from albert.util import files
 from albert.util.errors import UserError
 
@@ -270,16 +270,14 @@ def _write_description(
     """Writes classifier.json, so that `predict` takes the folder."""
     is_regression = len(labels) == 1
     paths = dict(dict.fromkeys(model_vocabulary.KEYS), **{vocabulary.key: vocabulary.path})
-    classifier = model_folder.FineTunedClassifier(
-        config=config,
-        checkpoint="",
-        task="custom",
-        labels=() if is_regression else tuple(labels),
-        is_regression=is_regression,
-        max_seq_length=config.max_position_embeddings,
-        do_lower_case=vocabulary.do_lower_case,
-        **paths,
-    )
-    name = model_folder.DESCRIPTION_NAME
-    content = model_folder.portable_files(classifier)[name]
+    description = {
+        "format_version": 1,
+        "task": "custom",
+        "labels": [] if is_regression else list(labels),
+        "is_regression": is_regression,
+        "max_seq_length": config.max_position_embeddings,
+        "do_lower_case": vocabulary.do_lower_case,
+    }
+    name = "classifier.json"
+    content = fine_tuned.portable_files(name, description, paths, config=config)[name]
     files.atomic_write_bytes(os.path.join(folder, name), content)

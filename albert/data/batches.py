@@ -17,7 +17,18 @@ Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
 import math
 import operator
 import struct
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -686,6 +697,26 @@ def evaluation_batches(
 
     batches = _in_order(found, begin, end).batch(batch_size)
     return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
+
+
+def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, np.ndarray]]:
+    """Yields the records of a file in order, as arrays by name: [B] + declared shape.
+
+    Raises ValueError as evaluation_batches, and where a record is damaged.
+    """
+    readings: List[record_damage.Reading] = []
+    graph = tf.Graph()
+    with graph.as_default(), record_damage.explained(readings=readings):
+        dataset = evaluation_batches([path], spec, batch_size=batch_size, pad_final_batch=False)
+        following = tf.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session(graph=graph) as session:
+        while True:
+            try:
+                with record_damage.explained(readings=readings):
+                    values = session.run(following)
+            except tf.errors.OutOfRangeError:
+                return
+            yield values
 
 
 def _in_order(found: Sequence[record_index.FileBlocks], begin: int, end: int) -> tf.data.Dataset:

@@ -17,6 +17,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
 from albert.pretrained import inference
+from albert.pretrained.network import GraphNetwork
 from albert.pretraining import words
 
 CANDIDATES = 5
@@ -87,7 +88,7 @@ class PretrainedModel(inference.MaskFiller):
         longest = config.max_position_embeddings
         source = inference.Source(config, checkpoint, None, tokenizer, longest)
         super().__init__(source)
-        network = cast(inference.Network, self.network)
+        network = cast(GraphNetwork, self.network)
         variables = network.graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)
         self.parameters = sum(variable.shape.num_elements() for variable in variables)
 
@@ -136,13 +137,18 @@ class PretrainedModel(inference.MaskFiller):
         rows = [self.row(gap.parts, gap).features for gap in gaps]
         return [
             Answer(_best_words(found, by_length[len(row[inference.POSITIONS])]), found["looks"])
-            for row, found in zip(rows, self.network.run(rows))
+            for row, found in zip(rows, self._found(rows))
         ]
 
     def in_order(self, pairs: Sequence[Tuple[str, str]]) -> List[float]:
         """Returns how probable it is that the first text comes before the second."""
-        found = self.network.run([self.row(pair).features for pair in pairs])
-        return [float(item["order"][0]) for item in found]
+        found = self._run([self.row(pair).features for pair in pairs])
+        return found["order"][:, 0].tolist()
+
+    def _found(self, rows: Sequence[Dict[str, List[int]]]) -> List[Dict[str, np.ndarray]]:
+        """The outputs for each row."""
+        outputs = self._run(rows)
+        return [{name: value[n] for name, value in outputs.items()} for n in range(len(rows))]
 
     def _word_ids(self, word: str) -> List[int]:
         """The tokens that are masked for a word: not the one that is only the space before it."""

@@ -7,16 +7,13 @@
     with MaskFiller(source) as model:
         model.fill(["The [MASK] sang."])
 
-The sequences of a call are sorted by length, so that short ones need little padding. The models of
-the tasks are built on `Network` too.
+Models of the tasks are in training.fine_tuned.
 
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
 """
 
 import logging
-import os
 import sys
-import threading
 from typing import (
     Any,
     Callable,
@@ -24,11 +21,9 @@ from typing import (
     Iterable,
     Iterator,
     List,
-    Mapping,
     NamedTuple,
     Optional,
     Sequence,
-    Set,
     Tuple,
     Union,
 )
@@ -40,28 +35,24 @@ from albert import fine_tuning_utils, modeling, tokenization
 from albert.checkpoints import checkpoint_files
 from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
-from albert.pretrained import exported, model_vocabulary, released, warm_start
+from albert.data.batches import Feature, FeatureSpec
+from albert.pretrained import exported, released, warm_start
+from albert.pretrained.network import SEQUENCES, GraphNetwork, Network, ProgramNetwork, Tensors
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
 from albert.runtimes import compat, devices
-from albert.util import files, progress
+from albert.util import progress
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 MASK = "[MASK]"
-SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 POSITIONS = "mlm_positions"
-FORMAT_VERSION = 1  # of the files that describe fine-tuned models
 
 Text = Union[str, Sequence[str]]
 Texts = List[Tuple[str, ...]]
-Tensors = Mapping[str, tf.Tensor]
 Row = Dict[str, List[int]]
 
-_LENGTH_STEP = 8  # batches are padded to a multiple of this
-_READ = "ReadVariableOp"
-_OF_VARIABLES = {"VarHandleOp", _READ, "ResourceGather"}  # operations
-_CONTROL_FLOW = {"Enter", "Switch", "Merge"}
+_SPEC = FeatureSpec([Feature(name, (1,)) for name in (*SEQUENCES, POSITIONS)])
 _SPACE = "\u2581"  # in SentencePiece's tokens
 _USUAL_POSITIONS = 512  # of a hub module that does not tell its own
 
@@ -70,222 +61,27 @@ _USUAL_POSITIONS = 512  # of a hub module that does not tell its own
 # What all models have in common.
 
 
-class Runner:
-    """A program with its weights in memory. Calls from several threads take turns.
+def stack(rows: Sequence[Row]) -> Dict[str, np.ndarray]:
+    """Returns rows [N] as the arrays that a network reads, padded to the longest.
 
-    Attributes:
-      outputs: what is known of each output, by name.
+    A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
     """
-
-    outputs: Dict[str, Any]
-
-    def __init__(self, *, max_length: int, batch_size: int):
-        """Takes the length S of the longest batch, and the most sequences to run together."""
-        if batch_size < 1:
-            raise UserError(f"batch_size is {batch_size}; it must be at least 1.")
-        self._max_length, self._batch_size = max_length, batch_size
-        self._lock = threading.Lock()
-
-    def close(self) -> None:
-        """Frees the weights; no call may follow."""
-
-    def run(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> List[Dict[str, np.ndarray]]:
-        """Returns the outputs for each row, by name and in the order of the rows.
-
-        A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
-        Raises ValueError where an output is not finite.
-        """
-        results: List[Any] = [None] * len(rows)
-        order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
-        with self._lock:
-            for start in range(0, len(order), self._batch_size):
-                places = order[start : start + self._batch_size]
-                outputs = self._compute(self._feed([rows[place] for place in places]))
-                _check_finite(outputs)
-                for number, place in enumerate(places):
-                    results[place] = {name: value[number] for name, value in outputs.items()}
-        return results
-
-    def _compute(self, feed: Dict[str, Any]) -> Dict[str, np.ndarray]:
-        """The outputs for inputs by name."""
-        raise NotImplementedError
-
-    def _feed(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> Dict[str, Any]:
-        longest = max(len(row["input_ids"]) for row in rows)
-        length = min(-(-longest // _LENGTH_STEP) * _LENGTH_STEP, self._max_length)
-        positions = [row.get(POSITIONS, ()) for row in rows]
-        count = max(1, *map(len, positions))
-        values = {name: [_padded(row[name], length) for row in rows] for name in SEQUENCES[::2]}
-        values["input_mask"] = [_padded([1] * len(row["input_ids"]), length) for row in rows]
-        values[POSITIONS] = [_padded(places, count) for places in positions]
-        return values
+    rows = [dict(row, input_mask=[1] * len(row["input_ids"])) for row in rows]
+    names = (*SEQUENCES, POSITIONS)
+    return {name: _padded([row.get(name, ()) for row in rows]) for name in names}
 
 
-class Network(Runner):
-    """A TensorFlow graph with its weights in memory."""
-
-    def __init__(
-        self,
-        build: Callable[[Tensors], Tensors],
-        load: Callable[[tf.Session], None],
-        *,
-        max_length: int,
-        batch_size: int,
-    ):
-        """Builds the graph and loads the weights.
-
-        Args:
-          build: takes inputs int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS; returns
-            outputs by name, with the leading dimension B.
-          load: gives the variables of a session their values.
-          max_length: S of the longest batch.
-          batch_size: most sequences to run together, at least 1.
-        """
-        super().__init__(max_length=max_length, batch_size=batch_size)
-        self.graph = tf.Graph()
-        with self.graph.as_default(), tf.variable_scope("", use_resource=True):
-            names = (*SEQUENCES, POSITIONS)
-            self._inputs = {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
-            outputs = build(self._inputs)
-            self._session = tf.Session(graph=self.graph, config=compat.session_config())
-            load(self._session)
-            self.outputs = _prepared(outputs, self._inputs, session=self._session)
-
-    def close(self) -> None:
-        """Frees the weights; no call may follow."""
-        self._session.close()
-
-    def _compute(self, feed: Dict[str, Any]) -> Dict[str, np.ndarray]:
-        values = {self._inputs[name]: value for name, value in feed.items()}
-        return self._session.run(self.outputs, values)
-
-
-def _prepared(outputs: Tensors, inputs: Tensors, *, session: tf.Session) -> Dict[str, tf.Tensor]:
-    """Returns the outputs of a copy of the graph that keeps what it makes of its weights alone.
-
-    Joined and cast weights would be made again in each call. The weights must be loaded. A graph
-    with other state than variables, an order of its own, or loops is left as it is.
-    """
-    needed = _needed(outputs)
-    types = {op.type for op in needed}
-    states = {op.type for op in needed if op.op_def.is_stateful} - _OF_VARIABLES
-    if states or types & _CONTROL_FLOW or any(op.control_inputs for op in needed):
-        return dict(outputs)
-    replaced = {tensor.name: tensor for tensor in inputs.values() if tensor.op in needed}
-    of_inputs = _reached(needed, {tensor.op for tensor in inputs.values()})
-    of_weights = _reached(needed, {op for op in needed if op.type == _READ}) - of_inputs
-    for tensor in [tensor for op in needed if op in of_inputs for tensor in op.inputs]:
-        if tensor.op in of_weights and tensor.op.type != _READ and tensor.name not in replaced:
-            kept = tf.Variable(tensor, trainable=False, collections=[], use_resource=True)
-            session.run(kept.initializer)
-            replaced[tensor.name] = kept.read_value()
-    definition = session.graph.as_graph_def()
-    del definition.node[:]
-    definition.node.extend(op.node_def for op in needed)
-    for node in definition.node:
-        node.attr.pop("_class", None)  # places beside operations that may not be in the copy
-    _multiply_cubes(definition)
-    copies = tf.import_graph_def(
-        definition, replaced, [tensor.name for tensor in outputs.values()], name="prepared"
-    )
-    return dict(zip(outputs, copies))
-
-
-def _multiply_cubes(definition: tf.GraphDef) -> None:
-    """Writes x^3 as square times x, in place.
-
-    TensorFlow 2's graph optimizer recognises gelu in this form only, and joins it with the product
-    before it.
-    """
-    constants = [node for node in definition.node if node.op == "Const"]
-    values = {node.name: tf.make_ndarray(node.attr["value"].tensor) for node in constants}
-    threes = {name for name, value in values.items() if value.shape == () and value == 3}
-    for node in list(definition.node):
-        if node.op == "Pow" and node.input[1] in threes:
-            square = definition.node.add(op="Square", name=f"{node.name}/square_of_cube")
-            square.input.append(node.input[0])
-            square.attr["T"].CopyFrom(node.attr["T"])
-            node.op, node.input[:] = "Mul", [square.name, node.input[0]]
-
-
-def _reached(ordered: Sequence[tf.Operation], first: Set[tf.Operation]) -> Set[tf.Operation]:
-    """The first operations and all that take something from them, directly or not."""
-    found = set(first)
-    for op in ordered:
-        if any(tensor.op in found for tensor in op.inputs):
-            found.add(op)
-    return found
-
-
-def _needed(outputs: Tensors) -> List[tf.Operation]:
-    """The operations that outputs need, each after its inputs."""
-    waiting = [tensor.op for tensor in outputs.values()]
-    found: Set[tf.Operation] = set()
-    while waiting:
-        op = waiting.pop()
-        if op not in found:
-            found.add(op)
-            waiting += [*(tensor.op for tensor in op.inputs), *op.control_inputs]
-    graph = next(iter(outputs.values())).graph
-    return [op for op in graph.get_operations() if op in found]
-
-
-class Exported(Runner):
-    """A file of export_model in memory, in place of a graph and its weights."""
-
-    def __init__(
-        self,
-        path: str,
-        *,
-        max_length: int,
-        batch_size: int,
-        precision_name: str = "float32",
-        names: Optional[Mapping[str, str]] = None,
-    ):
-        """Loads the file; `names` gives outputs to take other names than the file's.
-
-        Raises ValueError where the file cannot be read, has other outputs, or a precision is asked.
-        """
-        if precision_name != "float32":
-            raise UserError(
-                f"--precision={precision_name} does not apply to {path}, whose numbers are those "
-                "it was exported with. Leave the flag out."
-            )
-        self._program = exported.open_program(path)
-        self._names = names or {name: name for name in self._program.outputs}
-        self.outputs = {}
-        for name, source in self._names.items():
-            if source not in self._program.outputs:
-                raise UserError(
-                    f"{path} has no {source}; it has {', '.join(sorted(self._program.outputs))}."
-                )
-            self.outputs[name] = self._program.outputs[source]
-        longest = min(max_length, self._program.length or max_length)
-        super().__init__(max_length=longest, batch_size=batch_size)
-
-    def _compute(self, feed: Dict[str, Any]) -> Dict[str, np.ndarray]:
-        found = self._program({name: np.array(feed[name], np.int32) for name in SEQUENCES})
-        return {name: found[source] for name, source in self._names.items()}
-
-
-def _check_finite(outputs: Mapping[str, np.ndarray]) -> None:
-    for name, value in outputs.items():
-        if not np.isfinite(value).all():
-            raise UserError(
-                f"The model gives NaN or infinity ({name}). In float16 (--precision) activations "
-                "above 65,504 are infinite: choose float32 or bfloat16. In these, look at the "
-                "checkpoint."
-            )
-
-
-def _padded(values: Sequence[int], length: int) -> List[int]:
-    return [*values, *[0] * (length - len(values))]
+def _padded(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    padded = np.zeros([len(rows), max(1, *map(len, rows), 0)], np.int32)
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+    return padded
 
 
 class Model:
-    """A `Runner` with what turns texts into its rows. Use it in a `with` statement."""
+    """A `Network` with what turns texts into its inputs. Use it in a `with` statement."""
 
-    network: Runner
+    network: Network
 
     def __enter__(self) -> Any:
         return self
@@ -306,15 +102,22 @@ def checked(texts: Sequence[Text]) -> Texts:
     """
     if isinstance(texts, str):
         raise UserError("A list of texts is needed, not a single text: write [text].")
-    found = [(text,) if isinstance(text, str) else text for text in texts]
-    for number, parts in enumerate(found, 1):
-        is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
-        if not is_sequence or not all(isinstance(part, str) for part in parts):
-            raise UserError(
-                f"Text number {number} is {str(parts)[:60]!r}. Each must be a text or a pair of "
-                "texts."
-            )
-    return [tuple(parts) for parts in found]
+    found = []
+    for number, text in enumerate(texts, 1):
+        try:
+            found.append(parts_of(text))
+        except ValueError as error:
+            raise UserError(f"Text number {number} is {str(text)[:60]!r}. {error}") from None
+    return found
+
+
+def parts_of(text: Text) -> Tuple[str, ...]:
+    """Returns a text, or a pair of texts, as a tuple; raises UserError for anything else."""
+    parts = (text,) if isinstance(text, str) else text
+    is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
+    if not is_sequence or not all(isinstance(part, str) for part in parts):
+        raise UserError("It must be a text or a pair of texts.")
+    return tuple(parts)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -387,108 +190,6 @@ def answer_texts(
             output.flush()
             count += len(texts)
     return count
-
-
-# ---------------------------------------------------------------------------------------------
-# Fine-tuned models.
-
-
-class Trained(NamedTuple):
-    """A fine-tuned model, as its folder describes it."""
-
-    description: Dict[str, Any]  # of the file that run_classifier, run_squad or run_race wrote
-    config: Optional[modeling.AlbertConfig]  # None of a TF-Hub module that has none with it
-    checkpoint: str  # path prefix of the weights, or the file of an exported model
-    vocabulary: Dict[str, Optional[str]]  # path for each of model_vocabulary.KEYS
-
-    def tokenizer(self) -> tokenization.FullTokenizer:
-        """Returns the tokenizer that the model was trained with."""
-        lower = self.description["do_lower_case"]
-        tokenizer = tokenization.FullTokenizer(do_lower_case=lower, **self.vocabulary)
-        if self.config is not None:
-            tokenization.check_vocab_size(tokenizer, self.config.vocab_size)
-        return tokenizer
-
-    def encoder(self, dtype: tf.DType) -> fine_tuning_utils.Encoder:
-        """Returns the encoder, to build a head on."""
-        hub_module = self.description.get("hub_module")
-        return fine_tuning_utils.Encoder(
-            self.config, False, hub_module=hub_module, compute_dtype=dtype
-        )
-
-    def network(
-        self,
-        build: Callable[[Tensors, tf.DType], Tensors],
-        *,
-        precision_name: str,
-        batch_size: int,
-    ) -> Runner:
-        """Loads the model; `build` makes outputs of the inputs, with products of a type."""
-        sizes = {"max_length": self.description["max_seq_length"], "batch_size": batch_size}
-        if exported.is_program(self.checkpoint):
-            return Exported(self.checkpoint, precision_name=precision_name, **sizes)
-        dtype = compat.compute_dtype(precision_name)
-        fine_tuning_utils.check_module(self.description.get("hub_module"), dtype)
-        return Network(
-            lambda inputs: build(inputs, dtype),
-            lambda session: warm_start.restore_weights(session, self.checkpoint),
-            **sizes,
-        )
-
-
-def read_trained(
-    folder: str, name: str, checkpoint: Optional[str] = None, *, types: Mapping[str, Any] = {}
-) -> Trained:
-    """Returns the fine-tuned model in a folder.
-
-    Args:
-      folder: output_dir of a fine-tuning script.
-      name: of the file that describes the model, such as "classifier.json".
-      checkpoint: for resolve_checkpoint; None takes the file of export_model, model.ckpt-best, or
-        else the newest.
-      types: of the task's keys in the description, for files.check_types.
-
-    Raises:
-      ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
-    """
-    folder = os.path.expanduser(str(folder))
-    _check_is_trained(folder, name)
-    description = _read_description(os.path.join(folder, name), types)
-    config, config_path = None, os.path.join(folder, released.CONFIG_NAME)
-    if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
-        config = modeling.AlbertConfig.from_json_file(config_path)
-    vocabulary = model_vocabulary.recorded_files(folder, description)
-    program = None if checkpoint else exported.find(folder)
-    weights = program or warm_start.resolve_checkpoint(checkpoint or folder)
-    return Trained(description, config, weights, vocabulary)
-
-
-def _check_is_trained(folder: str, name: str) -> None:
-    """Refuses a folder without the file that describes a fine-tuned model."""
-    if tf.io.gfile.exists(os.path.join(folder, name)):
-        return
-    found = f"model_dir {folder!r} "
-    if not tf.io.gfile.isdir(folder):
-        found += f"does not exist.{released.folders_like(folder)}"
-    else:
-        _, other = model_vocabulary.read_description(folder)
-        found += f"holds no fine-tuned model of this kind: it has no {name}"
-        found += f", but {other}, which describes another." if other else "."
-    raise UserError(f"{found} Give the --output_dir of a training.")
-
-
-def _read_description(path: str, types: Mapping[str, Any]) -> Dict[str, Any]:
-    usual = {"task": str, "max_seq_length": int, "do_lower_case": bool, "hub_module": (str, None)}
-    try:
-        version = files.read_json_object(path).get("format_version")
-        if version != FORMAT_VERSION:
-            raise UserError(f"format_version is {version} and should be {FORMAT_VERSION}")
-        return files.read_json_object(path, {**model_vocabulary.TYPES, **usual, **types})
-    except ValueError as error:
-        raise UserError(
-            f"{path} does not describe a fine-tuned model of this version of albert ({error}). "
-            "Copy the folder again, or use the version that wrote it."
-        ) from error
 
 
 # ---------------------------------------------------------------------------------------------
@@ -572,20 +273,19 @@ class _Pretrained(Model):
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
         )
-        sizes = {"max_length": source.max_seq_length, "batch_size": batch_size}
-        self.network = self._network(precision_name, sizes)
+        self.network = self._network(precision_name, batch_size)
 
-    def _network(self, precision_name: str, sizes: Dict[str, int]) -> Runner:
-        return Network(self._build, self._load, **sizes)
+    def _network(self, precision_name: str, batch_size: int) -> Network:
+        found = GraphNetwork(self._build, _SPEC, batch_size=batch_size)
+        found.load(None if self.source.hub_module else self.source.checkpoint)
+        return found
+
+    def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
+        """The outputs of the network, [N, ...] each; {} without rows."""
+        return self.network.run(stack(rows)) if rows else {}
 
     def _build(self, inputs: Tensors) -> Tensors:
         raise NotImplementedError
-
-    def _load(self, session: tf.Session) -> None:
-        if self.source.hub_module:
-            session.run([tf.global_variables_initializer(), tf.tables_initializer()])
-        else:
-            warm_start.restore_weights(session, self.source.checkpoint)
 
     def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
         from albert.runtimes import hub_module as hub
@@ -652,9 +352,8 @@ class Embedder(_Pretrained):
         ids = iter(
             self.source.tokenizer.encode_ids_batch([part for item in parts for part in item])
         )
-        found = self.network.run([self._row([next(ids) for _ in item]) for item in parts])
-        vectors = [row["vector"] for row in found]
-        return np.array(vectors, np.float32).reshape([len(found), self.width])
+        found = self._run([self._row([next(ids) for _ in item]) for item in parts])
+        return found.get("vector", np.zeros([0, self.width], np.float32))
 
     predict = embed  # the name that all models have
 
@@ -663,12 +362,14 @@ class Embedder(_Pretrained):
         """Returns H."""
         return int(self.network.outputs["vector"].shape[-1])
 
-    def _network(self, precision_name: str, sizes: Dict[str, int]) -> Runner:
-        if not exported.is_program(self.source.checkpoint):
-            return super()._network(precision_name, sizes)
-        names = {"vector": f"{self._pooling}_output"}
+    def _network(self, precision_name: str, batch_size: int) -> Network:
         path = self.source.checkpoint
-        return Exported(path, precision_name=precision_name, names=names, **sizes)
+        if not exported.is_program(path):
+            return super()._network(precision_name, batch_size)
+        names = {"vector": f"{self._pooling}_output"}
+        return ProgramNetwork(
+            path, precision_name=precision_name, names=names, batch_size=batch_size
+        )
 
     def _build(self, inputs: Tensors) -> Tensors:
         if self.source.hub_module:
@@ -752,9 +453,13 @@ class MaskFiller(_Pretrained):
           ValueError: a text without [MASK], or one that is too long for the model.
         """
         rows = [self._masked_row(text) for text in texts]
+        found = self._run(rows)
         return [
-            [self._proposals(found, number) for number in range(len(row[POSITIONS]))]
-            for row, found in zip(rows, self.network.run(rows))
+            [
+                self._proposals(found["ids"][number, place], found["shares"][number, place])
+                for place in range(len(row[POSITIONS]))
+            ]
+            for number, row in enumerate(rows)
         ]
 
     def _build(self, inputs: Tensors) -> Tensors:
@@ -797,10 +502,10 @@ class MaskFiller(_Pretrained):
         ids, space = self._ids(part), self.source.tokenizer.vocab.get(_SPACE)
         return ids[1:] if ids and ids[0] == space and not part[:1].isspace() else ids
 
-    def _proposals(self, found: Mapping[str, np.ndarray], number: int) -> List[Proposal]:
-        pieces = self.source.tokenizer.convert_ids_to_tokens(found["ids"][number].tolist())
+    def _proposals(self, ids: np.ndarray, shares: np.ndarray) -> List[Proposal]:
+        pieces = self.source.tokenizer.convert_ids_to_tokens(ids.tolist())
         words = (piece.replace(_SPACE, "") or piece for piece in pieces)
-        return [Proposal(*row) for row in zip(words, pieces, found["shares"][number].tolist())]
+        return [Proposal(*row) for row in zip(words, pieces, shares.tolist())]
 
 
 class OrderJudge(_Pretrained):
@@ -813,8 +518,8 @@ class OrderJudge(_Pretrained):
     def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
         """Returns for each pair of texts the probability that the second follows the first."""
         encode = self.source.tokenizer.encode_ids_batch
-        found = self.network.run([self._row(encode(list(pair))) for pair in texts])
-        return [float(row["order"][0]) for row in found]
+        found = self._run([self._row(encode(list(pair))) for pair in texts])
+        return found["order"][:, 0].tolist() if found else []
 
     def _build(self, inputs: Tensors) -> Tensors:
         if self.source.hub_module:

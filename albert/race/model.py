@@ -10,7 +10,6 @@ from typing import NamedTuple
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.race.features import NUM_CHOICES
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 METRICS = ("eval_accuracy", "eval_loss")
@@ -28,10 +27,13 @@ def choose(
     encoder: fine_tuning_utils.Encoder,
     features: fine_tuning_utils.Features,
     *,
-    num_choices: int,
     dropout_prob: float,
 ) -> Choice:
-    """Returns a softmax over the options, of one number for each option's pooled output."""
+    """Returns a softmax over the options, of one number for each option's pooled output.
+
+    Features are int32 [B, C, S].
+    """
+    num_choices = modeling.get_shape_list(features["input_ids"])[1]
     sequences = []
     for name in SEQUENCES:
         length = modeling.get_shape_list(features[name])[-1]
@@ -55,13 +57,13 @@ def losses_of(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
-def choice_head(dropout_prob: float, num_choices: int = NUM_CHOICES) -> fine_tuning_utils.Head:
+def choice_head(dropout_prob: float) -> fine_tuning_utils.Head:
     """Returns the head, with the outputs of `Choice` and label_ids."""
 
     def head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
-        found = choose(encoder, features, num_choices=num_choices, dropout_prob=dropout_prob)
+        found = choose(encoder, features, dropout_prob=dropout_prob)
         labels = tf.reshape(features["label_ids"], [-1])
         outputs = dict(found._asdict(), label_ids=labels)
         logged = {"accuracy": tf.equal(found.predictions, labels)}

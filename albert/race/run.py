@@ -1,26 +1,26 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""RACE, reading comprehension by multiple choice, as a task of training.fine_tuning.
+"""RACE, reading comprehension by multiple choice, as a task.
 
-outcome = fine_tuning.run(settings, RaceTask)
+    outcome = fine_tuning.run(settings, RaceTask)
 
 Dimensions: N questions, C options.
 """
 
 import json
 import logging
-import os
-from typing import Any, Callable, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from albert import fine_tuning_utils, tokenization
-from albert.data import batches
-from albert.race import examples, model
+from albert.data import batches, feature_cache
+from albert.race import examples as race_examples
 from albert.race import features as race_features
+from albert.race import model
 from albert.race.settings import RaceFlags
-from albert.training import distribution, evaluation, fine_tuning, metrics
-from albert.util import files
+from albert.training import distribution, evaluation, fine_tuned, metrics
+from albert.training.task import Outputs, Task
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -28,31 +28,54 @@ _LOGGER = logging.getLogger("albert")
 RESULTS_NAME = "predict_results.txt"
 ANSWERS_NAME = "predictions.json"
 PROBABILITIES_NAME = "test_results.tsv"
-BEST_METRIC = "eval_accuracy"
 
 # A split's cache is named by its use, and so is the flag that names another file.
 _USES = {"train": "train", "dev": "eval", "test": "predict"}
 
 
-class RaceTask(fine_tuning.Task):
+class Example(NamedTuple):
+    """A question on a passage, which has no other."""
+
+    passage: race_examples.Passage
+    key: race_examples.Key
+
+
+class Choice(NamedTuple):
+    """The option that a model has chosen."""
+
+    option: str
+    number: int  # its index
+    probabilities: List[float]  # of all options, in their order
+
+
+class RaceTask(Task):
     """Questions on passages, with four options each."""
 
     settings: RaceFlags
+    flags = RaceFlags
     description_name = "race.json"
-    best_metric = BEST_METRIC
-    training_only = ("max_seq_length", "max_qa_length")
+    labels = race_examples.LETTERS
+    recorded_flags = ("max_qa_length",)
 
-    def __init__(self, settings: RaceFlags, tokenizer: tokenization.FullTokenizer):
-        super().__init__(settings, tokenizer)
+    def __init__(
+        self,
+        settings: RaceFlags,
+        tokenizer: tokenization.FullTokenizer,
+        description: Mapping[str, Any],
+    ):
+        super().__init__(settings, tokenizer, description)
         self.name = settings.task_name
-        self._levels = examples.levels_of(settings.high_only, settings.middle_only)
+        self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
+        self._encoder = race_features.Encoder(
+            tokenizer, settings.max_seq_length, settings.max_qa_length
+        )
 
     @classmethod
     def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
         """Checks what is to be done, the levels, the lengths and the feature files."""
         if not (settings.do_train or settings.do_eval or settings.do_predict):
             raise UserError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")
-        examples.levels_of(settings.high_only, settings.middle_only)
+        race_examples.levels_of(settings.high_only, settings.middle_only)
         race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
         uses: Dict[str, str] = {}
         for name in ("train_file", "eval_file", "predict_file"):
@@ -66,142 +89,128 @@ class RaceTask(fine_tuning.Task):
     @property
     def published_name(self) -> str:
         """Results of one level alone are not those of all questions."""
-        return "race" if len(self._levels) == len(examples.LEVELS) else ""
+        return "race" if len(self._levels) == len(race_examples.LEVELS) else ""
 
-    @property
-    def keep_checkpoints(self) -> int:
-        """The flag has another name here."""
-        return self.settings.num_keep_checkpoint
+    # ---- data ----
 
-    def description(self) -> Dict[str, Any]:
-        """Returns what race.json says of the task."""
-        return dict(super().description(), max_qa_length=self.settings.max_qa_length)
-
-    # ---- data and model ----
-
-    def check_data(self) -> None:
-        """Reads the data of all parts."""
-        settings = self.settings
-        asked = (settings.do_train, settings.do_eval, settings.do_predict)
-        for wanted, split in zip(asked, examples.SPLITS):
-            if wanted and split != "train":  # training data is read before anything else
-                examples.read_split(settings.data_dir, split, levels=self._levels)
-            elif wanted:
-                examples.find_folders(settings.data_dir, split, self._levels)
-
-    def features(self, split: str) -> fine_tuning.Split:
-        """Returns the questions of a split and the file of their features."""
-        settings, use = self.settings, _USES[split]
-        found = examples.read_split(settings.data_dir, split, levels=self._levels)
+    def examples(self, split: str) -> List[Example]:
+        """Reads the questions of a split."""
+        found = race_examples.read_split(self.settings.data_dir, split, levels=self._levels)
         _LOGGER.info("%s", found.line(f"{self.name} {split}"))
+        passages = [
+            passage._replace(questions=(question,))
+            for passage in found.passages
+            for question in passage.questions
+        ]
+        return [Example(*pair) for pair in zip(passages, found.questions)]
+
+    def record_file(self, split: str) -> Tuple[str, bool]:
+        """Returns the file that a flag names, or race_eval.512.tf_record and so on."""
+        settings, use = self.settings, _USES[split]
         # Each worker writes features of its own.
         named = getattr(settings, f"{use}_file") if distribution.is_chief(settings) else None
-        usual = f"{self.name}_{use}.{settings.max_seq_length}.tf_record"
-        records = race_features.write_features(
-            found,
-            output_file=named or os.path.join(settings.cached_dir or settings.output_dir, usual),
-            max_seq_length=settings.max_seq_length,
-            max_qa_length=settings.max_qa_length,
-            tokenizer=self.tokenizer,
-            exact_path=bool(named),
-            description=f"{self.name} {split}",
+        return (named, True) if named else super().record_file(use)
+
+    def parse(self, text: Tuple[str, str, Sequence[str]]) -> Example:
+        """Returns the example for (article, question, options)."""
+        article, question, options = text
+        if isinstance(options, str) or not options:
+            raise UserError("A question needs a list of options.")
+        asked = race_examples.Question(question, tuple(options), None)
+        return Example(
+            race_examples.Passage("", article, (asked,)), race_examples.Key("", "", None)
         )
-        return fine_tuning.Split(found.questions, records)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
         return race_features.feature_spec(self.settings.max_seq_length)
 
-    def head(self) -> fine_tuning_utils.Head:
-        """Returns a softmax over the options."""
-        return model.choice_head(self.settings.dropout_prob)
+    def encode(self, examples: Sequence[Example], is_training: bool) -> feature_cache.Conversion:
+        """Returns a record for each question; those with fewer options than others are padded."""
+        passages = [example.passage for example in examples]
+        found = race_features.convert_passages(passages, self._encoder, self.tokenizer)
+        most = max(len(record["input_ids"]) for record in found.records)
+        blank = [[0] * self.settings.max_seq_length]
+        for record in found.records:
+            for name in self.sequences:
+                record[name] = list(record[name]) + blank * (most - len(record[name]))
+        return found
 
-    # ---- evaluation and prediction ----
+    # ---- the model and its answers ----
 
-    def eval_splits(self) -> Dict[str, fine_tuning.Split]:
-        """Returns the development data, whose questions measurements need."""
-        splits = super().eval_splits()
-        self._questions = splits["dev"].examples if splits else []
-        return splits
+    def head(
+        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
+    ) -> fine_tuning_utils.HeadOutput:
+        """Builds a softmax over the options."""
+        return model.choice_head(self.settings.dropout_prob)(features, encoder)
 
-    def measure(
-        self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
-    ) -> Dict[str, float]:
-        """Returns accuracy, also by level, and loss."""
-        return measure(self._questions, outputs["dev"])
+    def decode(self, examples: Sequence[Example], outputs: Outputs) -> List[Choice]:
+        """Returns the most probable option of each question."""
+        choices = []
+        for example, logits in zip(examples, outputs["logits"]):
+            options = example.passage.questions[0].options
+            weights = np.exp(logits[: len(options)] - max(logits[: len(options)]))
+            number = int(np.argmax(weights))
+            choices.append(Choice(options[number], number, (weights / weights.sum()).tolist()))
+        return choices
 
-    def predict(
-        self, checkpoint: str, outputs_of: Callable[[Any], Dict[str, np.ndarray]]
-    ) -> List[str]:
-        """Answers the test questions."""
-        features = self.features("test")
-        outputs = outputs_of(features)
-        self.predicted_scores = measure(features.examples, outputs)
-        return write_predictions(self.settings.output_dir, features.examples, outputs)
+    def measure(self, examples: Sequence[Example], outputs: Outputs) -> Dict[str, float]:
+        """Returns accuracy, also by level, and loss, where right answers are known; or {}."""
+        answers = np.array(
+            [-1 if item.key.answer is None else item.key.answer for item in examples]
+        )
+        levels = np.array([item.key.level for item in examples])
+
+        def outcome(chosen: np.ndarray) -> metrics.Outcome:
+            sides = (answers, outputs["predictions"], outputs["per_example_loss"])
+            return metrics.Outcome(*(side[chosen] for side in sides))
+
+        known = answers >= 0
+        if not known.any():
+            return {}
+        measured = metrics.compute(model.METRICS, outcome(known))
+        for level in race_examples.LEVELS:
+            chosen = known & (levels == level)
+            if chosen.any():
+                accuracy = metrics.compute([self.best_metric], outcome(chosen))
+                measured[f"{self.best_metric}_{level}"] = accuracy[self.best_metric]
+        return measured
+
+    predicted_metrics = measure
+
+    def predictions(
+        self, split: str, examples: Sequence[Example], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Returns the files with the answers.
+
+        predictions.json has the letter of the answer to each question; test_results.tsv the
+        probabilities of the options, a line a question; predict_results.txt how many questions
+        there are and, if the right answers are known, the measurements.
+        """
+        letters = [self.labels[number] for number in outputs["predictions"]]
+        answers = {item.key.identity: letter for item, letter in zip(examples, letters)}
+        rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
+        results: Dict[str, Any] = {"num_questions": len(examples)}
+        results.update(self.measure(examples, outputs))
+        _LOGGER.info("Test: %s", evaluation.in_short(results))
+        return {
+            # In the order of the questions, as the probabilities are.
+            ANSWERS_NAME: json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
+            PROBABILITIES_NAME: "".join(row + "\n" for row in rows),
+            RESULTS_NAME: "".join(f"{name} = {results[name]}\n" for name in sorted(results)),
+        }
 
 
-def measure(
-    questions: Sequence[examples.Key], outputs: Mapping[str, np.ndarray]
-) -> Dict[str, float]:
-    """Returns accuracy and loss of the questions whose answers are known, also by level.
+class Answerer(fine_tuned.Model):
+    """A model for RACE; options are those of `fine_tuned.Model`."""
 
-    Args:
-      questions: N.
-      outputs: predictions int32 [N] and per_example_loss float32 [N], in their order.
+    def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
+        super().__init__(RaceTask, model_dir, checkpoint, **{"batch_size": 8, **options})
 
-    Returns:
-      eval_accuracy, eval_loss, and eval_accuracy_middle and eval_accuracy_high if there are
-      questions of that level; {} if no answer is known.
-    """
-    known = np.array([question.answer is not None for question in questions])
-    if not known.any():
-        return {}
-    answers = np.array([-1 if item.answer is None else item.answer for item in questions])
-    levels = np.array([question.level for question in questions])
+    def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
+        """Returns the option that answers a question on an article.
 
-    def outcome(chosen: np.ndarray) -> metrics.Outcome:
-        sides = (answers, outputs["predictions"], outputs["per_example_loss"])
-        return metrics.Outcome(*(side[chosen] for side in sides))
-
-    measured = metrics.compute(model.METRICS, outcome(known))
-    for level in examples.LEVELS:
-        chosen = known & (levels == level)
-        if chosen.any():
-            accuracy = metrics.compute([BEST_METRIC], outcome(chosen))[BEST_METRIC]
-            measured[f"{BEST_METRIC}_{level}"] = accuracy
-    return measured
-
-
-def write_predictions(
-    output_dir: str,
-    questions: Sequence[examples.Key],
-    outputs: Mapping[str, np.ndarray],
-) -> List[str]:
-    """Writes the predictions of N questions; returns the files' paths.
-
-    predictions.json has the letter of the answer to each question; test_results.tsv the
-    probabilities of the options, a line a question; predict_results.txt `key = value` lines: how
-    many questions there are and, if the right answers are known, the measurements.
-
-    Args:
-      output_dir: their folder.
-      questions: N.
-      outputs: predictions int32 [N], probabilities float32 [N, C], per_example_loss float32 [N].
-    """
-    letters = [examples.LETTERS[number] for number in outputs["predictions"]]
-    answers = {question.identity: letter for question, letter in zip(questions, letters)}
-    rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
-    results = {"num_questions": len(questions), **measure(questions, outputs)}
-    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
-    _LOGGER.info("Test: %s", evaluation.in_short(results))
-    contents = {
-        # In the order of the questions, as the probabilities are.
-        ANSWERS_NAME: json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
-        PROBABILITIES_NAME: "".join(row + "\n" for row in rows),
-        RESULTS_NAME: "".join(line + "\n" for line in lines),
-    }
-    paths = []
-    for name, content in contents.items():
-        paths.append(os.path.join(output_dir, name))
-        files.atomic_write_text(paths[-1], content)
-    return paths
+        An article that is too long is cut at its end. The question may have a blank (_) for the
+        option, as in RACE.
+        """
+        return self.predict([(article, question, options)])[0]

@@ -10,12 +10,11 @@ Dimensions: B batch, S max_seq_length.
 
 import logging
 import os
-from typing import Dict, Mapping, NamedTuple, Optional
+from typing import Callable, Dict, Mapping
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling
 from albert.pretrained import exported, warm_start
 from albert.pretrained.saved_model import Inputs
 from albert.runtimes import compat, estimator
@@ -26,15 +25,6 @@ TFLITE_NAME = "albert_model.tflite"
 _LOGGER = logging.getLogger("albert")
 
 _TOLERANCE = 1e-4  # of the converted model's logits
-
-
-class SquadModel(NamedTuple):
-    """A fine-tuned model."""
-
-    config: Optional[modeling.AlbertConfig]
-    checkpoint: str
-    hub_module: Optional[str]
-    max_seq_length: int
 
 
 def answer_mask(inputs: Inputs) -> tf.Tensor:
@@ -49,23 +39,22 @@ def answer_mask(inputs: Inputs) -> tf.Tensor:
     return 1.0 - tf.maximum(paragraph, first)
 
 
-def outputs_of(
-    model: SquadModel, head: fine_tuning_utils.Head, inputs: Inputs
-) -> Dict[str, tf.Tensor]:
-    """Returns the head's outputs, by name."""
-    encoder = fine_tuning_utils.Encoder(model.config, False, hub_module=model.hub_module)
-    features = dict(inputs._asdict(), p_mask=answer_mask(inputs))
-    outputs = head(features, encoder).outputs
-    return {name: tf.identity(value, name=name) for name, value in outputs.items()}
-
-
-def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.Head) -> str:
+def export_tflite(
+    export_dir: str,
+    build: Callable[[Inputs], Mapping[str, tf.Tensor]],
+    checkpoint: str,
+    *,
+    max_seq_length: int,
+    vocab_size: int,
+) -> str:
     """Writes export_dir/albert_model.tflite, which reads int32 [1, S], and compares it.
 
     Args:
       export_dir: folder; made if need be.
-      model: what to export.
-      head: the v1 head, whose outputs start_logits and end_logits are [1, S].
+      build: builds the network of v1 on its inputs; start_logits and end_logits are [1, S].
+      checkpoint: path prefix of the weights.
+      max_seq_length: S.
+      vocab_size: tokens to compare with.
 
     Returns:
       The file.
@@ -76,13 +65,13 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
     """
     graph = tf.Graph()
     with graph.as_default():
-        shape = [1, model.max_seq_length]
+        shape = [1, max_seq_length]
         inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
-        outputs = outputs_of(model, head, inputs)
+        outputs = dict(build(inputs))
         with tf.Session(graph=graph, config=compat.session_config()) as session:
-            warm_start.restore_weights(session, model.checkpoint)
+            warm_start.restore_weights(session, checkpoint)
             content = exported.converted(session, inputs, outputs)
-            sample = _sample(model)
+            sample = _sample(max_seq_length, vocab_size)
             feed = {inputs._asdict()[name]: value for name, value in sample.items()}
             expected = session.run(outputs, feed)
     found = run_tflite(content, sample)
@@ -99,12 +88,10 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
     return path
 
 
-def _sample(model: SquadModel) -> Dict[str, np.ndarray]:
+def _sample(length: int, vocab_size: int) -> Dict[str, np.ndarray]:
     """A sequence of three quarters of the length."""
-    length = model.max_seq_length
     places = np.arange(length)[None]
     used = (places < 3 * length // 4).astype(np.int32)
-    vocab_size = model.config.vocab_size if model.config else 100
     ids = np.random.RandomState(0).randint(0, vocab_size, [1, length])
     return {
         "input_ids": (ids * used).astype(np.int32),

@@ -1,58 +1,54 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The two versions of SQuAD as tasks of training.fine_tuning.
+"""The two versions of SQuAD as tasks.
 
     outcome = fine_tuning.run(settings, SquadV1)
 
 Dimensions: F windows.
 """
 
+import json
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, tokenization
-from albert.data import batches
-from albert.pretrained import saved_model
+from albert.data import batches, feature_cache
+from albert.pretrained import inference, model_vocabulary
+from albert.pretrained.saved_model import Inputs
 from albert.squad import decoding, heads
 from albert.squad import examples as squad_examples
 from albert.squad import export as squad_export
 from albert.squad import features as squad_features
 from albert.squad import metrics as squad_metrics
-from albert.squad.decoding import Predictions
-from albert.squad.settings import SquadFlags, SquadV2Flags
-from albert.training import evaluation, fine_tuning
+from albert.squad.examples import SquadExample
+from albert.squad.settings import SquadFlags, SquadV1Flags, SquadV2Flags
+from albert.training import fine_tuned
+from albert.training.task import Outputs, Split, Task
 from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 _FILES = (
-    "train_file",
-    "predict_file",
-    "train_feature_file",
-    "predict_feature_file",
-    "predict_feature_left_file",
-    "export_dir",
+    *("train_file", "predict_file", "train_feature_file", "predict_feature_file"),
+    *("predict_feature_left_file", "export_dir"),
 )
-_THRESHOLD_KEY = "null_score_diff_threshold"
+_LENGTHS = ("doc_stride", "max_query_length")
+_THRESHOLD = "null_score_diff_threshold"
 
 
-# ---- the task ----
+class Answer(NamedTuple):
+    """The answer to a question."""
+
+    text: str  # from the context; "" where there is none (v2), "empty" where none was found (v1)
+    probability: float  # among the best answers
+    null_odds: Optional[float]  # the higher, the likelier there is no answer; None of a v1 model
 
 
-class Decoded(NamedTuple):
-    """The answers of a checkpoint."""
-
-    predictions: Predictions
-    scores: Dict[str, float]  # none where the right answers are unknown
-    num_found: int  # questions for which the model found an answer, given or not
-
-
-class SquadTask(fine_tuning.Task):
+class SquadTask(Task):
     """Questions on paragraphs; a subclass is a version of SQuAD.
 
     --do_predict evaluates every checkpoint on --predict_file, where its right answers are known,
@@ -62,18 +58,21 @@ class SquadTask(fine_tuning.Task):
     settings: SquadFlags
     description_name = "squad.json"
     best_metric = "f1"
-    per_cent = 1.0
+    metric_scale = 1.0
     sequences = squad_features.SEQUENCES
-    training_only = ("max_seq_length", "doc_stride", "max_query_length")
-    decoding_keys: Tuple[str, ...] = ("n_best_size", "max_answer_length")
+    free_keys: Tuple[str, ...] = ("n_best_size", "max_answer_length")
+    recorded_flags: Tuple[str, ...] = (*_LENGTHS, *free_keys)
     has_impossible = False  # whether there may be questions without an answer
-    has_lite_model = False  # whether a TensorFlow Lite model is exported too
 
-    def __init__(self, settings: SquadFlags, tokenizer: tokenization.FullTokenizer):
-        super().__init__(settings, tokenizer)
-        self._questions: Optional[squad_features.SquadFeatures] = None
-        self._gold: Optional[squad_metrics.GoldAnswers] = None
-        self._best: Dict[str, Decoded] = {}  # one entry: thousands of n-best lists are large
+    def __init__(
+        self,
+        settings: SquadFlags,
+        tokenizer: tokenization.FullTokenizer,
+        description: Mapping[str, Any],
+    ):
+        super().__init__(settings, tokenizer, description)
+        self._data: Dict[str, squad_examples.SquadData] = {}
+        self._windows: Tuple[Any, Any] = (None, None)  # the last examples, and theirs
 
     @classmethod
     def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
@@ -103,57 +102,26 @@ class SquadTask(fine_tuning.Task):
             if other != name and {name, other} != {"train_file", "predict_file"}:
                 raise UserError(f"--{name} and --{other} are both {path}. Name different files.")
 
-    @property
-    def eval_batch_size(self) -> int:
-        """Evaluation is part of prediction."""
-        return self.settings.predict_batch_size
+    # ---- data ----
 
-    def description(self) -> Dict[str, Any]:
-        """Returns what squad.json says of the task."""
-        names = ("doc_stride", "max_query_length", *self.decoding_keys)
-        return dict(super().description(), **{name: getattr(self.settings, name) for name in names})
-
-    # ---- data and model ----
-
-    def check_data(self) -> None:
-        """Reads the questions to answer, so that mistakes in them show before the training."""
+    def splits(self, use: str) -> List[str]:
+        """Returns --predict_file, which is evaluated too if its right answers are known."""
         if not self.settings.do_predict:
-            return
-        self._questions = self.features("predict")
-        data = self._questions.data
+            return []
+        data = self._read("predict")
         unknown = sum(not item.has_gold for item in data.examples)
-        if not unknown:
-            self._gold = {item.qas_id: item.answers for item in data.examples}
-            return
-        _LOGGER.info(
-            "%d of %d questions in %s come without answers: predicting without scores.",
-            *(unknown, len(data.examples), data.path),
-        )
+        return [] if use == "dev" and unknown else ["predict"]
 
-    def features(self, split: str) -> squad_features.SquadFeatures:
-        """Returns the features of --train_file or --predict_file."""
-        settings, is_training = self.settings, split == "train"
-        data = self._read(getattr(settings, f"{split}_file"), is_training)
-        named = getattr(settings, f"{split}_feature_file")
-        folder = settings.cached_dir or settings.output_dir
-        if settings.predict_feature_left_file and not is_training:
-            _LOGGER.info("--predict_feature_left_file is not used.")
-        usual = os.path.join(folder, f"{self.name}_{split}.{settings.max_seq_length}.tf_record")
-        return squad_features.write_features(
-            data,
-            output_file=named or usual,
-            exact_path=bool(named),
-            max_seq_length=settings.max_seq_length,
-            doc_stride=settings.doc_stride,
-            max_query_length=settings.max_query_length,
-            tokenizer=self.tokenizer,
-            is_training=is_training,
-            description=f"{self.name} {split}",
-        )
+    def examples(self, split: str) -> List[SquadExample]:
+        """Returns the questions of --train_file or --predict_file."""
+        return self._read(split).examples
 
-    def _read(self, path: str, is_training: bool) -> squad_examples.SquadData:
-        limit = self.settings.max_misaligned_answers
-        data = squad_examples.read_dataset(path, is_training, max_misaligned=limit)
+    def _read(self, split: str) -> squad_examples.SquadData:
+        """The file of a split, read once."""
+        if split in self._data:
+            return self._data[split]
+        path, limit = getattr(self.settings, f"{split}_file"), self.settings.max_misaligned_answers
+        data = squad_examples.read_dataset(path, split == "train", max_misaligned=limit)
         impossible = [item for item in data.examples if item.has_gold and not item.answers]
         if impossible and not self.has_impossible:
             raise UserError(
@@ -161,143 +129,195 @@ class SquadTask(fine_tuning.Task):
                 f"first is {impossible[0].qas_id}. SQuAD v1.1 has no such questions: use "
                 "run_squad_v2."
             )
+        unknown = sum(not item.has_gold for item in data.examples)
+        if unknown:
+            _LOGGER.info(
+                "%d of %d questions in %s come without answers: predicting without scores.",
+                *(unknown, len(data.examples), path),
+            )
+        self._data[split] = data
         return data
+
+    def record_file(self, split: str) -> Tuple[str, bool]:
+        """Returns --train_feature_file or --predict_feature_file, or the usual file."""
+        named = getattr(self.settings, f"{split}_feature_file")
+        return (named, True) if named else super().record_file(split)
+
+    def features(self, split: str) -> Split:
+        """Returns the questions and their windows' records."""
+        path, is_exact = self.record_file(split)
+        found = squad_features.write_features(
+            self._read(split),
+            output_file=path,
+            exact_path=is_exact,
+            tokenizer=self.tokenizer,
+            is_training=split == "train",
+            description=f"{self.name} {split}",
+            **self._lengths(),
+        )
+        self._windows = found.data.examples, found.windows
+        return Split(found.data.examples, found.records)
+
+    def _lengths(self) -> Dict[str, int]:
+        return {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
+
+    def parse(self, text: Sequence[str]) -> SquadExample:
+        """Returns the example for a pair (question, context)."""
+        parts = inference.parts_of(text)
+        if len(parts) != 2:
+            raise UserError("It must be a pair (question, context).")
+        return SquadExample("", *parts)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
         return squad_features.feature_spec(self.settings.max_seq_length, is_training)
 
-    def count(self, features: squad_features.SquadFeatures) -> int:
-        """Returns the number of questions; each has one window or several."""
-        return len(features.data.examples)
+    def encode(
+        self, examples: Sequence[SquadExample], is_training: bool
+    ) -> feature_cache.Conversion:
+        """Returns the records of the windows of some questions."""
+        found: List[squad_features.InputFeatures] = []
+        squad_features.convert_examples_to_features(
+            examples,
+            self.tokenizer,
+            **self._lengths(),
+            is_training=is_training,
+            output_fn=found.append,
+            do_lower_case=self.settings.do_lower_case,
+        )
+        windows = squad_features.windows_of(found, self.settings.max_seq_length)
+        self._windows = examples, windows
+        names = squad_features.SEQUENCES
+        records = [
+            {"unique_ids": item.unique_id, **{name: getattr(item, name) for name in names}}
+            for item in found
+        ]
+        return feature_cache.Conversion(records)
 
-    def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
-        """Returns the head; `width` is what predicted logits are padded to."""
-        raise NotImplementedError
+    def windows(self, examples: Sequence[SquadExample]) -> squad_features.Windows:
+        """Returns how the records of examples relate to their paragraphs."""
+        known = self._windows
+        if known[0] is not examples:
+            self.encode(examples, False)
+            known = self._windows
+        return known[1]
 
-    def head(self) -> fine_tuning_utils.Head:
-        """Returns the head with outputs of one width."""
-        return self.build_head(self.settings.max_seq_length)
-
-    # ---- evaluation ----
-
-    def eval_splits(self) -> Dict[str, Any]:
-        """Returns the questions of --predict_file if the right answers are known."""
-        return {} if self._gold is None else {"predict": self._questions}
-
-    def fingerprint(self) -> Dict[str, Any]:
-        """Returns the flags of decoding and the file, as its records do not hold the answers."""
-        names = [*self.decoding_keys, *[_THRESHOLD_KEY] * self.has_impossible]
-        content = {name: getattr(self.settings, name) for name in names}
-        content["questions"] = files.file_fingerprint(self._questions.data.path)
-        return content
-
-    def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
-        """Returns the answers of a checkpoint, given the outputs of the head, [F, ...] each."""
-        raise NotImplementedError
+    # ---- answers ----
 
     def limits(self) -> decoding.Limits:
         """Returns how many answers are looked at."""
-        return decoding.Limits.of(self.description())
+        names = set(decoding.Limits._fields) & set(self.settings.to_dict())
+        return decoding.Limits(**{name: getattr(self.settings, name) for name in names})
 
-    def measure(
-        self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
-    ) -> Dict[str, float]:
-        """Returns a checkpoint's scores, and keeps the answers of the best one."""
-        decoded = self.decode(checkpoint, outputs["predict"])
-        best = next(iter(self._best.values()), None)
-        # Of equal ones the later is the best, see training.evaluation.
-        if best is None or decoded.scores[self.best_metric] >= best.scores[self.best_metric]:
-            self._best = {checkpoint: decoded}
-        return decoded.scores
+    def answers(
+        self, examples: Sequence[SquadExample], outputs: Outputs, gold: Any = None
+    ) -> decoding.Predictions:
+        """Returns the answers with all that is known of them; `gold` sets the v2 threshold."""
+        raise NotImplementedError
 
-    def after_evaluation(
-        self,
-        summary: evaluation.EvaluationSummary,
-        fingerprint: Mapping[str, Any],
-        measure: Callable[[str], Mapping[str, float]],
-    ) -> None:
-        """Knows the answers of the best checkpoint by the name of its copy."""
-        if summary.best:
-            best = f"model.ckpt-{summary.best.step}"
-            known = self._best.get(os.path.join(self.settings.output_dir, best))
-            if known:
-                self._best[summary.best_checkpoint] = known
+    def decode(self, examples: Sequence[SquadExample], outputs: Outputs) -> List[Answer]:
+        """Returns the answer to each question."""
+        # Of a program, the questions have no names.
+        named = [
+            SquadExample(item.qas_id or str(number), item.question_text, item.paragraph_text)
+            for number, item in enumerate(examples)
+        ]
+        self._windows = named, self.windows(examples)
+        found = self.answers(named, outputs)
+        odds = found.null_odds or {}
+        return [
+            Answer(text, found.nbest[name][0]["probability"], odds.get(name))
+            for name, text in found.answers.items()
+        ]
 
-    # ---- prediction and export ----
+    def identity(self) -> Dict[str, Any]:
+        """Returns the flags of decoding and the file, as its records do not hold the answers."""
+        names = [*self.free_keys, *[_THRESHOLD] * self.has_impossible]
+        content = {name: getattr(self.settings, name) for name in names}
+        content["questions"] = files.file_fingerprint(self.settings.predict_file)
+        return content
 
-    def predict(
-        self, checkpoint: str, outputs_of: Callable[[Any], Dict[str, np.ndarray]]
-    ) -> List[str]:
-        """Answers the questions of --predict_file."""
-        decoded = self._best.get(checkpoint)
-        if not decoded:
-            decoded = self.decode(checkpoint, outputs_of(self._questions))
-        predictions = decoded.predictions
-        if not decoded.num_found and (self._gold is None or any(self._gold.values())):
+    def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
+        """Returns the scores of the official script."""
+        gold = {item.qas_id: item.answers for item in examples}
+        return self.scores(gold, self.answers(examples, outputs, gold))
+
+    def scores(self, gold: Any, found: decoding.Predictions) -> Dict[str, float]:
+        """Returns the scores of answers."""
+        return squad_metrics.evaluate_v1(gold, found.answers)
+
+    def predictions(
+        self, split: str, examples: Sequence[SquadExample], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Returns the files with the answers."""
+        found = self.answers(examples, outputs)
+        if not any(text not in ("", "empty") for text in found.answers.values()):
             _LOGGER.warning(
-                "None of the %d questions got an answer: the model has not learnt to answer, was "
-                "not loaded, or its outputs are not finite (or --null_score_diff_threshold is too "
-                "low). Train longer or with another --seed, and check the report on the first "
-                "weights.",
-                len(predictions.answers),
+                "None of the %d questions got an answer: the model has not learnt to answer (or "
+                "--null_score_diff_threshold is too low). Train longer or with another --seed, and "
+                "check the report on the first weights.",
+                len(found.answers),
             )
-        folder = self.settings.output_dir
-        paths = {name: os.path.join(folder, name) for name in decoding.NAMES}
-        _keep_other_answers(paths, predictions)
-        return predictions.write(paths)
+        contents = dict(zip(decoding.NAMES, found))
+        return {
+            name: json.dumps(content, indent=4) + "\n"
+            for name, content in contents.items()
+            if content is not None
+        }
 
-    def export(self, run: fine_tuning.FineTuning, checkpoint: str) -> str:
-        """Exports a SavedModel and, for version 1.1, a TensorFlow Lite file."""
-        settings = self.settings
-        model = squad_export.SquadModel(
-            run.config, checkpoint, settings.albert_hub_module_handle, settings.max_seq_length
-        )
-        head = self.build_head(None)
-        folder = saved_model.export_saved_model(
-            settings.export_dir,
-            lambda inputs: squad_export.outputs_of(model, head, inputs),
-            checkpoint,
-            max_seq_length=settings.max_seq_length,
-            extra_files=run.portable_files(more=self.found_by_evaluation(checkpoint)),
-        )
-        if self.has_lite_model:
-            squad_export.export_tflite(settings.export_dir, model, head)
-        return folder
+    # ---- the model ----
 
-    def found_by_evaluation(self, checkpoint: str) -> Dict[str, Any]:
-        """Returns what an exported model's description says of its checkpoint."""
-        del checkpoint
-        return {}
+    def head(
+        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
+    ) -> fine_tuning_utils.HeadOutput:
+        """Builds the head."""
+        if "p_mask" not in features:  # of an exported model
+            inputs = Inputs(*(features[name] for name in Inputs._fields))
+            features = dict(features, p_mask=squad_export.answer_mask(inputs))
+        return self.build_head()(features, encoder)
+
+    def build_head(self) -> fine_tuning_utils.Head:
+        """Returns the head of this version."""
+        raise NotImplementedError
 
 
 class SquadV1(SquadTask):
     """SQuAD v1.1: every question has an answer."""
 
+    flags = SquadV1Flags
     name = "squad_v1"
-    has_lite_model = True
+    fills = dict.fromkeys(heads.SpanLogits._fields, heads.IMPOSSIBLE)
 
-    def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
+    def build_head(self) -> fine_tuning_utils.Head:
         """Returns a start and an end for each window."""
-        return heads.v1_head(width)
+        return heads.v1_head(None)
 
-    def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
+    def answers(
+        self, examples: Sequence[SquadExample], outputs: Outputs, gold: Any = None
+    ) -> decoding.Predictions:
         """Returns the most likely spans."""
-        questions = self._questions
-        examples = questions.data.examples
-        answers = decoding.v1_answers(outputs, questions.windows, examples, limits=self.limits())
-        predictions = decoding.v1_predictions(answers, examples)
-        gold = self._gold
-        scores = {} if gold is None else squad_metrics.evaluate_v1(gold, predictions.answers)
-        return Decoded(predictions, scores, sum(map(bool, answers)))
+        found = decoding.v1_answers(outputs, self.windows(examples), examples, limits=self.limits())
+        return decoding.v1_predictions(found, examples)
+
+    def export_more(self, export_dir: str, build: Callable[[Inputs], Any], checkpoint: str) -> None:
+        """Writes a TensorFlow Lite file."""
+        squad_export.export_tflite(
+            export_dir,
+            build,
+            checkpoint,
+            max_seq_length=self.settings.max_seq_length,
+            vocab_size=len(self.tokenizer.vocab),
+        )
 
 
 class SquadV2(SquadTask):
     """SQuAD v2.0: questions may have no answer."""
 
     settings: SquadV2Flags
+    flags = SquadV2Flags
     name = "squad_v2"
-    decoding_keys = decoding.Limits._fields
+    free_keys = decoding.Limits._fields
+    recorded_flags = (*_LENGTHS, *free_keys)
     has_impossible = True
 
     @classmethod
@@ -314,63 +334,64 @@ class SquadV2(SquadTask):
         if threshold is not None and not np.isfinite(threshold):
             raise UserError(f"--null_score_diff_threshold={threshold} is not a finite number.")
 
-    def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
+    def build_head(self) -> fine_tuning_utils.Head:
         """Returns the best starts, and the best ends of each of them, for each window."""
-        settings = self.settings
-        beam = heads.BeamSize(settings.start_n_top, settings.end_n_top)
-        return heads.v2_head(beam, settings.dropout_prob)
+        beam = heads.BeamSize(self.settings.start_n_top, self.settings.end_n_top)
+        return heads.v2_head(beam, self.settings.dropout_prob)
 
-    def found_by_evaluation(self, checkpoint: str) -> Dict[str, Any]:
-        """Returns the threshold."""
-        return {_THRESHOLD_KEY: _threshold(self.settings, checkpoint)}
-
-    def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
-        """Returns the most likely spans, and none where the null score is above the threshold."""
-        settings, questions, gold = self.settings, self._questions, self._gold
-        examples = questions.data.examples
-        answers, odds = decoding.v2_answers(
-            outputs, questions.windows, examples, limits=self.limits()
+    def threshold(self) -> float:
+        """Returns the null score up to which answers are kept."""
+        known = (
+            self.settings.null_score_diff_threshold,
+            self.metrics.get(_THRESHOLD),
+            self.description.get(_THRESHOLD),
         )
-        threshold = settings.null_score_diff_threshold
-        if gold is None:
-            threshold = _threshold(settings, checkpoint)
-        elif threshold is None:
+        return next((value for value in known if value is not None), 0.0)
+
+    def answers(
+        self, examples: Sequence[SquadExample], outputs: Outputs, gold: Any = None
+    ) -> decoding.Predictions:
+        """Returns the most likely spans, and none where the null score is above the threshold."""
+        answers, odds = decoding.v2_answers(
+            outputs, self.windows(examples), examples, limits=self.limits()
+        )
+        threshold = self.threshold()
+        if gold and self.settings.null_score_diff_threshold is None:
             every = decoding.v2_predictions(answers, odds, examples)
             threshold = squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
-        predictions = decoding.v2_predictions(answers, odds, examples, threshold=threshold)
-        scores = {}
-        if gold is not None:
-            scores = squad_metrics.evaluate_v2(gold, predictions.answers, predictions.null_odds)
-            scores = dict(scores, **{_THRESHOLD_KEY: threshold})
-        return Decoded(predictions, scores, sum(map(bool, predictions.answers.values())))
+            self.metrics = {_THRESHOLD: threshold}
+        return decoding.v2_predictions(answers, odds, examples, threshold=threshold)
+
+    def scores(self, gold: Any, found: decoding.Predictions) -> Dict[str, float]:
+        """Returns the scores of answers, and the threshold."""
+        scores = squad_metrics.evaluate_v2(gold, found.answers, found.null_odds)
+        return dict(scores, **{_THRESHOLD: self.threshold()})
+
+    def predictions(
+        self, split: str, examples: Sequence[SquadExample], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Says where the threshold comes from."""
+        if self.settings.null_score_diff_threshold is None and _THRESHOLD not in self.metrics:
+            _LOGGER.warning(
+                "There is no evaluation to take the threshold of the null score from; taking %g. "
+                "--null_score_diff_threshold sets another.",
+                self.threshold(),
+            )
+        return super().predictions(split, examples, outputs)
+
+    def served(self) -> Dict[str, Any]:
+        """Returns the threshold."""
+        return {_THRESHOLD: self.threshold()}
 
 
-def _threshold(settings: SquadV2Flags, checkpoint: str) -> float:
-    """The null score up to which answers are kept: the flag's, the evaluation's, or 0."""
-    if settings.null_score_diff_threshold is not None:
-        return settings.null_score_diff_threshold
-    metrics = evaluation.recorded_metrics(checkpoint, settings.output_dir)
-    threshold = metrics.get(_THRESHOLD_KEY)
-    if threshold is None:
-        _LOGGER.warning(
-            "There is no evaluation of %s to take the threshold of the null score from; taking 0. "
-            "--null_score_diff_threshold sets another.",
-            checkpoint,
-        )
-        return 0.0
-    _LOGGER.info(
-        "Answers with a null score above %.4g are left empty, as its evaluation found.", threshold
-    )
-    return threshold
+class Reader(fine_tuned.Model):
+    """A model for SQuAD v1.1 or v2.0; options are those of `fine_tuned.Model`."""
 
+    def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
+        description, _ = model_vocabulary.read_description(os.path.expanduser(str(model_dir)))
+        task = SquadV2 if description.get("task") == SquadV2.name else SquadV1
+        super().__init__(task, model_dir, checkpoint, **{"batch_size": 8, **options})
 
-def _keep_other_answers(paths: Mapping[str, str], predictions: Predictions) -> None:
-    """Renames answers to other questions, of an earlier run."""
-    present = evaluation.read_document(paths[decoding.PREDICTIONS_NAME])
-    if present is None or set(present) == set(predictions.answers):
-        return
-    for path in paths.values():
-        if tf.io.gfile.exists(path):
-            kept = files.unused_name(path)
-            tf.io.gfile.rename(path, kept)
-            _LOGGER.info("Kept answers to other questions as %s.", kept)
+    def answer(self, question: str, context: str) -> Answer:
+        """Returns the answer that the context, of any length, gives to a question."""
+        return self.predict([(question, context)])[0]

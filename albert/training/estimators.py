@@ -14,7 +14,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -23,7 +23,7 @@ from albert import modeling
 from albert.checkpoints import checkpoint_files
 from albert.configs.flags import TrainingFlags
 from albert.data import record_damage
-from albert.pretrained import released, warm_start
+from albert.pretrained import network, released, warm_start
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
@@ -602,113 +602,29 @@ def evaluator(
     return evaluate
 
 
-class OutputCollector:
-    """Runs checkpoints over a data set; builds the graph once.
+def tpu_outputs(
+    settings: TrainingFlags,
+    model_fn: ModelFn,
+    input_fn: InputFn,
+    checkpoint: str,
+    *,
+    batch_size: int,
+) -> Dict[str, np.ndarray]:
+    """Returns a checkpoint's predictions on a TPU for all examples, [N, ...] each, in their order.
 
-    with OutputCollector(settings, model_fn, input_fn, examples=408, ...) as collector:
-        outputs = collector.run("model.ckpt-100")  # name -> [N, ...]
+    The predictions of model_fn have example_index and is_real_example.
     """
-
-    def __init__(
-        self,
-        settings: TrainingFlags,
-        model_fn: ModelFn,
-        input_fn: InputFn,
-        *,
-        batch_size: int,
-        examples: int,
-        name: str,
-    ):
-        """Remembers what to run; nothing is built before the first checkpoint.
-
-        The predictions of model_fn have example_index and is_real_example; input_fn serves each of
-        the N examples once, in batches of B; `name` is shown as progress.
-        """
-        self._settings = settings
-        self._model_fn = model_fn
-        self._input_fn = input_fn
-        self._batch_size = batch_size
-        self._examples = examples
-        self._name = name
-        self._session: Optional[tf.Session] = None
-        self._readings: List[record_damage.Reading] = []
-
-    def __enter__(self) -> "OutputCollector":
-        return self
-
-    def __exit__(self, *_) -> None:
-        if self._session is not None:
-            self._session.close()
-
-    def run(self, checkpoint: str) -> Dict[str, np.ndarray]:
-        """Returns a checkpoint's predictions for all examples, in their order.
-
-        Where batches differ in length, shorter ones have zeros at the end.
-        """
-        batches = self._tpu_batches if self._settings.use_tpu else self._batches
-        parts: Dict[str, List[np.ndarray]] = {}
-        bar = progress.Progress(self._name, self._examples, unit="examples")
-        with bar, record_damage.explained(readings=self._readings):
-            for batch in batches(checkpoint):
-                real = batch["is_real_example"] > 0
-                for name, value in batch.items():
-                    parts.setdefault(name, []).append(value[real])
-                bar.update(int(real.sum()), "")
-        outputs = {name: _joined(values) for name, values in parts.items()}
-        order = np.argsort(outputs.pop("example_index"), kind="stable")
-        del outputs["is_real_example"]
-        return {name: value[order] for name, value in outputs.items()}
-
-    def _build(self) -> None:
-        """Builds the graph of prediction, and a session in it."""
-        graph = tf.Graph()
-        with graph.as_default():
-            tf.set_random_seed(self._settings.seed)
-            dataset = self._input_fn({"batch_size": self._batch_size})
-            self._iterator = tf.data.make_initializable_iterator(dataset)
-            features = self._iterator.get_next()
-            spec = self._model_fn(features, None, tf_estimator.ModeKeys.PREDICT, {})
-            self._predictions = spec.predictions
-            self._variables = tf.global_variables()
-            self._saver = tf.train.Saver(self._variables)
-            self._tables = tf.tables_initializer()
-            graph.finalize()
-        self._session = tf.Session(graph=graph, config=compat.session_config())
-
-    def _batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
-        """The predictions of each batch."""
-        if self._session is None:
-            self._build()
-        with checkpoint_files.explained(checkpoint), self._session.graph.as_default():
-            # Outside of a graph, TensorFlow 2 means eager mode.
-            purpose = "There is no predicting with"
-            training_hooks.check_restorable(checkpoint, self._variables, purpose)
-            self._saver.restore(self._session, checkpoint)
-        self._session.run([self._iterator.initializer, self._tables])
-        while True:
-            try:
-                yield self._session.run(self._predictions)
-            except tf.errors.OutOfRangeError:
-                return
-
-    def _tpu_batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
-        """The same by a TPUEstimator."""
-        estimator = _single_estimator(
-            self._settings, self._model_fn, predict_batch_size=self._batch_size
-        )
-        with checkpoint_files.explained(checkpoint):
-            yield from estimator.predict(
-                self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
-            )
-
-
-def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Batches [B, ...] as one array [N, ...], each padded with zeros to the longest."""
-    longest = np.max([part.shape for part in parts], axis=0)
-    missing = [[0, *(longest - part.shape)[1:]] for part in parts]
-    return np.concatenate(
-        [np.pad(part, [(0, n) for n in counts]) for part, counts in zip(parts, missing)]
-    )
+    estimator = _single_estimator(settings, model_fn, predict_batch_size=batch_size)
+    parts = []
+    options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
+    with checkpoint_files.explained(checkpoint), record_damage.explained():
+        for batch in estimator.predict(input_fn, **options):
+            real = batch["is_real_example"] > 0
+            parts.append({name: value[real] for name, value in batch.items()})
+    outputs = network.joined(parts)
+    order = np.argsort(outputs.pop("example_index"), kind="stable")
+    del outputs["is_real_example"]
+    return {name: value[order] for name, value in outputs.items()}
 
 
 # ---------------------------------------------------------------------------------------------

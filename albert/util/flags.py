@@ -278,6 +278,20 @@ def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any
     return _with_given(kind(**values), frozenset(given))
 
 
+def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
+    """Returns the settings for values that a program gives; UserError for one that is wrong."""
+    known = describe(kind)
+    values = {name: value for name, value in values.items() if value is not None}
+    for name in values:
+        if name not in known:
+            raise UserError(f"There is no option {name}.{wording.did_you_mean(name, list(known))}")
+        try:
+            values[name] = _Parser(known[name]).parse(values[name])
+        except ValueError as error:
+            raise UserError(f"{name} is {values[name]!r}; {error}") from error
+    return _with_given(kind(**values), frozenset(values))
+
+
 def parse(kind: Type[AnySettings], arguments: Sequence[str]) -> AnySettings:
     """Returns the settings for arguments such as ["--do_eval"]; see `read`.
 

@@ -1,0 +1,359 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A fine-tuned model: its folder's description, and the model in memory.
+
+    with Model(MyTask, "output/mine") as model:
+        model.predict(["He left.", "It rains."])
+
+The description is a JSON file that says which task the weights are of, with what vocabulary and
+flags. Dimensions: N texts.
+"""
+
+import logging
+import math
+import os
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type
+
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling
+from albert.configs.flags import FineTuningFlags
+from albert.pretrained import (
+    exported,
+    inference,
+    model_vocabulary,
+    released,
+    saved_model,
+    warm_start,
+)
+from albert.pretrained.network import GraphNetwork, Network, ProgramNetwork
+from albert.runtimes import compat
+from albert.training import evaluation
+from albert.training.task import Outputs, Task, records_in_memory
+from albert.util import files, flags
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+CONFIG_NAME = released.CONFIG_NAME
+_FORMAT_VERSION = 1
+_MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
+
+
+# ---- the description ----
+
+
+def read_description(path: str) -> Dict[str, Any]:
+    """Returns a description; raises UserError if it is none of this version."""
+    try:
+        types = {"format_version": int, "task": str, "max_seq_length": int, "do_lower_case": bool}
+        content = files.read_json_object(path, types)
+        if content["format_version"] != _FORMAT_VERSION:
+            raise UserError(f"format_version is {content['format_version']}, not {_FORMAT_VERSION}")
+        return content
+    except ValueError as error:
+        raise UserError(
+            f"{path} does not describe a fine-tuned model of this version of albert ({error}). "
+            "Copy the folder again, or use the version that wrote it."
+        ) from error
+
+
+def check_description(
+    path: str, description: Mapping[str, Any], task: Task, *, is_training: bool
+) -> None:
+    """Raises UserError if a folder's description is there and not that of this run.
+
+    A flag that only the training depends on may differ where the model is used, with a warning.
+    """
+    if not tf.io.gfile.exists(path):
+        return
+    folder = os.path.dirname(path)
+    present, wanted = dict(task.description_defaults, **read_description(path)), dict(description)
+    for content in (present, wanted):
+        if content.get("hub_module"):
+            content["hub_module"] = absolute_handle(content["hub_module"])
+        for key in model_vocabulary.KEYS:
+            content[key] = content.get(key) and content[key]["sha256"]
+    may_differ = () if is_training else ("max_seq_length", *task.recorded_flags)
+    for key in {*may_differ, *task.free_keys}:
+        trained, now = present.pop(key, None), wanted.pop(key, None)
+        if trained != now and key not in task.free_keys:
+            _LOGGER.warning(
+                "The model in %s was trained with --%s=%s, and is run with %s now.",
+                *(folder, key, trained, now),
+            )
+    difference = files.fingerprint_difference(present, wanted)
+    if difference:
+        raise UserError(
+            f"--output_dir={folder} belongs to another run: {difference}. Choose another "
+            f"--output_dir; if the change is meant, remove {path} first."
+        )
+
+
+def absolute_handle(handle: str) -> str:
+    """Returns a hub module's handle that means the same in any working directory."""
+    return handle if "://" in handle else os.path.abspath(handle)
+
+
+def portable_files(
+    name: str,
+    description: Mapping[str, Any],
+    vocabulary: Mapping[str, Optional[str]],
+    *,
+    config: Optional[modeling.AlbertConfig],
+    folder: str = "",
+) -> Dict[str, bytes]:
+    """Returns the content of the files that, with the weights, make a model usable elsewhere.
+
+    Args:
+      name: of the description.
+      description: its content; the vocabulary is added.
+      vocabulary: the path for each of model_vocabulary.KEYS, or None.
+      config: of the encoder; None with a hub module.
+      folder: where they go, if other files may be there; see model_vocabulary.name_in.
+    """
+    content = {key: value for key, value in description.items() if key not in model_vocabulary.KEYS}
+    contents = {}
+    for key in model_vocabulary.KEYS:
+        path = vocabulary.get(key)
+        if path:
+            base = model_vocabulary.name_in(folder, path) if folder else os.path.basename(path)
+            contents[base] = files.read_bytes(path)
+            content[key] = {"path": base, "sha256": files.sha256(path)}
+    contents[name] = files.json_text(content).encode("utf-8")
+    if config is not None:
+        contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
+    return contents
+
+
+# ---- settings, model and task, found together ----
+
+
+class Setup(NamedTuple):
+    """What a run or a program works with.
+
+    Attributes:
+      settings: with the parts of the model that --albert_dir or the folder stands for.
+      config: of the encoder; None with a hub module that does not bring one.
+      vocabulary: of the task's tokenizer.
+      task: of these settings.
+    """
+
+    settings: FineTuningFlags
+    config: Optional[modeling.AlbertConfig]
+    vocabulary: fine_tuning_utils.Vocabulary
+    task: Task
+
+    def description(self) -> Dict[str, Any]:
+        """Returns the content of the description."""
+        content = {**self.task.describe(), **self.vocabulary.description()}
+        if self.settings.albert_hub_module_handle:
+            content["hub_module"] = absolute_handle(self.settings.albert_hub_module_handle)
+        return content
+
+    def portable_files(self, folder: str = "", **more: Any) -> Dict[str, bytes]:
+        """Returns what the function of this name does; `more` goes into the description."""
+        return portable_files(
+            self.task.description_name,
+            dict(self.description(), **more),
+            {self.vocabulary.kind: self.vocabulary.file},
+            config=self.config,
+            folder=folder,
+        )
+
+    def network(self, batch_size: int) -> GraphNetwork:
+        """Returns the network of prediction, without weights."""
+        settings, dtype = self.settings, compat.compute_dtype(self.settings.precision)
+        handle = settings.albert_hub_module_handle
+        fine_tuning_utils.check_module(handle, dtype)
+
+        def build(features: fine_tuning_utils.Features) -> Dict[str, tf.Tensor]:
+            # Compiled parts gain nothing without gradients, and each length would be compiled.
+            encoder = fine_tuning_utils.Encoder(
+                self.config, False, hub_module=handle, compute_dtype=dtype
+            )
+            found = self.task.head(features, encoder)
+            if found.per_example_loss is None:
+                return found.outputs
+            return dict(found.outputs, per_example_loss=found.per_example_loss)
+
+        return GraphNetwork(
+            build,
+            self.task.spec(False),
+            batch_size=batch_size,
+            sequences=self.task.sequences,
+            padding=settings.padding or "longest",
+            fills=self.task.fills,
+        )
+
+    def serving_outputs(self, inputs: saved_model.Inputs) -> Dict[str, tf.Tensor]:
+        """Builds the network as it is exported, on int32 [B, S]; returns its outputs by name."""
+        handle = self.settings.albert_hub_module_handle
+        encoder = fine_tuning_utils.Encoder(self.config, False, hub_module=handle)
+        outputs = self.task.head(inputs._asdict(), encoder).outputs
+        return {name: tf.identity(value, name=name) for name, value in outputs.items()}
+
+
+def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
+    """Finds the model, the vocabulary and the task that flags stand for.
+
+    Without training, a model that no flag names is that of --output_dir; its vocabulary is taken
+    too, and what its description says of flags that are not given.
+
+    Raises:
+      UserError: they are not there, or do not belong together.
+    """
+    path, description = os.path.join(settings.output_dir, task.description_name), {}
+    if not settings.do_train and tf.io.gfile.exists(path):
+        description = read_description(path)
+        if not any(getattr(settings, name) for name in _MODELS):
+            settings = settings.replace(**_as_recorded(settings, task, description))
+    settings = released.resolve_model_files(settings)
+    config = fine_tuning_utils.load_config(settings)
+    vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
+    return Setup(settings, config, vocabulary, task(settings, vocabulary.tokenizer, description))
+
+
+def _as_recorded(
+    settings: FineTuningFlags, task: Type[Task], description: Mapping[str, Any]
+) -> Dict[str, Any]:
+    """The settings that a description names, but for flags that are given."""
+    folder = settings.output_dir
+    names = {"do_lower_case", "max_seq_length", *task.recorded_flags} & set(description)
+    changes = {name: description[name] for name in names - settings.given}
+    if not (settings.spm_model_file or settings.vocab_file):
+        changes.update(model_vocabulary.recorded_files(folder, description))
+    changes["albert_hub_module_handle"] = description.get("hub_module")
+    if not description.get("hub_module"):
+        changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
+    return changes
+
+
+def chosen_checkpoint(settings: FineTuningFlags) -> str:
+    """Returns --checkpoint, the best one, or the newest; raises UserError if there is none."""
+    folder = settings.output_dir
+    if not settings.checkpoint and not holds_checkpoint(folder):
+        raise UserError(
+            f"--output_dir={folder} holds no checkpoint. Train first (--do_train), "
+            "or name one by --checkpoint=..."
+        )
+    return warm_start.resolve_checkpoint(settings.checkpoint or folder)
+
+
+def holds_checkpoint(folder: str) -> bool:
+    """Returns whether there is a checkpoint in a folder."""
+    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
+
+
+def open_folder(task: Type[Task], folder: str, **options: Any) -> Setup:
+    """Returns what a training has left in its --output_dir; `options` are flags of the task."""
+    _check_is_trained(folder, task.description_name)
+    return set_up(flags.make(task.flags, output_dir=folder, **options), task)
+
+
+def export(setup: Setup, checkpoint: str, export_dir: str, *, threshold: float = math.nan) -> str:
+    """Exports a fine-tuned model as a SavedModel into a new folder below export_dir; returns it.
+
+    Both signatures give the outputs of the task's head, and `threshold` if that is a number.
+
+    Raises:
+      UserError: the checkpoint does not fit the model.
+    """
+    folder = saved_model.export_saved_model(
+        export_dir,
+        setup.serving_outputs,
+        checkpoint,
+        max_seq_length=setup.settings.max_seq_length,
+        constants={} if math.isnan(threshold) else {"threshold": threshold},
+        extra_files=setup.portable_files(**setup.task.served()),
+    )
+    setup.task.export_more(export_dir, setup.serving_outputs, checkpoint)
+    return folder
+
+
+# ---- the model in memory ----
+
+
+class Model(inference.Model):
+    """A fine-tuned model in memory. Calls from several threads take turns.
+
+    Attributes:
+      setup: settings, config, vocabulary and task.
+      checkpoint: path prefix of the weights, or the file of an exported model.
+    """
+
+    network: Network
+
+    def __init__(
+        self,
+        task: Type[Task],
+        folder: str,
+        checkpoint: Optional[str] = None,
+        *,
+        precision_name: str = "float32",
+        batch_size: int = 32,
+        **options: Any,
+    ):
+        """Loads the model.
+
+        Args:
+          task: what was trained.
+          folder: output_dir of the training, or what export_model wrote.
+          checkpoint: weights to take in place of model.ckpt-best.
+          precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
+          batch_size: most sequences to run together.
+          **options: flags of the task, such as those of decoding.
+
+        Raises:
+          UserError: no such model, or an option that it cannot have.
+        """
+        folder = os.path.expanduser(str(folder))
+        self.setup = open_folder(task, folder, precision=precision_name, **options)
+        self.task = self.setup.task
+        program = None if checkpoint else exported.find(folder)
+        self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
+        self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
+        if program:
+            self.network = ProgramNetwork(
+                program,
+                precision_name=precision_name,
+                batch_size=batch_size,
+                fills=self.task.fills,
+            )
+        else:
+            self.network = self.setup.network(batch_size)
+            self.network.load(self.checkpoint)
+
+    def predict(self, texts: Sequence[Any]) -> List[Any]:
+        """Returns the task's answer to each text, in order; what is too long is cut as in training.
+
+        Raises:
+          UserError: an item is not what the task takes.
+        """
+        if isinstance(texts, str):
+            raise UserError("A list of texts is needed, not a single text: write [text].")
+        examples = []
+        for number, text in enumerate(texts, 1):
+            try:
+                examples.append(self.task.parse(text))
+            except ValueError as error:
+                raise UserError(f"Text number {number} is {str(text)[:60]!r}. {error}") from None
+        return self.task.decode(examples, self.outputs(examples)) if examples else []
+
+    def outputs(self, examples: Sequence[Any]) -> Outputs:
+        """Returns the outputs of the head for examples of the task."""
+        return self.network.run(records_in_memory(self.task, examples))
+
+
+def _check_is_trained(folder: str, name: str) -> None:
+    """Refuses a folder without the file that describes a fine-tuned model."""
+    if tf.io.gfile.exists(os.path.join(folder, name)):
+        return
+    found = f"model_dir {folder!r} "
+    if not tf.io.gfile.isdir(folder):
+        found += f"does not exist.{released.folders_like(folder)}"
+    else:
+        _, other = model_vocabulary.read_description(folder)
+        found += f"holds no fine-tuned model of this kind: it has no {name}"
+        found += f", but {other}, which describes another." if other else "."
+    raise UserError(f"{found} Give the --output_dir of a training.")

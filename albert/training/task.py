@@ -1,0 +1,200 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A fine-tuning task: what it reads, learns, answers and measures.
+
+A subclass of `Task` is all that a task needs to be trained and evaluated (training.fine_tuning), to
+answer in a program (training.fine_tuned) and to be exported. docs/new_task.md writes one.
+
+Dimensions: N examples, R records (an example may have several), B batch.
+"""
+
+import json
+import os
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple, Type
+
+import numpy as np
+
+from albert import fine_tuning_utils, tokenization
+from albert.configs.flags import FineTuningFlags
+from albert.data import batches, feature_cache
+from albert.pretrained.network import SEQUENCES
+
+Outputs = Mapping[str, np.ndarray]  # what the head gives for each record, by name, [R, ...] each
+
+
+class Split(NamedTuple):
+    """The examples of one use, and the file with their records in the same order."""
+
+    examples: Sequence[Any]
+    records: feature_cache.RecordFile
+
+
+class Task:
+    """A fine-tuning task.
+
+    Attributes:
+      flags: the class of its flags.
+      description_name: JSON file in the output folder that says what was trained.
+      best_metric, higher_is_better: the measurement that chooses the best checkpoint.
+      metric_scale: what makes the measurements per cent.
+      labels: names of the numbers in the outputs `predictions` and `label_ids`, if it has these.
+      sequences: the features that are as long as the input, of which input_mask is one.
+      fills: what outputs of shorter sequences end with, by name; 0 for the others.
+      recorded_flags: those that the description records, beside max_seq_length. A model that is
+        only used takes them from there.
+      free_keys: keys of the description that any run may choose anew.
+      description_defaults: values of the description that earlier versions did not record.
+    """
+
+    flags: Type[FineTuningFlags]
+    name = ""
+    description_name = ""
+    best_metric = "eval_accuracy"
+    higher_is_better = True
+    metric_scale = 100.0
+    labels: Sequence[str] = ()
+    sequences: Sequence[str] = SEQUENCES
+    fills: Mapping[str, float] = {}
+    recorded_flags: Tuple[str, ...] = ()
+    free_keys: Tuple[str, ...] = ()
+    description_defaults: Mapping[str, Any] = {}
+
+    def __init__(
+        self,
+        settings: FineTuningFlags,
+        tokenizer: tokenization.FullTokenizer,
+        description: Mapping[str, Any],
+    ):
+        """Takes the settings, the tokenizer, and the description of a model that is only used.
+
+        `metrics` is set later: what was measured of the checkpoint that answers.
+        """
+        self.settings, self.tokenizer, self.description = settings, tokenizer, description
+        self.metrics: Mapping[str, float] = {}
+
+    # ---- flags and folder ----
+
+    @classmethod
+    def check_flags(cls, settings: FineTuningFlags) -> None:
+        """Checks the flags against each other; raises UserError."""
+
+    def describe(self) -> Dict[str, Any]:
+        """Returns what the description says, but for vocabulary and hub module."""
+        names = ("max_seq_length", *self.recorded_flags)
+        recorded = {name: getattr(self.settings, name) for name in names}
+        return {"format_version": 1, "task": self.name, **recorded}
+
+    @property
+    def published_name(self) -> str:
+        """The task under which results were published; "" for one that cannot be compared."""
+        return self.name
+
+    # ---- data ----
+
+    def splits(self, use: str) -> List[str]:
+        """Returns the splits to evaluate on (use "dev") or to predict ("test")."""
+        asked = {"dev": getattr(self.settings, "do_eval", False), "test": self.settings.do_predict}
+        return [use] if asked[use] else []
+
+    def examples(self, split: str) -> Sequence[Any]:
+        """Reads a split; "train" is what is trained on. Raises UserError for wrong data."""
+        raise NotImplementedError
+
+    def parse(self, text: Any) -> Any:
+        """Returns the example that a program asks about; raises UserError for what is none."""
+        raise NotImplementedError
+
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
+        """Returns the declaration of the records."""
+        raise NotImplementedError
+
+    def encode(self, examples: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
+        """Returns the records of some consecutive examples."""
+        raise NotImplementedError
+
+    def record_file(self, split: str) -> Tuple[str, bool]:
+        """Returns where a split's records go, and whether the user has named the file."""
+        folder = self.settings.cached_dir or self.settings.output_dir
+        name = f"{self.name}_{split}.{self.settings.max_seq_length}.tf_record"
+        return os.path.join(folder, name), False
+
+    def features(self, split: str) -> Split:
+        """Returns a split with its records, which are made if they are not there."""
+        examples, is_training = self.examples(split), split == "train"
+        path, is_exact = self.record_file(split)
+        records = feature_cache.build_records(
+            path,
+            fingerprint={
+                "description": {
+                    key: value
+                    for key, value in self.describe().items()
+                    if key not in self.free_keys
+                },
+                "examples": feature_cache.digest(examples),
+                "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
+            },
+            spec=self.spec(is_training),
+            items=examples,
+            convert=lambda some: self.encode(some, is_training),
+            exact_path=is_exact,
+            description=f"{self.name} {split}",
+        )
+        return Split(examples, records)
+
+    # ---- the model and its answers ----
+
+    def head(
+        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
+    ) -> fine_tuning_utils.HeadOutput:
+        """Builds the head on the encoder; see fine_tuning_utils.HeadOutput.
+
+        An exported model has features without labels: SEQUENCES alone.
+        """
+        raise NotImplementedError
+
+    def decode(self, examples: Sequence[Any], outputs: Outputs) -> List[Any]:
+        """Returns the model's answer to each example, a NamedTuple or JSON value."""
+        raise NotImplementedError
+
+    def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
+        """Returns the measurements of a split."""
+        raise NotImplementedError
+
+    def identity(self) -> Dict[str, Any]:
+        """Returns what the measurements depend on beside checkpoint, precision and records."""
+        return {}
+
+    def details(self, outputs: Outputs) -> Dict[str, Dict[str, Any]]:
+        """Returns JSON files, by name, on the best checkpoint's outputs for the first split."""
+        return {}
+
+    def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
+        """Returns the text of the files with a split's predictions, by name."""
+        answers = [
+            getattr(item, "_asdict", lambda item=item: item)()
+            for item in self.decode(examples, outputs)
+        ]
+        lines = [json.dumps(answer, ensure_ascii=False) + "\n" for answer in answers]
+        return {f"{self.name}_{split}.jsonl": "".join(lines)}
+
+    def served(self) -> Dict[str, Any]:
+        """Returns what an exported model's description says of its checkpoint."""
+        return {}
+
+    def export_more(self, export_dir: str, build: Callable[[Any], Any], checkpoint: str) -> None:
+        """Writes what --export_dir gets beside the SavedModel; `build` builds the network."""
+
+    def predicted_metrics(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
+        """Returns the measurements of predictions whose right answers are known; else {}."""
+        return {}
+
+
+def records_in_memory(task: Task, examples: Sequence[Any]) -> Dict[str, np.ndarray]:
+    """Returns the records of examples as arrays [R, ...] by name."""
+    records, found = task.encode(examples, False).records, {}
+    for feature in task.spec(False).features:
+        dtype = np.int32 if feature.dtype.is_integer else np.float32
+        values = np.array([record[feature.name] for record in records], dtype)
+        # A label may be a number or a list of one.
+        found[feature.name] = values if feature.shape else values.reshape([-1])
+    return found
