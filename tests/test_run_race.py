@@ -10,7 +10,8 @@ import pytest
 
 import albert
 from albert import run_race
-from albert.race import answerer, examples
+from albert import predictor
+from albert.race import examples
 from albert.race import run as race_run
 from albert.util import flags as flags_lib
 from tests.support import classification_data, race_data
@@ -181,7 +182,7 @@ def test_a_loaded_model_chooses_as_the_script(folder, trained):
     asked = [(p.article, q.text, q.options) for p in passages for q in p.questions]
     expected = np.loadtxt(str(trained[0] / "test_results.tsv"))
     with albert.load(str(trained[0]), batch_size=3) as model:
-        assert isinstance(model, answerer.Answerer)
+        assert isinstance(model, predictor.Answerer)
         choices = model.predict(asked)
         np.testing.assert_allclose([item.probabilities for item in choices], expected, atol=1e-5)
         assert [item.number for item in choices] == expected.argmax(axis=1).tolist()

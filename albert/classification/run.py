@@ -246,12 +246,15 @@ class ClassifierTask(Task):
 
     def identity(self) -> Dict[str, Any]:
         """Returns the metrics that are computed and, where examples leave early, when."""
-        exits: Dict[str, Any] = {}
-        if self._patience:
-            exits["exit_patience"] = self._patience.layers
-            if self.is_regression:
-                exits["exit_threshold"] = self._patience.threshold
-        return {"metrics": self._measured(), **exits}
+        return {"metrics": self._measured(), **self._exits()}
+
+    def _exits(self) -> Dict[str, float]:
+        if not self._patience:
+            return {}
+        exits: Dict[str, float] = {"exit_patience": self._patience.layers}
+        if self.is_regression:
+            exits["exit_threshold"] = self._patience.threshold
+        return exits
 
     def _measured(self) -> List[str]:
         return list(dict.fromkeys((*self.declared.metrics, "eval_loss")))
@@ -261,7 +264,7 @@ class ClassifierTask(Task):
         found = metrics.compute(self._measured(), _outcome(outputs))
         if self._patience:
             found["mean_layers"] = float(np.mean(outputs["layers"]))
-        return found
+        return {**found, **self._exits()}
 
     def details(self, outputs: Outputs) -> Dict[str, Dict[str, Any]]:
         """Returns the confusion matrix; shows a small one."""

@@ -371,11 +371,13 @@ class SquadV2(SquadTask):
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Says where the threshold comes from."""
+        threshold = self.threshold()
+        _LOGGER.info("Answers with a null score above %.4g are left empty.", threshold)
         if self.settings.null_score_diff_threshold is None and _THRESHOLD not in self.metrics:
             _LOGGER.warning(
                 "There is no evaluation to take the threshold of the null score from; taking %g. "
                 "--null_score_diff_threshold sets another.",
-                self.threshold(),
+                threshold,
             )
         return super().predictions(split, examples, outputs)
 

@@ -123,6 +123,13 @@ _LEDGER_TYPES = {  # see files.check_types
 }
 
 
+def rank_of(metrics: Mapping[str, float], best_metric: str, higher_is_better: bool) -> List[float]:
+    """Returns what orders checkpoints, the best last: the metric, and of equal ones the loss."""
+    value = metrics.get(best_metric, math.nan) * (1 if higher_is_better else -1)
+    losses = [metrics[name] for name in _LOSSES if name in metrics]
+    return [value, *(-loss if math.isfinite(loss) else -math.inf for loss in losses)]
+
+
 class _Ledger:
     """eval_results.json: what was measured so far, and which copies of checkpoints were made here.
 
@@ -468,18 +475,15 @@ class _Evaluator:
 
     def _best_step(self, present: Mapping[int, Checkpoint]) -> Optional[int]:
         """The best of the checkpoints that are still there."""
-        sign = 1.0 if self._higher_is_better else -1.0
         damaged = self._damaged()
         is_trained = any([*present, *damaged.values()])  # any step above 0
         candidates = []
         for step, metrics in self._ledger.results():
-            value = sign * metrics.get(self._best_metric, math.nan)
+            rank = rank_of(metrics, self._best_metric, self._higher_is_better)
             path = present[step].path if step in present else ""
             is_there = path and path not in damaged and _stats(path)
-            if is_there and math.isfinite(value) and (step or not is_trained):
-                losses = [metrics[name] for name in _LOSSES if name in metrics]
-                gains = [-loss if math.isfinite(loss) else -math.inf for loss in losses]
-                candidates.append((value, gains, step))
+            if is_there and math.isfinite(rank[0]) and (step or not is_trained):
+                candidates.append((rank, step))
         return max(candidates)[-1] if candidates else None
 
     def _keep_best(self, present: Mapping[int, Checkpoint]) -> None:

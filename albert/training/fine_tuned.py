@@ -248,7 +248,7 @@ def holds_checkpoint(folder: str) -> bool:
 def open_folder(task: Type[Task], folder: str, **options: Any) -> Setup:
     """Returns what a training has left in its --output_dir; `options` are flags of the task."""
     _check_is_trained(folder, task.description_name)
-    return set_up(flags.make(task.flags, output_dir=folder, **options), task)
+    return set_up(flags.make(task.flags, output_dir=folder, do_train=False, **options), task)
 
 
 def export(setup: Setup, checkpoint: str, export_dir: str, *, threshold: float = math.nan) -> str:

@@ -78,7 +78,7 @@ class FineTuning:
         """Checks the flags and finds the model; raises UserError."""
         task.check_flags(settings)
         estimators.check_batch_sizes(settings)
-        self._began = time.time()
+        self._began, self._has_news = time.time(), False
         self._flags = settings
         self.setup = fine_tuned.set_up(settings, task)
         self.settings, self.task = self.setup.settings, self.setup.task
@@ -86,7 +86,7 @@ class FineTuning:
         self._schedule = model_fn.ONE_STEP
         self._splits: Dict[str, Split] = {}
         self._outputs: Dict[str, Dict[str, Outputs]] = {}  # of the best checkpoint, by split
-        self._best_value = -math.inf
+        self._best_rank: List[float] = []
         self._network: Optional[network.GraphNetwork] = None
 
     def run(self) -> Outcome:
@@ -120,8 +120,8 @@ class FineTuning:
             fine_tuned.chosen_checkpoint(settings)
         estimators.announce(settings, setup.config, f"{task.name.upper()}{_data(settings)}")
         if is_training and not evaluation.list_checkpoints(settings.output_dir):
-            model_fn.check_first_weights(settings, setup.config, setup.vocabulary.tokenizer)
             _check_vocabulary(settings, setup.vocabulary)
+            model_fn.check_first_weights(settings, setup.config, setup.vocabulary.tokenizer)
         for split in splits:
             self._features(split)
 
@@ -155,6 +155,7 @@ class FineTuning:
             on_start=self._record_flags,
         )
         if summary:
+            self._has_news = True
             self._add_to_summary(
                 num_train_steps=last_step,
                 train_seconds=time.time() - began,
@@ -247,9 +248,11 @@ class FineTuning:
             found = self.task.measure(self._features(split).examples, outputs[split])
             suffix = split[len("dev") :] if number else ""
             metrics.update({name + suffix: value for name, value in found.items()})
-        value = metrics[self.task.best_metric] * (1 if self.task.higher_is_better else -1)
-        if not value < self._best_value:  # of equal ones the later is the best
-            self._outputs, self._best_value = {checkpoint: outputs}, value
+        self._has_news = True
+        task = self.task
+        rank = evaluation.rank_of(metrics, task.best_metric, task.higher_is_better)
+        if not self._outputs or rank >= self._best_rank:  # of equal ones the later is the best
+            self._outputs, self._best_rank = {checkpoint: outputs}, rank
         return metrics
 
     def _measure_and_plot(self, checkpoint: str) -> Dict[str, float]:
@@ -358,21 +361,27 @@ class FineTuning:
         return checkpoint
 
     def _add_to_summary(self, **values: Any) -> None:
-        """Updates run_summary.json; seconds are those of the start that did the work."""
+        """Updates run_summary.json; times are those of the start that did the work."""
         path = os.path.join(self.settings.output_dir, SUMMARY_NAME)
-        content = {
-            **(evaluation.read_document(path) or {}),
-            **{"task": self.task.name, "metric": self.task.best_metric},
-            **{"seed": self.settings.seed, "wall_seconds": time.time() - self._began},
-            **values,
-        }
-        files.atomic_write_json(path, content)
+        before = evaluation.read_document(path) or {}
+        values.update(task=self.task.name, metric=self.task.best_metric, seed=self.settings.seed)
+        values["wall_seconds"] = time.time() - self._began
+        if not self._has_news:  # a finished run that is started again
+            values = {
+                name: before.get(name, value) if _is_time(name) else value
+                for name, value in values.items()
+            }
+        files.atomic_write_json(path, {**before, **values})
 
 
 def _kept(settings: FineTuningFlags) -> int:
     """How many of the newest checkpoints stay beside the best one; 0 keeps all."""
     name = "num_keep_checkpoint"  # of run_race
     return getattr(settings, name if hasattr(settings, name) else "keep_checkpoint_max")
+
+
+def _is_time(name: str) -> bool:
+    return name.endswith("_seconds")
 
 
 def _data(settings: FineTuningFlags) -> str:
