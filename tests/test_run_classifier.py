@@ -16,7 +16,7 @@ import tensorflow.compat.v1 as tf
 from albert import run_classifier, tokenization
 from albert.classification import run as classifier_run
 from albert.pretrained import model_vocabulary
-from albert.training import estimators, evaluation, fine_tuning
+from albert.training import evaluation, fine_tuned, fine_tuning
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
 from tests.support import fine_tuned_models, pretrained_models
@@ -315,50 +315,16 @@ def test_the_summary_has_what_a_sweep_compares(trained):
 
 
 @pytest.mark.slow
-def test_the_summary_adds_up_the_time_of_all_starts_of_which_one_was_killed(
-    folder, tmp_path, monkeypatch
-):
-    arguments = ("--do_train", "--do_eval", "--do_predict", "--log_steps=1")
-    train = estimators.train
-
-    def train_and_die(*given, **options):  # only what was written on the way counts
-        train(*given, **options)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(estimators, "train", train_and_die)
-        with pytest.raises(KeyboardInterrupt):
-            run(folder, tmp_path, *arguments, "--train_step=4")
-    first = read_json(tmp_path / "run_summary.json")
-    assert (first["num_train_steps"], first["value"], first["train_examples"]) == (4, None, 32)
-    outcome = run(folder, tmp_path, *arguments)
-    second = read_json(tmp_path / "run_summary.json")
-    assert second["train_examples"] == 48
-    for name in ("train_seconds", "wall_seconds"):
-        assert second[name] > first[name] > 0, name
-    assert second["train_seconds"] == pytest.approx(
-        first["train_seconds"] + outcome.training.seconds
-    )
-    parts = sum(second[f"{part}_seconds"] for part in ("train", "eval", "predict"))
-    assert parts < second["wall_seconds"]
-    speeds = (first["train_examples_per_second"], outcome.training.examples_per_second)
-    assert second["train_examples_per_second"] == pytest.approx(
-        48 / (32 / speeds[0] + 16 / speeds[1])
-    )
-
-
-@pytest.mark.slow
 def test_results_of_ours_that_are_damaged_are_written_anew(folder, trained, tmp_path, caplog):
     copy = tmp_path / "copy"
     shutil.copytree(str(trained[0]), str(copy))
-    damage = {"run_summary.json": "[1]", "confusion_matrix.json": "{"}
+    damage = {"run_summary.json": "[1]"}
     before = {name: read_json(copy / name) for name in damage}
     for name, content in damage.items():
         (copy / name).write_text(content, encoding="utf-8")
     run(folder, copy, "--do_eval")
     for name in damage:
         assert name in caplog.text
-    assert read_json(copy / "confusion_matrix.json") == before["confusion_matrix.json"]
     summary = read_json(copy / "run_summary.json")
     for name in ("task", "seed", "metric", "best_step", "value", "metrics", "num_train_steps"):
         assert summary[name] == before["run_summary.json"][name], name
@@ -373,27 +339,6 @@ def test_training_alone_needs_training_data_alone(folder, tmp_path):
     outcome = run(folder, tmp_path / "out", *arguments)
     assert outcome.training.last_step == 1
     assert (outcome.evaluation, outcome.predictions) == (None, [])
-
-
-@pytest.mark.slow
-def test_room_for_all_checkpoints_is_looked_for_before_training(
-    folder, trained, monkeypatch, tmp_path
-):
-    asked = []
-
-    def refuse(_, *room):
-        asked.append(room)
-        raise ValueError("The disk is full.")
-
-    monkeypatch.setattr(fine_tuning, "check_room", refuse)
-    with pytest.raises(ValueError, match="full"):
-        run(folder, tmp_path, "--do_train")
-    assert steps_in(tmp_path) == []
-    assert not (tmp_path / "classifier.json").exists()
-    ((count, size),) = asked
-    assert count == len(steps_in(trained[0]))
-    written = (trained[0] / "model.ckpt-6.data-00000-of-00001").stat().st_size
-    assert size == pytest.approx(written, rel=0.05)
 
 
 def test_run_again_everything_is_as_it_was(folder, trained):
@@ -667,12 +612,13 @@ def test_a_hub_module_is_recorded_so_that_it_is_found_from_anywhere(
     ).replace(albert_config_file=None)
     hub_run = fine_tuning.FineTuning(settings, classifier_run.ClassifierTask)
     monkeypatch.chdir(str(tmp_path))
-    found = hub_run.description()["hub_module"]
+    found = hub_run.setup.description()["hub_module"]
     assert found == (str(tmp_path / handle) if handle == "some/module" else handle)
     # A folder of an earlier version has the handle as it was given, and does not know of pairs.
     # Columns are known only where the training data were read.
-    earlier = dict(hub_run.description(), hub_module=handle, columns=["x"])
+    earlier = dict(hub_run.setup.description(), hub_module=handle, columns=["x"])
     del earlier["is_pair"]
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "classifier.json").write_text(json.dumps(earlier), encoding="utf-8")
-    hub_run.check_output_dir()
+    path, setup = tmp_path / "out" / "classifier.json", hub_run.setup
+    path.write_text(json.dumps(earlier), encoding="utf-8")
+    fine_tuned.check_description(str(path), setup.description(), setup.task, is_training=True)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import albert
-from albert import run_race
-from albert import predictor
+from albert import predictor, run_race
 from albert.race import examples
 from albert.race import run as race_run
 from albert.util import flags as flags_lib
@@ -90,7 +89,7 @@ def test_the_published_flags_have_their_published_defaults():
     "arguments,words",
     [
         (["--nodo_train", "--nodo_eval"], "--do_train"),
-        (["--data_dir=/absent"], "/absent/RACE/train"),
+        (["--data_dir=/absent"], "/absent/RACE"),
         (["--high_only", "--middle_only"], "--high_only"),
         (["--train_file=a", "--eval_file=a"], "--train_file and --eval_file"),
         (["--eval_file=a", "--predict_file=a"], "--eval_file and --predict_file"),
@@ -189,7 +188,7 @@ def test_a_loaded_model_chooses_as_the_script(folder, trained):
         assert choices[0].option == asked[0][2][choices[0].number]
         found = model.answer("The king left.", "Who left?", ["the king", "he"])
         assert len(found.probabilities) == 2
-        with pytest.raises(ValueError, match="Question number 1"):
+        with pytest.raises(ValueError, match="list of options"):
             model.answer("The king left.", "Who left?", "the king")
 
 
@@ -235,8 +234,10 @@ def test_what_is_measured_are_the_questions_whose_answer_is_known():
         "eval_accuracy_high": 0.5,
         "eval_loss": 2.0,
     }
-    assert race_run.measure(keys, outputs) == pytest.approx(expected)
-    assert race_run.measure(keys[1:2], {name: v[1:2] for name, v in outputs.items()}) == {}
+    asked = [race_run.Example(None, key) for key in keys]
+    measure = object.__new__(race_run.RaceTask).measure
+    assert measure(asked, outputs) == pytest.approx(expected)
+    assert measure(asked[1:2], {name: v[1:2] for name, v in outputs.items()}) == {}
 
 
 @pytest.mark.slow

@@ -157,19 +157,6 @@ def test_one_command_trains_evaluates_and_answers(folder, trained, version):
 
 
 @pytest.mark.slow
-def test_answers_to_other_questions_are_set_aside(folder, trained, tmp_path):
-    path, _ = trained("v1")
-    arguments = ["--do_predict", f"--checkpoint={path}"]
-    run(folder, tmp_path, "v1", *arguments)
-    before = {name: (tmp_path / name).read_bytes() for name in FILES["v1"]}
-    run(folder, tmp_path, "v1", *arguments)
-    assert not list(tmp_path.glob("*.old-1"))
-    outcome = run(folder, tmp_path, "v1", *arguments, f"--predict_file={folder / 'bare.json'}")
-    assert outcome.metrics == {}
-    assert {name: (tmp_path / f"{name}.old-1").read_bytes() for name in before} == before
-
-
-@pytest.mark.slow
 def test_questions_without_known_answers_get_the_threshold_of_the_evaluation(
     folder, trained, tmp_path, caplog
 ):
@@ -253,6 +240,6 @@ def _predicted(settings, version, path, values):
     with tf.Graph().as_default(), tf.Session() as session:
         features = {name: tf.constant(value) for name, value in values.items()}
         encoder = fine_tuning_utils.Encoder(config, False)
-        outputs = TASKS[version](settings, None).build_head(None)(features, encoder).outputs
+        outputs = TASKS[version](settings, None, {}).head(features, encoder).outputs
         tf.train.Saver().restore(session, str(path / "model.ckpt-best"))
         return session.run(outputs)

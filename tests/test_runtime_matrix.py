@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from albert import run_squad_v1, tokenization
-from albert.classification import model_folder
 from albert.pretrained import inference
 from albert.squad import export as squad_export
 from albert.util import flags as flags_lib
@@ -46,10 +45,8 @@ def folder(tmp_path_factory):
     conversions.convert("to_huggingface", archive, folder / "huggingface")
     zh = albert_zh_models.write(folder / "zh")
     conversions.convert("from_albert_zh", zh, folder / "albert_zh")
-    classifier = model_folder.read_classifier(
-        fine_tuned_models.write_classifier(folder / "classifier")
-    )
-    exported = model_folder.export_classifier(str(folder / "exported"), classifier)
+    classifier = fine_tuned_models.write_classifier(folder / "classifier")
+    exported = fine_tuned_models.export(classifier, folder / "exported")
     pathlib.Path(exported).rename(folder / "exported" / "classifier")
     train_squad(folder)
     return folder
@@ -231,6 +228,5 @@ def test_what_was_trained_here_answers_the_same_there(folder, found):
 
 
 def test_an_exported_classifier_gives_the_same_there(folder, found):
-    classifier = model_folder.read_classifier(str(folder / "classifier"))
-    expected = fine_tuned_models.expected_logits(classifier)
+    expected = fine_tuned_models.expected_logits(folder / "classifier")
     np.testing.assert_allclose(found["classifier"], [expected] * 2, atol=1e-5)

@@ -11,8 +11,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 import albert
-from albert import modeling, tokenization
-from albert.classification import examples, model_folder, tasks
+from albert import modeling, predictor, tokenization
+from albert.classification import examples, tasks
 from albert.data import batches, record_files, text_lines
 from albert.pretraining import documents
 from albert.squad import examples as squad_examples
@@ -74,7 +74,7 @@ def test_what_is_no_file_is_refused_by_each_reader(no_file, name):
         files.read_json_object,
         tasks.custom_task,
         lambda path: squad_examples.read_dataset(path, is_training=False),
-        lambda path: model_folder.read_classifier(os.path.dirname(path)),
+        lambda path: predictor.Predictor(os.path.dirname(path)),
     ],
     ids=["config", "object", "task", "squad", "classifier"],
 )
@@ -99,7 +99,7 @@ CLASSIFIER = {
 }
 LEDGER = {"format_version": 1, "fingerprint": {}, "best_step": None, "results": []}
 TYPES = {  # file: reader, right content, key: wrong values
-    "classifier.json": (load_beside, CLASSIFIER, ("labels", None, [1]), ("max_seq_length", "x")),
+    "classifier.json": (load_beside, CLASSIFIER, ("max_seq_length", "x")),
     "vocabulary.json": (load_beside, {}, ("vocab_file", 5, {"path": 1})),
     "eval_results.json": (
         *(lambda path: evaluation.read_results(os.path.dirname(path)), LEDGER),

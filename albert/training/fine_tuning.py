@@ -92,7 +92,7 @@ class FineTuning:
     def run(self) -> Outcome:
         """Does what the flags ask for; see the function `run`."""
         settings, task = self.settings, self.task
-        self._check()
+        self.check()
         training = self.train() if settings.do_train else None
         self._record_flags()
         splits = task.splits("dev")
@@ -103,7 +103,7 @@ class FineTuning:
 
     # ---- before anything is made ----
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raises UserError for a folder, data or weights that do not fit, before hours of work."""
         settings, setup, task = self.settings, self.setup, self.task
         if setup.config is not None:
@@ -205,7 +205,7 @@ class FineTuning:
         if alone:
             checkpoint = fine_tuned.chosen_checkpoint(settings)
             metrics = evaluation.evaluate_one(folder, self._measure, checkpoint)
-            self._compare(metrics, "dev")
+            self.compare(metrics, "dev")
             return None, metrics
         began, identity = time.time(), {"precision": settings.precision, **self.task.identity()}
         for split in splits:
@@ -224,7 +224,7 @@ class FineTuning:
         metrics = dict(best.metrics) if best else {}
         if best:
             self._describe_best(summary)
-        compared = self._compare(metrics, "dev")
+        compared = self.compare(metrics, "dev")
         self._add_to_summary(
             eval_seconds=time.time() - began,
             model=self.published_model and self.published_model._asdict(),
@@ -307,7 +307,7 @@ class FineTuning:
                 *(task.labels[predicted[0]], self.settings.learning_rate),
             )
 
-    def _compare(self, metrics: Mapping[str, float], split: str) -> List[published.Comparison]:
+    def compare(self, metrics: Mapping[str, float], split: str) -> List[published.Comparison]:
         """Returns measurements beside what is published of the model, and logs them."""
         task = self.task
         scores = {name: [task.metric_scale * value] for name, value in metrics.items()}
@@ -341,7 +341,7 @@ class FineTuning:
             for name, text in task.predictions(split, examples, outputs).items():
                 written.append(os.path.join(settings.output_dir, name))
                 files.atomic_write_text(written[-1], text)
-            self._compare(task.predicted_metrics(examples, outputs), "test")
+            self.compare(task.predicted_metrics(examples, outputs), "test")
         if tf.io.gfile.exists(os.path.join(settings.output_dir, SUMMARY_NAME)):
             self._add_to_summary(predict_seconds=time.time() - began)
         _LOGGER.info("Wrote %s.", ", ".join(written))

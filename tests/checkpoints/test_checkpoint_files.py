@@ -10,7 +10,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import embed, export_checkpoints, export_to_tfhub, fill_mask, modeling, predictor
 from albert.checkpoints import checkpoint_files, weights
-from albert.classification import model_folder
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
 from tests.support import damaged_files, fine_tuned_models, pretrained_models
@@ -110,9 +109,7 @@ READERS = {
     "fill_mask": script(fill_mask, fill_mask.fill_mask, *TEXT),
     "convert_checkpoint": lambda folder, out: weights.read_checkpoint(f"{folder}/model.ckpt-best"),
     "Predictor": lambda folder, out: predictor.Predictor(folder),
-    "saved_model": lambda folder, out: model_folder.export_classifier(
-        out, model_folder.read_classifier(folder)
-    ),
+    "saved_model": fine_tuned_models.export,
 }
 
 

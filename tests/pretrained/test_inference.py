@@ -9,7 +9,6 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import embed, export_to_tfhub, fill_mask, modeling, tokenization
-from albert.ops import plain
 from albert.pretrained import inference
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
@@ -112,84 +111,6 @@ def test_options_that_the_model_does_not_have_are_refused(source, options, words
         inference.Embedder(from_module, precision_name="bfloat16")
 
 
-def test_outputs_that_are_not_finite_are_refused():
-    def overflowing(inputs):
-        return {"vector": tf.cast(inputs["input_ids"], tf.float16) * 1000.0}
-
-    network = inference.Network(overflowing, lambda session: None, max_length=8, batch_size=1)
-    few, many = [{"input_ids": [number], "segment_ids": [0]} for number in (64, 66)]
-    assert network.run([few])[0]["vector"][0] == 64000
-    with pytest.raises(ValueError, match="float16"):
-        network.run([few, many])
-    network.close()
-
-
-def test_what_is_made_of_weights_is_made_once():
-    variables, sessions = [], []
-
-    def joined(inputs):
-        variables.append(tf.get_variable("weights", [2], initializer=tf.ones_initializer()))
-        ids = tf.cast(inputs["input_ids"], tf.float32)
-        return {"made": ids[:, :1] * tf.concat([variables[0] * 2, [1.0]], 0), "length": ids[:, 0]}
-
-    def load(session):
-        session.run(variables[0].initializer)
-        sessions.append(session)
-
-    network = inference.Network(joined, load, max_length=8, batch_size=2)
-    rows = [{"input_ids": [number], "segment_ids": [0]} for number in (3, 5)]
-    for _ in range(2):
-        found = network.run(rows)
-        assert [row["made"].tolist() for row in found] == [[6, 6, 3], [10, 10, 5]]
-        assert [row["length"] for row in found] == [3, 5]
-        with network.graph.as_default():
-            variables[0].load([7.0, 7.0], sessions[0])  # kept: it is not read again
-    network.close()
-
-
-def test_gelu_is_joined_with_the_product_before_it():
-    sessions = []
-
-    def activated(inputs):
-        hidden = tf.reshape(tf.cast(inputs["input_ids"], tf.float32), [-1, 1])
-        for columns in (16, 4):
-            sizes = {"w": [hidden.shape[-1], columns], "b": [columns]}
-            weights = plain.Dense(*(tf.get_variable(f"{k}{columns}", sizes[k]) for k in sizes))
-            hidden = plain.gelu(plain.dense(hidden, weights))
-        return {"vector": hidden}
-
-    def load(session):
-        session.run(tf.global_variables_initializer())
-        sessions.append(session)
-
-    network = inference.Network(activated, load, max_length=8, batch_size=2)
-    options, found = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
-    feed = {"input_ids:0": [[5], [7]]}
-    sessions[0].run(network.outputs, feed, options=options, run_metadata=found)
-    network.close()
-    operations = {node.op for graph in found.partition_graphs for node in graph.node}
-    if not any("Mkl" in operation for operation in operations):
-        pytest.skip("oneDNN is not in use")
-    assert "Tanh" not in operations
-
-
-def test_a_graph_with_other_state_is_left_as_it_is():
-    def random(inputs):
-        weights = tf.get_variable("weights", [], initializer=tf.ones_initializer())
-        noise = tf.random.uniform([]) * weights
-        return {"made": noise * tf.cast(inputs["input_ids"], tf.float32)}
-
-    network = inference.Network(
-        random,
-        lambda session: session.run(tf.global_variables_initializer()),
-        max_length=8,
-        batch_size=1,
-    )
-    first, second = (network.run([{"input_ids": [4], "segment_ids": [0]}])[0] for _ in range(2))
-    assert first["made"][0] != second["made"][0]
-    network.close()
-
-
 # ---------------------------------------------------------------------------------------------
 # Words for [MASK].
 
@@ -219,15 +140,20 @@ def test_words_are_those_of_the_head_at_the_mask(source):
 
 
 def test_texts_with_masks_are_cut_as_they_would_be_with_words(source, monkeypatch):
-    rows, tokenizer = [], source.tokenizer
+    found, tokenizer = [], source.tokenizer
     with inference.MaskFiller(source) as model:
         run = model.network.run
-        monkeypatch.setattr(model.network, "run", lambda given: rows.extend(given) or run(given))
+        monkeypatch.setattr(model.network, "run", lambda given: found.append(given) or run(given))
         model.fill(["once the [MASK].", "once the [MASK] near."])
         for wrong, words in (("the old bird", "the old bird"), ("[MASK] " + "bird " * 40, "22")):
             with pytest.raises(ValueError, match=words):
                 model.fill([wrong])
-    stop, near = (row["input_ids"][row["mlm_positions"][0] + 1 : -1] for row in rows)
+    stop, near = (
+        ids[place + 1 : mask.sum() - 1].tolist()
+        for ids, mask, (place,) in zip(
+            *(found[0][name] for name in ("input_ids", "input_mask", "mlm_positions"))
+        )
+    )
     assert stop == tokenizer.encode_ids_batch(["once the the."])[0][-1:]
     assert tokenizer.convert_ids_to_tokens(near)[0].startswith("\u2581")
 

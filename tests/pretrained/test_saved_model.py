@@ -10,23 +10,22 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.classification import model_folder
+from albert import fine_tuning_utils, predictor
 from albert.pretrained import saved_model
 from albert.runtimes import compat
+from albert.training import fine_tuned
 from tests.support import fine_tuned_models as models
 from tests.support.fine_tuned_models import INPUTS, expected_logits, serialized, serve
 
 
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory):
-    folder = models.write_classifier(tmp_path_factory.mktemp("model"))
-    return model_folder.read_classifier(folder)
+    return models.write_classifier(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module")
 def exported(classifier, tmp_path_factory):
-    folder = str(tmp_path_factory.mktemp("export"))
-    return model_folder.export_classifier(folder, classifier)
+    return models.export(classifier, tmp_path_factory.mktemp("export"))
 
 
 @pytest.mark.slow
@@ -60,7 +59,7 @@ def test_tensorflow_2_calls_the_signatures_directly(classifier, exported):
 @pytest.mark.slow
 def test_the_threshold_is_an_output_unless_it_is_nan(classifier, tmp_path):
     plain, chosen = (
-        model_folder.export_classifier(str(tmp_path), classifier, threshold=threshold)
+        models.export(classifier, tmp_path, threshold=threshold)
         for threshold in (float("nan"), 0.25)
     )
     assert "threshold" not in serve(plain, "ids", INPUTS)
@@ -71,9 +70,8 @@ def test_the_threshold_is_an_output_unless_it_is_nan(classifier, tmp_path):
 
 @pytest.mark.slow
 def test_a_regressor_gives_its_score(tmp_path):
-    folder = models.write_classifier(tmp_path / "model", labels=())
-    classifier = model_folder.read_classifier(folder)
-    folder = model_folder.export_classifier(str(tmp_path / "export"), classifier)
+    classifier = models.write_classifier(tmp_path / "model", labels=())
+    folder = models.export(classifier, tmp_path / "export")
     scores, outputs = expected_logits(classifier), serve(folder, "ids", INPUTS)
     np.testing.assert_allclose(outputs["predictions"], scores, atol=1e-5)
     np.testing.assert_allclose(outputs["probabilities"], scores[:, None], atol=1e-5)
@@ -95,7 +93,7 @@ def test_the_graph_holds_plain_operations_only(exported):
 )
 def test_the_extra_assets_say_all_that_is_known_of_the_model(tmp_path, recorded):
     folder = models.write_classifier(tmp_path, description=recorded)
-    contents = model_folder.portable_files(model_folder.read_classifier(folder))
+    contents = models.open_folder(folder).portable_files()
     described = json.loads(contents["classifier.json"].decode("utf-8"))
     original = json.loads((tmp_path / "classifier.json").read_text(encoding="utf-8"))
     original["spm_model_file"]["path"] = "tiny.model"
@@ -107,22 +105,24 @@ def test_the_model_can_be_used_from_the_extra_assets_alone(exported, classifier)
     extra = pathlib.Path(exported, "assets.extra")
     names = sorted(path.name for path in extra.iterdir())
     assert names == ["albert_config.json", "classifier.json", "tiny.model"]
-    found = model_folder.read_classifier(str(extra), classifier.checkpoint)
-    assert found.labels == ("no", "maybe", "yes")
-    assert found.spm_model_file == str(extra / "tiny.model")
+    found = models.open_folder(extra)
+    assert found.task.labels == ("no", "maybe", "yes")
+    assert found.vocabulary.file == str(extra / "tiny.model")
+    with predictor.Predictor(str(extra), f"{classifier}/model.ckpt-best") as model:
+        assert len(model.predict(["the king"])) == 1
 
 
 def test_nothing_remains_of_an_export_that_fails(classifier, tmp_path):
-    other = classifier._replace(labels=("no", "yes"))
+    checkpoint = f"{classifier}/model.ckpt-best"
+    setup = models.open_folder(classifier)
+    setup.task.labels = ("no", "yes")
     with pytest.raises(ValueError, match=r"output_weights \[2, 16\]"):
-        model_folder.export_classifier(str(tmp_path), other)
+        fine_tuned.export(setup, checkpoint, str(tmp_path))
 
     def compiled(inputs):
-        outputs = model_folder.build_outputs(classifier, inputs, use_xla=True)
-        return outputs._asdict()
+        encoder = fine_tuning_utils.Encoder(setup.config, False, use_xla=True)
+        return setup.task.head(inputs._asdict(), encoder).outputs
 
     with pytest.raises(ValueError, match="use_xla=False"):
-        saved_model.export_saved_model(
-            str(tmp_path), compiled, classifier.checkpoint, max_seq_length=8
-        )
+        saved_model.export_saved_model(str(tmp_path), compiled, checkpoint, max_seq_length=8)
     assert list(tmp_path.iterdir()) == []

@@ -7,8 +7,7 @@ import json
 import pytest
 
 import albert
-from albert import run_squad_v1, run_squad_v2
-from albert.squad import decoding, reader
+from albert import predictor, run_squad_v1, run_squad_v2
 from albert.util import flags as flags_lib
 from tests.support import classification_data, squad_data
 from tests.support.squad_runs import CONTEXT, arguments_for, read_json
@@ -34,7 +33,7 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
     script.main(flags_lib.parse(script.Flags, arguments))
     pairs = [(item["question"], CONTEXT) for item in asked]
     with albert.load(str(out), batch_size=3) as model:
-        assert isinstance(model, reader.Reader)
+        assert isinstance(model, predictor.Reader)
         answers = model.predict(pairs)
         assert model.answer(*pairs[1]).text == answers[1].text
         assert model.predict([]) == []
@@ -53,15 +52,9 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
         assert found == pytest.approx(odds, abs=1e-5)
 
 
-def test_limits_without_a_record_are_the_flags_defaults():
-    settings = flags_lib.parse(run_squad_v2.Flags, ["--output_dir=o", "--albert_dir=a"])
-    for name, value in decoding.Limits.of({})._asdict().items():
-        assert value == getattr(settings, name), name
-
-
 def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(ValueError, match="squad.json"):
-        reader.Reader(str(tmp_path))
+        predictor.Reader(str(tmp_path))
     (tmp_path / "squad.json").write_text(json.dumps({"format_version": 1}), encoding="utf-8")
     with pytest.raises(ValueError, match="task"):
-        reader.Reader(str(tmp_path))
+        predictor.Reader(str(tmp_path))

@@ -11,6 +11,9 @@ import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling
 from albert.classification import model
+from albert.classification.run import ClassifierTask
+from albert.pretrained import warm_start
+from albert.training import fine_tuned
 from albert.util import files
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
@@ -126,10 +129,22 @@ def serve(folder, signature, inputs):
         )
 
 
-def expected_logits(classifier):
+def open_folder(folder):
+    """What the classifier's folder says of it."""
+    return fine_tuned.open_folder(ClassifierTask, str(folder))
+
+
+def export(folder, out, **options):
+    """Exports the classifier in a folder as a SavedModel; returns its folder."""
+    checkpoint = warm_start.resolve_checkpoint(str(folder))
+    return fine_tuned.export(open_folder(folder), checkpoint, str(out), **options)
+
+
+def expected_logits(folder):
     """What the trained graph says."""
+    labels = open_folder(folder).task.labels
     config = modeling.AlbertConfig.from_dict(CONFIG)
     with tf.Graph().as_default(), tf.Session() as session:
-        outputs = build(config, classifier.labels, *map(tf.constant, INPUTS.values()))
-        tf.train.Saver().restore(session, classifier.checkpoint)
+        outputs = build(config, labels, *map(tf.constant, INPUTS.values()))
+        tf.train.Saver().restore(session, warm_start.resolve_checkpoint(str(folder)))
         return session.run(outputs[3])

@@ -4,20 +4,16 @@
 
 import json
 import logging
-import shutil
 import types
 
-import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert import configs, modeling, run_race
 from albert.race.run import RaceTask
-from albert.runtimes import estimator as tf_estimator
-from albert.training import estimators, evaluation, fine_tuning
+from albert.training import evaluation, fine_tuned, fine_tuning, task
 from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
-from tests.support import damaged_files, one_weight, race_data
+from tests.support import one_weight, race_data
 
 
 def settings(**changes):
@@ -40,14 +36,25 @@ def settings(**changes):
 # The folder.
 
 VOCABULARY = {"path": "/a/model", "sha256": "1"}
-DESCRIPTION = {"task": "t", "max_seq_length": 8, "spm_model_file": VOCABULARY}
+DESCRIPTION = {
+    "format_version": 1,
+    "task": "t",
+    "max_seq_length": 8,
+    "do_lower_case": True,
+    "spm_model_file": VOCABULARY,
+}
 
 
-def check(folder, earlier=(), **changes):
+class SomeTask(task.Task):
+    recorded_flags, free_keys = ("doc_stride",), ("n_best_size",)
+
+
+def check(folder, defaults=(), is_training=True, **changes):
+    some = SomeTask(None, None, {})
+    some.description_defaults = dict(defaults)
     path = str(folder / "description.json")
-    options = {name: changes.pop(name, ()) for name in ("may_differ", "ignored")}
     description = dict(DESCRIPTION, **changes)
-    fine_tuning.check_description(path, description, earlier=dict(earlier), **options)
+    fine_tuned.check_description(path, description, some, is_training=is_training)
 
 
 @pytest.fixture
@@ -67,9 +74,9 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
     ):
         with pytest.raises(ValueError, match=list(change)[0]):
             check(described, **change)
-    check(described, may_differ=["max_seq_length"], max_seq_length=16)  # where it is used only
-    check(described, ignored=["n_best_size"], n_best_size=3)
-    check(described, earlier={"is_pair": True}, is_pair=True)  # not recorded by earlier versions
+    check(described, is_training=False, max_seq_length=16, doc_stride=3)  # where it is used only
+    check(described, n_best_size=3)
+    check(described, {"is_pair": True}, is_pair=True)  # not recorded by earlier versions
 
 
 # ---------------------------------------------------------------------------------------------
@@ -92,39 +99,6 @@ def test_epochs_and_proportions_take_precedence_over_steps(changes, expected, ca
     assert bool(caplog.records) == (expected[0] <= expected[1])
     with pytest.raises(ValueError, match="num_train_epochs"):
         training_graph.training_length(settings(num_train_epochs=0.5), 20)  # less than a batch
-
-
-@pytest.mark.parametrize(
-    "size,free,folder,line",
-    [
-        (4e8, 2e9, "new/one", True),
-        (2e8, 2e9, "new/one", False),
-        (4e8, 1e9, "new/one", None),
-        (4e8, 1e9, "gs://bucket/folder", True),
-    ],
-)
-def test_checkpoints_that_take_much_room_are_logged_and_those_without_room_refused(
-    tmp_path, monkeypatch, caplog, size, free, folder, line
-):
-    usage = shutil.disk_usage(str(tmp_path))._replace(free=free)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    monkeypatch.chdir(tmp_path)
-    saving = settings(output_dir=folder)
-    caplog.set_level("INFO", "albert")
-    if line is None:
-        with pytest.raises(ValueError, match="1.6 GB.*=new/one has 1 GB"):
-            fine_tuning.check_room(saving, 4, size)
-    else:
-        fine_tuning.check_room(saving, 4, size)
-        assert ("4 checkpoints of 0.4 GB, 1.6 GB in all" in caplog.text) == line
-
-
-@pytest.mark.parametrize(
-    "confusion,label",
-    [([[0, 3], [0, 4]], "yes"), ([[1, 3], [0, 4]], ""), ([[0, 0], [0, 4]], "")],
-)
-def test_one_prediction_for_several_labels_is_found(confusion, label):
-    assert fine_tuning.constant_prediction(np.array(confusion), ["no", "yes"]) == label
 
 
 def a_run(**changes):
@@ -186,57 +160,12 @@ def test_pruning_keeps_the_newest_of_what_was_evaluated(folder):
 
 
 def test_the_best_checkpoint_predicts_else_the_newest_unless_one_is_named(folder):
-    found = fine_tuning.chosen_checkpoint(settings(output_dir=str(folder)))
+    found = fine_tuned.chosen_checkpoint(settings(output_dir=str(folder)))
     assert found == str(folder / "model.ckpt-3")
     for suffix in (".index", ".data-00000-of-00001"):
         source = folder / f"model.ckpt-1{suffix}"
         (folder / f"model.ckpt-best{suffix}").write_bytes(source.read_bytes())
-    found = fine_tuning.chosen_checkpoint(settings(output_dir=str(folder)))
+    found = fine_tuned.chosen_checkpoint(settings(output_dir=str(folder)))
     assert found == str(folder / "model.ckpt-best")
     named = settings(output_dir=str(folder), checkpoint=str(folder / "model.ckpt-2.index"))
-    assert fine_tuning.chosen_checkpoint(named) == str(folder / "model.ckpt-2")
-
-
-# ---------------------------------------------------------------------------------------------
-# Outputs.
-
-
-def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
-    def input_fn(params):
-        assert params == {"batch_size": 3}
-        batches = {
-            "example_index": [[4, 1, 0], [2, 3, -1]],
-            "is_real_example": [[1, 1, 1], [1, 1, 0]],
-            "values": [[40, 10, 0], [20, 30, 99]],
-        }
-        tensors = {name: np.array(rows, np.int32) for name, rows in batches.items()}
-        return tf.data.Dataset.from_tensor_slices(tensors)
-
-    def model_fn(features, labels, mode, params):
-        assert (labels, mode, params) == (None, tf_estimator.ModeKeys.PREDICT, {})
-        tf.get_variable("weight", [3])
-        step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
-        predictions = {
-            "sum": features["values"] + step,
-            "pairs": tf.stack([features["values"]] * 2, axis=1),
-            "tokens": tf.ones([3, tf.reduce_sum(features["is_real_example"]), 1]),
-            "example_index": features["example_index"],
-            "is_real_example": features["is_real_example"],
-        }
-        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=predictions)
-
-    with estimators.OutputCollector(
-        settings(), model_fn, input_fn, batch_size=3, examples=5, name="dev"
-    ) as collector:
-        for step in (2, 3):
-            outputs = collector.run(str(folder / f"model.ckpt-{step}"))
-            assert set(outputs) == {"sum", "pairs", "tokens"}
-            assert outputs["sum"].tolist() == [step, 10 + step, 20 + step, 30 + step, 40 + step]
-            assert outputs["pairs"].tolist() == [[n, n] for n in (0, 10, 20, 30, 40)]
-            # The second batch, of examples 2 and 3, is shorter than the first.
-            assert outputs["tokens"].shape == (5, 3, 1)
-            assert outputs["tokens"].sum(axis=(1, 2)).tolist() == [3, 3, 2, 2, 3]
-        damaged_files.damage(folder / "model.ckpt-1")
-        with pytest.raises(ValueError, match=r"model\.ckpt-1\.data"):
-            collector.run(str(folder / "model.ckpt-1"))
-        assert collector.run(str(folder / "model.ckpt-2"))["sum"][0] == 2
+    assert fine_tuned.chosen_checkpoint(named) == str(folder / "model.ckpt-2")

@@ -1,0 +1,131 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A network in memory: order, padding, what is kept of its weights, and what it refuses."""
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.data.batches import Feature, FeatureSpec
+from albert.ops import plain
+from albert.pretrained import network
+from tests.support import damaged_files
+
+SPEC = FeatureSpec([Feature(name, (1,)) for name in network.SEQUENCES])
+
+
+def features(*rows):
+    """Ids in use from 1 on; 0 is padding."""
+    ids = np.zeros([len(rows), max(map(len, rows))], np.int32)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)] = row
+    return {"input_ids": ids, "input_mask": (ids > 0).astype(int), "segment_ids": ids * 0}
+
+
+def a_network(build, **options):
+    made = network.GraphNetwork(build, SPEC, **{"batch_size": 2, **options})
+    made.load(None)
+    return made
+
+
+@pytest.mark.parametrize(
+    "padding, shapes",
+    [
+        ("longest", [[2, 24], [2, 8], [1, 8]]),
+        ("bucket", [[2, 24], [3, 8]]),
+        ("max", [[2, 24], [2, 24], [1, 24]]),
+    ],
+)
+def test_network_sorts_by_length_and_gives_the_order_of_the_examples(padding, shapes):
+    def build(inputs):
+        shape = tf.shape(inputs["input_ids"])
+        many = tf.tile(shape[None], [shape[0], 1])
+        return {"first": inputs["input_ids"][:, 0], "shape": many, "ids": inputs["input_ids"]}
+
+    counts = []
+    rows = [[3], [4] * 20, [5] * 7, [6], [7] * 24]
+    found = a_network(build, padding=padding, fills={"ids": -1}).run(
+        features(*rows), on_batch=counts.append
+    )
+    assert found["first"].tolist() == [3, 4, 5, 6, 7]
+    assert counts == [shape[0] for shape in shapes]
+    assert sorted(map(tuple, found["shape"])) == sorted(
+        tuple(shape) for shape in shapes for _ in range(shape[0])
+    )
+    assert (found["ids"][0, 8:] == (0 if padding == "max" else -1)).all()
+
+
+def test_network_loads_checkpoints_in_turn_and_names_a_damaged_one(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        weight = tf.get_variable("weight", [2])
+        for step in (1, 2, 3):
+            session.run(weight.assign([step, step]))
+            tf.train.Saver().save(session, str(tmp_path / f"model.ckpt-{step}"))
+    damaged_files.damage(tmp_path / "model.ckpt-3")
+
+    def build(inputs):
+        doubled = tf.get_variable("weight", [2]) * 2  # kept, and made anew for each checkpoint
+        return {"made": tf.cast(inputs["input_ids"][:, :1], tf.float32) * doubled}
+
+    made = network.GraphNetwork(build, SPEC, batch_size=2)
+    for step in (2, 1, 2):
+        made.load(str(tmp_path / f"model.ckpt-{step}"))
+        assert made.run(features([5]))["made"].tolist() == [[10.0 * step] * 2]
+    with pytest.raises(ValueError, match=r"model\.ckpt-3"):
+        made.load(str(tmp_path / "model.ckpt-3"))
+
+
+def test_outputs_that_are_not_finite_are_refused():
+    def overflowing(inputs):
+        return {"vector": tf.cast(inputs["input_ids"], tf.float16) * 1000.0}
+
+    made = a_network(overflowing)
+    assert made.run(features([64]))["vector"][0, 0] == 64000
+    with pytest.raises(ValueError, match="float16"):
+        made.run(features([64], [66]))
+
+
+def test_what_is_made_of_weights_is_made_once():
+    def joined(inputs):
+        weights = tf.get_variable("weights", [2], initializer=tf.ones_initializer())
+        ids = tf.cast(inputs["input_ids"], tf.float32)
+        return {"made": ids[:, :1] * tf.concat([weights * 2, [1.0]], 0)}
+
+    made = a_network(joined)
+    assert made.run(features([3], [5]))["made"].tolist() == [[6, 6, 3], [10, 10, 5]]
+    names = [tensor.op.name for tensor in made.outputs.values()]
+    needed = tf.graph_util.extract_sub_graph(made.graph.as_graph_def(), names)
+    assert "ConcatV2" not in {node.op for node in needed.node}
+
+
+def test_gelu_is_joined_with_the_product_before_it():
+    def activated(inputs):
+        hidden = tf.reshape(tf.cast(inputs["input_ids"], tf.float32), [-1, 1])
+        for columns in (16, 4):
+            sizes = {"w": [hidden.shape[-1], columns], "b": [columns]}
+            weights = plain.Dense(*(tf.get_variable(f"{k}{columns}", sizes[k]) for k in sizes))
+            hidden = plain.gelu(plain.dense(hidden, weights))
+        return {"vector": hidden}
+
+    made = a_network(activated)
+    options, found = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+    with tf.Session(graph=made.graph) as session:
+        with made.graph.as_default():
+            session.run(tf.global_variables_initializer())
+        feed = {"input_ids:0": [[5], [7]]}
+        session.run(made.outputs, feed, options=options, run_metadata=found)
+    operations = {node.op for graph in found.partition_graphs for node in graph.node}
+    if not any("Mkl" in operation for operation in operations):
+        pytest.skip("oneDNN is not in use")
+    assert "Tanh" not in operations
+
+
+def test_a_graph_with_other_state_is_left_as_it_is():
+    def random(inputs):
+        weights = tf.get_variable("weights", [], initializer=tf.ones_initializer())
+        noise = tf.random.uniform([]) * weights
+        return {"made": noise * tf.cast(inputs["input_ids"], tf.float32)}
+
+    made = a_network(random)
+    first, second = (made.run(features([4]))["made"] for _ in range(2))
+    assert first[0, 0] != second[0, 0]
