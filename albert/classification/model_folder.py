@@ -274,11 +274,13 @@ class Classifier(inference.Model):
 
     def _run(self, texts: Sequence[inference.Text]) -> List[Dict[str, np.ndarray]]:
         """The outputs of the network for each text."""
-        features = classifier_features.convert_examples(
+        features = classifier_features.convert_examples_to_features(
             [self._example(*item) for item in enumerate(inference.checked(texts), 1)],
             self.classifier.labels or [None],
-            max_seq_length=self.classifier.max_seq_length,
-            tokenizer=self._tokenizer,
+            self.classifier.max_seq_length,
+            self._tokenizer,
+            self.classifier.task,
+            is_raw=True,
         )
         rows = []
         for item in features:

@@ -165,12 +165,14 @@ class ClassifierTask(fine_tuning.Task):
 
     def _written(self, data: TaskData, path: str, description: str) -> fine_tuning.Split:
         """The examples, and the file of their features."""
-        records = classifier_features.write_features(
-            self.declared,
-            data,
-            output_file=path,
-            max_seq_length=self.settings.max_seq_length,
-            tokenizer=self.tokenizer,
+        records = classifier_features.file_based_convert_examples_to_features(
+            data.examples,
+            self.declared.label_list,
+            self.settings.max_seq_length,
+            self.tokenizer,
+            path,
+            self.declared.name,
+            is_raw=True,
             description=description,
         )
         return fine_tuning.Split(data.examples, records)
