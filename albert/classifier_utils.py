@@ -26,7 +26,6 @@ from albert.classification.model import classification_head  # noqa: F401
 from albert.data import padded_batches
 from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
 from albert.training import model_fn
-from albert.util.errors import UserError
 
 
 class DataProcessor:
@@ -64,50 +63,47 @@ class DataProcessor:
 
     def _examples(self, data_dir: str, split: str) -> List[InputExample]:
         task = tasks.get_task(self.task_name)
-        unknown = 0.0 if task.is_regression else task.labels[0]
-        return [
-            InputExample(
-                example.guid,
-                self.process_text(example.text_a),
-                None if example.text_b is None else self.process_text(example.text_b),
-                unknown if example.label is None else example.label,
-            )
-            for example in tasks.read_examples(task, data_dir, split).examples
-        ]
+        examples = tasks.read_examples(task, data_dir, split).examples
+        for example in examples:
+            example.text_a = self.process_text(example.text_a)
+            if task.is_pair:
+                example.text_b = self.process_text(example.text_b)
+            if example.label is None:
+                example.label = task.labels[0] if task.labels else 0.0
+        return examples
 
 
-def _processor(class_name: str, task_name: str) -> type:
-    attributes = {"task_name": task_name, "__doc__": f"Reads {task_name}.", "__module__": __name__}
-    return type(class_name, (DataProcessor,), attributes)
-
-
-ColaProcessor = _processor("ColaProcessor", "cola")
-Sst2Processor = _processor("Sst2Processor", "sst-2")
-MrpcProcessor = _processor("MrpcProcessor", "mrpc")
-StsbProcessor = _processor("StsbProcessor", "sts-b")
-QqpProcessor = _processor("QqpProcessor", "qqp")
-MnliProcessor = _processor("MnliProcessor", "mnli")
-MisMnliProcessor = _processor("MisMnliProcessor", "mismnli")
-QnliProcessor = _processor("QnliProcessor", "qnli")
-RteProcessor = _processor("RteProcessor", "rte")
-WnliProcessor = _processor("WnliProcessor", "wnli")
-AXProcessor = _processor("AXProcessor", "ax")
-LcqmcProcessor = _processor("LcqmcProcessor", "lcqmc")
-LCQMCPairClassificationProcessor = _processor("LCQMCPairClassificationProcessor", "lcqmc_pair")
-SentencePairClassificationProcessor = _processor(
-    "SentencePairClassificationProcessor", "sentence_pair"
-)
-XnliProcessor = _processor("XnliProcessor", "xnli")
-TnewsProcessor = _processor("TnewsProcessor", "tnews")
-iFLYTEKDataProcessor = _processor("iFLYTEKDataProcessor", "iflytek")  # noqa: N816
-AFQMCProcessor = _processor("AFQMCProcessor", "afqmc")
-CMNLIProcessor = _processor("CMNLIProcessor", "cmnli")
-OcnliProcessor = _processor("OcnliProcessor", "ocnli")
-CslProcessor = _processor("CslProcessor", "csl")
-WSCProcessor = _processor("WSCProcessor", "wsc")
-COPAProcessor = _processor("COPAProcessor", "copa")
-ChnSentiCorpProcessor = _processor("ChnSentiCorpProcessor", "chnsenticorp")
-PROCESSORS = {cls.task_name: cls for cls in DataProcessor.__subclasses__()}
+_NAMES = {
+    "cola": "ColaProcessor",
+    "sst-2": "Sst2Processor",
+    "mrpc": "MrpcProcessor",
+    "sts-b": "StsbProcessor",
+    "qqp": "QqpProcessor",
+    "mnli": "MnliProcessor",
+    "mismnli": "MisMnliProcessor",
+    "qnli": "QnliProcessor",
+    "rte": "RteProcessor",
+    "wnli": "WnliProcessor",
+    "ax": "AXProcessor",
+    "lcqmc": "LcqmcProcessor",
+    "lcqmc_pair": "LCQMCPairClassificationProcessor",
+    "sentence_pair": "SentencePairClassificationProcessor",
+    "xnli": "XnliProcessor",
+    "tnews": "TnewsProcessor",
+    "iflytek": "iFLYTEKDataProcessor",
+    "afqmc": "AFQMCProcessor",
+    "cmnli": "CMNLIProcessor",
+    "ocnli": "OcnliProcessor",
+    "csl": "CslProcessor",
+    "wsc": "WSCProcessor",
+    "copa": "COPAProcessor",
+    "chnsenticorp": "ChnSentiCorpProcessor",
+}
+PROCESSORS = {
+    task: type(name, (DataProcessor,), {"task_name": task, "__doc__": f"Reads {task}."})
+    for task, name in _NAMES.items()
+}
+globals().update({cls.__name__: cls for cls in PROCESSORS.values()})
 
 
 # ---------------------------------------------------------------------------------------------
@@ -251,18 +247,11 @@ def input_fn_builder(features, seq_length, is_training, drop_remainder):
     Raises:
       ValueError: a sequence has another length than seq_length.
     """
-    columns = {
-        name: [getattr(item, name) for item in features]
+    shape = [len(features), seq_length]
+    arrays = {
+        name: np.array([getattr(item, name) for item in features], np.int32).reshape(shape)
         for name in ("input_ids", "input_mask", "segment_ids")
     }
-    for name, rows in columns.items():
-        lengths = {len(row) for row in rows} - {seq_length}
-        if lengths:
-            raise UserError(
-                f"{name} of some features has the length {min(lengths)}, not seq_length="
-                f"{seq_length}. Give the length that they were made with."
-            )
-    arrays = {name: np.array(rows, np.int32) for name, rows in columns.items()}  # [N, S]
     labels = np.array([item.label_id for item in features])
     arrays["label_ids"] = labels.astype(np.float32 if labels.dtype.kind == "f" else np.int32)
 

@@ -7,11 +7,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, modeling
-from albert.classification import features as classifier_features
 from albert.classification import tasks
-from albert.data import batches as input_pipeline
-from albert.data import padded_batches
-from albert.runtimes import estimator as tf_estimator
 from tests.support import classification_data as data
 from tests.support import golden_heads
 from tests.support.shared import needs_shared
@@ -72,10 +68,6 @@ def test_whole_numbers_are_labels_of_a_regression_too():
         assert np.isfinite(session.run(loss))
 
 
-# ---------------------------------------------------------------------------------------------
-# Published classes.
-
-
 def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path):
     for folder, text in (
         ("SST-2", "index\tsentence\n0\tA  Café \n"),
@@ -93,69 +85,7 @@ def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path
 
 
 def test_every_task_has_its_published_processor():
-    assert set(classifier_utils.PROCESSORS) == set(tasks.TASKS)
-    names = "Cola Mrpc Sst2 Stsb Qqp Mnli MisMnli Qnli Rte Wnli AX Xnli Lcqmc"
-    for name in names.split():
-        processor = getattr(classifier_utils, f"{name}Processor")(True, True)
-        task = tasks.get_task(processor.task_name)
-        assert processor.get_labels() == task.label_list
-
-
-# ---------------------------------------------------------------------------------------------
-# Padding.
-
-LENGTH = 48
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("records") / "records")
-    generator = np.random.RandomState(0)
-    spec = classifier_features.feature_spec(LENGTH, False)
-    with input_pipeline.AtomicRecordWriter(path, {}) as writer:
-        for _ in range(24):
-            used = generator.randint(4, 30)
-            padding = [0] * (LENGTH - used)
-            record = {
-                "input_ids": generator.randint(5, 300, used).tolist() + padding,
-                "input_mask": [1] * used + padding,
-                "segment_ids": [0] * LENGTH,
-                "label_ids": int(generator.randint(0, 2)),
-                "is_real_example": 1,
-            }
-            writer.write(spec.encode(record))
-    return path
-
-
-def losses_of(file, padding):
-    """The losses of a training without dropout in the encoder, compiled by XLA; and the lengths."""
-    config = modeling.AlbertConfig.from_dict(
-        dict(data.CONFIG, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    )
-    model_fn = classifier_utils.model_fn_builder(
-        config, 2, None, 1e-3, 100, 0, False, False, "mrpc", seed=5, use_xla=True
-    )
-    input_fn = padded_batches.input_fn(
-        file,
-        classifier_features.feature_spec(LENGTH, False),
-        is_training=True,
-        batch_size=4,
-        padding=padded_batches.Padding(padding),
-        seed=5,
-    )
-    with tf.Graph().as_default(), tf.Session() as session:
-        tf.set_random_seed(5)
-        features = tf.data.make_one_shot_iterator(input_fn({})).get_next()
-        length = tf.shape(features["input_ids"])[1]
-        spec = model_fn(features, None, tf_estimator.ModeKeys.TRAIN, {})
-        session.run(tf.global_variables_initializer())
-        fetched = [session.run([spec.loss, length, spec.train_op])[:2] for _ in range(5)]
-    return [loss for loss, _ in fetched], [length for _, length in fetched]
-
-
-@pytest.mark.slow
-def test_padding_to_the_longest_gives_the_losses_of_padding_to_the_end(file):
-    full, lengths = losses_of(file, "max")
-    cut, cut_lengths = losses_of(file, "longest")
-    assert set(lengths) == {LENGTH} and max(cut_lengths) <= 32
-    np.testing.assert_allclose(cut, full, atol=1e-6)
+    assert list(classifier_utils.PROCESSORS) == list(tasks.TASKS)
+    for name, processor in classifier_utils.PROCESSORS.items():
+        assert getattr(classifier_utils, processor.__name__) is processor
+        assert processor(True, True).get_labels() == tasks.get_task(name).label_list

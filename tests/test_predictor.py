@@ -46,8 +46,8 @@ def expected(model_dir, texts, labels=LABELS):
     tokenizer = tokenization.FullTokenizer(None, True, str(models.VOCABULARY))
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]
     examples = [InputExample(str(number), *pair) for number, pair in enumerate(pairs)]
-    features = classifier_features.convert_examples(
-        examples, list(labels) or [None], max_seq_length=models.LENGTH, tokenizer=tokenizer
+    features = classifier_features.convert_examples_to_features(
+        examples, list(labels) or [None], models.LENGTH, tokenizer, "", is_raw=True
     )
     arrays = [
         np.array([getattr(item, name) for item in features], np.int32)

@@ -10,20 +10,16 @@ a .csv file, which is read in place of a TSV file, quotes are CSV's.
 Repairs are counted, and errors name file and line.
 """
 
-import bisect
-import codecs
 import collections
 import dataclasses
 import io
-import itertools
 import math
 import os
 from typing import (
     Any,
     Callable,
     Counter,
-    Dict,
-    Iterator,
+    Iterable,
     List,
     Mapping,
     NamedTuple,
@@ -37,11 +33,8 @@ from albert.data import csv_rows, parquet
 from albert.util import files, wording
 from albert.util.errors import UserError
 
+_ODD_SHARE = 0.01  # of the rows; with more a file is taken to be of another kind
 Column = Any  # a number, from 0 or from the end, or the name in the header row
-
-# With more damaged lines than this (the larger of both) a file is refused as of another kind.
-_DAMAGED_SHARE = 0.01
-_DAMAGED_AT_LEAST = 10
 
 # Cells that only a header row holds, in the places of texts and labels.
 _HEADER_WORDS = frozenset(
@@ -74,17 +67,19 @@ class Columns(NamedTuple):
     text_b: Optional[Column] = None
     label: Optional[Column] = None
     guid: Optional[Column] = None  # None: "<split>-<row>"
+    filter: Optional[Column] = None  # rows with another value than `filter_value` are left out
+    filter_value: str = ""
     header: Optional[bool] = None  # None: the first row decides
-    only: Optional[Tuple[Column, str]] = None  # (column, value): other rows are left out
     short_rows_are_skipped: bool = False
 
 
 class Texts(NamedTuple):
-    """An example in a line."""
+    """An example in a row."""
 
     text_a: str
     text_b: Optional[str]
     label: Any
+    guid: Any = None
 
 
 class Fields(NamedTuple):
@@ -156,146 +151,76 @@ class TaskData(NamedTuple):
         return f"{name}: {count} from {', '.join(self.files)}{notes}"
 
 
-# ----------------------------------------------------------------------------------------- lines
+# ------------------------------------------------------------------------------------------ rows
 
 
 class Row(NamedTuple):
-    """One line: the cells of a TSV line, or a JSON object."""
+    """A row: a list of cells, or a dict of values by the names of fields."""
 
-    number: int  # from 0, over all lines of the file; of CSV, of the row's first line
+    where: str  # file:line, from 1; of a Parquet file the row
+    number: int  # from 0, over all files of the table
     values: Any
 
 
 class Table(NamedTuple):
-    """The lines of a file that are not blank."""
+    """The rows of a file that are not blank, at least one."""
 
     path: str
+    files: List[str]  # of Parquet, `path` may be their pattern
     rows: List[Row]
-    dirt: Counter[str]  # what was repaired -> how often
-    files: Tuple[str, ...] = ()  # of Parquet, `path` may be their pattern
-    starts: Tuple[int, ...] = ()  # the number of the first row of each of them
-    label_names: Mapping[str, Sequence[str]] = {}  # by column
-
-    def where(self, row: Row) -> str:
-        """Returns "file:line", the line (of Parquet: the row of the part) counted from 1."""
-        if not self.files:
-            return f"{self.path}:{row.number + 1}"
-        part = bisect.bisect(self.starts, row.number) - 1
-        return f"{self.files[part]}:{row.number - self.starts[part] + 1}"
-
-    def check_damage(self, what: str, damaged: Sequence[Row]) -> None:
-        """Raises ValueError if more than 1% of the rows, and more than ten, are damaged."""
-        if len(damaged) > max(_DAMAGED_AT_LEAST, _DAMAGED_SHARE * len(self.rows)):
-            raise UserError(
-                f"'{self.path}': {len(damaged)} of {len(self.rows)} rows cannot be used ({what}; "
-                f"the first is {self.where(damaged[0])}), more than {_DAMAGED_SHARE:.0%}. Is this "
-                "the right file, with tabs (in a .csv file: commas) between its columns?"
-            )
+    blank_rows: int
 
 
-def read_tsv(path: str) -> Table:
-    """Returns the rows of a TSV file; ValueError if it is missing or not UTF-8."""
-    return _read_lines(path, lambda line, where: line.split("\t"))
+def read_table(path: str, is_json: Optional[bool] = None) -> Table:
+    """Returns the rows of a .csv, .parquet, TSV or JSON-lines file.
+
+    Args:
+      path: of Parquet, may be the pattern of its parts.
+      is_json: whether a file with another ending is JSON lines; None: if it begins with "{".
+
+    Raises:
+      ValueError: the file is missing or empty, or is not of its kind; the line is named.
+    """
+    path = str(path)
+    parts = parquet.parts(path) if path.endswith(parquet.ENDING) else []
+    parts = parts or [path]
+    found = [(f"{part}:{line}", row) for part in parts for line, row in _rows(part, is_json)]
+    rows = [
+        Row(where, number, values)
+        for number, (where, values) in enumerate(found)
+        if isinstance(values, dict) or any(map(str.strip, values))
+    ]
+    if not rows:
+        raise UserError(f"'{path}' is empty.")
+    return Table(path, parts, rows, len(found) - len(rows))
 
 
-def read_csv(path: str) -> Table:
-    """Returns the rows of a CSV file; ValueError as `read_tsv`, or where quotes are wrong."""
-    dirt: Counter[str] = collections.Counter()
-    lines = io.StringIO(_read_text(path, dirt), newline="")
-    rows = [Row(number - 1, cells) for number, cells in csv_rows.rows(lines, str(path))]
-    kept = [row for row in rows if any(cell.strip() for cell in row.values)]
-    dirt["blank line"] = len(rows) - len(kept)
-    return Table(str(path), kept, +dirt)
+def _rows(path: str, is_json: Optional[bool]) -> Iterable[Tuple[int, Any]]:
+    """The number of each row's line, from 1, and the row."""
+    if path.endswith(parquet.ENDING):
+        return enumerate(parquet.read_rows(path), start=1)
+    text = files.read_text(path)
+    if path.endswith(csv_rows.ENDING):
+        return csv_rows.rows(io.StringIO(text, newline=""), path)
+    lines = enumerate(text.replace("\r\n", "\n").rstrip("\n").split("\n"), start=1)
+    if text.lstrip().startswith("{") if is_json is None else is_json:
+        return (
+            (number, line.strip() and _object(line, f"{path}:{number}")) for number, line in lines
+        )
+    return ((number, line.split("\t")) for number, line in lines)
 
 
-def read_parquet(path: str) -> Table:
-    """Returns the rows of a Parquet file, or of those that a pattern fits; errors as its reader."""
-    found = parquet.parts(path)
-    if not found:
-        raise UserError(f"File '{path}' does not exist. Check the path.")
-    rows: List[Row] = []
-    starts = []
-    for part in found:
-        starts.append(len(rows))
-        rows += map(Row, itertools.count(len(rows)), parquet.read_rows(part))
-    names = parquet.label_names(found[0])
-    return Table(path, rows, collections.Counter(), tuple(found), tuple(starts), names)
+def _object(line: str, where: str) -> Any:
+    value = files.parse_json(line, where)
+    files.check_types(value, dict, where)
+    return value
 
 
 def hub_files(split: str) -> Tuple[str, ...]:
     """Returns the patterns of a split's Parquet files in a data set's folder of a hub."""
     name = split.replace("dev", "validation")
-    return tuple(
-        pattern.format(name) + parquet.ENDING for pattern in ("{}-*", "data/{}-*", "{}/*", "{}")
-    )
-
-
-def reader_of(path: str, otherwise: Callable[[str], Table]) -> Callable[[str], Table]:
-    """Returns what reads a file by its ending."""
-    readers = {csv_rows.ENDING: read_csv, parquet.ENDING: read_parquet}
-    return readers.get(os.path.splitext(path)[1], otherwise)
-
-
-def read_json_lines(path: str) -> Table:
-    """Returns the rows of a file of JSON objects; ValueError if it is something else."""
-    return _read_lines(path, _parse_object)
-
-
-def _parse_object(line: str, where: str) -> Dict[str, Any]:
-    value = files.parse_json(line, f"{where}:")
-    if not isinstance(value, dict):
-        raise UserError(
-            f"{where}: {str(value)[:80]!r} is not a JSON object. Each line must be one, such as "
-            '{"sentence": "...", "label": "0"}.'
-        )
-    return value
-
-
-def _read_text(path: str, dirt: Counter[str]) -> str:
-    import tensorflow.compat.v1 as tf  # here: the table of tasks is read before it is loaded
-
-    if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
-        raise UserError(f"File '{path}' does not exist. Check the path.")
-    return _decode(path, files.read_bytes(path), dirt)
-
-
-def _read_lines(path: str, parse: Callable[[str, str], Any]) -> Table:
-    path = str(path)
-    dirt: Counter[str] = collections.Counter()
-    lines = _read_text(path, dirt).split("\n")
-    if not lines[-1]:
-        lines.pop()
-    lines = [line[:-1] if line.endswith("\r") else line for line in lines]
-    dirt["blank line"] = sum(not line.strip() for line in lines)
-    rows = [
-        Row(number, parse(line, f"{path}:{number + 1}"))
-        for number, line in enumerate(lines)
-        if line.strip()
-    ]
-    return Table(path, rows, +dirt)
-
-
-def _decode(path: str, content: bytes, dirt: Counter[str]) -> str:
-    """UTF-8 in which a few lines may be damaged."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UserError(f"'{path}' is UTF-16 text. Convert it: iconv -f UTF-16 -t UTF-8 {path}")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        first = content.count(b"\n", 0, error.start) + 1
-    text = content.decode("utf-8-sig", "replace")
-    originals = content.split(b"\n")
-    damaged = sum(
-        "\ufffd" in line and b"\xef\xbf\xbd" not in original
-        for line, original in zip(text.split("\n"), originals)
-    )
-    if damaged > max(_DAMAGED_AT_LEAST, _DAMAGED_SHARE * len(originals)):
-        raise UserError(
-            f"'{path}' is not UTF-8 text: {damaged} lines are not, the first is line {first}. "
-            f"Convert it, for example: iconv -f GB18030 -t UTF-8 {path}"
-        )
-    dirt["line with bytes that are not UTF-8, replaced"] += damaged
-    return text
+    patterns = (f"{name}-*", f"data/{name}-*", f"{name}/*", name)
+    return tuple(pattern + parquet.ENDING for pattern in patterns)
 
 
 # --------------------------------------------------------------------------------------- reading
@@ -313,50 +238,42 @@ def read_split(
         row lacks columns or has an unknown label (file and line are named), or there is no example.
     """
     reading, table = _find_table(split, folders, advice)
-    notes = collections.Counter(table.dirt)
-    if isinstance(reading, Fields):
-        reading = reading._replace(label_names=_label_names(reading, table, labels))
-        found = _read_objects(reading, table, split.role)
-        texts = [] if reading.render else [reading.text_a, reading.text_b]
-    else:
-        first = table.rows[0].values
-        columns = _numbered(reading, first)
-        has_header = bool(_names_of(reading)) or _has_header(columns, first, notes, labels=labels)
-        if reading.header is None and not has_header and not split.needs_labels:
-            notes[f"first row taken as an example, not as a header: {str(first)[:80]}"] += 1
-        found = _read_rows(columns, table, notes, split=split, has_header=has_header)
-        places = [place for place in columns[:2] if place in range(-len(first), len(first))]
-        texts = [first[place] for place in places if has_header]
+    notes = collections.Counter({"blank line": table.blank_rows})
+    rows, names = table.rows, list(reading[:2])
+    if isinstance(reading, Columns):
+        reading, rows, names = _select_rows(reading, table, notes, split=split, labels=labels)
+    elif reading.render:
+        names = []
+    label_names = _label_names(reading, table, labels)
     examples = []
-    for where, example in found:
-        label = _label_text(example.label, labels.names)
-        if label in labels.dropped and split.needs_labels:
-            notes[f"example dropped: its label is {label!r}"] += 1
-            continue
-        example.label = parse_label(label, labels)
-        if example.label is None and split.needs_labels:
-            raise UserError(f"{where}: {_label_problem(label, labels)}")
-        examples.append(example)
+    for row in rows:
+        found = _texts_of(row, reading)
+        for part, texts in enumerate(found):
+            text = _label_text(texts.label, label_names, labels)
+            if text in labels.dropped and split.needs_labels:
+                notes[f"example dropped: its label is {text!r}"] += 1
+                continue
+            label = parse_label(text, labels)
+            if label is None and split.needs_labels:
+                problem = "no label" if text is None else f"the label {text[:60]!r} is unknown"
+                wanted = wording.listed(labels.names, 12) if labels.names else "numbers"
+                raise UserError(f"{row.where}: {problem}. Labels: {wanted}.")
+            guid = f"{split.role}-{row.number * len(found) + part}"
+            guid = guid if texts.guid in (None, "") else str(texts.guid)
+            examples.append(InputExample(guid, texts.text_a, texts.text_b, label))
     if not examples:
         raise UserError(f"'{table.path}' holds no example for {split.name}.")
     notes["example with an empty text"] = sum(not item.text_a.strip() for item in examples)
     counts = [f"{number} x {what}" for what, number in notes.items() if number]
-    names = tuple(name for name in texts if name)
-    return TaskData(examples, list(table.files) or [table.path], counts, names)
+    return TaskData(examples, table.files, counts, tuple(filter(None, names)))
 
 
-def find_files(split: Split, folders: Sequence[str]) -> List[str]:
-    """Returns the files, or patterns of files, that exist for a split, the preferred one first."""
-    names = dict.fromkeys(source.file for source in split.sources)
+def find_files(split: Split, folders: Sequence[str]) -> List[Source]:
+    """Returns the sources that the first folder with any has, with their paths."""
+    exists = files.gfile().exists
     for folder in folders:
-        paths = [os.path.join(folder, name) for name in names]
-        import tensorflow.compat.v1 as tf
-
-        found = [
-            path
-            for path in paths
-            if (parquet.find(path) if path.endswith(parquet.ENDING) else tf.io.gfile.exists(path))
-        ]
+        sources = [Source(os.path.join(folder, file), reading) for file, reading in split.sources]
+        found = [source for source in sources if exists(source.file) or parquet.find(source.file)]
         if found:
             return found
     return []
@@ -364,227 +281,144 @@ def find_files(split: Split, folders: Sequence[str]) -> List[str]:
 
 def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Reading, Table]:
     """The first source whose file exists and has the columns."""
-    found = find_files(split, folders)
-    if not found:
+    table, problem = None, ""
+    for path, reading in find_files(split, folders):
+        if table is None or table.path != path:
+            table = read_table(path, isinstance(reading, Fields))
+        if isinstance(reading, Fields):
+            return reading, table
+        first = table.rows[0].values
+        if not split.needs_labels and not _has(first, reading.label):
+            reading = reading._replace(label=None)
+        missing = [name for name in reading[:5] if isinstance(name, str) and name not in first]
+        if not missing:
+            return reading, table
+        problem = f"'{path}' has no column {missing[0]!r}, but {wording.listed(first)}."
+    if not problem:
         names = wording.listed(list(dict.fromkeys(source.file for source in split.sources)))
-        places = ", ".join(f"'{folder}'" for folder in folders)
+        places = ", ".join(map(repr, folders))
+        problem = f"The {split.name} data was not found: none of {names} is in {places}. {advice}"
+    raise UserError(problem)
+
+
+def _has(cells: Sequence[str], column: Optional[Column]) -> bool:
+    """Whether a row has a column; a name is one in the header row."""
+    return column in (cells if isinstance(column, str) else range(-len(cells), len(cells)))
+
+
+def _select_rows(
+    columns: Columns, table: Table, notes: Counter[str], *, split: Split, labels: Labels
+) -> Tuple[Columns, List[Row], List[str]]:
+    """The columns as numbers, the rows that are examples, and the names of the texts' columns."""
+    first, rows = table.rows[0].values, table.rows
+    named = {
+        field: first.index(column)
+        for field, column in zip(columns._fields, columns[:5])
+        if isinstance(column, str)
+    }
+    columns = columns._replace(**named)
+    has_header = bool(named) or _has_header(columns, first, labels)
+    unknown = columns.header is None
+    if not (has_header or split.needs_labels if unknown else has_header == columns.header):
+        notes[f"first row taken as {'a header' if has_header else 'an example'}: {first}"[:120]] = 1
+    places = [place for place in columns[:5] if place is not None]
+    # A column that is counted from the end comes after the others.
+    needed = 1 + max([-1, *places]) + max([0, *(-place for place in places)])
+    rows = rows[has_header:]
+    short = [row for row in rows if len(row.values) < needed]
+    if short and not columns.short_rows_are_skipped:
         raise UserError(
-            f"The {split.name} data was not found: none of {names} is in {places}. {advice}"
+            f"{short[0].where}: the row has {len(short[0].values)} columns where at least {needed} "
+            f"are needed for {split.name}. Tabs (in a .csv file: commas) separate them. The row "
+            f"begins {short[0].values[0][:60]!r}."
         )
-    problems = []
-    for path in found:
-        for source in split.sources:
-            if not path.endswith(source.file):
-                continue
-            is_json = isinstance(source.reading, Fields)
-            table = reader_of(path, read_json_lines if is_json else read_tsv)(path)
-            reading = _without_missing_label(source.reading, split, table)
-            problem = _mismatch(reading, table)
-            if not problem:
-                return reading, table
-            problems.append(problem)
-    raise UserError(f"'{found[0]}' cannot be read for {split.name}: {'; '.join(problems)}.")
+    # A tab in a text shifts the cells after it.
+    wide = [row for row in rows if has_header and any(map(str.strip, row.values[len(first) :]))]
+    odd = short + wide
+    if len(odd) > max(10, _ODD_SHARE * len(table.rows)):
+        raise UserError(
+            f"'{table.path}': {len(odd)} of {len(table.rows)} rows have too few or too many "
+            f"columns; the first is {odd[0].where}. Is this the right file, with tabs (in a .csv "
+            "file: commas) between its columns?"
+        )
+    if odd:
+        what = f"too few columns, skipped, or too many, kept (the first: {odd[0].where})"
+        notes[f"row with {what}"] = len(odd)
+    rows = [row for row in rows if len(row.values) >= needed]
+    if columns.filter is not None:
+        every, value = len(rows), columns.filter_value
+        rows = [row for row in rows if row.values[columns.filter] == value]
+        notes[f"row left out: not {value!r}"] = every - len(rows)
+    names = [first[place] for place in columns[:2] if has_header and _has(first, place)]
+    return columns, rows, names
 
 
-def _without_missing_label(reading: Reading, split: Split, table: Table) -> Reading:
-    """Test files come with and without labels: a missing label column is no error there."""
-    if split.needs_labels or isinstance(reading, Fields) or reading.label is None:
-        return reading
-    cells = table.rows[0].values if table.rows else []
-    numbers = range(-len(cells), len(cells))
-    exists = reading.label in (cells if isinstance(reading.label, str) else numbers)
-    return reading if exists else reading._replace(label=None)
+def _has_header(columns: Columns, cells: Sequence[str], labels: Labels) -> bool:
+    """Whether the first row is a header. The row itself decides, against the declaration."""
+    words = [cells[place].strip() if _has(cells, place) else "" for place in columns[:3]]
+    if parse_label(words[2], labels) is not None:
+        return False
+    if columns.header or words[2].lower() in _HEADER_WORDS:
+        return True
+    return columns.header is None and any(word.lower() in _HEADER_WORDS for word in words)
 
 
-def _mismatch(reading: Reading, table: Table) -> str:
-    """Says why a table is not what a declaration describes; "" if it may be."""
-    if not table.rows:
-        return "it is empty"
-    there = table.rows[0].values
-    missing = [name for name in _names_of(reading) if name not in there]
-    if not missing:
-        return ""
-    return (
-        f"its first row has no column {', '.join(map(repr, missing))}, but "
-        f"{wording.listed(list(map(repr, there)))}"
-    )
-
-
-def _columns_of(columns: Columns) -> List[Column]:
-    used = [*columns[:4], columns.only and columns.only[0]]
-    return [column for column in used if column is not None]
-
-
-def _names_of(reading: Reading) -> List[str]:
-    """The columns that a header must name."""
-    columns = [] if isinstance(reading, Fields) else _columns_of(reading)
-    return [column for column in columns if isinstance(column, str)]
-
-
-def _read_objects(fields: Fields, table: Table, role: str) -> Iterator[Tuple[str, InputExample]]:
-    """The place of each example in a JSON-lines file, and the example."""
-    render = fields.render or (lambda values: [_plain_texts(fields, values)])
-    for row in table.rows:
-        where = table.where(row)
-        try:
-            rendered = render(row.values)
-        except (KeyError, TypeError, IndexError) as error:
-            raise UserError(
-                f"{where}: the object does not have the fields of this task ({error!r}); it has "
-                f"{sorted(row.values)}."
-            ) from None
-        except ValueError as error:
-            raise UserError(f"{where}: {error}") from None
-        for part, texts in enumerate(rendered):
-            guid = f"{role}-{row.number * len(rendered) + part}"
-            if fields.guid is not None and not fields.render:
-                guid = str(row.values.get(fields.guid, guid))
-            label = _named(texts.label, fields.label_names)
-            yield where, InputExample(guid, texts.text_a, texts.text_b, label)
-
-
-def _label_names(fields: Fields, table: Table, labels: Labels) -> Tuple[str, ...]:
-    """The names of labels that are numbers; () where the task's own labels are these numbers."""
-    names, own = table.label_names.get(fields.label or "", ()), set(labels.names)
-    is_numbered = own <= set(map(str, range(len(names)))) and not (own and own <= set(names))
-    return fields.label_names or (() if is_numbered else tuple(names))
-
-
-def _named(label: Any, names: Sequence[str]) -> Any:
-    """The name of a label that is a number."""
-    label = whole(label) if names else label
-    return names[label] if isinstance(label, int) and 0 <= label < len(names) else label
-
-
-def _plain_texts(fields: Fields, values: Mapping[str, Any]) -> Texts:
-    return Texts(
-        text_of(values[fields.text_a]),
-        None if fields.text_b is None else text_of(values[fields.text_b]),
-        None if fields.label is None else values.get(fields.label),
-    )
-
-
-def whole(label: Any) -> Any:
-    """Returns a label, 1.0 (which pandas makes of 1 where some are missing) as 1."""
-    return int(label) if isinstance(label, float) and label.is_integer() else label
+def _texts_of(row: Row, reading: Reading) -> List[Texts]:
+    """The examples of a row."""
+    values = row.values
+    text_a, text_b, label, guid = reading[:4]
+    if isinstance(reading, Columns):
+        return [Texts(*(None if place is None else values[place] for place in reading[:4]))]
+    try:
+        if reading.render:
+            return reading.render(values)
+        second = None if text_b is None else text_of(values[text_b])
+        return [Texts(text_of(values[text_a]), second, values.get(label), values.get(guid))]
+    except (LookupError, TypeError, ValueError) as error:
+        problem = f"no field {error}" if isinstance(error, KeyError) else error
+        raise UserError(f"{row.where}: {problem}. Its fields: {', '.join(values)}.") from None
 
 
 def text_of(value: Any) -> str:
     """Returns a JSON text or number, or a list of them joined by spaces; TypeError otherwise."""
     if isinstance(value, list):
-        return " ".join(text_of(item) for item in value)
+        return " ".join(map(text_of, value))
     if isinstance(value, (str, int, float)):
         return str(value)
     raise TypeError(f"{str(value)[:60]!r} is no text")
 
 
-def _read_rows(
-    columns: Columns, table: Table, notes: Counter[str], *, split: Split, has_header: bool
-) -> Iterator[Tuple[str, InputExample]]:
-    """The place of each example in a TSV file, and the example; columns are numbers."""
-    if has_header:
-        _note_long(table, notes)
-    needed = _columns_needed(columns)
-    short: List[Row] = []
-    for row in table.rows[int(has_header) :]:
-        cells, where = row.values, table.where(row)
-        if len(cells) < needed:
-            short.append(row)
-            if not columns.short_rows_are_skipped:
-                raise UserError(
-                    f"{where}: the row has {len(cells)} columns where at least {needed} are needed "
-                    f"for {split.name}. Tabs (in a .csv file: commas) separate them. The row "
-                    f"begins {cells[0][:60]!r}."
-                )
-        elif columns.only and cells[columns.only[0]] != columns.only[1]:
-            notes[f"row left out: not '{columns.only[1]}'"] += 1
-        else:
-            *texts, guid = [None if place is None else cells[place] for place in columns[:4]]
-            yield where, InputExample(guid or f"{split.role}-{row.number}", *texts)
-    if short:
-        what = "row with too few columns, skipped"
-        table.check_damage(what, short)
-        notes[what] = len(short)
+# ---------------------------------------------------------------------------------------- labels
 
 
-def _note_long(table: Table, notes: Counter[str]) -> None:
-    """Counts rows with more cells than the header: a tab in a text shifts the cells after it."""
-    width = len(table.rows[0].values)
-    wide = [row for row in table.rows if any(cell.strip() for cell in row.values[width:])]
-    if wide:
-        what = "row with more columns than the header"
-        table.check_damage(what, wide)
-        notes[f"{what}, kept (the first: {table.where(wide[0])})"] += len(wide)
+def _label_names(reading: Reading, table: Table, labels: Labels) -> Sequence[str]:
+    """The names of labels that are numbers; () where the task's own labels are these numbers."""
+    declared = getattr(reading, "label_names", ())
+    if declared or not table.path.endswith(parquet.ENDING):
+        return declared
+    names = parquet.label_names(table.files[0]).get(reading.label, ())
+    own, numbers = set(labels.names), set(map(str, range(len(names))))
+    return () if own <= numbers and not (own and own <= set(names)) else names
 
 
-def _numbered(columns: Columns, header: List[str]) -> Columns:
-    """The declaration with each name replaced by its place in the header."""
-
-    def number(column: Optional[Column]) -> Optional[int]:
-        return header.index(column) if isinstance(column, str) else column
-
-    return columns._replace(
-        text_a=number(columns.text_a),
-        text_b=number(columns.text_b),
-        label=number(columns.label),
-        guid=number(columns.guid),
-        only=columns.only and (number(columns.only[0]), columns.only[1]),
-    )
-
-
-def _columns_needed(columns: Columns) -> int:
-    """How many cells a row must have; one counted from the end comes after the others."""
-    places = _columns_of(columns)
-    first = 1 + max([place for place in places if place >= 0], default=-1)
-    return first + max([-place for place in places if place < 0], default=0)
-
-
-def _has_header(
-    columns: Columns, cells: Sequence[str], notes: Counter[str], *, labels: Labels
-) -> bool:
-    """Whether the first row is a header. The row itself decides, against the declaration."""
-
-    def word(place: Optional[int]) -> str:
-        exists = place is not None and -len(cells) <= place < len(cells)
-        return cells[place].strip() if exists else ""
-
-    label = word(columns.label)
-    if parse_label(label, labels) is not None:
-        notes["header row missing: the first row is an example"] += bool(columns.header)
-        return False
-    if columns.header is None:
-        return any(word(place).lower() in _HEADER_WORDS for place in columns[:3])
-    unexpected = not columns.header and label.lower() in _HEADER_WORDS
-    notes["header row left out that such files do not have"] += unexpected
-    return columns.header or unexpected
-
-
-def _label_text(label: Any, names: Sequence[str]) -> Optional[str]:
+def _label_text(label: Any, names: Sequence[str], labels: Labels) -> Optional[str]:
     """A label as TSV files would hold it: JSON has numbers and booleans too."""
-    if label is None:
-        return None
-    label = label if str(label) in names else whole(label)
-    return str(label).lower() if isinstance(label, bool) else str(label).strip()
+    if isinstance(label, bool):
+        label = str(label).lower()
+    elif isinstance(label, float) and label.is_integer() and str(label) not in labels.names:
+        label = int(label)  # pandas makes 1.0 of 1 where some are missing
+    if isinstance(label, int) and 0 <= label < len(names):
+        return names[label]
+    return label if label is None else str(label).strip()
 
 
 def parse_label(label: Optional[str], labels: Labels) -> Union[str, float, None]:
     """Returns the label's name (regression: its number); None if it is none of them."""
-    if label is None:
-        return None
     if labels.names:
         name = labels.aliases.get(label, label)
         return name if name in labels.names else None
     try:
         number = float(label)
-    except ValueError:
+    except (TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
-
-
-def _label_problem(label: Optional[str], labels: Labels) -> str:
-    if label is None:
-        return "the example has no label, and training and evaluation need one."
-    if not labels.names:
-        return f"the label {label[:60]!r} is not a number."
-    names = ", ".join(labels.names[:12]) + (", ..." if len(labels.names) > 12 else "")
-    return f"unknown label {label[:60]!r}; the labels are: {names}."

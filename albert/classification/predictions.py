@@ -180,13 +180,7 @@ def read_predict_file(task: Task, path: str) -> TaskData:
         or the rows do not make whole questions (COPA).
     """
     path = os.path.expanduser(str(path))
-    read = labelled_examples.reader_of(path, labelled_examples.read_tsv)
-    table = read(path)
-    if not table.rows:
-        raise UserError(f"'{path}' is empty. It must hold the texts to predict, one row each.")
-    first = table.rows[0].values
-    if read is labelled_examples.read_tsv and first[0].lstrip().startswith("{"):
-        table = labelled_examples.read_json_lines(path)
+    table = labelled_examples.read_table(path)
     reading = _find_reading(task, table)
     folder, name = os.path.split(path)
     split = Split("test", (Source(name, reading),))

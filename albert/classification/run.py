@@ -209,13 +209,12 @@ class ClassifierTask(Task):
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each example."""
-        features = classifier_features.convert_examples(
-            examples,
-            self.labels or [None],
-            max_seq_length=self.settings.max_seq_length,
-            tokenizer=self.tokenizer,
+        length, labels = self.settings.max_seq_length, self.labels or [None]
+        features = classifier_features.convert_examples_to_features(
+            examples, labels, length, self.tokenizer, self.name, is_raw=True
         )
-        return feature_cache.Conversion([record_of(item) for item in features])
+        notes = {f"cut to {length} tokens": sum(item.is_cut for item in features)}
+        return feature_cache.Conversion(list(map(record_of, features)), notes)
 
     # ---- the model and its answers ----
 

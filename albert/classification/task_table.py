@@ -12,13 +12,13 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from albert.classification.examples import (
     Columns,
     Fields,
+    Labels,
     Reading,
     Source,
     Split,
     Texts,
     hub_files,
     text_of,
-    whole,
 )
 from albert.configs import published
 from albert.util import wording
@@ -145,14 +145,14 @@ def mark_spans(values: Mapping[str, Any]) -> List[Texts]:
     """
     text, target = values["text"], values["target"]
     spans = []
-    for key, opening, closing in (("span1", "_", "_"), ("span2", "[", "]")):
+    for key, form in (("span1", "_{}_"), ("span2", "[{}]")):
         span, start = target[f"{key}_text"], int(target[f"{key}_index"])
         found = text[start : start + len(span)]
         if found != span:
             raise UserError(f"{key} is {span!r}, but the text holds {found!r} at {start}.")
-        spans.append((start, opening + span + closing, len(span)))
-    for start, marked, length in sorted(spans, reverse=True):  # the last first: indices stay valid
-        text = text[:start] + marked + text[start + length :]
+        spans.append((start, span, form))
+    for start, span, form in sorted(spans, reverse=True):  # the last first: indices stay valid
+        text = text[:start] + form.format(span) + text[start + len(span) :]
     return [Texts(text, None, values.get("label"))]
 
 
@@ -166,70 +166,93 @@ def pair_choices(values: Mapping[str, Any]) -> List[Texts]:
       ValueError: the question is neither "cause" nor "effect", or there are not two choices.
       KeyError: a field is missing.
     """
-    question, premise = values["question"], values["premise"]
+    question, premise = values["question"], text_of(values["premise"])
     choices = values.get("choices") or [values["choice0"], values["choice1"]]
-    if not isinstance(choices, list) or len(choices) != 2:
-        raise UserError(f"choices is {str(choices)[:80]!r}; it must be a list of two texts.")
-    if question not in ("cause", "effect"):
-        raise UserError(f"question is {question!r}; it must be 'cause' or 'effect'.")
-    answer = whole(values.get("label"))
-    examples = []
-    for index, choice in enumerate(choices):
-        first, second = (choice, premise) if question == "cause" else (premise, choice)
-        label = None if answer in (None, "") else str(answer).strip()
-        if label in _BINARY:
-            label = str(int(int(label) == index))
-        examples.append(Texts(text_of(first), text_of(second), label))
+    if question not in ("cause", "effect") or len(choices) != 2:
+        raise UserError(
+            f"question is {question!r}, with choices {choices}. It must be 'cause' or 'effect', "
+            "with two choices."
+        )
+    answer, examples = values.get("label"), []
+    for index, choice in enumerate(map(text_of, choices)):
+        pair = (choice, premise) if question == "cause" else (premise, choice)
+        label = None if answer in (None, "") else str(answer)
+        if label and float(label) in (0, 1):
+            label = str(int(float(label) == index))
+        examples.append(Texts(*pair, label))
     return examples
 
 
 # ----------------------------------------------------------------------------------- declarations
 
-_NLI = ("contradiction", "entailment", "neutral")
-_RTE = ("entailment", "not_entailment")
-_BINARY = ("0", "1")
-_NO_LABEL = ("-", "-1")  # of pairs on which annotators disagreed; the second on the hubs
+_NLI = Labels(
+    ("contradiction", "entailment", "neutral"),
+    {"contradictory": "contradiction"},
+    ("-", "-1"),  # annotators disagreed; the second on the hubs
+)
+_RTE = Labels(("entailment", "not_entailment"))
+_BINARY = Labels(("0", "1"))
+
+# The names of a split's files without their ending, in the order in which they are looked for.
+Stems = Mapping[str, Sequence[str]]
+_GLUE_STEMS: Stems = {"train": ["train"], "dev": ["dev"], "test": ["test"]}
+_MNLI_STEMS: Stems = {
+    name: [name]
+    for name in ("train", "dev_matched", "dev_mismatched", "test_matched", "test_mismatched")
+}
+# OCNLI's train file has the number of its examples, the largest first; test files have the version
+# of the leader board, the newest first.
+_CLUE_STEMS: Stems = {
+    "train": ["train", *(f"train.{count}k" for count in (50, 30, 10, 3, 1))],
+    "dev": ["dev"],
+    "test": ["test", "test1.1", "test1.0"],
+}
+_XNLI_STEMS: Stems = {
+    "train": ["train", "multinli.train.zh", "multinli/multinli.train.zh"],
+    "dev": ["dev", "xnli.dev"],
+    "test": ["test", "xnli.test"],
+}
 
 
-def _tsv_splits(
-    train: Columns,
-    test: Optional[Columns] = None,
-    names: Sequence[str] = ("train", "dev", "test"),
-) -> Tuple[Split, ...]:
-    """GLUE's layout: <split>.tsv. Test files have other columns, or the same without labels."""
-    test = test or train._replace(label=None)
-    return tuple(
-        Split(name, (Source(f"{name}.tsv", test if name.startswith("test") else train),))
-        for name in names
-    )
+def _task(
+    name: str,
+    labels: Labels,
+    recipe: Recipe,
+    *,
+    hub: Fields,
+    glue_name: str = "",
+    glue_test: Sequence[Columns] = (),
+    folders: Tuple[str, ...] = (),
+    stems: Optional[Stems] = None,
+    metrics: Tuple[str, ...] = ("eval_accuracy",),
+    **readings: Sequence[Reading],
+) -> Task:
+    """A task, of GLUE if it has a name there, or else by default in the files of CLUE.
 
-
-# Numbers in CLUE's file names: OCNLI's train file has that of its examples, the largest first; test
-# files have the version of the leader board, the newest first.
-_CLUE_NUMBERS = {"train": (".50k", ".30k", ".10k", ".3k", ".1k"), "test": ("1.1", "1.0")}
-
-
-def _splits_of(
-    readings: Mapping[str, Sequence[Reading]], official: Mapping[str, Sequence[str]] = {}
-) -> Tuple[Split, ...]:
-    """Splits in files <split><extension>, for each extension the readings to try in turn.
-
-    JSON files may have CLUE's names, TSV files those of `official`, by split.
+    Args:
+      hub: the Parquet files in which the common hubs keep it. Labels are numbers there, in the
+        order of `labels` unless hub.label_names says another.
+      glue_test: the columns of GLUE's test files, where they are not those of train.
+      **readings: by ending of the files, to try in turn; without, the fields of `hub` as JSON.
     """
+    readings = readings or {"json": [hub]}
+    hub = hub._replace(
+        label_names=hub.label_names or labels.names, guid="idx" if glue_name else None
+    )
     splits = []
-    for name in ("train", "dev", "test"):
-        further: Dict[str, Sequence[str]] = {
-            ".json": [f"{name}{number}.json" for number in _CLUE_NUMBERS.get(name, ())],
-            ".tsv": official.get(name, ()),
-        }
+    for split, names in (stems or (_GLUE_STEMS if glue_name else _CLUE_STEMS)).items():
+        is_hidden = bool(glue_name) and split.startswith("test")
         sources = [
-            Source(file, reading)
-            for extension, several in readings.items()
-            for file in (name + extension, *further.get(extension, ()))
-            for reading in several
-        ]
-        splits.append(Split(name, tuple(sources)))
-    return tuple(splits)
+            Source(f"{stem}.{ending}", reading)
+            for stem in names
+            for ending, several in readings.items()
+            for reading in (is_hidden and glue_test or several)
+        ] + [Source(file, hub) for file in hub_files(split)]
+        if is_hidden:  # -1 on the hubs, but of MRPC the true ones
+            sources = [Source(file, reading._replace(label=None)) for file, reading in sources]
+        splits.append(Split(split, tuple(sources)))
+    folders = folders or ((glue_name,) if glue_name else (name, f"{name}_public"))
+    return Task(name, folders, tuple(splits), labels.names, recipe, glue_name, metrics, *labels[1:])
 
 
 def _epochs(length: int, batch: int, rate: float, *, epochs: float) -> Recipe:
@@ -240,220 +263,222 @@ def _epochs(length: int, batch: int, rate: float, *, epochs: float) -> Recipe:
 def _published(task: str) -> Recipe:
     """The published recipe of a task, for the base model."""
     found = published.recipes(task)[0]
-    return Recipe(
-        *(found.max_seq_length, found.train_batch_size, found.learning_rate),
-        num_train_epochs=found.num_train_epochs or 0.0,
-        warmup_proportion=found.warmup,
+    return _epochs(
+        found.max_seq_length,
+        found.train_batch_size,
+        found.learning_rate,
+        epochs=found.num_train_epochs,
     )
 
 
-_GLUE_PAIR = _tsv_splits(Columns(1, 2, -1, guid=0, header=True))
-_COLA = _tsv_splits(Columns(3, None, 1, header=False), Columns(1, guid=0, header=True))
-_SST2 = _tsv_splits(Columns(0, None, 1, header=True), Columns(1, guid=0, header=True))
-_MRPC = _tsv_splits(Columns(3, 4, 0, header=True), Columns(3, 4, guid=0, header=True))
-_STSB = _tsv_splits(Columns(7, 8, -1, guid=0, header=True))
-_QQP = _tsv_splits(  # some rows of the distributed train file are cut short
-    Columns(3, 4, 5, guid=0, header=True, short_rows_are_skipped=True),
-    Columns(1, 2, guid=0, header=True),
-)
-_MNLI_COLUMNS = Columns(8, 9, -1, guid=0, header=True)
-_MNLI_NAMES = ("train", "dev_matched", "dev_mismatched", "test_matched", "test_mismatched")
-_MISMNLI = _tsv_splits(_MNLI_COLUMNS, names=("train", "dev_mismatched", "test_mismatched"))
-_AX = (Split("test", (Source("diagnostic.tsv", Columns(1, 2, guid=0, header=True)),)),)
+_GLUE_PAIR = [Columns(1, 2, -1, guid=0, header=True)]
+_GLUE_TEST = [Columns(1, guid=0, header=True)]
+_PAIR = Fields("sentence1", "sentence2")
+_SENTENCE = Fields("sentence")
+_MNLI_HUB = Fields("premise", "hypothesis", label_names=("entailment", "neutral", "contradiction"))
 
-_MNLI = Task(
+_MNLI = _task(
     "mnli",
-    ("MNLI",),
-    _tsv_splits(_MNLI_COLUMNS, names=_MNLI_NAMES),
     _NLI,
     Recipe(512, 128, 3e-5, 10000, 1000, 100),
-    "MNLI",
-    dropped_labels=_NO_LABEL,
+    glue_name="MNLI",
+    tsv=[Columns(8, 9, -1, guid=0, header=True)],
+    hub=_MNLI_HUB,
+    stems=_MNLI_STEMS,
 )
 
-_GLUE = (
-    Task(
+GLUE = (
+    _task(
         "cola",
-        ("CoLA",),
-        _COLA,
         _BINARY,
         Recipe(512, 16, 1e-5, 5336, 320, 100),
-        "CoLA",
+        glue_name="CoLA",
+        tsv=[Columns(3, None, 1, header=False)],
+        glue_test=_GLUE_TEST,
+        hub=_SENTENCE,
         metrics=("matthew_corr", "eval_accuracy"),
     ),
-    Task(
+    _task(
         "sst-2",
-        ("SST-2", "SST2", "SST"),
-        _SST2,
         _BINARY,
         Recipe(512, 32, 1e-5, 20935, 1256, 100),
-        "SST-2",
+        glue_name="SST-2",
+        folders=("SST-2", "SST2", "SST"),
+        tsv=[Columns(0, None, 1, header=True)],
+        glue_test=_GLUE_TEST,
+        hub=_SENTENCE,
     ),
-    Task(
+    _task(
         "mrpc",
-        ("MRPC",),
-        _MRPC,
         _BINARY,
         Recipe(512, 32, 2e-5, 800, 200, 100),
-        "MRPC",
+        glue_name="MRPC",
+        tsv=[Columns(3, 4, 0, header=True)],
+        glue_test=[Columns(3, 4, guid=0, header=True)],
+        hub=_PAIR,
         metrics=("eval_accuracy", "f1"),
     ),
-    Task(
+    _task(
         "sts-b",
-        ("STS-B", "STSB", "STS"),
-        _STSB,
-        (),
+        Labels(()),
         Recipe(512, 16, 2e-5, 3598, 214, 100),
-        "STS-B",
+        glue_name="STS-B",
+        folders=("STS-B", "STSB", "STS"),
+        tsv=[Columns(7, 8, -1, guid=0, header=True)],
+        hub=_PAIR,
         metrics=("pearson", "spearman", "MSE"),
     ),
-    Task(
+    _task(
         "qqp",
-        ("QQP",),
-        _QQP,
         _BINARY,
         Recipe(512, 128, 5e-5, 14000, 1000, 100),
-        "QQP",
+        glue_name="QQP",
+        # Some rows of the distributed train file are cut short.
+        tsv=[Columns(3, 4, 5, guid=0, header=True, short_rows_are_skipped=True)],
+        glue_test=_GLUE_PAIR,
+        hub=Fields("question1", "question2"),
         metrics=("eval_accuracy", "f1"),
     ),
     _MNLI,
-    _MNLI._replace(name="mismnli", splits=_MISMNLI),
-    Task("qnli", ("QNLI",), _GLUE_PAIR, _RTE, Recipe(512, 32, 1e-5, 33112, 1986, 200), "QNLI"),
-    Task("rte", ("RTE",), _GLUE_PAIR, _RTE, Recipe(512, 32, 3e-5, 800, 200, 100), "RTE"),
-    Task("wnli", ("WNLI",), _GLUE_PAIR, _BINARY, Recipe(512, 16, 2e-5, 2000, 250, 100), "WNLI"),
+    _MNLI._replace(name="mismnli", splits=_MNLI.splits[::2]),
+    _task(
+        "qnli",
+        _RTE,
+        Recipe(512, 32, 1e-5, 33112, 1986, 200),
+        glue_name="QNLI",
+        tsv=_GLUE_PAIR,
+        hub=Fields("question", "sentence"),
+    ),
+    _task(
+        "rte",
+        _RTE,
+        Recipe(512, 32, 3e-5, 800, 200, 100),
+        glue_name="RTE",
+        tsv=_GLUE_PAIR,
+        hub=_PAIR,
+    ),
+    _task(
+        "wnli",
+        _BINARY,
+        Recipe(512, 16, 2e-5, 2000, 250, 100),
+        glue_name="WNLI",
+        tsv=_GLUE_PAIR,
+        hub=_PAIR,
+    ),
     # GLUE's diagnostic data, predicted by a model that was trained on MNLI.
-    Task("ax", ("diagnostic", "AX"), _AX, _NLI, _MNLI.recipe, "AX"),
+    _task(
+        "ax",
+        _NLI,
+        _MNLI.recipe,
+        glue_name="AX",
+        folders=("diagnostic", "AX"),
+        tsv=_GLUE_PAIR,
+        hub=_MNLI_HUB,
+        stems={"test": ["diagnostic"]},
+    ),
 )
 
 # Chinese files: JSON lines as in CLUE, or TSV with or without names, as people share them.
-_PAIR_COLUMNS = (
+_PAIR_COLUMNS = [
     Columns("sentence1", "sentence2", "label"),
     Columns("text_a", "text_b", "label"),
     Columns(0, 1, 2),
-)
-_PAIR_FIELDS = (Fields("sentence1", "sentence2"),)
-_PAIRS = _splits_of({".txt": _PAIR_COLUMNS, ".tsv": _PAIR_COLUMNS, ".json": _PAIR_FIELDS})
-_CLUE_PAIRS = _splits_of({".json": _PAIR_FIELDS, ".txt": _PAIR_COLUMNS, ".tsv": _PAIR_COLUMNS})
-_SENTENCES = _splits_of({".json": (Fields("sentence"),)})
-_LABEL_FIRST = (
+]
+_LABEL_FIRST = [
     Columns("text_a", None, "label"),
     Columns("sentence", None, "label"),
     Columns(1, None, 0),
+]
+_LCQMC = _task(
+    "lcqmc",
+    _BINARY,
+    _published("lcqmc"),
+    folders=("LCQMC",),
+    txt=_PAIR_COLUMNS,
+    tsv=_PAIR_COLUMNS,
+    json=[_PAIR],
+    hub=_PAIR,
 )
-_LABEL_FIRST_PAIR = (
-    Columns("text_a", "text_b", "label"),
-    Columns("sentence1", "sentence2", "label"),
-    Columns(1, 2, 0),
-)
-_SENTENCE_PAIR = _splits_of({".tsv": _LABEL_FIRST_PAIR})
-_XNLI_COLUMNS = (
-    # XNLI 1.0 holds fifteen languages; its machine-translated train file is Chinese throughout.
-    Columns("sentence1", "sentence2", "gold_label", only=("language", "zh")),
-    Columns("premise", "hypo", "label"),
-    Columns("text_a", "text_b", "label"),
-    Columns(0, 1, 2),
-)
-_XNLI_FILES = {
-    "train": ("multinli.train.zh.tsv", "multinli/multinli.train.zh.tsv"),
-    "dev": ("xnli.dev.tsv",),
-    "test": ("xnli.test.tsv",),
-}
+_CLUE_PAIRS: Dict[str, Any] = {"json": [_PAIR], "txt": _PAIR_COLUMNS, "tsv": _PAIR_COLUMNS}
 
-_TNEWS_LABELS = tuple(str(number) for number in range(100, 117) if number not in (105, 111))
-_IFLYTEK_LABELS = tuple(str(number) for number in range(119))
-_CSL = _splits_of({".json": (Fields("keyword", "abst"),)})
-_WSC = _splits_of({".json": (Fields("text", render=mark_spans),)})
-_WSC_FOLDERS = ("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public")
-_COPA = _splits_of({".json": (Fields("premise", "choices", render=pair_choices),)})
-_CHNSENTICORP = _splits_of({".tsv": _LABEL_FIRST, ".txt": _LABEL_FIRST})
-
-_LCQMC = Task("lcqmc", ("LCQMC",), _PAIRS, _BINARY, _published("lcqmc"))
-_XNLI = Task(
-    "xnli",
-    ("xnli", "XNLI-1.0", "XNLI-MT-1.0"),
-    _splits_of({".tsv": _XNLI_COLUMNS, ".json": (Fields("premise", "hypo"),)}, _XNLI_FILES),
-    _NLI,
-    _published("xnli"),
-    label_aliases={"contradictory": "contradiction"},
-    dropped_labels=_NO_LABEL,
-)
-
-
-def _clue(name: str, splits: Tuple[Split, ...], labels: Sequence[str], *, recipe: Recipe) -> Task:
-    """A task that CLUE distributes in a folder of its name."""
-    return Task(name, (name, f"{name}_public"), splits, tuple(labels), recipe)
-
-
-_CHINESE = (
+# Their predictions go to <name>_predict.json, as CLUE wants them.
+CHINESE = (
     _LCQMC,
     _LCQMC._replace(name="lcqmc_pair", folders=("LCQMC", "lcqmc_pair")),
-    _LCQMC._replace(name="sentence_pair", folders=("sentence_pair",), splits=_SENTENCE_PAIR),
-    _XNLI,
-    _clue("tnews", _SENTENCES, _TNEWS_LABELS, recipe=_epochs(128, 16, 2e-5, epochs=3)),
-    _clue("iflytek", _SENTENCES, _IFLYTEK_LABELS, recipe=_epochs(128, 32, 2e-5, epochs=3)),
-    _clue("afqmc", _CLUE_PAIRS, _BINARY, recipe=_epochs(128, 16, 2e-5, epochs=3)),
-    _XNLI._replace(name="cmnli", folders=("cmnli", "cmnli_public"), splits=_CLUE_PAIRS),
-    _XNLI._replace(name="ocnli", folders=("ocnli", "ocnli_public"), splits=_CLUE_PAIRS),
-    _clue("csl", _CSL, _BINARY, recipe=_epochs(128, 16, 1e-5, epochs=5)),
-    Task("wsc", _WSC_FOLDERS, _WSC, ("true", "false"), _epochs(128, 16, 1e-5, epochs=10)),
-    # A choice is an example: accuracy is of choices, not of questions.
-    _clue("copa", _COPA, _BINARY, recipe=_epochs(128, 16, 1e-5, epochs=10))._replace(
-        examples_per_row=2
+    _task(
+        "sentence_pair",
+        _BINARY,
+        _LCQMC.recipe,
+        tsv=[*_PAIR_COLUMNS[:2], Columns(1, 2, 0)],
+        hub=_PAIR,
     ),
-    Task(
-        "chnsenticorp", ("chnsenticorp",), _CHNSENTICORP, _BINARY, _epochs(256, 32, 2e-5, epochs=3)
+    _task(
+        "xnli",
+        _NLI,
+        _published("xnli"),
+        folders=("xnli", "XNLI-1.0", "XNLI-MT-1.0"),
+        tsv=[
+            # XNLI 1.0 holds fifteen languages; its translated train file is Chinese throughout.
+            Columns("sentence1", "sentence2", "gold_label", filter="language", filter_value="zh"),
+            Columns("premise", "hypo", "label"),
+            *_PAIR_COLUMNS[1:],
+        ],
+        json=[Fields("premise", "hypo")],
+        hub=_MNLI_HUB,
+        stems=_XNLI_STEMS,
+    ),
+    _task(
+        "tnews",
+        Labels(tuple(str(number) for number in range(100, 117) if number not in (105, 111))),
+        _epochs(128, 16, 2e-5, epochs=3),
+        hub=_SENTENCE,
+    ),
+    _task(
+        "iflytek",
+        Labels(tuple(map(str, range(119)))),
+        _epochs(128, 32, 2e-5, epochs=3),
+        hub=_SENTENCE,
+    ),
+    _task("afqmc", _BINARY, _epochs(128, 16, 2e-5, epochs=3), hub=_PAIR, **_CLUE_PAIRS),
+    *(
+        _task(
+            name,
+            _NLI,
+            _published("xnli"),
+            hub=_PAIR._replace(label_names=("neutral", "entailment", "contradiction")),
+            **_CLUE_PAIRS,
+        )
+        for name in ("cmnli", "ocnli")
+    ),
+    _task(
+        "csl",
+        _BINARY,
+        _epochs(128, 16, 1e-5, epochs=5),
+        hub=Fields("keyword", "abst"),
+    ),
+    _task(
+        "wsc",
+        Labels(("true", "false")),
+        _epochs(128, 16, 1e-5, epochs=10),
+        folders=("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public"),
+        hub=Fields("text", render=mark_spans),
+    ),
+    # A choice is an example: accuracy is of choices, not of questions.
+    _task(
+        "copa",
+        _BINARY,
+        _epochs(128, 16, 1e-5, epochs=10),
+        hub=Fields("premise", "choices", render=pair_choices),
+    )._replace(examples_per_row=2),
+    _task(
+        "chnsenticorp",
+        _BINARY,
+        _epochs(256, 32, 2e-5, epochs=3),
+        tsv=_LABEL_FIRST,
+        txt=_LABEL_FIRST,
+        hub=Fields("text"),
     ),
 )
-
-# The common hubs keep these as Parquet files. Labels are numbers there, in an order of their own.
-_PAIR_OF_01 = Fields("sentence1", "sentence2", label_names=_BINARY)
-_NLI_ORDER = ("entailment", "neutral", "contradiction")
-_CLUE_NLI_ORDER = ("neutral", "entailment", "contradiction")
-_ON_THE_HUB = {
-    "cola": Fields("sentence", label_names=_BINARY),
-    "sst-2": Fields("sentence", label_names=_BINARY),
-    "mrpc": _PAIR_OF_01,
-    "sts-b": Fields("sentence1", "sentence2"),
-    "qqp": Fields("question1", "question2", label_names=_BINARY),
-    "mnli": Fields("premise", "hypothesis", label_names=_NLI_ORDER),
-    "mismnli": Fields("premise", "hypothesis", label_names=_NLI_ORDER),
-    "qnli": Fields("question", "sentence", label_names=_RTE),
-    "rte": Fields("sentence1", "sentence2", label_names=_RTE),
-    "wnli": _PAIR_OF_01,
-    "ax": Fields("premise", "hypothesis", label_names=_NLI_ORDER),
-    "lcqmc": _PAIR_OF_01,
-    "lcqmc_pair": _PAIR_OF_01,
-    "sentence_pair": _PAIR_OF_01,
-    "xnli": Fields("premise", "hypothesis", label_names=_NLI_ORDER),
-    "tnews": Fields("sentence", label_names=_TNEWS_LABELS),
-    "iflytek": Fields("sentence", label_names=_IFLYTEK_LABELS),
-    "afqmc": _PAIR_OF_01,
-    "cmnli": Fields("sentence1", "sentence2", label_names=_CLUE_NLI_ORDER),
-    "ocnli": Fields("sentence1", "sentence2", label_names=_CLUE_NLI_ORDER),
-    "csl": Fields("keyword", "abst", label_names=_BINARY),
-    "wsc": Fields("text", render=mark_spans, label_names=("true", "false")),
-    "copa": Fields("premise", "choices", render=pair_choices),
-    "chnsenticorp": Fields("text", label_names=_BINARY),
-}
-
-
-def _with_parquet(task: Task) -> Task:
-    """The task, its files on a hub being the last of the sources of each split."""
-    splits = []
-    for split in task.splits:
-        reading = _ON_THE_HUB[task.name]
-        if task.glue_name:
-            # GLUE hides the labels of test data: they are -1 there, of MRPC the true ones.
-            hidden = split.role == "test"
-            reading = reading._replace(guid="idx", label=None if hidden else reading.label)
-        further = tuple(Source(file, reading) for file in hub_files(split.name))
-        splits.append(split._replace(sources=split.sources + further))
-    return task._replace(splits=tuple(splits))
-
-
-GLUE = tuple(map(_with_parquet, _GLUE))
-# Their predictions go to <name>_predict.json, as CLUE wants them.
-CHINESE = tuple(map(_with_parquet, _CHINESE))
 GLUE_TASKS = tuple(task.name for task in GLUE)
 CHINESE_TASKS = tuple(task.name for task in CHINESE)
 TASKS: Dict[str, Task] = {task.name: task for task in GLUE + CHINESE}

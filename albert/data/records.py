@@ -36,6 +36,7 @@ class InputFeatures:
       label_id: the label's number; for regression the label itself.
       guid, example_id: the example's name, or None; of multiple choice example_id is the passage's.
       is_real_example: False if it only fills a batch.
+      is_cut: whether the texts were too long.
     """
 
     input_ids: List[Any]
@@ -45,6 +46,7 @@ class InputFeatures:
     guid: Optional[str] = None
     example_id: Any = None
     is_real_example: bool = True
+    is_cut: bool = False
 
 
 def record_of(features: InputFeatures) -> Mapping[str, Any]:

@@ -82,7 +82,7 @@ def test_a_wrong_row_is_named_by_file_and_line(tmp_path, content, line):
         answered(path, "text")
     if isinstance(content, str):  # a few lines that are not UTF-8 are repaired
         with pytest.raises(ValueError, match=f"train.csv:{line}: "):
-            examples.read_csv(str(path))
+            examples.read_table(str(path))
 
 
 def test_a_row_with_too_few_cells_is_named(tmp_path):
