@@ -170,6 +170,15 @@ def fingerprinted_path(path: str, fingerprint: Mapping[str, Any]) -> str:
     return f"{stem}.{digits}{extension}"
 
 
+def digest(examples: Iterable[Any]) -> str:
+    """Returns a hash of what records are made from, in order: objects with fields, or values."""
+    found = hashlib.sha256()
+    for example in examples:
+        content = repr(getattr(example, "__dict__", example))
+        found.update(content.encode("utf-8", "backslashreplace"))
+    return found.hexdigest()[:16]
+
+
 def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
     """Returns JSON values, of the vocabulary's content, that are equal for equal tokenizers."""
     if tokenizer.sp_model is not None:

@@ -53,8 +53,8 @@ class Answerer(inference.Model):
         types = {"max_qa_length": int}
         trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, types=types)
         self._trained, self._tokenizer = trained, trained.tokenizer()
-        lengths = (trained.description[key] for key in ("max_seq_length", "max_qa_length"))
-        self._encoder = features.Encoder(self._tokenizer, *lengths)
+        names = ("max_seq_length", "max_qa_length")
+        self._lengths = {name: trained.description[name] for name in names}
         self.network = trained.network(
             self._build, precision_name=precision_name, batch_size=batch_size
         )
@@ -77,13 +77,13 @@ class Answerer(inference.Model):
 
     def predict(self, texts: Sequence[Tuple[str, str, Sequence[str]]]) -> List[Choice]:
         """Returns a choice for each (article, question, options); ValueError without options."""
-        passages = []
+        asked = []
         for number, (article, question, options) in enumerate(texts):
             if isinstance(options, str) or not options:
                 raise UserError(f"Question number {number + 1} needs a list of options.")
-            item = examples.Question(question, tuple(options), None)
-            passages.append(examples.Passage(str(number), article, (item,)))
-        converted = features.convert_passages(passages, self._encoder, self._tokenizer)
+            endings = examples.endings_of(question, options)
+            asked.append(examples.InputExample(str(number), article, None, endings))
+        converted = features.convert_examples(asked, tokenizer=self._tokenizer, **self._lengths)
         rows = []
         for record in converted.records:
             columns = (record[name] for name in inference.SEQUENCES)

@@ -7,6 +7,7 @@ outcome = fine_tuning.run(settings, RaceTask)
 Dimensions: N questions, C options.
 """
 
+import functools
 import json
 import logging
 import os
@@ -15,7 +16,7 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence
 import numpy as np
 
 from albert import fine_tuning_utils, tokenization
-from albert.data import batches
+from albert.data import batches, feature_cache
 from albert.race import examples, model
 from albert.race import features as race_features
 from albert.race.settings import RaceFlags
@@ -85,28 +86,34 @@ class RaceTask(fine_tuning.Task):
         asked = (settings.do_train, settings.do_eval, settings.do_predict)
         for wanted, split in zip(asked, examples.SPLITS):
             if wanted and split != "train":  # training data is read before anything else
-                examples.read_split(settings.data_dir, split, levels=self._levels)
+                examples.read_examples(settings.data_dir, split, levels=self._levels)
             elif wanted:
-                examples.find_folders(settings.data_dir, split, self._levels)
+                examples.find_files(settings.data_dir, split, self._levels)
 
     def features(self, split: str) -> fine_tuning.Split:
         """Returns the questions of a split and the file of their features."""
         settings, use = self.settings, _USES[split]
-        found = examples.read_split(settings.data_dir, split, levels=self._levels)
-        _LOGGER.info("%s", found.line(f"{self.name} {split}"))
+        questions = examples.read_examples(settings.data_dir, split, levels=self._levels)
         # Each worker writes features of its own.
         named = getattr(settings, f"{use}_file") if distribution.is_chief(settings) else None
         usual = f"{self.name}_{use}.{settings.max_seq_length}.tf_record"
-        records = race_features.write_features(
-            found,
-            output_file=named or os.path.join(settings.cached_dir or settings.output_dir, usual),
-            max_seq_length=settings.max_seq_length,
-            max_qa_length=settings.max_qa_length,
-            tokenizer=self.tokenizer,
+        lengths = {name: getattr(settings, name) for name in self.training_only}
+        records = feature_cache.build_records(
+            named or os.path.join(settings.cached_dir or settings.output_dir, usual),
+            fingerprint={
+                **lengths,
+                "examples": feature_cache.digest(questions),
+                "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
+            },
+            spec=self.spec(is_training=True),
+            items=questions,
+            convert=functools.partial(
+                race_features.convert_examples, tokenizer=self.tokenizer, **lengths
+            ),
             exact_path=bool(named),
             description=f"{self.name} {split}",
         )
-        return fine_tuning.Split(found.questions, records)
+        return fine_tuning.Split(questions, records)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
@@ -141,7 +148,7 @@ class RaceTask(fine_tuning.Task):
 
 
 def measure(
-    questions: Sequence[examples.Key], outputs: Mapping[str, np.ndarray]
+    questions: Sequence[examples.InputExample], outputs: Mapping[str, np.ndarray]
 ) -> Dict[str, float]:
     """Returns accuracy and loss of the questions whose answers are known, also by level.
 
@@ -153,10 +160,10 @@ def measure(
       eval_accuracy, eval_loss, and eval_accuracy_middle and eval_accuracy_high if there are
       questions of that level; {} if no answer is known.
     """
-    known = np.array([question.answer is not None for question in questions])
+    known = np.array([question.label is not None for question in questions])
     if not known.any():
         return {}
-    answers = np.array([-1 if item.answer is None else item.answer for item in questions])
+    answers = np.array([-1 if item.label is None else item.label for item in questions])
     levels = np.array([question.level for question in questions])
 
     def outcome(chosen: np.ndarray) -> metrics.Outcome:
@@ -174,7 +181,7 @@ def measure(
 
 def write_predictions(
     output_dir: str,
-    questions: Sequence[examples.Key],
+    questions: Sequence[examples.InputExample],
     outputs: Mapping[str, np.ndarray],
 ) -> List[str]:
     """Writes the predictions of N questions; returns the files' paths.
@@ -189,7 +196,7 @@ def write_predictions(
       outputs: predictions int32 [N], probabilities float32 [N, C], per_example_loss float32 [N].
     """
     letters = [examples.LETTERS[number] for number in outputs["predictions"]]
-    answers = {question.identity: letter for question, letter in zip(questions, letters)}
+    answers = {question.name: letter for question, letter in zip(questions, letters)}
     rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
     results = {"num_questions": len(questions), **measure(questions, outputs)}
     lines = [f"{name} = {value}" for name, value in sorted(results.items())]
