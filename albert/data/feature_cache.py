@@ -65,16 +65,10 @@ def build_records(
 ) -> RecordFile:
     """Returns the record file for `fingerprint`: the present one if it is whole, else a new one.
 
-    The records are in the order of the items and the same bytes for any number of processes.
-
     Args:
-      path: the record file, without the digits that are put before its extension unless
-        `exact_path`.
-      fingerprint: JSON values that decide the records. The features' names, shapes and types are
-        added.
-      spec: declaration of the records.
-      items: a sequence of what the records are made from, or a function that returns it and is
-        called only if the file has to be made.
+      path: the record file; eight digits go before its extension unless `exact_path`.
+      fingerprint: JSON values that decide the records; those of `spec` are added.
+      items: a sequence, or a function that returns it and is called only if needed.
       convert: some consecutive items -> their records. It is called in forked processes, which have
         the items already: neither need be picklable, and it should not use TensorFlow.
       num_processes: by default as many as there are processors, and 1 for a few items.
@@ -94,7 +88,7 @@ def build_records(
     is_foreign = files.gfile().exists(path) and sidecar is None
     if is_foreign and exact_path and not record_files.looks_like_records(path):
         raise UserError(f"{path} is no record file. Name another file for the features.")
-    _LOGGER.info("%s: creating %s: %s.", description, path, reason or "it is damaged")
+    _LOGGER.info("%s: creating %s, because %s.", description, path, reason or "it is damaged")
     items = items() if callable(items) else items
     processes = processes_for(num_processes, len(items))
 
