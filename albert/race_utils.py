@@ -1,20 +1,19 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""RACE by the names and arguments that existing programs call. The work is done in the folder race.
+"""RACE by the names and arguments of google-research/albert.
 
-Dimensions: B batch, C options, S sequence, H hidden.
+Dimensions: B batch, C options, S sequence.
 """
 
 import os
-from typing import Any, List
+from typing import List
 
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils
 from albert.data.records import InputFeatures  # noqa: F401  by the names users know
-from albert.race import examples as race_examples
 from albert.race import model
-from albert.race.examples import InputExample
+from albert.race.examples import LETTERS, InputExample, levels_of, read_examples
 from albert.race.features import (  # noqa: F401
     convert_single_example,
     file_based_convert_examples_to_features,
@@ -23,55 +22,44 @@ from albert.race.model import choice_head  # noqa: F401
 from albert.training import model_fn
 
 
-class RaceProcessor:
+class RaceProcessor(classifier_utils.DataProcessor):
     """Reads the examples of RACE with prepared texts, as `convert_single_example` takes them."""
 
     def __init__(self, use_spm, do_lower_case, high_only, middle_only):
         """`use_spm`: prepare texts for SentencePiece; do_lower_case has an effect only then.
 
         Raises:
-          ValueError: both high_only and middle_only are set.
+          UserError: both high_only and middle_only are set.
         """
-        self.use_spm = use_spm
-        self.do_lower_case = do_lower_case
-        self.high_only = high_only
-        self.middle_only = middle_only
-        self._levels = race_examples.levels_of(high_only, middle_only)
+        super().__init__(use_spm, do_lower_case)
+        self.high_only, self.middle_only = high_only, middle_only
+        self._levels = levels_of(high_only, middle_only)
 
-    def get_train_examples(self, data_dir) -> List[InputExample]:
-        """Returns the training examples."""
-        return self._examples(data_dir, "train")
-
-    def get_dev_examples(self, data_dir) -> List[InputExample]:
-        """Returns the development examples."""
-        return self._examples(data_dir, "dev")
-
-    def get_test_examples(self, data_dir) -> List[InputExample]:
-        """Returns the test examples."""
-        return self._examples(data_dir, "test")
-
-    def get_labels(self) -> List[str]:
+    def get_labels(self) -> List[str]:  # type: ignore[override]
         """Returns the letters of the options."""
-        return list(race_examples.LETTERS)
+        return list(LETTERS)
 
     def read_examples(self, data_dir) -> List[InputExample]:
         """Returns the examples of one split's folder, .../RACE/train or the like."""
         return self._examples(*os.path.split(data_dir.rstrip("/")))
 
-    def _examples(self, data_dir: str, split: str) -> List[InputExample]:
-        found = race_examples.read_split(data_dir, split, levels=self._levels)
-        examples = [example for passage in found.passages for example in passage.examples()]
+    def _examples(self, data_dir: str, split: str) -> List[InputExample]:  # type: ignore[override]
+        examples = read_examples(data_dir, split, levels=self._levels)
         for example in examples:
             example.context_sentence = self.process_text(example.context_sentence)
             example.endings = [self.process_text(ending) for ending in example.endings]
         return examples
 
-    keep_accents = classifier_utils.DataProcessor.keep_accents
-    process_text: Any = classifier_utils.DataProcessor.process_text
 
-
-# ---------------------------------------------------------------------------------------------
-# Functions that existing programs call by these names and arguments.
+def _sequences(features, num_labels: int, max_seq_length: int) -> fine_tuning_utils.Features:
+    """The model's inputs as [B, C, S]; programs give them as [B, C * S] too."""
+    shape = [-1, num_labels, max_seq_length]
+    return {
+        name: features[name]
+        if features[name].shape.ndims == 3
+        else tf.reshape(features[name], shape)
+        for name in model.SEQUENCES
+    }
 
 
 def create_model(
@@ -116,11 +104,9 @@ def create_model(
         use_one_hot_embeddings=use_one_hot_embeddings,
         **options,
     )
-    features = {
-        name: tf.reshape(tensor, [-1, num_labels, max_seq_length])
-        for name, tensor in zip(model.SEQUENCES, (input_ids, input_mask, segment_ids))
-    }
-    found = model.choose(encoder, features, dropout_prob=dropout_prob)
+    features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
+    sequences = _sequences(features, num_labels, max_seq_length)
+    found = model.choose(encoder, sequences, dropout_prob=dropout_prob)
     loss = per_example_loss = None
     if labels is not None:
         per_example_loss = model.losses_of(found.logits, labels)
@@ -149,16 +135,13 @@ def model_fn_builder(
     """
     head = model.choice_head(dropout_prob)
 
-    def split_head(
-        features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
-        shape = [-1, num_labels, max_seq_length]
-        flat = [name for name in model.SEQUENCES if features[name].shape.ndims == 2]
-        split = {name: tf.reshape(features[name], shape) for name in flat}
-        return head(dict(features, **split), encoder)
+    def sequences_head(features, encoder):
+        """Takes sequences of either shape."""
+        sequences = _sequences(features, num_labels, max_seq_length)
+        return head(dict(features, **sequences), encoder)
 
     return model_fn.build_for_program(
-        split_head,
+        sequences_head,
         albert_config,
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,

@@ -68,7 +68,7 @@ def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys,
     folder = str(download.folder)
     if data_set.script == "run_race":
         for split in race_examples.SPLITS:
-            assert len(race_examples.read_split(folder, split).questions) == 2
+            assert len(race_examples.read_examples(folder, split)) == 2
     elif data_set.script.startswith("run_squad"):
         paths = [word.partition("=")[2] for word in shlex.split(printed)[1:]]
         assert len(paths) == 2
@@ -222,7 +222,7 @@ READERS = {
         name: lambda folder, name=name: tasks.read_examples(tasks.get_task(name), folder, "dev")
         for name in ("rte", "wsc", "mismnli", "qnli")
     },
-    "race": lambda folder: race_examples.read_split(folder, "dev"),
+    "race": lambda folder: race_examples.read_examples(folder, "dev"),
     "squad_v2": lambda folder: squad_examples.read_dataset(
         os.path.join(folder, "squad_v2", "dev-v2.0.json"), False
     ),
@@ -257,7 +257,7 @@ def test_no_command_is_named_that_would_not_help(download):
     assert "download_data" not in str(error.value)
     (download.folder / "RACE").mkdir()  # which a download would leave as it is
     with pytest.raises(ValueError, match="RACE") as error:
-        race_examples.read_split(str(download.folder), "dev")
+        race_examples.read_examples(str(download.folder), "dev")
     assert "download_data" not in str(error.value)
 
 

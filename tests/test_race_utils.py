@@ -8,8 +8,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, race_utils, tokenization
 from albert.data import padded_batches
-from albert.race import examples, model
 from albert.race import features as race_features
+from albert.race import model
 from albert.runtimes import estimator as tf_estimator
 from tests.support import classification_data, golden_heads, race_data
 from tests.support.shared import needs_shared
@@ -61,21 +61,21 @@ def test_an_options_number_depends_on_its_own_sequence_only():
     assert chosen.tolist() == first.argmax(axis=1).tolist()
 
 
-def test_the_processor_prepares_texts_as_the_tokenizer_wants_them(tmp_path):
+def test_processor_prepares_texts_as_the_tokenizer_wants_them(tmp_path):
     text = (
         '{"article": "Caf\\u00e9  noir", "questions": ["Is  it _ ?"], '
         '"options": [["A", "B", "C", "D"]], "answers": ["C"]}'
     )
-    for level in ("middle", "high"):
-        (tmp_path / "train" / level).mkdir(parents=True)
-        (tmp_path / "train" / level / "1.txt").write_text(text, encoding="utf-8")
-    prepared = race_utils.RaceProcessor(True, True, False, False).get_train_examples(str(tmp_path))
-    assert [example.example_id for example in prepared] == ["middle1.txt", "high1.txt"]
-    assert prepared[0].context_sentence == "cafe noir"
-    assert prepared[0].endings[2] == "is it c ?" and prepared[0].label == 2
-    processor = race_utils.RaceProcessor(False, True, True, False)
-    (raw,) = processor.get_train_examples(str(tmp_path))
-    assert (raw.context_sentence, raw.endings[2]) == ("Caf\u00e9  noir", "Is  it C ?")
+    (tmp_path / "train" / "high").mkdir(parents=True)
+    (tmp_path / "train" / "high" / "1.txt").write_text(text, encoding="utf-8")
+    for use_spm, expected in (
+        (True, "cafe noir, is it c ?"),
+        (False, "Caf\u00e9  noir, Is  it C ?"),
+    ):
+        processor = race_utils.RaceProcessor(use_spm, True, True, False)
+        (example,) = processor.get_train_examples(str(tmp_path))
+        assert f"{example.context_sentence}, {example.endings[2]}" == expected
+        assert (example.example_id, example.label) == ("high1.txt", 2)
     assert processor.get_labels() == ["A", "B", "C", "D"]
 
 
@@ -88,13 +88,13 @@ LENGTH = 64
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     folder = race_data.write_race(tmp_path_factory.mktemp("data"), splits=("dev",), passages=3)
-    return race_features.write_features(
-        examples.read_split(folder, "dev"),
-        output_file=str(tmp_path_factory.mktemp("records") / "records"),
-        max_seq_length=LENGTH,
-        max_qa_length=24,
-        tokenizer=tokenization.FullTokenizer(None, True, str(race_data.VOCABULARY)),
-    ).path
+    path = str(tmp_path_factory.mktemp("records") / "records")
+    processor = race_utils.RaceProcessor(True, True, False, False)
+    tokenizer = tokenization.FullTokenizer(None, True, str(race_data.VOCABULARY))
+    race_utils.file_based_convert_examples_to_features(
+        processor.get_dev_examples(folder), processor.get_labels(), LENGTH, tokenizer, path, 24
+    )
+    return path
 
 
 def losses_of(file, padding="max", **settings):

@@ -6,25 +6,18 @@ A split is RACE/{train,dev,test}/{middle,high}/ with one file for each passage, 
 with one file all.txt that holds a passage a line. A passage is a JSON object with `article`,
 `questions`, `options`, `answers` (letters) and `id`. The hubs keep a level as Parquet files, with a
 row for each question: RACE/{middle,high}/{train,validation,test}-*.parquet.
-
-    split = read_split("data", "dev")
-    split.questions[0]          # Key(identity="middle13.txt-0", level="middle", answer=0)
-    split.passages[0].article
 """
 
 import collections
 import dataclasses
-import hashlib
+import itertools
 import logging
 import os
-import re
-from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
-
-import tensorflow.compat.v1 as tf
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.datasets import table
-from albert.util import files, wording
+from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -34,80 +27,32 @@ LEVELS = ("middle", "high")
 LETTERS = ("A", "B", "C", "D")
 ALL_NAME = "all.txt"
 _BLANK = "_"  # where an option belongs in a question
+_TYPES = {"article": str, "questions": [str], "options": [[str]], "answers": (list, None)}
+_ROW_TYPES = {"article": str, "question": str, "options": [str]}  # of a Parquet file
 
 
 @dataclasses.dataclass(eq=False)
 class InputExample:
-    """A question with its article and options, in the form that programs of the reference take."""
+    """A question with its article and options."""
 
     example_id: str  # the passage's
     context_sentence: str  # the article
     start_ending: Optional[str]  # what precedes each of the endings
     endings: List[str]  # the question with each of the options
     label: Optional[int] = None  # the index of the right ending; None: unknown
+    name: str = ""  # the passage's id, "-", and the question's index in it
+    level: str = ""
+    options: Sequence[str] = ()
 
 
-class Question(NamedTuple):
-    """A question, its options, and the index of the right one if that is known."""
-
-    text: str
-    options: Tuple[str, ...]
-    answer: Optional[int]
-
-    def endings(self) -> List[str]:
-        """Returns the question with each option: in place of its blank, or else at its end."""
-        if _BLANK in self.text:
-            return [self.text.replace(_BLANK, option) for option in self.options]
-        return [f"{self.text} {option}" for option in self.options]
-
-
-class Passage(NamedTuple):
-    """An article and its questions."""
-
-    identity: str
-    article: str
-    questions: Tuple[Question, ...]
-
-    def examples(self) -> List[InputExample]:
-        """Returns an example for each question, its texts as written."""
-        return [
-            InputExample(self.identity, self.article, None, question.endings(), question.answer)
-            for question in self.questions
-        ]
-
-
-class Key(NamedTuple):
-    """How results name a question, its level, and the index of the right answer."""
-
-    identity: str  # the passage's id, "-", and the question's index in it
-    level: str
-    answer: Optional[int]
-
-
-class RaceSplit(NamedTuple):
-    """A split: its passages, and its questions in the same order."""
-
-    passages: List[Passage]
-    questions: List[Key]
-    folders: List[str]
-    digest: str  # equal for files of equal names and content
-    notes: List[str]  # what is unusual in the data, with counts
-
-    def line(self, name: str) -> str:
-        """Returns one line for the log."""
-        notes = f" ({'; '.join(self.notes)})" if self.notes else ""
-        return (
-            f"{name}: {wording.counted(len(self.questions), 'question')} on "
-            f"{wording.counted(len(self.passages), 'passage')} from "
-            f"{', '.join(self.folders)}{notes}"
-        )
-
-
-# --------------------------------------------------------------------------------------- finding
+def endings_of(question: str, options: Sequence[str]) -> List[str]:
+    """Returns the question with each option: in place of its blanks, or else at its end."""
+    pattern = question if _BLANK in question else f"{question} {_BLANK}"
+    return [pattern.replace(_BLANK, option) for option in options]
 
 
 def levels_of(high_only: bool, middle_only: bool) -> Tuple[str, ...]:
-    """Returns the levels to read; ValueError if both flags are set."""
+    """Returns the levels to read; UserError if both flags are set."""
     if high_only and middle_only:
         raise UserError("--high_only and --middle_only exclude each other. Give one, or neither.")
     if high_only:
@@ -115,186 +60,96 @@ def levels_of(high_only: bool, middle_only: bool) -> Tuple[str, ...]:
     return ("middle",) if middle_only else LEVELS
 
 
-def find_folders(data_dir: str, split: str, levels: Sequence[str] = LEVELS) -> List[str]:
-    """Returns the folder of each level; ValueError if one is missing.
+def _by_number(name: Any) -> Tuple[int, str]:
+    """The key that puts 9.txt before 10.txt."""
+    return len(str(name)), str(name)
+
+
+def find_files(data_dir: str, split: str, levels: Sequence[str] = LEVELS) -> List[Tuple[str, str]]:
+    """Returns level and path of each file of a split; UserError if a level has none.
 
     `data_dir` holds the folder RACE, or is it.
     """
-    bases = [os.path.join(data_dir, "RACE", split), os.path.join(data_dir, split)]
-    base = next((base for base in bases if tf.io.gfile.isdir(base)), None)
-    if base is None:
-        for place in (os.path.join(data_dir, "RACE"), data_dir):
-            folders = [os.path.join(place, level) for level in levels]
-            if all(_hub_files(folder, split) for folder in folders):
-                return folders
-        raise UserError(
-            f"The {split} data was not found: there is neither '{bases[0]}' nor '{bases[1]}'. "
-            "--data_dir must hold the folder RACE, or be it."
-            + table.how_to_get(("RACE",), data_dir)
-        )
-    folders = [os.path.join(base, level) for level in levels]
-    for folder, level in zip(folders, levels):
-        if not tf.io.gfile.isdir(folder):
-            others = [other for other in levels if other != level]
-            remedy = f" To do without, give --{others[0]}_only." if others else ""
+    found = []
+    hub_split = split.replace("dev", "validation")
+    for level in levels:
+        folder = f"{split}/{level}"
+        names = (f"{folder}/{ALL_NAME}", f"{folder}/[!.]*.txt", f"{level}/{hub_split}-*.parquet")
+        paths: List[str] = []
+        for base, name in itertools.product(("", "RACE"), names):
+            paths = paths or parquet.parts(os.path.join(data_dir, base, name))
+        if not paths:
             raise UserError(
-                f"The {level} part of the {split} data does not exist: '{folder}'.{remedy}"
+                f"There are no passages in '{data_dir}/RACE/{folder}'. --data_dir must hold the "
+                "folder RACE, or be it. To read one level only, give --high_only or --middle_only."
+                + table.how_to_get(("RACE",), data_dir)
             )
-    return folders
+        found += [(level, path) for path in sorted(paths, key=_by_number)]
+    return found
 
 
-def _hub_files(folder: str, split: str) -> List[str]:
-    name = split.replace("dev", "validation")
-    return parquet.parts(os.path.join(folder, f"{name}-*{parquet.ENDING}"))
+def _questions(path: str, level: str) -> Iterator[Tuple]:
+    """Place, passage's id, article, question, options and answer of each question of a file."""
+    if path.endswith(parquet.ENDING):
+        rows = parquet.read_rows(path)
+        for row in sorted(rows, key=lambda row: _by_number(row.get("example_id"))):
+            files.check_types(row, _ROW_TYPES, f"'{path}'")
+            names = ("example_id", "article", "question", "options", "answer")
+            yield (path, *map(row.get, names))
+        return
+    text = files.read_text(path)
+    texts = [(path, text)]
+    if os.path.basename(path) == ALL_NAME:
+        lines = enumerate(text.split("\n"), start=1)
+        texts = [(f"{path}:{number}", line) for number, line in lines if line.strip()]
+    for where, text in texts:
+        value = files.parse_json(text, f"'{where}'")
+        files.check_types(value, _TYPES, f"'{where}'")
+        questions, options = value["questions"], value["options"]
+        answers = value.get("answers") or [None] * len(questions)
+        if not len(questions) == len(options) == len(answers):
+            raise UserError(f"'{where}': questions, options and answers must be equally many.")
+        identity = value.get("id", level + os.path.basename(where).replace(":", "-"))
+        for question in zip(questions, options, answers):
+            yield (where, identity, value["article"], *question)
 
 
-def _find_files(folder: str, split: str) -> List[str]:
-    """A hub's files, all.txt, or else the files of passages in the order of their numbers."""
-    of_hub = _hub_files(folder, split)
-    if of_hub:
-        return of_hub
-    names = [name.rstrip("/") for name in tf.io.gfile.listdir(folder)]
-    names = [name for name in names if name.endswith(".txt") and not name.startswith(".")]
-    if ALL_NAME in names:
-        if len(names) > 1:
-            _LOGGER.info(
-                "Reading %s and not the other %s.",
-                ALL_NAME,
-                wording.counted(len(names) - 1, "file"),
-            )
-        return [os.path.join(folder, ALL_NAME)]
-    if not names:
-        raise UserError(
-            f"'{folder}' holds no passages: neither {ALL_NAME} nor files like 1234.txt."
-        )
-
-    def number_first(name: str) -> Tuple[int, str]:
-        number = re.match(r"\d+", name)
-        return (int(number.group()) if number else -1, name)
-
-    return [os.path.join(folder, name) for name in sorted(names, key=number_first)]
-
-
-# --------------------------------------------------------------------------------------- reading
-
-
-def read_split(data_dir: str, split: str, *, levels: Sequence[str] = LEVELS) -> RaceSplit:
-    """Reads a split, its questions in the order of the levels, and checks every passage.
+def read_examples(
+    data_dir: str, split: str, *, levels: Sequence[str] = LEVELS
+) -> List[InputExample]:
+    """Reads the questions of a split, in the order of the levels and the passages.
 
     Raises:
-      ValueError: files are missing, or a passage is not as it must be (outside the test data each
-        question needs its answer); the file is named.
+      UserError: files are missing, or a passage is not as it must be (outside the test data each
+        question needs its answer); file, passage and question are named.
     """
-    folders = find_folders(data_dir, split, levels)
-    passages: Dict[str, Passage] = {}
+    examples = []
     places: Dict[str, str] = {}  # passage's id -> where it is
-    keys: List[Key] = []
-    digest = hashlib.sha256()
-    notes: Counter[str] = collections.Counter()
-    paths = [
-        (level, path)
-        for level, folder in zip(levels, folders)
-        for path in _find_files(folder, split)
-    ]
-    for level, path in paths:
-        content = files.read_bytes(path)
-        digest.update(f"{level}/{os.path.basename(path)}\n".encode() + content)
-        before = len(passages)
-        for where, name, value in _values(path, content, level):
-            passage = _parse_passage(value, where, name=name, needs_answers=split != "test")
-            other = places.setdefault(passage.identity, where)
-            if other != where:
-                raise UserError(
-                    f"'{where}': the id {passage.identity!r} is also that of a passage in "
-                    f"'{other}'. Each passage must have an id of its own."
-                )
-            passages[passage.identity] = passage
-            _count_unusual(passage, notes)
-            keys += [
-                Key(f"{passage.identity}-{number}", level, question.answer)
-                for number, question in enumerate(passage.questions)
-            ]
-        notes["file without a passage"] += len(passages) == before
-    if not keys:
-        raise UserError(f"There is no question in {', '.join(folders)}.")
-    found = [f"{count} x {what}" for what, count in notes.items() if count]
-    return RaceSplit(list(passages.values()), keys, folders, digest.hexdigest(), found)
-
-
-def _values(path: str, content: bytes, level: str) -> Iterator[Tuple[str, str, Any]]:
-    """The place of each passage of a file, its name if it has no id, and its JSON value."""
-    if path.endswith(parquet.ENDING):
-        yield from _hub_passages(path)
-        return
-    name, text = os.path.basename(path), files.decode(content, path)
-    if name != ALL_NAME:
-        if text.strip():
-            yield path, level + name, files.parse_json(text, f"'{path}'")
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            where = f"{path}:{number}"
-            yield where, f"{level}{name}-{number}", files.parse_json(line, f"'{where}'")
-
-
-def _hub_passages(path: str) -> Iterator[Tuple[str, str, Any]]:
-    """What `_values` yields, of a Parquet file, in the order of the passages' numbers."""
-    passages: Dict[Tuple[str, str], List[Dict[str, Any]]] = {}
-    for row in parquet.read_rows(path):
-        passages.setdefault((str(row.get("example_id")), row.get("article")), []).append(row)
-
-    def number(key: Tuple[str, str]) -> int:
-        return int("".join(re.findall(r"\d+", key[0])) or -1)
-
-    for name, article in sorted(passages, key=number):
-        rows = passages[name, article]
-        keys = {"questions": "question", "options": "options", "answers": "answer"}
-        columns = {ours: [row.get(theirs) for row in rows] for ours, theirs in keys.items()}
-        yield f"{path}, {name}", name, {"id": name, "article": article, **columns}
-
-
-def _count_unusual(passage: Passage, notes: Counter[str]) -> None:
-    texts = [passage.article]
-    for question in passage.questions:
-        texts += [question.text, *question.options]
-        notes["question without an answer"] += question.answer is None
-    notes["empty text"] += sum(not text.strip() for text in texts)
-    notes["passage without questions"] += not passage.questions
-
-
-def _parse_passage(content: Any, path: str, *, name: str, needs_answers: bool) -> Passage:
-    """The passage that a JSON value is; `name` is for one without an id."""
-    types = {"article": str, "questions": [str], "options": [[str]], "answers": (list, None)}
-    files.check_types(content, types, f"'{path}'")
-    identity = str(content.get("id", name))
-    where = f"'{path}', passage {identity!r}"
-    questions, options, answers = (content.get(key) for key in ("questions", "options", "answers"))
-    if answers is None:
-        answers = [None] * len(questions)
-    if not len(questions) == len(options) == len(answers):
-        raise UserError(
-            f"{where}: there are {len(questions)} questions, {len(options)} lists of options and "
-            f"{len(answers)} answers; they must be equally many."
-        )
-    parsed = [
-        _question(*parts, where=f"{where}, question {number}", needs_answer=needs_answers)
-        for number, parts in enumerate(zip(questions, options, answers), start=1)
-    ]
-    return Passage(identity, content["article"], tuple(parsed))
-
-
-def _question(
-    text: str, options: List[str], answer: Any, *, where: str, needs_answer: bool
-) -> Question:
-    if len(options) != len(LETTERS):
-        raise UserError(
-            f"{where}: there are {len(options)} options where {len(LETTERS)} are needed."
-        )
-    letter = answer.strip().upper() if isinstance(answer, str) else answer
-    if letter in (None, "") and needs_answer:
-        raise UserError(f"{where}: the answer is missing, and training and evaluation need it.")
-    if letter not in LETTERS and letter not in (None, ""):
-        raise UserError(
-            f"{where}: the answer {str(answer)[:60]!r} is none of {', '.join(LETTERS)}."
-        )
-    return Question(text, tuple(options), LETTERS.index(letter) if letter else None)
+    numbers: Dict[str, int] = collections.Counter()  # passage's id -> its questions so far
+    for level, path in find_files(data_dir, split, levels):
+        for where, identity, article, question, options, answer in _questions(path, level):
+            name = f"{identity}-{numbers[identity]}"
+            numbers[identity] += 1
+            place = f"'{where}', passage '{identity}', question {numbers[identity]}"
+            if places.setdefault(identity, where) != where:
+                raise UserError(f"{place}: '{places[identity]}' has a passage with the same id.")
+            if len(options) != len(LETTERS):
+                raise UserError(f"{place}: there are {len(options)} options, not {len(LETTERS)}.")
+            letter = str(answer or "").strip().upper()
+            if letter not in LETTERS and (letter or split != "test"):
+                raise UserError(f"{place}: the answer '{letter[:60]}' is none of A, B, C and D.")
+            label = LETTERS.index(letter) if letter else None
+            endings = endings_of(question, options)
+            example = InputExample(str(identity), article, None, endings, label)
+            example.name, example.level, example.options = name, level, options
+            examples.append(example)
+    if not examples:
+        raise UserError(f"There is no question in the {split} data of '{data_dir}'.")
+    texts = ((item.context_sentence, *item.options) for item in examples)
+    empty = sum(not all(map(str.strip, some)) for some in texts)
+    unknown = sum(item.label is None for item in examples)
+    _LOGGER.info(
+        "RACE %s: %d questions on %d passages, %d without an answer, %d with an empty text.",
+        *(split, len(examples), len(places), unknown, empty),
+    )
+    return examples

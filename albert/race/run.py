@@ -18,6 +18,7 @@ from albert.data import batches, feature_cache
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from albert.race import model
+from albert.race.examples import InputExample
 from albert.race.settings import RaceFlags
 from albert.training import distribution, evaluation, fine_tuned, metrics
 from albert.training.task import Outputs, Task
@@ -31,13 +32,6 @@ PROBABILITIES_NAME = "test_results.tsv"
 
 # A split's cache is named by its use, and so is the flag that names another file.
 _USES = {"train": "train", "dev": "eval", "test": "predict"}
-
-
-class Example(NamedTuple):
-    """A question on a passage, which has no other."""
-
-    passage: race_examples.Passage
-    key: race_examples.Key
 
 
 class Choice(NamedTuple):
@@ -66,9 +60,6 @@ class RaceTask(Task):
         super().__init__(settings, tokenizer, description)
         self.name = settings.task_name
         self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
-        self._encoder = race_features.Encoder(
-            tokenizer, settings.max_seq_length, settings.max_qa_length
-        )
 
     @classmethod
     def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
@@ -93,16 +84,9 @@ class RaceTask(Task):
 
     # ---- data ----
 
-    def examples(self, split: str) -> List[Example]:
+    def examples(self, split: str) -> List[InputExample]:
         """Reads the questions of a split."""
-        found = race_examples.read_split(self.settings.data_dir, split, levels=self._levels)
-        _LOGGER.info("%s", found.line(f"{self.name} {split}"))
-        passages = [
-            passage._replace(questions=(question,))
-            for passage in found.passages
-            for question in passage.questions
-        ]
-        return [Example(*pair) for pair in zip(passages, found.questions)]
+        return race_examples.read_examples(self.settings.data_dir, split, levels=self._levels)
 
     def record_file(self, split: str) -> Tuple[str, bool]:
         """Returns the file that a flag names, or race_eval.512.tf_record and so on."""
@@ -111,29 +95,32 @@ class RaceTask(Task):
         named = getattr(settings, f"{use}_file") if distribution.is_chief(settings) else None
         return (named, True) if named else super().record_file(use)
 
-    def parse(self, text: Tuple[str, str, Sequence[str]]) -> Example:
+    def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
         """Returns the example for (article, question, options)."""
         article, question, options = text
         if isinstance(options, str) or not options:
             raise UserError("A question needs a list of options.")
-        asked = race_examples.Question(question, tuple(options), None)
-        return Example(
-            race_examples.Passage("", article, (asked,)), race_examples.Key("", "", None)
-        )
+        endings = race_examples.endings_of(question, options)
+        return InputExample("", article, None, endings, options=options)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
         return race_features.feature_spec(self.settings.max_seq_length)
 
-    def encode(self, examples: Sequence[Example], is_training: bool) -> feature_cache.Conversion:
+    def encode(
+        self, examples: Sequence[InputExample], is_training: bool
+    ) -> feature_cache.Conversion:
         """Returns a record for each question; those with fewer options than others are padded."""
-        passages = [example.passage for example in examples]
-        found = race_features.convert_passages(passages, self._encoder, self.tokenizer)
-        most = max(len(record["input_ids"]) for record in found.records)
-        blank = [[0] * self.settings.max_seq_length]
+        length, most = self.settings.max_seq_length, max(len(item.endings) for item in examples)
+        found = race_features.convert_examples(
+            examples,
+            max_seq_length=length,
+            max_qa_length=self.settings.max_qa_length,
+            tokenizer=self.tokenizer,
+        )
         for record in found.records:
             for name in self.sequences:
-                record[name] = list(record[name]) + blank * (most - len(record[name]))
+                record[name] += [[0] * length] * (most - len(record[name]))
         return found
 
     # ---- the model and its answers ----
@@ -144,22 +131,20 @@ class RaceTask(Task):
         """Builds a softmax over the options."""
         return model.choice_head(self.settings.dropout_prob)(features, encoder)
 
-    def decode(self, examples: Sequence[Example], outputs: Outputs) -> List[Choice]:
+    def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
         """Returns the most probable option of each question."""
         choices = []
         for example, logits in zip(examples, outputs["logits"]):
-            options = example.passage.questions[0].options
+            options = example.options
             weights = np.exp(logits[: len(options)] - max(logits[: len(options)]))
             number = int(np.argmax(weights))
             choices.append(Choice(options[number], number, (weights / weights.sum()).tolist()))
         return choices
 
-    def measure(self, examples: Sequence[Example], outputs: Outputs) -> Dict[str, float]:
+    def measure(self, examples: Sequence[InputExample], outputs: Outputs) -> Dict[str, float]:
         """Returns accuracy, also by level, and loss, where right answers are known; or {}."""
-        answers = np.array(
-            [-1 if item.key.answer is None else item.key.answer for item in examples]
-        )
-        levels = np.array([item.key.level for item in examples])
+        answers = np.array([-1 if item.label is None else item.label for item in examples])
+        levels = np.array([item.level for item in examples])
 
         def outcome(chosen: np.ndarray) -> metrics.Outcome:
             sides = (answers, outputs["predictions"], outputs["per_example_loss"])
@@ -179,7 +164,7 @@ class RaceTask(Task):
     predicted_metrics = measure
 
     def predictions(
-        self, split: str, examples: Sequence[Example], outputs: Outputs
+        self, split: str, examples: Sequence[InputExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the files with the answers.
 
@@ -188,7 +173,7 @@ class RaceTask(Task):
         there are and, if the right answers are known, the measurements.
         """
         letters = [self.labels[number] for number in outputs["predictions"]]
-        answers = {item.key.identity: letter for item, letter in zip(examples, letters)}
+        answers = {item.name: letter for item, letter in zip(examples, letters)}
         rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
         results: Dict[str, Any] = {"num_questions": len(examples)}
         results.update(self.measure(examples, outputs))
