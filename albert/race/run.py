@@ -193,7 +193,7 @@ def write_predictions(
     rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
     results = {"num_questions": len(questions), **measure(questions, outputs)}
     lines = [f"{name} = {value}" for name, value in sorted(results.items())]
-    _LOGGER.info("Test: %s", evaluation.in_short(results))
+    _LOGGER.info("Test: %s", evaluation.format_metrics(results))
     contents = {
         # In the order of the questions, as the probabilities are.
         ANSWERS_NAME: json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
