@@ -177,7 +177,7 @@ class RaceTask(Task):
         rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
         results: Dict[str, Any] = {"num_questions": len(examples)}
         results.update(self.measure(examples, outputs))
-        _LOGGER.info("Test: %s", evaluation.in_short(results))
+        _LOGGER.info("Test: %s", evaluation.format_metrics(results))
         return {
             # In the order of the questions, as the probabilities are.
             ANSWERS_NAME: json.dumps(answers, indent=2, ensure_ascii=False) + "\n",

@@ -312,17 +312,13 @@ class Model(inference.Model):
         self.task = self.setup.task
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
-        self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
         if program:
-            self.network = ProgramNetwork(
-                program,
-                precision_name=precision_name,
-                batch_size=batch_size,
-                fills=self.task.fills,
-            )
-        else:
-            self.network = self.setup.network(batch_size)
-            self.network.load(self.checkpoint)
+            options = {"precision_name": precision_name, "fills": self.task.fills}
+            self.network = ProgramNetwork(program, batch_size=batch_size, **options)
+            return
+        self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
+        self.network = self.setup.network(batch_size)
+        self.network.load(self.checkpoint)
 
     def predict(self, texts: Sequence[Any]) -> List[Any]:
         """Returns the task's answer to each text, in order; what is too long is cut as in training.

@@ -86,7 +86,7 @@ class FineTuning:
         self._schedule = model_fn.ONE_STEP
         self._splits: Dict[str, Split] = {}
         self._outputs: Dict[str, Dict[str, Outputs]] = {}  # of the best checkpoint, by split
-        self._best_rank: List[float] = []
+        self._best_rank = (-math.inf, -math.inf)
         self._network: Optional[network.GraphNetwork] = None
 
     def run(self) -> Outcome:
