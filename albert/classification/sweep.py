@@ -225,7 +225,7 @@ def _check(task: str, arguments: Sequence[str], *, check_weights: bool) -> Dict[
     try:
         run = fine_tuning.FineTuning(flags_lib.parse(ClassifierFlags, arguments), ClassifierTask)
         if check_weights:
-            model_fn.check_first_weights(run.settings, run.config, run.vocabulary.tokenizer)
+            model_fn.check_first_weights(run.settings, run.config)
     except UserError as error:
         raise UserError(f"Task {task}: {error}") from error
     model_files = [run.vocabulary.file]

@@ -63,7 +63,6 @@ _READ = "ReadVariableOp"
 _OF_VARIABLES = {"VarHandleOp", _READ, "ResourceGather"}  # operations
 _CONTROL_FLOW = {"Enter", "Switch", "Merge"}
 _SPACE = "\u2581"  # in SentencePiece's tokens
-_USUAL_POSITIONS = 512  # of a hub module that does not tell its own
 
 
 # ---------------------------------------------------------------------------------------------
@@ -411,10 +410,7 @@ class Trained(NamedTuple):
 
     def encoder(self, dtype: tf.DType) -> fine_tuning_utils.Encoder:
         """Returns the encoder, to build a head on."""
-        hub_module = self.description.get("hub_module")
-        return fine_tuning_utils.Encoder(
-            self.config, False, hub_module=hub_module, compute_dtype=dtype
-        )
+        return fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
 
     def network(
         self,
@@ -428,7 +424,6 @@ class Trained(NamedTuple):
         if exported.is_program(self.checkpoint):
             return Exported(self.checkpoint, precision_name=precision_name, **sizes)
         dtype = compat.compute_dtype(precision_name)
-        fine_tuning_utils.check_module(self.description.get("hub_module"), dtype)
         return Network(
             lambda inputs: build(inputs, dtype),
             lambda session: warm_start.restore_weights(session, self.checkpoint),
@@ -454,9 +449,7 @@ def read_trained(
     folder = os.path.expanduser(str(folder))
     _check_is_trained(folder, name)
     description = _read_description(os.path.join(folder, name), types)
-    config, config_path = None, os.path.join(folder, released.CONFIG_NAME)
-    if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
-        config = modeling.AlbertConfig.from_json_file(config_path)
+    config = modeling.AlbertConfig.from_json_file(os.path.join(folder, released.CONFIG_NAME))
     vocabulary = model_vocabulary.recorded_files(folder, description)
     program = None if checkpoint else exported.find(folder)
     weights = program or warm_start.resolve_checkpoint(checkpoint or folder)
@@ -469,7 +462,7 @@ def _check_is_trained(folder: str, name: str) -> None:
         return
     found = f"model_dir {folder!r} "
     if not tf.io.gfile.isdir(folder):
-        found += f"does not exist.{released.folders_like(folder)}"
+        found += "does not exist."
     else:
         _, other = model_vocabulary.read_description(folder)
         found += f"holds no fine-tuned model of this kind: it has no {name}"
@@ -496,11 +489,10 @@ def _read_description(path: str, types: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 class Source(NamedTuple):
-    """A pretrained model: the path prefix of a checkpoint, or the handle of a hub module."""
+    """A pretrained model."""
 
-    config: Optional[modeling.AlbertConfig]  # None of a hub module that has none with it
-    checkpoint: Optional[str]
-    hub_module: Optional[str]
+    config: modeling.AlbertConfig
+    checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
     tokenizer: tokenization.FullTokenizer
     max_seq_length: int  # longer texts are cut
 
@@ -514,19 +506,15 @@ def find_source(settings: EncoderFlags) -> Source:
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
-    handle, checkpoint = settings.albert_hub_module_handle, None
-    if not handle:
-        if not settings.init_checkpoint:
-            raise UserError(
-                "No weights: give --init_checkpoint or --albert_dir (or "
-                "--albert_hub_module_handle)."
-            )
-        checkpoint = settings.init_checkpoint
-        if not exported.is_program(checkpoint):
-            checkpoint = warm_start.resolve_checkpoint(checkpoint)
-    longest = config.max_position_embeddings if config else _USUAL_POSITIONS
-    longest = settings.max_seq_length or longest
-    return Source(config, checkpoint, handle, vocabulary.tokenizer, longest)
+    checkpoint = settings.init_checkpoint
+    if not checkpoint:
+        raise UserError(
+            "No weights: give --init_checkpoint or --albert_dir (or --albert_hub_module_handle)."
+        )
+    if not exported.is_program(checkpoint):
+        checkpoint = warm_start.resolve_checkpoint(checkpoint)
+    longest = settings.max_seq_length or config.max_position_embeddings
+    return Source(config, checkpoint, vocabulary.tokenizer, longest)
 
 
 def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
@@ -568,7 +556,6 @@ class _Pretrained(Model):
                 "exported from."
             )
         self._dtype = compat.compute_dtype(precision_name)
-        fine_tuning_utils.check_module(source.hub_module, self._dtype)
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
         )
@@ -582,17 +569,7 @@ class _Pretrained(Model):
         raise NotImplementedError
 
     def _load(self, session: tf.Session) -> None:
-        if self.source.hub_module:
-            session.run([tf.global_variables_initializer(), tf.tables_initializer()])
-        else:
-            warm_start.restore_weights(session, self.source.checkpoint)
-
-    def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
-        from albert.runtimes import hub_module as hub
-
-        names = SEQUENCES + ((POSITIONS,) if signature == "mlm" else ())
-        module = hub.Module(self.source.hub_module, name="module")
-        return module({name: inputs[name] for name in names}, signature=signature, as_dict=True)
+        warm_start.restore_weights(session, self.source.checkpoint)
 
     def _row(self, segments: Sequence[Sequence[int]]) -> Row:
         """[CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
@@ -633,7 +610,7 @@ class Embedder(_Pretrained):
         """
         if pooling not in POOLINGS:
             raise UserError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
-        is_fixed = source.hub_module or exported.is_program(source.checkpoint)
+        is_fixed = exported.is_program(source.checkpoint)
         if layer != LAST_LAYER and (pooling == "pooled" or is_fixed):
             reason = "pooled vectors are" if pooling == "pooled" else "the model's file gives"
             raise UserError(
@@ -671,12 +648,8 @@ class Embedder(_Pretrained):
         return Exported(path, precision_name=precision_name, names=names, **sizes)
 
     def _build(self, inputs: Tensors) -> Tensors:
-        if self.source.hub_module:
-            outputs = self._module_outputs(inputs, "tokens")
-            pooled, sequence = outputs["pooled_output"], outputs["sequence_output"]
-        else:
-            model = _albert(self.source.config, inputs, dtype=self._dtype)
-            pooled, sequence = model.get_pooled_output(), self._chosen_layer(model)
+        model = _albert(self.source.config, inputs, dtype=self._dtype)
+        pooled, sequence = model.get_pooled_output(), self._chosen_layer(model)
         if self._pooling == "mean":
             return {"vector": _mean(sequence, inputs)}
         return {"vector": pooled if self._pooling == "pooled" else sequence[:, 0]}
@@ -758,8 +731,6 @@ class MaskFiller(_Pretrained):
         ]
 
     def _build(self, inputs: Tensors) -> Tensors:
-        if self.source.hub_module:
-            return self._best(self._module_outputs(inputs, "mlm")["mlm_logits"], inputs)
         model = _albert(self.source.config, inputs, dtype=self._dtype)
         return self._best(_word_logits(self.source.config, model, inputs[POSITIONS]), inputs)
 
@@ -817,8 +788,6 @@ class OrderJudge(_Pretrained):
         return [float(row["order"][0]) for row in found]
 
     def _build(self, inputs: Tensors) -> Tensors:
-        if self.source.hub_module:
-            return {"order": tf.exp(self._module_outputs(inputs, "sop")["sop_log_probs"])}
         pooled = _albert(self.source.config, inputs).get_pooled_output()
         logits = modeling.sentence_order_logits(self.source.config, pooled)
         return {"order": tf.nn.softmax(logits)}  # [B, 2]
@@ -826,8 +795,6 @@ class OrderJudge(_Pretrained):
 
 def has_order_head(source: Source) -> bool:
     """Returns whether OrderJudge can take a model: fine-tuning leaves the head out."""
-    if source.hub_module:
-        return True
     with checkpoint_files.explained(source.checkpoint):
         names = [name for name, _ in tf.train.list_variables(source.checkpoint)]
     return any(name.startswith("cls/seq_relationship/") for name in names)

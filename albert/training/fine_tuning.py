@@ -251,7 +251,7 @@ class FineTuning:
                 model_vocabulary.Vocabulary(self.vocabulary.kind, self.vocabulary.file),
             )
         self.task = task(self.settings, self.vocabulary.tokenizer)
-        self.published_model = published_model(self.settings, self.config)
+        self.published_model = published_model(self._flags, self.config)
         self.schedule = model_fn.ONE_STEP
 
     def run(self) -> Outcome:
@@ -270,7 +270,7 @@ class FineTuning:
         data = f" (data: {place})" if place else ""
         estimators.announce(settings, self.config, f"{task.name.upper()}{data}")
         if settings.do_train and not checkpoint_evaluator.list_checkpoints(settings.output_dir):
-            model_fn.check_first_weights(settings, self.config, self.vocabulary.tokenizer)
+            model_fn.check_first_weights(settings, self.config)
         task.check_data()
         about = {"task": task.name, "metric": task.best_metric, "seed": settings.seed}
         self._times = RunSummary(
@@ -298,8 +298,6 @@ class FineTuning:
         content = self.task.description()
         content["max_seq_length"] = self.settings.max_seq_length
         content.update(self.vocabulary.description())
-        if self.settings.albert_hub_module_handle:
-            content["hub_module"] = absolute_handle(self.settings.albert_hub_module_handle)
         return content
 
     def portable_files(
@@ -556,9 +554,7 @@ def as_trained(settings: FineTuningFlags, task: Type[Task]) -> FineTuningFlags:
         changes.update(model_vocabulary.recorded_files(folder, description))
     for key in set(defaults) & set(description) - settings.given:
         changes[key] = description[key]
-    module = changes["albert_hub_module_handle"] = description.get("hub_module")
-    if not module:
-        changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
+    changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
     return cast(FineTuningFlags, settings.replace(**changes))
 
 
@@ -574,11 +570,6 @@ def published_model(
 
 # ---------------------------------------------------------------------------------------------
 # The output folder.
-
-
-def absolute_handle(handle: str) -> str:
-    """Returns a hub module's handle that means the same in any working directory."""
-    return handle if "://" in handle else os.path.abspath(handle)
 
 
 def check_description(
@@ -601,8 +592,7 @@ def check_description(
     folder = os.path.dirname(path)
     present, wanted = dict(earlier, **_read_description(path)), dict(description)
     for content in (present, wanted):
-        if content.get("hub_module"):
-            content["hub_module"] = absolute_handle(content["hub_module"])
+        content.pop("hub_module", None)  # where earlier versions' first weights came from
         for key in model_vocabulary.KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
     for key in (*may_differ, *ignored):
