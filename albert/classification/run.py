@@ -28,7 +28,7 @@ _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
-_APART = (("exit_patience", "use_tpu"), ("early_exit", "albert_hub_module_handle"))
+_APART = (("exit_patience", "use_tpu"),)
 
 
 def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:

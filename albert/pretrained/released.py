@@ -33,7 +33,7 @@ from albert.pretrained.settings import (
     Settings,
 )
 from albert.runtimes import hub_module
-from albert.util import files
+from albert.util import files, wording
 from albert.util.errors import UserError
 from albert.util.flags import AnySettings
 
@@ -62,12 +62,21 @@ def local_folder(place: str, label: str) -> str:
     if tf.io.gfile.isdir(place):
         return place
     if "/" in place:
-        raise UserError(f"{label}: there is no such folder.")
+        raise UserError(f"{label}: there is no such folder.{folders_like(place)}")
     try:
         release = find_release(place)
     except UserError as error:
         raise UserError(f"{label}: there is no such folder. {error}") from error
     return obtain(release)
+
+
+def folders_like(place: str) -> str:
+    """Returns " Did you mean ...?" with what is called like a folder that is not there, or ""."""
+    parent, name = os.path.split(place.rstrip("/"))
+    if not tf.io.gfile.isdir(parent or "."):
+        return ""
+    names = [found.rstrip("/") for found in tf.io.gfile.listdir(parent or ".")]
+    return wording.did_you_mean(name, names, cutoff=0.6)
 
 
 # ---------------------------------------------------------------------------------------------
