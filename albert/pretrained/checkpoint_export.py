@@ -64,15 +64,11 @@ def export(settings: CheckpointExportFlags) -> str:
         if model.vocabulary:
             model_vocabulary.put(new, model.vocabulary)
     prefix = os.path.join(target, name)
+    left_out = len(report.optimizer_state + report.left_over)
+    count = warm_start.count_parameters(report.loaded)
     _LOGGER.info(
-        "Wrote %s: %d variables, %s parameters. Left out %d variables, %d of them of the "
-        "optimizer. Beside it: %s.",
-        prefix,
-        len(report.loaded),
-        f"{warm_start.count_parameters(report.loaded):,}",
-        len(report.optimizer_state + report.left_over),
-        len(report.optimizer_state),
-        ", ".join(sorted(copies)),
+        "Wrote %s: %d variables, %s parameters. Left out %d variables. Beside it: %s.",
+        *(prefix, len(report.loaded), f"{count:,}", left_out, ", ".join(sorted(copies))),
     )
     return prefix
 

@@ -11,7 +11,6 @@ Dimensions: B batch, S sequence.
 """
 
 import os
-import re
 import sys
 import types
 import warnings
@@ -104,10 +103,9 @@ def to_tflite(
         try:
             return converted(session, inputs, outputs, is_int8=is_int8)
         except Exception as error:  # the converters have classes of their own
-            missing = ", ".join(re.findall(r"custom implementations: ([\w, ]+)", str(error)))
             raise UserError(
-                f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite "
-                f"({missing}). Use --format=onnx or TensorFlow 2.15 or later."
+                f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite. Use "
+                f"--format=onnx, or TensorFlow 2.15 or later. ({error})"
             ) from error
 
 

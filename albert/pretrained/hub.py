@@ -57,8 +57,6 @@ def export(settings: HubExportFlags) -> None:
     Raises:
       ValueError: a file is missing, the files do not belong together, or the folder exists.
     """
-    if not settings.use_einsum:
-        _LOGGER.warning("--use_einsum has no effect.")
     place = settings.albert_directory
     folder = released.local_folder(place, f"--albert_directory={place}")
     found = released.open_model(
@@ -102,13 +100,11 @@ def _write_tf1(path: str, model: _Model) -> None:
         with tf.Graph().as_default(), tf.Session() as session:
             signatures = _signatures(model, is_training=bool(tags))
             assets = tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)
-            # TensorFlow 1.15's own saver would write a random number into the graph.
-            options = {"strip_default_attrs": True, "saver": tf.train.Saver()}
             if tags:
-                builder.add_meta_graph(tags, signatures, assets, **options)
+                builder.add_meta_graph(tags, signatures, assets)
             else:
                 warm_start.restore_weights(session, model.checkpoint)
-                builder.add_meta_graph_and_variables(session, tags, signatures, assets, **options)
+                builder.add_meta_graph_and_variables(session, tags, signatures, assets)
     builder.save()
     with tf.io.gfile.GFile(os.path.join(path, hub_module.FORMAT_FILE), "wb") as stream:
         stream.write(b"\x08\x03")  # field 1, the format: 3, a SavedModel
@@ -125,19 +121,16 @@ def _signatures(model: _Model, *, is_training: bool) -> Dict[str, Any]:
     for tensor in paths:
         tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tensor)
     lower = tf.constant(model.do_lower_case, tf.bool, name="do_lower_case")
-    found = {
-        name: (_chosen(inputs, needed), _chosen(outputs, given))
-        for name, (needed, given) in _SIGNATURES.items()
-    }
-    found[hub_module.VOCABULARY_SIGNATURE] = {}, {"vocab_file": paths[0], "do_lower_case": lower}
+    information = {"vocab_file": paths[0], "do_lower_case": lower}
+    infos = {name: tf.saved_model.build_tensor_info(value) for name, value in information.items()}
+    describe = tf.saved_model.predict_signature_def
     return {
-        name: tf.saved_model.build_signature_def(*map(_infos, sides))
-        for name, sides in found.items()
+        hub_module.VOCABULARY_SIGNATURE: tf.saved_model.build_signature_def({}, infos),
+        **{
+            name: describe(_chosen(inputs, needed), _chosen(outputs, given))
+            for name, (needed, given) in _SIGNATURES.items()
+        },
     }
-
-
-def _infos(tensors: Mapping[str, tf.Tensor]) -> Dict[str, Any]:
-    return {name: tf.saved_model.build_tensor_info(tensor) for name, tensor in tensors.items()}
 
 
 def _write_tf2(path: str, model: _Model) -> None:

@@ -131,15 +131,14 @@ def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
     """
     name = name_in(folder, vocabulary.path, name)
     path = os.path.join(folder, name)
-    _copy(vocabulary.path, path, files.sha256(vocabulary.path))
+    _copy(vocabulary.path, path)
     files.atomic_write_json(os.path.join(folder, RECORD_NAME), _record(vocabulary, name))
     return path
 
 
-def _copy(source: str, path: str, sha256: str) -> None:
-    if not _has_hash(path, sha256):
-        with files.atomic_path(path) as temporary:
-            tf.io.gfile.copy(source, temporary, overwrite=True)
+def _copy(source: str, path: str) -> None:
+    with files.atomic_path(path) as temporary:
+        tf.io.gfile.copy(source, temporary, overwrite=True)
 
 
 def _record(vocabulary: Vocabulary, name: str) -> Dict[str, Any]:
@@ -163,9 +162,9 @@ def beside_records(folder: str, sha256: str, key: str) -> str:
 
 
 def put_beside_records(folder: str, vocabulary: Vocabulary) -> None:
-    """Copies a vocabulary into a folder of records, unless it is there."""
+    """Copies a vocabulary into a folder of records."""
     sha256 = files.sha256(vocabulary.path)
-    _copy(vocabulary.path, beside_records(folder, sha256, vocabulary.key), sha256)
+    _copy(vocabulary.path, beside_records(folder, sha256, vocabulary.key))
 
 
 def find_beside_records(folder: str, sha256: str) -> Optional[Vocabulary]:

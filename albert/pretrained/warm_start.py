@@ -64,9 +64,7 @@ class WarmStart(NamedTuple):
     report: Report
 
 
-class _Tensor(NamedTuple):
-    shape: Tuple[int, ...]
-    dtype: tf.DType
+_Tensors = Dict[str, Tuple[Tuple[int, ...], tf.DType]]  # shape and type by name
 
 
 # ---------------------------------------------------------------------------------------------
@@ -166,7 +164,7 @@ def warm_start(
         raise UserError(_refusal(checkpoint, wrong, tensors))
     # Checked here, because TensorFlow's own error would not name the file.
     checkpoint_files.check_whole(checkpoint, takers)
-    unused = [Entry(name, tensors[name].shape) for name in sorted(set(tensors) - set(takers))]
+    unused = [Entry(name, tensors[name][0]) for name in sorted(set(tensors) - set(takers))]
     state = tuple(entry for entry in unused if checkpoint_files.is_optimizer_state(entry.name))
     left_over = tuple(entry for entry in unused if entry not in state)
 
@@ -205,17 +203,15 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
         tf.train.Saver(sources).restore(session, checkpoint)
 
 
-def _read_index(checkpoint: str) -> Dict[str, _Tensor]:
+def _read_index(checkpoint: str) -> _Tensors:
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
         dtypes = reader.get_variable_to_dtype_map()
         shapes = reader.get_variable_to_shape_map()
-    return {name: _Tensor(tuple(shape), dtypes[name]) for name, shape in shapes.items()}
+    return {name: (tuple(shape), dtypes[name]) for name, shape in shapes.items()}
 
 
-def _compare(
-    variable: tf.Variable, tensors: Dict[str, _Tensor], init_from_group0: bool = False
-) -> Entry:
+def _compare(variable: tf.Variable, tensors: _Tensors, init_from_group0: bool = False) -> Entry:
     """A variable with the name of its value in the checkpoint, or why there is none."""
     name, shape = re.sub(r":\d+$", "", variable.name), tuple(variable.shape.as_list())
     candidates = [name, _MODULE_SCOPE + name]
@@ -227,17 +223,17 @@ def _compare(
     source = next((name for name in candidates if name in tensors), "")
     if not source:
         return Entry(name, shape)
-    tensor = tensors[source]
-    if tensor != (shape, variable.dtype.base_dtype):
-        return Entry(name, shape, f"{tensor.dtype.name} {list(tensor.shape)}")
-    return Entry(name, shape, source=source)
+    if tensors[source] == (shape, variable.dtype.base_dtype):
+        return Entry(name, shape, source=source)
+    found, dtype = tensors[source]
+    return Entry(name, shape, f"{dtype.name} {list(found)}")
 
 
 # ---------------------------------------------------------------------------------------------
 # In words.
 
 
-def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
+def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: _Tensors) -> str:
     """The message for a checkpoint that does not fit, and the most likely remedy."""
     listed = "".join(f"\n  {_described(entry)}" for entry in wrong[:_MOST_LISTED])
     if len(wrong) > _MOST_LISTED:
@@ -273,19 +269,17 @@ def format_report(report: Optional[Report]) -> str:
     heads = [entry for entry in report.left_over if entry.name.startswith(_PRETRAINING_HEADS)]
     unknown = [_described(entry) for entry in report.left_over if entry not in heads]
     unfit = [_described(entry) for entry in report.new if entry.remark]
-    line = f"Warm start from {report.checkpoint}: {_amount(report.loaded)} loaded"
+    parts = [f"Warm start from {report.checkpoint}: {_amount(report.loaded)} loaded"]
     if report.new:
         names = wording.listed([entry.name for entry in report.new], most=3)
-        line += f"; {_amount(report.new)} new, at random: {names}"
+        parts.append(f"{_amount(report.new)} new, at random: {names}")
     left = {"the pretraining heads": heads, "the optimizer": report.optimizer_state}
-    counts = [f"{len(entries)} of {name}" for name, entries in left.items() if entries]
-    if counts:
-        line += f"; not taken over: {' and '.join(counts)}"
+    parts += [f"not taken: {len(entries)} of {name}" for name, entries in left.items() if entries]
     if unfit:
-        line += f"\n  New, because the checkpoint's do not fit: {wording.listed(unfit)}"
+        parts.append(f"\n  new, because the checkpoint's do not fit: {wording.listed(unfit)}")
     if unknown:
-        line += f"\n  In the checkpoint, but not in this model: {wording.listed(unknown)}"
-    return line
+        parts.append(f"\n  in the checkpoint, but not in this model: {wording.listed(unknown)}")
+    return "; ".join(parts)
 
 
 def _amount(entries: Sequence[Entry]) -> str:
