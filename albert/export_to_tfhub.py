@@ -7,8 +7,8 @@
 --albert_directory is a folder of run_pretraining or export_checkpoints, or an unpacked archive, or
 the name of a released model. Configuration, checkpoint and vocabulary are found there as by
 --albert_dir of the other commands; flags name them where there are several. The module of
---format=tf1 (the default) is for --albert_hub_module_handle of the other commands, and for
-hub.Module; that of --format=tf2 is for hub.load and hub.KerasLayer. Every TensorFlow writes both.
+--format=tf1 (the default) is for --albert_hub_module_handle of the other commands and for
+hub.Module, that of --format=tf2 for hub.load and hub.KerasLayer.
 """
 
 from albert.command_line import cli

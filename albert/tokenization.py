@@ -852,16 +852,11 @@ class HubVocabulary(NamedTuple):
 
 
 def hub_vocabulary(hub_module: str) -> HubVocabulary:
-    """Returns the vocabulary of a TF1 hub module, by its signature `tokenization_info`."""
-    import tensorflow.compat.v1 as tf
-
+    """Returns the vocabulary of a TF1 hub module, as its signature `tokenization_info` says."""
     from albert.runtimes import hub_module as hub
 
-    with tf.Graph().as_default():
-        info = hub.Module(hub_module)(signature="tokenization_info", as_dict=True)
-        with tf.Session() as session:
-            vocab_file, do_lower_case = session.run([info["vocab_file"], info["do_lower_case"]])
-    return HubVocabulary(convert_to_unicode(vocab_file), bool(do_lower_case))
+    module = hub.read(hub_module)
+    return HubVocabulary(module.vocab_file, module.do_lower_case)
 
 
 MOST_ROUNDING = 128  # rows, to the next multiple of a power of two

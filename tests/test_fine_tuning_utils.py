@@ -16,8 +16,7 @@ MODULE = str(shared_path("golden/hub/module"))
 
 
 def settings(**changes):
-    names = ("spm_model_file", "vocab_file", "albert_hub_module_handle", "albert_config_file")
-    values = dict.fromkeys([*names, "init_checkpoint"])
+    values = dict.fromkeys(["spm_model_file", "vocab_file", "albert_config_file"])
     values.update(do_lower_case=True, max_seq_length=32)
     return types.SimpleNamespace(**dict(values, **changes))
 
@@ -38,22 +37,6 @@ def test_a_hub_module_encodes_as_recorded():
     np.testing.assert_allclose(sequence, expected["tokens/sequence_output"], atol=1e-4)
 
 
-def test_a_module_with_use_xla_is_worth_a_warning_only_where_the_flag_was_given(caplog):
-    for given in ((), ("use_xla",)):
-        asked = settings(albert_hub_module_handle="b", use_xla=True, given=given)
-        fine_tuning_utils.load_config(asked)
-        assert ("--use_xla" in caplog.text) == bool(given)
-
-
-@needs_shared
-def test_a_hub_module_brings_its_vocabulary_and_configuration():
-    from_module = settings(albert_hub_module_handle=MODULE)
-    vocabulary = fine_tuning_utils.load_vocabulary(from_module, None)
-    assert vocabulary.kind == "spm_model_file" and vocabulary.file.endswith("30k-clean.model")
-    loaded = fine_tuning_utils.load_config(from_module)
-    assert loaded.vocab_size == len(vocabulary.tokenizer.vocab)
-
-
 def test_a_vocabulary_is_described_by_its_name_and_content(tmp_path):
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n", encoding="utf-8")
@@ -68,13 +51,6 @@ def test_a_vocabulary_is_described_by_its_name_and_content(tmp_path):
     "changes, flag",
     [
         ({}, "--albert_config_file"),
-        (
-            {"albert_config_file": "a", "albert_hub_module_handle": "b"},
-            "--albert_hub_module_handle",
-        ),
-        ({"albert_hub_module_handle": "b", "init_checkpoint": "c"}, "--init_checkpoint=c"),
-        ({"albert_hub_module_handle": "b", "precision": "bfloat16"}, "--precision=bfloat16"),
-        ({"albert_hub_module_handle": "b", "recompute": True}, "--recompute"),
         ({"albert_config_file": "tiny", "max_seq_length": 65}, "--max_seq_length=65"),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content):
 def test_a_folder_that_is_not_there_is_named_with_the_nearest(tmp_path):
     (tmp_path / "mrpc").mkdir()
     wrong = str(tmp_path / "mprc")
-    with pytest.raises(ValueError, match=f"{wrong}.*{tmp_path / 'mrpc'}"):
+    with pytest.raises(ValueError, match=f"{wrong}.*'mrpc'"):
         predictor.Predictor(wrong)
     with pytest.raises(ValueError, match=f"albert.load.*{wrong}.*{tmp_path / 'mrpc'}"):
         albert.load(wrong)
@@ -142,14 +142,11 @@ def test_settings_that_the_model_cannot_have_are_refused(model_dir, tmp_path):
     for options, words in (({"batch_size": 0}, "0"), ({"precision_name": "float8"}, "float8")):
         with pytest.raises(ValueError, match=words):
             predictor.Predictor(model_dir, **options)
-    models.write_classifier(tmp_path, description={"hub_module": "m"})
+    models.write_classifier(tmp_path)
     config = dict(models.CONFIG, vocab_size=300)
     (tmp_path / "albert_config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(ValueError, match="400 pieces|400 tokens"):
         predictor.Predictor(str(tmp_path))
-    (tmp_path / "albert_config.json").unlink()
-    with pytest.raises(ValueError, match="--precision=bfloat16"):
-        predictor.Predictor(str(tmp_path), precision_name="bfloat16")
 
 
 @pytest.mark.slow

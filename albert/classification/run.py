@@ -31,7 +31,7 @@ _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
-_APART = (("exit_patience", "use_tpu"), ("early_exit", "albert_hub_module_handle"))
+_APART = (("exit_patience", "use_tpu"),)
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
 
 

@@ -225,9 +225,7 @@ def _check(task: str, arguments: Sequence[str], *, check_weights: bool) -> Dict[
     try:
         run = fine_tuning.FineTuning(flags_lib.parse(ClassifierFlags, arguments), ClassifierTask)
         if check_weights:
-            model_fn.check_first_weights(
-                run.settings, run.setup.config, run.setup.vocabulary.tokenizer
-            )
+            model_fn.check_first_weights(run.settings, run.setup.config)
     except UserError as error:
         raise UserError(f"Task {task}: {error}") from error
     model_files = [run.setup.vocabulary.file]
@@ -235,7 +233,7 @@ def _check(task: str, arguments: Sequence[str], *, check_weights: bool) -> Dict[
         model_files.append(warm_start.resolve_checkpoint(run.settings.init_checkpoint) + ".index")
     flags = run.settings.given_values()
     identity = {name: flags[name] for name in flags if name not in _WITHOUT_EFFECT}
-    config = run.setup.config and run.setup.config.to_dict()
+    config = run.setup.config.to_dict()
     return {**identity, "model": _fingerprints(model_files), "config": config}
 
 

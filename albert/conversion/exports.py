@@ -101,11 +101,10 @@ class _Kind:
     def load(self, folder: str, checkpoint: Optional[str] = None) -> Models:
         return [self.kind(folder, checkpoint)]
 
-    def about(self) -> Tuple[Optional[modeling.AlbertConfig], str, int]:
-        """The configuration (None with a hub module), the checkpoint and the longest length."""
-        setup, checkpoint = self.ours[0].setup, self.ours[0].checkpoint
-        config = None if setup.settings.albert_hub_module_handle else setup.config
-        return config, checkpoint, setup.settings.max_seq_length
+    def about(self) -> Tuple[modeling.AlbertConfig, str, int]:
+        """The configuration, the checkpoint and the longest length."""
+        setup = self.ours[0].setup
+        return setup.config, self.ours[0].checkpoint, setup.settings.max_seq_length
 
     def build(self, inputs: Inputs) -> Mapping[str, tf.Tensor]:
         return self.ours[0].setup.serving_outputs(inputs)
@@ -238,7 +237,7 @@ class _Encoder(_Kind):
         source = source._replace(max_seq_length=self._length or longest)
         return [inference.Embedder(source, pooling=pooling) for pooling in ("pooled", "mean")]
 
-    def about(self) -> Tuple[Optional[modeling.AlbertConfig], str, int]:
+    def about(self) -> Tuple[modeling.AlbertConfig, str, int]:
         source = self.ours[0].source
         return source.config, source.checkpoint, source.max_seq_length
 
@@ -343,11 +342,6 @@ def _content(kind: _Kind, settings: ModelExportFlags) -> bytes:
     config, checkpoint, length = kind.about()
     is_int8 = settings.quantize == "int8"
     if settings.format == "onnx":
-        if config is None:
-            raise UserError(
-                "--format=onnx takes models that were fine-tuned from a checkpoint; the encoder of "
-                "this one is a TF-Hub module. Use --format=tflite."
-            )
         values = weights.read_checkpoint(checkpoint).values
         return kind.onnx(onnx_model.Graph(values, is_int8=is_int8), config)
     return exported.to_tflite(

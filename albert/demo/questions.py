@@ -86,7 +86,7 @@ class PretrainedModel(inference.MaskFiller):
         """Loads the weights of `checkpoint`, a path prefix."""
         tokenization.check_vocab_size(tokenizer, config.vocab_size)
         longest = config.max_position_embeddings
-        source = inference.Source(config, checkpoint, None, tokenizer, longest)
+        source = inference.Source(config, checkpoint, tokenizer, longest)
         super().__init__(source)
         network = cast(GraphNetwork, self.network)
         variables = network.graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)

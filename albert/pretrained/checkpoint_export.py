@@ -5,7 +5,6 @@
 import contextlib
 import logging
 import os
-from typing import ContextManager, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -49,45 +48,29 @@ def export(settings: CheckpointExportFlags) -> str:
             "--vocab_file.",
             folder,
         )
-    target, name = _target(settings.export_path)
-    _check_new(target, [f"{name}.index", model_vocabulary.RECORD_NAME, *copies])
-    with _folder(target) as new:
-        # First, because a checkpoint is the last to fit on the disk.
+    target, name = os.path.split(settings.export_path)
+    if not name or tf.io.gfile.isdir(settings.export_path):
+        target, name = settings.export_path.rstrip("/"), warm_start.BEST_CHECKPOINT
+    target = target or "."
+    for new in (f"{name}.index", model_vocabulary.RECORD_NAME, *copies):
+        path = os.path.join(target, new)
+        if tf.io.gfile.exists(path):
+            raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
+    is_there = tf.io.gfile.isdir(target)
+    with contextlib.nullcontext(target) if is_there else files.atomic_folder(target) as new:
         report = _write_weights(model, os.path.join(new, name))
         for base, source in copies.items():
             tf.io.gfile.copy(source, os.path.join(new, base))
         if model.vocabulary:
             model_vocabulary.put(new, model.vocabulary)
     prefix = os.path.join(target, name)
+    left_out = len(report.optimizer_state + report.left_over)
+    count = warm_start.count_parameters(report.loaded)
     _LOGGER.info(
-        "Wrote %s: %d variables, %s parameters. Left out %d variables, %d of them of the "
-        "optimizer. Beside it: %s.",
-        prefix,
-        len(report.loaded),
-        f"{warm_start.count_parameters(report.loaded):,}",
-        len(report.optimizer_state + report.left_over),
-        len(report.optimizer_state),
-        ", ".join(sorted(copies)),
+        "Wrote %s: %d variables, %s parameters. Left out %d variables. Beside it: %s.",
+        *(prefix, len(report.loaded), f"{count:,}", left_out, ", ".join(sorted(copies))),
     )
     return prefix
-
-
-def _target(export_path: str) -> Tuple[str, str]:
-    """The folder, and the name of the checkpoint in it."""
-    if export_path.endswith("/") or tf.io.gfile.isdir(export_path):
-        return export_path.rstrip("/") or "/", warm_start.BEST_CHECKPOINT
-    return os.path.dirname(export_path) or ".", os.path.basename(export_path)
-
-
-def _check_new(folder: str, names: Sequence[str]) -> None:
-    for path in (os.path.join(folder, name) for name in names):
-        if tf.io.gfile.exists(path):
-            raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
-
-
-def _folder(path: str) -> ContextManager[str]:
-    """The folder itself if it exists, or else a new one that gets this name."""
-    return contextlib.nullcontext(path) if tf.io.gfile.isdir(path) else files.atomic_folder(path)
 
 
 def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.Report:
@@ -103,8 +86,4 @@ def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.Report:
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             tf.train.Saver(variables).save(session, prefix, write_state=False)
-    # TensorFlow 1.15 writes the same graph in other bytes each time.
-    meta_graph = tf.MetaGraphDef.FromString(files.read_bytes(f"{prefix}.meta"))
-    content = meta_graph.SerializeToString(deterministic=True)
-    files.atomic_write_bytes(f"{prefix}.meta", content)
     return report

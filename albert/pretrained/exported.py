@@ -10,12 +10,11 @@ Such a file takes the place of the checkpoint in a model's folder.
 Dimensions: B batch, S sequence.
 """
 
-import contextlib
 import os
-import re
 import sys
+import types
 import warnings
-from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -92,26 +91,22 @@ def to_tflite(
       is_int8: whether products are of bytes.
 
     Raises:
-      ValueError: this TensorFlow cannot convert the model.
+      UserError: this TensorFlow cannot convert the model.
     """
     shape = [1, max_length] if not compat.is_tf2() else [None, None]
-    graph = tf.Graph()
-    with graph.as_default():
+    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
         inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
         with tf.name_scope("model"):  # the names of the outputs are theirs alone
             built = build(inputs)
         outputs = {name: tf.identity(value, name=name) for name, value in built.items()}
-        with tf.Session(graph=graph, config=compat.session_config()) as session:
-            load(session)
-            try:
-                return converted(session, inputs, outputs, is_int8=is_int8)
-            except Exception as error:  # the converters have classes of their own
-                missing = re.findall(r"custom implementations: ([\w, ]+)", str(error))
-                raise UserError(
-                    f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite"
-                    f"{' (' + missing[0] + ')' if missing else ''}. Use --format=onnx, or another "
-                    "TensorFlow (2.15 or later): every one reads the file."
-                ) from error
+        load(session)
+        try:
+            return converted(session, inputs, outputs, is_int8=is_int8)
+        except Exception as error:  # the converters have classes of their own
+            raise UserError(
+                f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite. Use "
+                f"--format=onnx, or TensorFlow 2.15 or later. ({error})"
+            ) from error
 
 
 def converted(
@@ -121,19 +116,9 @@ def converted(
     converter = tf.lite.TFLiteConverter.from_session(session, list(inputs), list(outputs.values()))
     if is_int8:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    with _programs_of_this_python():
-        return converter.convert()
-
-
-@contextlib.contextmanager
-def _programs_of_this_python() -> Iterator[None]:
-    """TensorFlow 1.15 starts its converter by name, though the environment may not be active."""
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
+    # TensorFlow 1.15 starts its converter by name, though the environment may not be active.
+    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    return converter.convert()
 
 
 # ---------------------------------------------------------------------------------------------
@@ -141,10 +126,10 @@ def _programs_of_this_python() -> Iterator[None]:
 
 
 class Program(NamedTuple):
-    """A model in memory: call it with int32 [B, S] by the names of Inputs.
+    """A model in memory.
 
     Attributes:
-      run: what is called.
+      run: takes int32 [B, S] by the names of Inputs; returns outputs by name, [B, ...] each.
       outputs: an object with `shape` for each output, by name; -1 and names are unknown sizes.
       length: S of a program that takes no other; None: any.
     """
@@ -154,7 +139,7 @@ class Program(NamedTuple):
     length: Optional[int] = None
 
     def __call__(self, inputs: Arrays) -> Dict[str, np.ndarray]:
-        """Returns the outputs by name, with the leading dimension B."""
+        """Returns the outputs."""
         return self.run(inputs)
 
 
@@ -162,19 +147,17 @@ def open_program(path: str) -> Program:
     """Returns the model in a file, to be run on all processors of this process.
 
     Raises:
-      ValueError: it cannot be read here; the message says why.
+      UserError: it cannot be read here; the message says why.
     """
     content = files.read_bytes(path)
-    is_onnx = path.endswith(NAMES["onnx"])
     try:
-        return (_onnx_program if is_onnx else _lite_program)(content)
+        return (_onnx_program if path.endswith(NAMES["onnx"]) else _lite_program)(content)
     except ImportError as error:
         raise UserError(f"{path} {HOW_TO_INSTALL}") from error
     except Exception as error:  # each runtime has classes of its own
-        reason = str(error).strip().split("\n")[0][:200]
         raise UserError(
-            f"{path} cannot be read here: {reason} Export it again, or install a newer "
-            f"{'onnxruntime' if is_onnx else 'TensorFlow'}."
+            f"{path} cannot be read here: {error}. Export it again, or install a newer "
+            "TensorFlow or onnxruntime."
         ) from error
 
 
@@ -186,21 +169,11 @@ def _onnx_program(content: bytes) -> Program:
     options.intra_op_num_threads = _processors()
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     outputs = {item.name: item for item in session.get_outputs()}
-    names = list(outputs)
-
-    def run(inputs: Arrays) -> Dict[str, np.ndarray]:
-        return dict(zip(names, session.run(names, dict(inputs))))
-
-    return Program(run, outputs)
+    return Program(lambda inputs: dict(zip(outputs, session.run(None, dict(inputs)))), outputs)
 
 
 def _processors() -> int:
-    known = getattr(os, "sched_getaffinity", None)
-    return len(known(0)) if known else os.cpu_count() or 1
-
-
-class _Shape(NamedTuple):
-    shape: Tuple[int, ...]
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _lite_program(content: bytes) -> Program:
@@ -209,32 +182,32 @@ def _lite_program(content: bytes) -> Program:
         warnings.simplefilter("ignore")
         interpreter = tf.lite.Interpreter(model_content=content, **options)
     interpreter.allocate_tensors()
-    found = interpreter.get_input_details()
-    places = {item["name"].split(":")[0]: item["index"] for item in found}
-    # TensorFlow 1.15 does not tell that a size is free; it shows 1.
-    shape = [int(size) for size in found[0].get("shape_signature", found[0]["shape"])]
-    length = None if shape[1] in (-1, 1) else shape[1]
+    places = {item["name"].split(":")[0]: item for item in interpreter.get_input_details()}
     results = {item["name"].split(":")[0]: item for item in interpreter.get_output_details()}
+    # TensorFlow 1.15 does not tell that a size is free; it shows 1.
+    first = places["input_ids"]
+    size = int(first.get("shape_signature", first["shape"])[1])
+    length = None if size in (-1, 1) else size
 
     def compute(inputs: Arrays) -> Dict[str, np.ndarray]:
-        for name, index in places.items():
-            interpreter.set_tensor(index, inputs[name])
+        for name, item in places.items():
+            interpreter.resize_tensor_input(item["index"], inputs[name].shape)
+        interpreter.allocate_tensors()
+        for name, item in places.items():
+            interpreter.set_tensor(item["index"], inputs[name])
         interpreter.invoke()
         return {name: interpreter.get_tensor(item["index"]) for name, item in results.items()}
 
     def run(inputs: Arrays) -> Dict[str, np.ndarray]:
-        batch, width = inputs["input_ids"].shape
         if length is None:
-            if tuple(interpreter.get_input_details()[0]["shape"]) != (batch, width):
-                for index in places.values():
-                    interpreter.resize_tensor_input(index, [batch, width])
-                interpreter.allocate_tensors()
             return compute(inputs)
-        widened = {name: np.pad(inputs[name], [(0, 0), (0, length - width)]) for name in places}
+        missing = length - inputs["input_ids"].shape[1]
+        padded = {name: np.pad(inputs[name], [(0, 0), (0, missing)]) for name in places}
         rows = [
-            compute({name: value[[row]] for name, value in widened.items()}) for row in range(batch)
+            compute({name: value[[row]] for name, value in padded.items()})
+            for row in range(len(padded["input_ids"]))
         ]
         return {name: np.concatenate([row[name] for row in rows]) for name in results}
 
-    shapes = {name: _Shape(tuple(item["shape"])) for name, item in results.items()}
+    shapes = {name: types.SimpleNamespace(shape=item["shape"]) for name, item in results.items()}
     return Program(run, shapes, length)

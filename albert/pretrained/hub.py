@@ -21,10 +21,10 @@ import logging
 import os
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.checkpoints import weights
 from albert.pretrained import inference, model_vocabulary, released, saved_model, warm_start
 from albert.pretrained.settings import HubExportFlags
 from albert.runtimes import compat, hub_module
@@ -33,19 +33,12 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-Tensors = Mapping[str, tf.Tensor]
-
-
-class _Signature(NamedTuple):
-    inputs: Tuple[str, ...]  # int32, [B, S] or [B, P] each
-    outputs: Tuple[str, ...]  # of inference.pretraining_outputs
-
-
 _TOKENS, _ENCODED = inference.SEQUENCES, ("pooled_output", "sequence_output")
-_SIGNATURES = {
-    "tokens": _Signature(_TOKENS, _ENCODED),
-    "sop": _Signature(_TOKENS, (*_ENCODED, "sop_log_probs")),
-    "mlm": _Signature((*_TOKENS, inference.POSITIONS), (*_ENCODED, "mlm_logits")),
+# Inputs, int32 [B, S] or [B, P] each, and outputs, which are those of pretraining_outputs.
+_SIGNATURES: Dict[str, Tuple[Sequence[str], Sequence[str]]] = {
+    "tokens": (_TOKENS, _ENCODED),
+    "sop": (_TOKENS, (*_ENCODED, "sop_log_probs")),
+    "mlm": ((*_TOKENS, inference.POSITIONS), (*_ENCODED, "mlm_logits")),
 }
 
 
@@ -64,8 +57,6 @@ def export(settings: HubExportFlags) -> None:
     Raises:
       ValueError: a file is missing, the files do not belong together, or the folder exists.
     """
-    if not settings.use_einsum:
-        _LOGGER.warning("--use_einsum has no effect.")
     place = settings.albert_directory
     folder = released.local_folder(place, f"--albert_directory={place}")
     found = released.open_model(
@@ -86,7 +77,7 @@ def export(settings: HubExportFlags) -> None:
     model = _Model(found.config, checkpoint, assets, bool(vocabulary.do_lower_case))
     with files.atomic_folder(settings.export_path) as temporary:
         {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format](temporary, model)
-        saved_model.make_portable(os.path.join(temporary, "saved_model.pb"))
+        saved_model.make_portable(temporary)
     _LOGGER.info("Exported %s to %s (%s).", checkpoint, settings.export_path, settings.format)
 
 
@@ -98,45 +89,48 @@ def _file(folder: str, name: Optional[str]) -> Optional[str]:
     return path
 
 
-def _placeholders() -> Dict[str, tf.Tensor]:
-    names = _SIGNATURES["mlm"].inputs
-    return {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
-
-
-def _chosen(tensors: Tensors, names: Sequence[str]) -> Dict[str, tf.Tensor]:
+def _chosen(tensors: Mapping[str, Any], names: Sequence[str]) -> Dict[str, Any]:
     return {name: tensors[name] for name in names}
 
 
 def _write_tf1(path: str, model: _Model) -> None:
-    """Writes a hub.Module."""
-
-    def build(is_training: bool):
-        inputs = _placeholders()
-        # Every TensorFlow then writes the same kind of variables.
-        with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-            outputs = inference.pretraining_outputs(model.config, inputs, is_training)
-        names = ["vocab_file", *(f"asset_{number}" for number in range(len(model.files) - 1))]
-        vocab_file, *_ = map(_asset, model.files, names)
-        do_lower_case = tf.constant(model.do_lower_case, tf.bool, name="do_lower_case")
-        information = {"vocab_file": vocab_file, "do_lower_case": do_lower_case}
-        return {
-            "tokenization_info": ({}, information),
-            **{
-                name: (_chosen(inputs, signature.inputs), _chosen(outputs, signature.outputs))
-                for name, signature in _SIGNATURES.items()
-            },
-        }
-
-    hub_module.write(
-        path, build, lambda session: warm_start.restore_weights(session, model.checkpoint)
-    )
+    """Writes a hub.Module: a SavedModel with a graph for prediction and one for training."""
+    builder = tf.saved_model.Builder(path)
+    for tags in ([], ["train"]):
+        with tf.Graph().as_default(), tf.Session() as session:
+            signatures = _signatures(model, is_training=bool(tags))
+            assets = tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)
+            if tags:
+                builder.add_meta_graph(tags, signatures, assets)
+            else:
+                warm_start.restore_weights(session, model.checkpoint)
+                builder.add_meta_graph_and_variables(session, tags, signatures, assets)
+    builder.save()
+    with tf.io.gfile.GFile(os.path.join(path, hub_module.FORMAT_FILE), "wb") as stream:
+        stream.write(b"\x08\x03")  # field 1, the format: 3, a SavedModel
 
 
-def _asset(file: str, name: str) -> tf.Tensor:
-    """A tensor with the file's path, wherever the module is."""
-    tensor = tf.constant(file, tf.string, name=name)
-    tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tensor)
-    return tensor
+def _signatures(model: _Model, *, is_training: bool) -> Dict[str, Any]:
+    """Builds the network; the graph's collection of assets gets the model's files."""
+    names = _SIGNATURES["mlm"][0]
+    inputs = {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
+    # Every TensorFlow then writes the same kind of variables.
+    with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
+        outputs = inference.pretraining_outputs(model.config, inputs, is_training)
+    paths = [tf.constant(file, tf.string, name="vocab_file") for file in model.files]
+    for tensor in paths:
+        tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tensor)
+    lower = tf.constant(model.do_lower_case, tf.bool, name="do_lower_case")
+    information = {"vocab_file": paths[0], "do_lower_case": lower}
+    infos = {name: tf.saved_model.build_tensor_info(value) for name, value in information.items()}
+    describe = tf.saved_model.predict_signature_def
+    return {
+        hub_module.VOCABULARY_SIGNATURE: tf.saved_model.build_signature_def({}, infos),
+        **{
+            name: describe(_chosen(inputs, needed), _chosen(outputs, given))
+            for name, (needed, given) in _SIGNATURES.items()
+        },
+    }
 
 
 def _write_tf2(path: str, model: _Model) -> None:
@@ -148,10 +142,10 @@ def _write_tf2(path: str, model: _Model) -> None:
     with compat.eager_mode():
         variables = {name: tf.Variable(value, name=name) for name, value in values.items()}
         root, signatures = tf.train.Checkpoint(), {}
-        for name, signature in _SIGNATURES.items():
-            function = _function(model.config, variables, signature)
+        for name, (inputs, outputs) in _SIGNATURES.items():
+            function = _function(model.config, variables, outputs)
             setattr(root, "__call__" if name == "tokens" else name, function)
-            specs = {key: tf.TensorSpec([None, None], tf.int32, key) for key in signature.inputs}
+            specs = {key: tf.TensorSpec([None, None], tf.int32, key) for key in inputs}
             function.get_concrete_function(specs, training=True)
             signatures[name] = function.get_concrete_function(specs, training=False)
         signatures["serving_default"] = signatures["tokens"]
@@ -166,17 +160,16 @@ def _write_tf2(path: str, model: _Model) -> None:
         tf.saved_model.save(root, path, signatures=signatures)
 
 
-def _weights(model: _Model) -> Mapping[str, np.ndarray]:
+def _weights(model: _Model) -> weights.Values:
     """The values of the network's variables, by name."""
-    with tf.Graph().as_default():
-        inference.pretraining_outputs(model.config, _placeholders(), False)
-        with tf.Session(config=compat.session_config()) as session:
-            warm_start.restore_weights(session, model.checkpoint)
-            return session.run({item.op.name: item for item in tf.trainable_variables()})
+    with tf.Graph().as_default(), tf.Session() as session:
+        _signatures(model, is_training=False)
+        warm_start.restore_weights(session, model.checkpoint)
+        return session.run({item.op.name: item for item in tf.trainable_variables()})
 
 
 def _function(
-    config: modeling.AlbertConfig, variables: Mapping[str, tf.Variable], signature: _Signature
+    config: modeling.AlbertConfig, variables: Mapping[str, tf.Variable], outputs: Sequence[str]
 ) -> Any:
     """A function of a dict of inputs and `training`, which uses these variables."""
 
@@ -188,7 +181,6 @@ def _function(
     def call(inputs, training=False):
         inputs = {inference.POSITIONS: tf.zeros_like(inputs["input_ids"][:, :1]), **inputs}
         with tf.variable_scope("", custom_getter=find, reuse=tf.AUTO_REUSE):
-            outputs = inference.pretraining_outputs(config, inputs, training)
-        return _chosen(outputs, signature.outputs)
+            return _chosen(inference.pretraining_outputs(config, inputs, training), outputs)
 
     return call

@@ -54,7 +54,6 @@ Row = Dict[str, List[int]]
 
 _SPEC = FeatureSpec([Feature(name, (1,)) for name in (*SEQUENCES, POSITIONS)])
 _SPACE = "\u2581"  # in SentencePiece's tokens
-_USUAL_POSITIONS = 512  # of a hub module that does not tell its own
 
 
 # ---------------------------------------------------------------------------------------------
@@ -197,11 +196,10 @@ def answer_texts(
 
 
 class Source(NamedTuple):
-    """A pretrained model: the path prefix of a checkpoint, or the handle of a hub module."""
+    """A pretrained model."""
 
-    config: Optional[modeling.AlbertConfig]  # None of a hub module that has none with it
-    checkpoint: Optional[str]
-    hub_module: Optional[str]
+    config: modeling.AlbertConfig
+    checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
     tokenizer: tokenization.FullTokenizer
     max_seq_length: int  # longer texts are cut
 
@@ -215,19 +213,15 @@ def find_source(settings: EncoderFlags) -> Source:
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
-    handle, checkpoint = settings.albert_hub_module_handle, None
-    if not handle:
-        if not settings.init_checkpoint:
-            raise UserError(
-                "No weights: give --init_checkpoint or --albert_dir (or "
-                "--albert_hub_module_handle)."
-            )
-        checkpoint = settings.init_checkpoint
-        if not exported.is_program(checkpoint):
-            checkpoint = warm_start.resolve_checkpoint(checkpoint)
-    longest = config.max_position_embeddings if config else _USUAL_POSITIONS
-    longest = settings.max_seq_length or longest
-    return Source(config, checkpoint, handle, vocabulary.tokenizer, longest)
+    checkpoint = settings.init_checkpoint
+    if not checkpoint:
+        raise UserError(
+            "No weights: give --init_checkpoint or --albert_dir (or --albert_hub_module_handle)."
+        )
+    if not exported.is_program(checkpoint):
+        checkpoint = warm_start.resolve_checkpoint(checkpoint)
+    longest = settings.max_seq_length or config.max_position_embeddings
+    return Source(config, checkpoint, vocabulary.tokenizer, longest)
 
 
 def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
@@ -269,7 +263,6 @@ class _Pretrained(Model):
                 "exported from."
             )
         self._dtype = compat.compute_dtype(precision_name)
-        fine_tuning_utils.check_module(source.hub_module, self._dtype)
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
         )
@@ -277,7 +270,7 @@ class _Pretrained(Model):
 
     def _network(self, precision_name: str, batch_size: int) -> Network:
         found = GraphNetwork(self._build, _SPEC, batch_size=batch_size)
-        found.load(None if self.source.hub_module else self.source.checkpoint)
+        found.load(self.source.checkpoint)
         return found
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
@@ -286,13 +279,6 @@ class _Pretrained(Model):
 
     def _build(self, inputs: Tensors) -> Tensors:
         raise NotImplementedError
-
-    def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
-        from albert.runtimes import hub_module as hub
-
-        names = SEQUENCES + ((POSITIONS,) if signature == "mlm" else ())
-        module = hub.Module(self.source.hub_module, name="module")
-        return module({name: inputs[name] for name in names}, signature=signature, as_dict=True)
 
     def _row(self, segments: Sequence[Sequence[int]]) -> Row:
         """[CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
@@ -333,7 +319,7 @@ class Embedder(_Pretrained):
         """
         if pooling not in POOLINGS:
             raise UserError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
-        is_fixed = source.hub_module or exported.is_program(source.checkpoint)
+        is_fixed = exported.is_program(source.checkpoint)
         if layer != LAST_LAYER and (pooling == "pooled" or is_fixed):
             reason = "pooled vectors are" if pooling == "pooled" else "the model's file gives"
             raise UserError(
@@ -372,12 +358,8 @@ class Embedder(_Pretrained):
         )
 
     def _build(self, inputs: Tensors) -> Tensors:
-        if self.source.hub_module:
-            outputs = self._module_outputs(inputs, "tokens")
-            pooled, sequence = outputs["pooled_output"], outputs["sequence_output"]
-        else:
-            model = _albert(self.source.config, inputs, dtype=self._dtype)
-            pooled, sequence = model.get_pooled_output(), self._chosen_layer(model)
+        model = _albert(self.source.config, inputs, dtype=self._dtype)
+        pooled, sequence = model.get_pooled_output(), self._chosen_layer(model)
         if self._pooling == "mean":
             return {"vector": _mean(sequence, inputs)}
         return {"vector": pooled if self._pooling == "pooled" else sequence[:, 0]}
@@ -463,8 +445,6 @@ class MaskFiller(_Pretrained):
         ]
 
     def _build(self, inputs: Tensors) -> Tensors:
-        if self.source.hub_module:
-            return self._best(self._module_outputs(inputs, "mlm")["mlm_logits"], inputs)
         model = _albert(self.source.config, inputs, dtype=self._dtype)
         return self._best(_word_logits(self.source.config, model, inputs[POSITIONS]), inputs)
 
@@ -522,8 +502,6 @@ class OrderJudge(_Pretrained):
         return found["order"][:, 0].tolist() if found else []
 
     def _build(self, inputs: Tensors) -> Tensors:
-        if self.source.hub_module:
-            return {"order": tf.exp(self._module_outputs(inputs, "sop")["sop_log_probs"])}
         pooled = _albert(self.source.config, inputs).get_pooled_output()
         logits = modeling.sentence_order_logits(self.source.config, pooled)
         return {"order": tf.nn.softmax(logits)}  # [B, 2]
@@ -531,8 +509,6 @@ class OrderJudge(_Pretrained):
 
 def has_order_head(source: Source) -> bool:
     """Returns whether OrderJudge can take a model: fine-tuning leaves the head out."""
-    if source.hub_module:
-        return True
     with checkpoint_files.explained(source.checkpoint):
         names = [name for name, _ in tf.train.list_variables(source.checkpoint)]
     return any(name.startswith("cls/seq_relationship/") for name in names)

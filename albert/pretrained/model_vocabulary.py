@@ -8,18 +8,15 @@ of a fine-tuned one. Beside records lies a hidden copy named by its own hash: it
 folder, patterns do not match it, and jobs that share a folder do not overwrite each other's.
 """
 
-import logging
 import os
 import re
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.util import files
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 RECORD_NAME = "vocabulary.json"
 KEYS = ("spm_model_file", "vocab_file")
@@ -45,80 +42,66 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
     """Returns what is recorded about the model in a folder, and where; ({}, "") if nothing is.
 
     Raises:
-      ValueError: the file cannot be read.
+      UserError: the file cannot be read.
     """
     for name in _DESCRIPTIONS:
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
-            try:
-                return files.read_json_object(path, dict(TYPES, do_lower_case=(bool, None))), name
-            except ValueError as error:
-                raise UserError(
-                    f"{path} does not describe a model: {error}. Copy it again, or remove it and "
-                    "name the vocabulary by --spm_model_file or --vocab_file."
-                ) from error
+            return files.read_json_object(path, dict(TYPES, do_lower_case=(bool, None))), name
     return {}, ""
 
 
 def recorded_files(folder: str, description: Mapping[str, Any]) -> Dict[str, Optional[str]]:
-    """Returns the path for each of KEYS: where it was, or else beside the model; None without one.
+    """Returns the path for each of KEYS: beside the model, or where it was; None without one.
 
     Raises:
-      ValueError: the file is gone or has changed.
+      UserError: the file is gone or has changed.
     """
-    return {key: _find_recorded(folder, description.get(key)) for key in KEYS}
+    found: Dict[str, Optional[str]] = dict.fromkeys(KEYS)
+    for key in KEYS:
+        if description.get(key):
+            path, sha256 = description[key]["path"], description[key]["sha256"]
+            places = [os.path.join(folder, os.path.basename(path)), path]
+            found[key] = next((place for place in places if _has_hash(place, sha256)), None)
+            if not found[key]:
+                raise UserError(
+                    f"The vocabulary {path} is gone or has changed. Put the file that the model "
+                    f"was trained with into {folder}."
+                )
+    return found
 
 
-def _find_recorded(folder: str, recorded: Optional[Mapping[str, str]]) -> Optional[str]:
-    if not recorded:
-        return None
-    path = recorded["path"]
-    beside = os.path.join(folder, os.path.basename(path))
-    places = (path, beside) if path != os.path.basename(path) else (beside,)
-    found = [place for place in places if tf.io.gfile.exists(place)]
-    for place in found:
-        if files.sha256(place) == recorded["sha256"]:
-            return place
-    fault = "has changed since the training" if found else "is gone"
-    raise UserError(
-        f"The vocabulary {places[0]} {fault}. Put the file that the model was trained with into "
-        f"{folder}."
-    )
-
-
-def recorded_lower_case(folder: str, path: str) -> Optional[bool]:
+def recorded_lower_case(folder: str, path: Optional[str]) -> Optional[bool]:
     """Returns the lower-casing recorded for the vocabulary at `path`; None if none is."""
     description, _ = read_description(folder)
     recorded = description.get("do_lower_case")
-    if recorded is None:
+    if recorded is None or not path or files.sha256(path) not in _hashes(description):
         return None
-    return recorded if files.sha256(path) in _hashes(description).values() else None
+    return recorded
 
 
-def _hashes(description: Mapping[str, Any]) -> Dict[str, Optional[str]]:
-    return {key: (description.get(key) or {}).get("sha256") for key in KEYS}
+def _hashes(description: Mapping[str, Any]) -> List[Optional[str]]:
+    return [(description.get(key) or {}).get("sha256") for key in KEYS]
+
+
+def _has_hash(path: str, sha256: str) -> bool:
+    return tf.io.gfile.exists(path) and files.sha256(path) == sha256
 
 
 def check_same(folder: str, vocabulary: Vocabulary) -> None:
     """Checks that a folder's pretrained model is new, or was made for this vocabulary.
 
     Raises:
-      ValueError: it has another one.
+      UserError: it has another one.
     """
     description, name = read_description(folder)
-    if name != RECORD_NAME:
-        return
     record = _record(vocabulary, "")
-    old, new = _hashes(description), _hashes(record)
-    cases = [one.get("do_lower_case") for one in (description, record)]
-    if None not in cases:
-        old["do_lower_case"], new["do_lower_case"] = cases
-    difference = files.fingerprint_difference(old, new)
-    if difference:
+    lower = {one.get("do_lower_case") for one in (description, record)} - {None}
+    if name == RECORD_NAME and (_hashes(description) != _hashes(record) or len(lower) > 1):
         raise UserError(
-            f"{folder} holds a model of another vocabulary than {vocabulary.path} ({difference}). "
-            "Use the model's own vocabulary, or another folder; if the change is meant, remove "
-            f"{os.path.join(folder, name)} first."
+            f"{folder} holds a model of another vocabulary or do_lower_case than "
+            f"{vocabulary.path}. Use the model's own vocabulary, or another folder; if the change "
+            f"is meant, remove {os.path.join(folder, name)} first."
         )
 
 
@@ -136,11 +119,9 @@ def name_in(folder: str, path: str, name: Optional[str] = None) -> str:
     """
     name, sha256 = os.path.basename(name or path), files.sha256(path)
     present = os.path.join(folder, name)
-    if not tf.io.gfile.exists(present) or files.sha256(present) == sha256:
-        return name
-    stem, ending = os.path.splitext(name)
-    name = f"{stem}-{sha256[:12]}{ending}"
-    _LOGGER.warning("%s is another file and stays; the vocabulary is %s.", present, name)
+    if tf.io.gfile.exists(present) and files.sha256(present) != sha256:
+        stem, ending = os.path.splitext(name)
+        return f"{stem}-{sha256[:12]}{ending}"
     return name
 
 
@@ -150,15 +131,14 @@ def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
     """
     name = name_in(folder, vocabulary.path, name)
     path = os.path.join(folder, name)
-    _copy(vocabulary.path, path, files.sha256(vocabulary.path))
+    _copy(vocabulary.path, path)
     files.atomic_write_json(os.path.join(folder, RECORD_NAME), _record(vocabulary, name))
     return path
 
 
-def _copy(source: str, path: str, sha256: str) -> None:
-    if not tf.io.gfile.exists(path) or files.sha256(path) != sha256:
-        with files.atomic_path(path) as temporary:
-            tf.io.gfile.copy(source, temporary, overwrite=True)
+def _copy(source: str, path: str) -> None:
+    with files.atomic_path(path) as temporary:
+        tf.io.gfile.copy(source, temporary, overwrite=True)
 
 
 def _record(vocabulary: Vocabulary, name: str) -> Dict[str, Any]:
@@ -182,15 +162,15 @@ def beside_records(folder: str, sha256: str, key: str) -> str:
 
 
 def put_beside_records(folder: str, vocabulary: Vocabulary) -> None:
-    """Copies a vocabulary into a folder of records, unless it is there."""
+    """Copies a vocabulary into a folder of records."""
     sha256 = files.sha256(vocabulary.path)
-    _copy(vocabulary.path, beside_records(folder, sha256, vocabulary.key), sha256)
+    _copy(vocabulary.path, beside_records(folder, sha256, vocabulary.key))
 
 
 def find_beside_records(folder: str, sha256: str) -> Optional[Vocabulary]:
     """Returns the copy with this hash in a folder of records, whole; None if there is none."""
     for key in KEYS:
         path = beside_records(folder, sha256, key)
-        if tf.io.gfile.exists(path) and files.sha256(path) == sha256:
+        if _has_hash(path, sha256):
             return Vocabulary(key, path)
     return None

@@ -215,13 +215,12 @@ class GraphNetwork(Network):
         self._is_prepared = False
 
     def load(self, checkpoint: Optional[str]) -> None:
-        """Takes the weights of a checkpoint; None: the first weights, as a hub module has them."""
+        """Takes the weights of a checkpoint; None: the first weights."""
         with self.graph.as_default():
             if checkpoint:
                 warm_start.restore_weights(self._session, checkpoint)
             else:
                 self._session.run(tf.global_variables_initializer())
-            self._session.run(tf.tables_initializer())
             if not self._is_prepared:
                 self.outputs, self._kept = _prepared(
                     self.outputs, self._inputs, session=self._session

@@ -13,7 +13,7 @@ to a folder of ours), with a record that each later use compares it with: see do
 import os
 import re
 import shutil
-from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -23,7 +23,7 @@ from albert.configs import published
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.pretrained import model_vocabulary, warm_start
-from albert.pretrained.releases import Release, named
+from albert.pretrained.releases import Release, find_release
 from albert.pretrained.settings import (
     ALBERT_ZH_URL,
     BASE_URL,
@@ -32,16 +32,19 @@ from albert.pretrained.settings import (
     SPM_MODEL_NAME,
     Settings,
 )
+from albert.runtimes import hub_module
 from albert.util import files, wording
 from albert.util.errors import UserError
 from albert.util.flags import AnySettings
 
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 
-# The names that each kind of file may have.
-_CONFIGS = r"albert_config.*\.json"
-_SPM_MODELS = r".*\.model"
-_WORDPIECES = r".*vocab.*\.txt"
+# The names that a file may have, by the flag that names it, and the one that is taken of several.
+_NAMES = {
+    "albert_config_file": (r"albert_config.*\.json", CONFIG_NAME),
+    "spm_model_file": (r".*\.model", SPM_MODEL_NAME),
+    "vocab_file": (r".*vocab.*\.txt", "vocab.txt"),
+}
 
 
 def local_folder(place: str, label: str) -> str:
@@ -58,22 +61,22 @@ def local_folder(place: str, label: str) -> str:
     """
     if tf.io.gfile.isdir(place):
         return place
-    release = named(place, label)
-    if release is None:
+    if "/" in place:
         raise UserError(f"{label}: there is no such folder.{folders_like(place)}")
     try:
-        return obtain(release)
+        release = find_release(place)
     except UserError as error:
-        raise type(error)(f"{label}: there is no such folder, and no model: {error}") from error
+        raise UserError(f"{label}: there is no such folder. {error}") from error
+    return obtain(release)
 
 
 def folders_like(place: str) -> str:
     """Returns " Did you mean ...?" with what is called like a folder that is not there, or ""."""
-    parent = os.path.dirname(place.rstrip("/"))
+    parent, name = os.path.split(place.rstrip("/"))
     if not tf.io.gfile.isdir(parent or "."):
         return ""
-    beside = [os.path.join(parent, name).rstrip("/") for name in tf.io.gfile.listdir(parent or ".")]
-    return wording.did_you_mean(place.rstrip("/"), beside, cutoff=0.8)
+    names = [found.rstrip("/") for found in tf.io.gfile.listdir(parent or ".")]
+    return wording.did_you_mean(name, names, cutoff=0.6)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -108,7 +111,7 @@ def obtain(
     def make(paths: Sequence[str], new: str) -> None:
         if release.is_albert_zh:
             unpacked = os.path.join(new, ".archive")
-            found = _model_folder(unpacked, archives.unpack(paths[0], unpacked), _CONFIGS)
+            found = _model_folder(unpacked, archives.unpack(paths[0], unpacked))
             _convert_albert_zh(found, os.path.join(new, release.folder))
             shutil.rmtree(unpacked)
         else:
@@ -118,9 +121,10 @@ def obtain(
     return _model_folder(folder, record["files"])
 
 
-def _model_folder(folder: str, names: Iterable[str], config: str = CONFIG_NAME) -> str:
+def _model_folder(folder: str, names: Iterable[str]) -> str:
     """The folder that holds the configuration; the archives have one around everything."""
-    inner = [os.path.dirname(name) for name in names if re.fullmatch(config, name.split("/")[-1])]
+    pattern, _ = _NAMES["albert_config_file"]
+    inner = [os.path.dirname(name) for name in names if re.fullmatch(pattern, name.split("/")[-1])]
     if not inner:
         raise UserError(f"The archive for {folder} holds no {CONFIG_NAME}.")
     return os.path.join(folder, min(inner)).rstrip("/")
@@ -154,6 +158,10 @@ class ModelFiles(NamedTuple):
         """The path of the vocabulary, if there is one."""
         return self.spm_model_file or self.vocab_file
 
+    def tokenizer(self, do_lower_case: bool = False) -> tokenization.FullTokenizer:
+        """Returns the tokenizer of the vocabulary."""
+        return tokenization.FullTokenizer(self.vocab_file, do_lower_case, self.spm_model_file)
+
 
 def find_files(
     folder: str,
@@ -175,26 +183,53 @@ def find_files(
       vocabulary: "required", "optional" (None where there is none), or "unused".
 
     Raises:
-      ValueError: the folder lacks a part, or has several of a kind, or its vocabulary is not that
+      UserError: the folder lacks a part, or has several of a kind, or its vocabulary is not that
         of the model.
     """
-    found, by_name = named or ModelFiles(), {}
-    if not tf.io.gfile.isdir(folder):
-        raise UserError(f"{label} is not a folder.")
+    found = named or ModelFiles()
     if not found.albert_config_file:
-        config = _only_file(folder, _CONFIGS, CONFIG_NAME, label=label)
+        config = _file_by_name(folder, "albert_config_file", label)
+        if not config:
+            raise UserError(f"{label} holds no {CONFIG_NAME}. Name it by --albert_config_file.")
         found = found._replace(albert_config_file=config)
-    if vocabulary != "unused" and not found.vocabulary:
-        description, _ = model_vocabulary.read_description(folder)
-        recorded = model_vocabulary.recorded_files(folder, description)
-        if not any(recorded.values()):
-            by_name = _vocabulary_by_name(folder, label, is_required=vocabulary == "required")
-        found = found._replace(**{**recorded, **by_name})
     if not found.init_checkpoint:
         found = found._replace(init_checkpoint=warm_start.resolve_checkpoint(folder))
-    if by_name:
-        _check_vocabulary(found)
+    if vocabulary == "unused" or found.vocabulary:
+        return found
+    description, _ = model_vocabulary.read_description(folder)
+    found = found._replace(**model_vocabulary.recorded_files(folder, description))
+    for key in model_vocabulary.KEYS:
+        if not found.vocabulary:
+            found = found._replace(**{key: _file_by_name(folder, key, label)})
+            _check_vocabulary(found)
+    if not found.vocabulary and vocabulary == "required":
+        raise UserError(
+            f"{label} holds no vocabulary, a SentencePiece model or vocab.txt. Name it by "
+            "--spm_model_file or --vocab_file."
+        )
     return found
+
+
+def _file_by_name(folder: str, key: str, label: str) -> Optional[str]:
+    """The one file of a folder whose name fits; where several do, the usual name decides."""
+    pattern, usual = _NAMES[key]
+    present = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
+    names = sorted(name for name in present if re.fullmatch(rf"(?!\.){pattern}", name))
+    if len(names) > 1 and usual not in names:
+        raise UserError(f"{label} holds several: {', '.join(names)}. Name one by --{key}.")
+    return os.path.join(folder, usual if usual in names else names[0]) if names else None
+
+
+def _check_vocabulary(found: ModelFiles) -> None:
+    if found.vocabulary:
+        vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
+        count = len(found.tokenizer().vocab)
+        if not 0 <= vocab_size - count < tokenization.MOST_ROUNDING:
+            raise UserError(
+                f"{found.vocabulary} has {count} tokens, but the vocab_size of "
+                f"{found.albert_config_file} is {vocab_size}: they do not belong together. Name "
+                "the model's own vocabulary by --spm_model_file or --vocab_file."
+            )
 
 
 class OpenModel(NamedTuple):
@@ -215,19 +250,21 @@ def open_model(
 ) -> OpenModel:
     """Returns the files, configuration and vocabulary of the model in a folder.
 
-    The arguments are those of `find_files` and `vocabulary_of`.
+    `settings` have do_lower_case; the other arguments are those of `find_files`.
 
     Raises:
-      ValueError: as these raise, or the vocabulary has more tokens than the model's table has rows.
+      UserError: as `find_files`; --do_lower_case contradicts what the folder records; or the
+        vocabulary has more tokens than the model's table has rows.
     """
     found = find_files(folder, named, label=label, vocabulary=vocabulary)
     config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
-    own = vocabulary_of(found, folder, settings, label=label)
-    if own:
-        tokenizer = tokenization.FullTokenizer(
-            found.vocab_file, bool(own.do_lower_case), found.spm_model_file
-        )
-        tokenization.check_vocab_size(tokenizer, config.vocab_size)
+    if not found.vocabulary:
+        return OpenModel(found, config, None)
+    recorded = model_vocabulary.recorded_lower_case(folder, found.vocabulary)
+    is_lower = _lower_case(settings, recorded, label)
+    tokenization.check_vocab_size(found.tokenizer(is_lower), config.vocab_size)
+    key = "spm_model_file" if found.spm_model_file else "vocab_file"
+    own = model_vocabulary.Vocabulary(key, found.vocabulary, is_lower)
     return OpenModel(found, config, own)
 
 
@@ -245,29 +282,13 @@ def write_model(
         model_vocabulary.put(folder, vocabulary)
 
 
-def _vocabulary_by_name(folder: str, label: str, *, is_required: bool) -> Dict[str, str]:
-    model = _only_file(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label, is_required=False)
-    if model:
-        return {"spm_model_file": model}
-    usual = "a SentencePiece model or vocab.txt"
-    words = _only_file(folder, _WORDPIECES, usual, label=label, is_required=is_required)
-    return {"vocab_file": words} if words else {}
-
-
 def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
     """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`."""
-    if not name or not tf.io.gfile.isdir(folder):
-        return None
-    return warm_start.resolve_checkpoint(os.path.join(folder, name))
+    return warm_start.resolve_checkpoint(os.path.join(folder, name)) if name else None
 
 
-def model_summary(config: Optional[modeling.AlbertConfig], is_cased: bool = False) -> str:
-    """Returns "ALBERT base (12 layers of 768, 11.7M parameters)": a model in words, without heads.
-
-    Of a hub module without a configuration only the name is known.
-    """
-    if config is None:
-        return "ALBERT"
+def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
+    """Returns "ALBERT base (12 layers of 768, 11.7M parameters)": a model without its heads."""
     size = published.recognise(config.to_dict())
     counts = modeling.parameter_counts(config)
     parameters = sum(counts.values()) - counts["head"]
@@ -275,59 +296,6 @@ def model_summary(config: Optional[modeling.AlbertConfig], is_cased: bool = Fals
     shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
     name = f"ALBERT {size.size}" if size else "ALBERT"
     return f"{name} ({shape}, {number} parameters{', cased' if is_cased else ''})"
-
-
-def vocabulary_of(
-    found: ModelFiles, folder: str, settings: Settings, *, label: str
-) -> Optional[model_vocabulary.Vocabulary]:
-    """Returns the vocabulary among a model's files, with what its folder records of lower case.
-
-    Where nothing is recorded, settings.do_lower_case counts. `label` is for messages.
-
-    Raises:
-      UserError: --do_lower_case was given and contradicts the folder's record.
-    """
-    for key in model_vocabulary.KEYS:
-        path = getattr(found, key)
-        if path:
-            wanted = settings.to_dict()["do_lower_case"]
-            recorded = model_vocabulary.recorded_lower_case(folder, path)
-            if recorded not in (None, wanted) and "do_lower_case" in settings.given:
-                raise UserError(
-                    f"--do_lower_case={str(wanted).lower()} contradicts {label}, where the model "
-                    f"is recorded as {'uncased' if recorded else 'cased'}. Leave the flag out."
-                )
-            return model_vocabulary.Vocabulary(key, path, wanted if recorded is None else recorded)
-    return None
-
-
-def _only_file(
-    folder: str, pattern: str, usual: str, *, label: str, is_required: bool = True
-) -> Optional[str]:
-    """The one file of a folder whose name fits; where several do, the usual name decides."""
-    # gfile marks folders on gs:// by a slash.
-    names = sorted(name for name in tf.io.gfile.listdir(folder) if not name.startswith("."))
-    fitting = [name for name in names if re.fullmatch(pattern, name)]
-    if usual in fitting or len(fitting) == 1:
-        return os.path.join(folder, usual if usual in fitting else fitting[0])
-    if fitting or is_required:
-        raise UserError(
-            f"{label} should hold {usual}; found: {', '.join(fitting or names) or 'nothing'}. Name "
-            "the file by its own flag (--albert_config_file, --spm_model_file or --vocab_file)."
-        )
-    return None
-
-
-def _check_vocabulary(found: ModelFiles) -> None:
-    vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
-    tokenizer = tokenization.FullTokenizer(found.vocab_file, False, found.spm_model_file)
-    if not 0 <= vocab_size - len(tokenizer.vocab) < tokenization.MOST_ROUNDING:
-        raise UserError(
-            f"{found.vocabulary} has {len(tokenizer.vocab)} tokens, but "
-            f"the vocab_size of {found.albert_config_file} is {vocab_size}: they do not belong "
-            "together. Put the model's own vocabulary into the folder, or name one by "
-            "--spm_model_file or --vocab_file."
-        )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -338,10 +306,10 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     """Returns settings in which the parts of the model are named that its folder holds.
 
     --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
-    --init_checkpoint and the vocabulary where they are not given. Without it, what
-    --init_checkpoint lacks beside it is looked for in the checkpoint's own folder. What the folder
-    records of lower case takes precedence over the default of --do_lower_case. Settings may be
-    resolved twice.
+    --init_checkpoint and the vocabulary where they are not given; so does
+    --albert_hub_module_handle. Without them, what --init_checkpoint lacks is looked for beside it.
+    The lower-casing that a folder records takes precedence over the default of --do_lower_case.
+    Settings may be resolved twice.
 
     Args:
       settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
@@ -349,8 +317,8 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
       with_vocabulary: False: no vocabulary is looked for.
 
     Raises:
-      UserError: a folder beside a hub module, or the vocabulary of a module without one; or what
-        `local_folder`, `find_files`, `vocabulary_of` and resolve_checkpoint raise.
+      UserError: two models are named; or what `local_folder`, `find_files`, `hub_module.read` and
+        resolve_checkpoint raise.
     """
     flags = settings.to_dict()
     folder, module = flags["albert_dir"], flags.get("albert_hub_module_handle")
@@ -360,35 +328,57 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
                 f"--spm_model_file={FROM_TF_HUB} takes the vocabulary of a module, and no "
                 "--albert_hub_module_handle is given. Name the module, or the vocabulary's file."
             )
-        settings = settings.replace(spm_model_file=None)
-    if module:
-        if folder:
-            raise UserError(
-                f"--albert_dir={folder} and --albert_hub_module_handle exclude each other: the "
-                "module brings its weights. Leave one of them out."
-            )
-        return settings
-    found = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
-    has_tokenizer = with_vocabulary and "spm_model_file" in flags
+        flags["spm_model_file"] = None
+    named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
+    start, has_tokenizer = named.init_checkpoint, with_vocabulary and "spm_model_file" in flags
     changes: Dict[str, Any] = {}
-    start = found.init_checkpoint
-    # Then the checkpoint is not read: it may have been deleted since training began.
-    is_complete = bool(found.albert_config_file and found.vocabulary and start and not folder)
-    if folder:
-        folder = changes["albert_dir"] = local_folder(folder, f"--albert_dir={folder}")
-        label, vocabulary = f"--albert_dir={folder}", "required"
-    elif start and (has_tokenizer or not found.albert_config_file):
-        label, vocabulary = f"The folder of --init_checkpoint={start}", "optional"
-        prefix = start if is_complete else warm_start.resolve_checkpoint(start)
-        folder = prefix if tf.io.gfile.isdir(prefix) else os.path.dirname(prefix) or "."
+    if module:
+        if folder or start or named.albert_config_file:
+            raise UserError(
+                f"--albert_hub_module_handle={module} stands for --albert_dir, --init_checkpoint "
+                "and --albert_config_file. Name one model only."
+            )
+        changes["albert_hub_module_handle"] = None
+        label, found, recorded = module, *_module_files(module, named)
+    elif folder or start and (has_tokenizer or not named.albert_config_file):
+        if folder:
+            label, wanted = f"--albert_dir={folder}", "required"
+            folder = changes["albert_dir"] = local_folder(folder, label)
+        else:
+            label, wanted = f"The folder of --init_checkpoint={start}", "optional"
+            folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start) or "."
+        wanted = wanted if has_tokenizer else "unused"
+        found = find_files(folder, named, label=label, vocabulary=wanted)
+        recorded = model_vocabulary.recorded_lower_case(folder, found.vocabulary)
     else:
         return settings
-    if not is_complete:
-        wanted = vocabulary if has_tokenizer else "unused"
-        found = find_files(folder, found, label=label, vocabulary=wanted)
-    changes.update((name, value) for name, value in found._asdict().items() if value)
     if has_tokenizer and found.vocabulary and "do_lower_case" in flags:
-        recorded = vocabulary_of(found, folder, settings, label=label)
-        changes["do_lower_case"] = recorded and recorded.do_lower_case  # type: ignore[assignment]
-    new = {name: value for name, value in changes.items() if flags[name] != value}
+        changes["do_lower_case"] = _lower_case(settings, recorded, label)
+    changes.update((name, value) for name, value in found._asdict().items() if name in flags)
+    given = settings.to_dict()
+    new = {name: value for name, value in changes.items() if given[name] != value}
     return settings.replace(**new) if new else settings
+
+
+def _module_files(handle: str, named: ModelFiles) -> Tuple[ModelFiles, Optional[bool]]:
+    """The files of a module, and its lower-casing where its vocabulary is used."""
+    module = hub_module.read(handle)
+    found = named._replace(albert_config_file=module.config_file, init_checkpoint=module.checkpoint)
+    if found.vocabulary:
+        return found, None
+    vocabulary = tokenization.HubVocabulary(module.vocab_file, module.do_lower_case)
+    key = "spm_model_file" if vocabulary.is_sentencepiece else "vocab_file"
+    return found._replace(**{key: module.vocab_file}), module.do_lower_case
+
+
+def _lower_case(settings: Settings, recorded: Optional[bool], label: str) -> bool:
+    """What a model's record says of lower case; without a record, what the flag says."""
+    wanted = settings.to_dict()["do_lower_case"]
+    if recorded is None or recorded == wanted:
+        return wanted
+    if "do_lower_case" in settings.given:
+        raise UserError(
+            f"--do_lower_case={str(wanted).lower()} contradicts {label}, which is recorded as "
+            f"{'uncased' if recorded else 'cased'}. Leave the flag out."
+        )
+    return recorded

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The released models by name; TensorFlow is not needed to find one."""
 
-import os
 import re
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from albert.pretrained.settings import SPM_MODEL_NAME
 from albert.util import wording
@@ -55,33 +54,14 @@ def find_release(name: str) -> Release:
     """Returns a release: base_v2, albert_base_v2 or albert_base_v2.tar.gz; albert_zh_base.
 
     Raises:
-      ValueError: there is none of this name; the message has the nearest, and all.
+      UserError: there is none of this name; the message has the nearest, and all.
     """
     wanted = name.strip().lower()
     for release in RELEASES.values():
         if wanted in (release.name, f"albert_{release.name}", release.archive):
             return release
-    raise UserError(
-        f"There is no released model {name!r}.{_nearest(wanted)} Names: {', '.join(RELEASES)}."
-    )
-
-
-def _nearest(name: str) -> str:
-    bare = re.sub("^albert_(?!zh)", "", name.lower())
+    bare = re.sub("^albert_(?!zh)", "", wanted)
+    hint = wording.did_you_mean(bare, RELEASES, cutoff=0.6)
     if f"{bare}_v2" in RELEASES:  # a size alone, which is also how the archives' folders are called
-        return f" Did you mean '{bare}_v2' or '{bare}_v1'?"
-    return wording.did_you_mean(bare, RELEASES, cutoff=0.6)
-
-
-def named(place: str, label: str) -> Optional[Release]:
-    """Returns the release that a user names; None for a folder that is there, and for a path.
-
-    Raises:
-      ValueError: it is neither, nor the name of one; the message begins with `label`.
-    """
-    if "/" in place or os.path.isdir(place):
-        return None
-    try:
-        return find_release(place)
-    except ValueError as error:
-        raise UserError(f"{label}: there is no such folder. {error}") from error
+        hint = f" Did you mean '{bare}_v2' or '{bare}_v1'?"
+    raise UserError(f"There is no released model {name!r}.{hint} Names: {', '.join(RELEASES)}.")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a fine-tuned model as a SavedModel that any TensorFlow from 1.15 serves.
 
-The graph holds plain operations on float32 and no compiled clusters. It has two signatures:
+The graph holds plain operations on float32. It has two signatures:
 
   serving_default  serialized tf.Examples with input_ids, input_mask and segment_ids of one length
   ids              the same as int32 tensors, of whatever batch size and length the model takes
@@ -23,9 +23,8 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
 from albert.pretrained import warm_start
-from albert.runtimes import compat
+from albert.runtimes import compat, hub_module
 from albert.util import files
-from albert.util.errors import UserError
 
 SERIALIZED_SIGNATURE = "serving_default"
 IDS_SIGNATURE = "ids"
@@ -33,9 +32,6 @@ EXAMPLES_KEY = "examples"
 EXTRA_FOLDER = "assets.extra"
 
 _LOGGER = logging.getLogger("albert")
-
-# Operations that only some TensorFlow builds, or only this machine, could run.
-_FOREIGN_OPERATIONS = ("XlaLaunch", "PyFunc", "EagerPyFunc", "PartitionedCall")
 
 
 class Inputs(NamedTuple):
@@ -67,10 +63,9 @@ def export_saved_model(
       extra_files: content of the files for assets.extra, by name.
 
     Raises:
-      ValueError: the checkpoint lacks a variable, or an operation is not portable.
+      UserError: the checkpoint lacks a variable.
     """
-    graph = tf.Graph()
-    with graph.as_default():
+    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
         serialized = tf.placeholder(tf.string, [None], "input_example_tensor")
         inputs = _parse(serialized, max_seq_length)
         # TensorFlow 2 sees the weights of a SavedModel only if they are resource variables.
@@ -78,18 +73,21 @@ def export_saved_model(
             outputs = dict(build_outputs(inputs))
         for name, value in (constants or {}).items():
             outputs[name] = tf.constant(value, tf.float32, name=name)
-        check_portable(graph)
         describe = tf.saved_model.predict_signature_def
         signatures = {
             SERIALIZED_SIGNATURE: describe({EXAMPLES_KEY: serialized}, outputs),
             IDS_SIGNATURE: describe(inputs._asdict(), outputs),
         }
-        with tf.Session(graph=graph, config=compat.session_config()) as session:
-            warm_start.restore_weights(session, checkpoint)
-            folder = _new_folder(export_dir)
-            with files.atomic_folder(folder) as temporary:
-                _save(session, temporary, signatures)
-                _write_extra(temporary, extra_files or {})
+        warm_start.restore_weights(session, checkpoint)
+        folder = _new_folder(export_dir)
+        with files.atomic_folder(folder) as temporary:
+            builder = tf.saved_model.Builder(temporary)
+            tags = [tf.saved_model.tag_constants.SERVING]
+            builder.add_meta_graph_and_variables(session, tags, signatures)
+            builder.save()
+            make_portable(temporary)
+            for name, content in (extra_files or {}).items():
+                files.atomic_write_bytes(os.path.join(temporary, EXTRA_FOLDER, name), content)
     _LOGGER.info("Exported %s to %s.", checkpoint, folder)
     return folder
 
@@ -116,26 +114,6 @@ def _parse(serialized: tf.Tensor, length: int) -> Inputs:
     )
 
 
-def check_portable(graph: tf.Graph) -> None:
-    """Checks that a graph holds no operation that only this machine or build could run.
-
-    Raises:
-      ValueError: it does; the message names them.
-    """
-    definition = graph.as_graph_def()
-    nodes = list(definition.node)
-    for function in definition.library.function:
-        nodes += function.node_def
-    foreign = {node.op for node in nodes if node.op.endswith(_FOREIGN_OPERATIONS)}
-    # A gradient written in Python, which no other process knows.
-    foreign |= {node.op for node in nodes if "_gradient_op_type" in node.attr}
-    if foreign:
-        raise UserError(
-            f"The graph cannot be exported: it holds {', '.join(sorted(foreign))}. Build it with "
-            "use_xla=False."
-        )
-
-
 def _new_folder(export_dir: str) -> str:
     tf.io.gfile.makedirs(export_dir)
     number = int(time.time())
@@ -144,31 +122,18 @@ def _new_folder(export_dir: str) -> str:
     return os.path.join(export_dir, str(number))
 
 
-def _save(session: tf.Session, folder: str, signatures: Mapping[str, object]) -> None:
-    builder = tf.saved_model.Builder(folder)
-    builder.add_meta_graph_and_variables(
-        session,
-        [tf.saved_model.tag_constants.SERVING],
-        signature_def_map=dict(signatures),
-        # A TensorFlow that does not know an attribute can still load it at its default.
-        strip_default_attrs=True,
-    )
-    path = builder.save()
-    make_portable(os.path.join(folder, os.path.basename(tf.compat.as_str(path))))
-
-
-def make_portable(path: str) -> None:
-    """Rewrites a saved_model.pb so that TensorFlow 1.15 can load what a later version wrote.
+def make_portable(folder: str) -> None:
+    """Rewrites the graph of a SavedModel so that TensorFlow 1.15 can load what a later one wrote.
 
     Attributes at their default go, because an older TensorFlow may not know them; so does one of
     variables, used in messages only, that 1.15 refuses, and a hint to those who save the model on.
+    Assets are not named by this machine's paths.
     """
-    saved_model = saved_model_pb2.SavedModel()
-    with files.open_to_read(path) as stream:
-        saved_model.ParseFromString(stream.read())
+    path = os.path.join(folder, "saved_model.pb")
+    saved_model = saved_model_pb2.SavedModel.FromString(files.read_bytes(path))
     for meta_graph in saved_model.meta_graphs:
         meta_graph_lib.strip_graph_default_valued_attrs(meta_graph)
-        graph_def = meta_graph.graph_def
+        graph_def, assets = meta_graph.graph_def, hub_module.asset_names(meta_graph)
         functions = (function.node_def for function in graph_def.library.function)
         for node in itertools.chain(graph_def.node, *functions):
             if node.op == "VarHandleOp" and "debug_name" in node.attr:
@@ -177,12 +142,7 @@ def make_portable(path: str) -> None:
                 node.op = "NoOp"
                 del node.input[:]
                 node.attr.clear()
+            elif f"{node.name}:0" in assets:
+                node.attr["value"].tensor.string_val[:] = [b"SAVEDMODEL-ASSET"]
     with tf.io.gfile.GFile(path, "wb") as stream:
         stream.write(saved_model.SerializeToString(deterministic=True))
-
-
-def _write_extra(folder: str, contents: Mapping[str, bytes]) -> None:
-    for name, content in contents.items():
-        tf.io.gfile.makedirs(os.path.join(folder, EXTRA_FOLDER))
-        with tf.io.gfile.GFile(os.path.join(folder, EXTRA_FOLDER, name), "wb") as stream:
-            stream.write(content)

@@ -14,31 +14,28 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
-from albert.util import files, wording
+from albert.util import wording
 from albert.util.errors import UserError
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 _MOST_LISTED = 12
 _PRETRAINING_HEADS = "cls/"
+# What a variable's name here can begin with in the checkpoint of a model that was trained from a
+# TF-Hub module by earlier versions, or by Google's scripts.
+_MODULE_SCOPE = "module/"
 
 # A variable of other layouts under the same file names, and what to do about each.
-_CONVERT = "Convert it first: python -m albert.convert_checkpoint {} --input_dir=FOLDER "
-_CONVERT += "--output_dir=NEW"
+_CONVERT = "Convert it: python -m albert.convert_checkpoint {} --input_dir=FOLDER --output_dir=NEW"
 _FOREIGN_LAYOUTS = {
-    r"^bert/encoder/layer_shared/": "The checkpoint has albert_zh's layout. "
+    r"^bert/encoder/layer_shared/": "It has albert_zh's layout. "
     + _CONVERT.format("from_albert_zh"),
-    r"^bert/encoder/layer_\d+/": "The checkpoint is one of BERT, whose layers share nothing: take "
-    "an ALBERT checkpoint.",
-    r"albert_layer_groups": "The checkpoint has the variable names of Hugging Face's ALBERT. "
+    r"^bert/encoder/layer_\d+/": "It is one of BERT, whose layers share nothing: take an ALBERT "
+    "checkpoint.",
+    r"albert_layer_groups": "It has the names of Hugging Face's ALBERT. "
     + _CONVERT.format("from_huggingface"),
-    r"\.ATTRIBUTES/VARIABLE_VALUE$|^_CHECKPOINTABLE_OBJECT_GRAPH$": "The checkpoint was written by "
-    "tf.train.Checkpoint or Keras, which save objects and not variable names: save it again with "
+    r"\.ATTRIBUTES/VARIABLE_VALUE$": "tf.train.Checkpoint or Keras wrote it: save it again with "
     "tf.compat.v1.train.Saver.",
-    r"^module/bert/": "The variables are those of a TF-Hub module: give the module's handle in "
-    "place of a checkpoint.",
 }
-_PROGRAMS = (".onnx", ".tflite")
-_FOREIGN_FILES = (".bin", ".safetensors", ".pt", ".pth", ".h5", ".msgpack", *_PROGRAMS)
 
 
 class Entry(NamedTuple):
@@ -67,9 +64,7 @@ class WarmStart(NamedTuple):
     report: Report
 
 
-class _Tensor(NamedTuple):
-    shape: Tuple[int, ...]
-    dtype: tf.DType
+_Tensors = Dict[str, Tuple[Tuple[int, ...], tf.DType]]  # shape and type by name
 
 
 # ---------------------------------------------------------------------------------------------
@@ -85,84 +80,42 @@ def resolve_checkpoint(path: str) -> str:
         the only one is taken.
 
     Raises:
-      ValueError: there is no such checkpoint, or it is not clear which is meant.
+      UserError: there is no such checkpoint, or it is not clear which is meant.
     """
     path = os.path.expanduser(str(path)).rstrip("/")
-    if not path:
-        raise UserError("The path of the checkpoint is empty. Give a prefix or a folder.")
     is_folder = tf.gfile.IsDirectory(path)
-    if path.endswith(_FOREIGN_FILES) and not is_folder:
-        remedy = (
-            "An exported file cannot be trained: give the checkpoint that it was made from."
-            if path.endswith(_PROGRAMS)
-            else "Weights of Hugging Face are converted by python -m albert.convert_checkpoint "
-            "from_huggingface."
-        )
-        raise UserError(
-            f"{path!r} is no TensorFlow checkpoint, which is named by the common prefix of its "
-            f".index and .data files. {remedy}"
-        )
+    folder = path if is_folder else os.path.dirname(path)
+    names = tf.gfile.ListDirectory(folder or ".") if tf.gfile.IsDirectory(folder or ".") else []
+    prefixes = sorted(
+        os.path.join(folder, name[: -len(".index")]) for name in names if name.endswith(".index")
+    )
     prefix = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path)
     if is_folder:
-        prefix = _checkpoint_in_folder(path)
-    folder = os.path.dirname(prefix) or "."
-    if not tf.gfile.Exists(prefix + ".index"):
-        hint = wording.did_you_mean(prefix, _prefixes_in(folder))
+        prefix = _checkpoint_in_folder(path, prefixes) or ""
+    if prefix not in prefixes:
         raise UserError(
-            f"There is no checkpoint {prefix!r}: {prefix}.index is missing.{hint} "
-            + _found_in(folder)
+            f"There is no checkpoint {path!r}: give the common prefix of its .index and .data "
+            f"files, or a folder with {BEST_CHECKPOINT} or one checkpoint."
+            f"{wording.did_you_mean(path, prefixes)} Checkpoints in {folder!r}: "
+            f"{wording.listed(prefixes)}. convert_checkpoint reads files of Hugging Face."
         )
-    if not tf.gfile.Glob(prefix + ".index"):
+    if not checkpoint_files.data_files(os.path.basename(prefix), names):
         raise UserError(
-            f"TensorFlow takes the path {prefix!r} for a pattern. Rename its folder: without *, ?, "
-            "[ and \\."
-        )
-    start = os.path.basename(prefix) + ".data-"
-    data = [os.path.join(folder, name) for name in _files_in(folder) if name.startswith(start)]
-    for path in (prefix + ".index", *data):
-        files.check_is_file(path)
-    if not data:
-        raise UserError(
-            f"The checkpoint {prefix!r} is incomplete: {prefix}.index is there, but no .data file. "
-            "Copy all files that begin with this prefix."
+            f"The checkpoint {prefix!r} is incomplete: a .data file is missing. Copy all files "
+            "that begin with this prefix."
         )
     return prefix
 
 
-def _checkpoint_in_folder(folder: str) -> str:
-    found = _prefixes_in(folder)
-    best = os.path.join(folder, BEST_CHECKPOINT)
-    if best in found:
-        return best
-    named = os.path.join(folder, checkpoint_files.read_state(folder).name or "")
-    if named in found:
-        return named
+def _checkpoint_in_folder(folder: str, prefixes: Sequence[str]) -> Optional[str]:
+    named = [BEST_CHECKPOINT, checkpoint_files.read_state(folder).name]
+    for name in filter(None, named):
+        if os.path.join(folder, name) in prefixes:
+            return os.path.join(folder, name)
     numbered = checkpoint_files.list_checkpoints(folder)
     if numbered:
         return numbered[-1].path
-    if len(found) == 1:
-        return found[0]
-    raise UserError(
-        f"The folder {folder!r} has no {BEST_CHECKPOINT}, no model.ckpt-<step>, no 'checkpoint' "
-        f"file that names one, and not exactly one checkpoint. {_found_in(folder)} Name one by its "
-        "prefix."
-    )
-
-
-def _files_in(folder: str) -> List[str]:
-    return sorted(tf.gfile.ListDirectory(folder)) if tf.gfile.IsDirectory(folder) else []
-
-
-def _prefixes_in(folder: str) -> List[str]:
-    names = [name for name in _files_in(folder) if name.endswith(".index")]
-    return [os.path.join(folder, name[: -len(".index")]) for name in names]
-
-
-def _found_in(folder: str) -> str:
-    prefixes = _prefixes_in(folder)
-    if prefixes:
-        return f"Checkpoints in {folder!r}: {wording.listed(prefixes)}."
-    return f"In {folder!r} there is no checkpoint; its files: {wording.listed(_files_in(folder))}."
+    return prefixes[0] if len(prefixes) == 1 else None
 
 
 # ---------------------------------------------------------------------------------------------
@@ -192,30 +145,28 @@ def warm_start(
         the variables' initialisers do it.
 
     Raises:
-      ValueError: no such checkpoint, an unreadable one, or one that does not fit the model.
+      UserError: no such checkpoint, an unreadable one, or one that does not fit the model.
     """
     checkpoint = resolve_checkpoint(init_checkpoint)
     tensors = _read_index(checkpoint)
     takers: Dict[str, List[tf.Variable]] = {}
     loaded, new, wrong = [], [], []
     for variable in variables:
-        name, shape = _name(variable), tuple(variable.shape.as_list())
-        source, fault = _find(variable, tensors, init_from_group0)
-        if not fault:
-            takers.setdefault(source, []).append(variable)
-            loaded.append(Entry(name, shape, source=source))
-        elif name.startswith(tuple(f"{scope}/" for scope in required_scopes)):
-            wrong.append(Entry(name, shape, fault))
+        entry = _compare(variable, tensors, init_from_group0)
+        if entry.source:
+            takers.setdefault(entry.source, []).append(variable)
+            loaded.append(entry)
+        elif entry.name.startswith(tuple(f"{scope}/" for scope in required_scopes)):
+            wrong.append(entry)
         else:
-            new.append(Entry(name, shape, fault if source in tensors else ""))
+            new.append(entry)
     if wrong or not loaded:
         raise UserError(_refusal(checkpoint, wrong, tensors))
     # Checked here, because TensorFlow's own error would not name the file.
     checkpoint_files.check_whole(checkpoint, takers)
-    unused = [Entry(name, tensors[name].shape) for name in sorted(set(tensors) - set(takers))]
+    unused = [Entry(name, tensors[name][0]) for name in sorted(set(tensors) - set(takers))]
     state = tuple(entry for entry in unused if checkpoint_files.is_optimizer_state(entry.name))
     left_over = tuple(entry for entry in unused if entry not in state)
-    report = Report(checkpoint, tuple(loaded), tuple(new), left_over, state)
 
     def initialise() -> tf.train.Scaffold:
         # init_from_checkpoint gives a value to one variable; several may want it.
@@ -224,6 +175,7 @@ def warm_start(
             tf.train.init_from_checkpoint(checkpoint, one_each)
         return tf.train.Scaffold()
 
+    report = Report(checkpoint, tuple(loaded), tuple(new), left_over, state)
     if use_tpu:
         return WarmStart(initialise, report)
     initialise()
@@ -238,94 +190,73 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
       checkpoint: prefix of a checkpoint that a training script wrote.
 
     Raises:
-      ValueError: it is unreadable, or lacks a variable, or has it in another shape.
+      UserError: it is unreadable, or lacks a variable, or has it in another shape.
     """
     variables = tf.global_variables()
     tensors = _read_index(checkpoint)
-    wrong = []
-    for variable in variables:
-        _, fault = _find(variable, tensors, False)
-        if fault:
-            wrong.append(f"{_name(variable)} {variable.shape.as_list()} (in it it {fault})")
+    entries = [_compare(variable, tensors) for variable in variables]
+    wrong = [entry for entry in entries if not entry.source]
     if wrong:
-        raise UserError(
-            f"The checkpoint {checkpoint!r} is not one of this trained model: "
-            f"{wording.listed(wrong)}. "
-            "Name one that was written into the same folder as the model's description."
-        )
+        raise UserError(_refusal(checkpoint, wrong, tensors))
     with checkpoint_files.explained(checkpoint):
-        tf.train.Saver(variables).restore(session, checkpoint)
+        sources = {entry.source: variable for entry, variable in zip(entries, variables)}
+        tf.train.Saver(sources).restore(session, checkpoint)
 
 
-def _read_index(checkpoint: str) -> Dict[str, _Tensor]:
+def _read_index(checkpoint: str) -> _Tensors:
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
         dtypes = reader.get_variable_to_dtype_map()
         shapes = reader.get_variable_to_shape_map()
-    return {name: _Tensor(tuple(shape), dtypes[name]) for name, shape in shapes.items()}
+    return {name: (tuple(shape), dtypes[name]) for name, shape in shapes.items()}
 
 
-def _name(variable: tf.Variable) -> str:
-    """A variable's name in checkpoints."""
-    return re.sub(r":\d+$", "", variable.name)
-
-
-def _find(
-    variable: tf.Variable, tensors: Dict[str, _Tensor], init_from_group0: bool
-) -> Tuple[str, str]:
-    """Returns the name of a variable's value in the checkpoint, and why it cannot be taken."""
-    candidates = [_name(variable)]
+def _compare(variable: tf.Variable, tensors: _Tensors, init_from_group0: bool = False) -> Entry:
+    """A variable with the name of its value in the checkpoint, or why there is none."""
+    name, shape = re.sub(r":\d+$", "", variable.name), tuple(variable.shape.as_list())
+    candidates = [name, _MODULE_SCOPE + name]
     if init_from_group0:
-        group0 = re.sub(r"/group_\d+/", "/group_0/", candidates[0])
+        group0 = re.sub(r"/group_\d+/", "/group_0/", name)
         first_block = re.sub(r"/(attention|ffn)_\d+/", r"/\1_1/", group0)
         first_inner = re.sub(r"/inner_group_\d+/", "/inner_group_0/", first_block)
         candidates = [group0, first_block, first_inner]
-    source = next((name for name in candidates if name in tensors), candidates[0])
-    if source not in tensors:
-        return source, "is missing"
-    tensor = tensors[source]
-    if tensor.shape != tuple(variable.shape.as_list()):
-        return source, f"has the shape {list(tensor.shape)}"
-    if tensor.dtype != variable.dtype.base_dtype:
-        return source, f"has the type {tensor.dtype.name}"
-    return source, ""
+    source = next((name for name in candidates if name in tensors), "")
+    if not source:
+        return Entry(name, shape)
+    if tensors[source] == (shape, variable.dtype.base_dtype):
+        return Entry(name, shape, source=source)
+    found, dtype = tensors[source]
+    return Entry(name, shape, f"{dtype.name} {list(found)}")
 
 
 # ---------------------------------------------------------------------------------------------
 # In words.
 
 
-def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
-    """The message for a checkpoint that does not fit."""
-    lines = [f"The checkpoint {checkpoint!r} does not fit the model."]
-    if not wrong:
-        lines[0] += " None of the model's variables is in it."
-    lines += [f"  {_described(entry)}" for entry in wrong[:_MOST_LISTED]]
+def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: _Tensors) -> str:
+    """The message for a checkpoint that does not fit, and the most likely remedy."""
+    listed = "".join(f"\n  {_described(entry)}" for entry in wrong[:_MOST_LISTED])
     if len(wrong) > _MOST_LISTED:
-        lines.append(f"  and {len(wrong) - _MOST_LISTED} more")
-    return "\n".join([*lines, _remedy(wrong, tensors)])
-
-
-def _remedy(wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
-    """The most likely reason and what to do."""
-    for pattern, advice in _FOREIGN_LAYOUTS.items():
-        if any(re.search(pattern, name) for name in tensors):
-            return advice
-    if wrong and all(re.search(r"/(inner_)?group_[1-9]\d*/", entry.name) for entry in wrong):
-        return (
-            "The checkpoint has fewer groups than the model: use the config that came with it, or "
-            "start every group from group 0 with --init_from_group0."
-        )
+        listed += f"\n  and {len(wrong) - _MOST_LISTED} more"
+    remedy = (
+        "Use the albert_config.json that came with the checkpoint, or leave --init_checkpoint out "
+        f"to start from random weights. The checkpoint begins with: "
+        f"{', '.join(sorted(tensors)[:3])}."
+    )
     if any(entry.name.endswith("/word_embeddings") for entry in wrong):
-        return (
+        remedy = (
             "vocab_size or embedding_size differ: use the albert_config.json and the vocabulary "
             "that came with the checkpoint."
         )
-    names = ", ".join(sorted(tensors)[:3])
-    return (
-        "Use the albert_config.json that came with the checkpoint, or leave --init_checkpoint out "
-        f"to start from random weights. The checkpoint begins with: {names}."
-    )
+    if wrong and all(re.search(r"/(inner_)?group_[1-9]\d*/", entry.name) for entry in wrong):
+        remedy = (
+            "The checkpoint has fewer groups than the model: use the config that came with it, or "
+            "start every group from group 0 with --init_from_group0."
+        )
+    for pattern, advice in _FOREIGN_LAYOUTS.items():
+        if any(re.search(pattern, name) for name in tensors):
+            remedy = advice
+    return f"The checkpoint {checkpoint!r} does not fit the model; it lacks:{listed}\n{remedy}"
 
 
 def format_report(report: Optional[Report]) -> str:
@@ -338,19 +269,17 @@ def format_report(report: Optional[Report]) -> str:
     heads = [entry for entry in report.left_over if entry.name.startswith(_PRETRAINING_HEADS)]
     unknown = [_described(entry) for entry in report.left_over if entry not in heads]
     unfit = [_described(entry) for entry in report.new if entry.remark]
-    lines = [f"Warm start from {report.checkpoint}: {_amount(report.loaded)} loaded"]
+    parts = [f"Warm start from {report.checkpoint}: {_amount(report.loaded)} loaded"]
     if report.new:
         names = wording.listed([entry.name for entry in report.new], most=3)
-        lines[0] += f"; {_amount(report.new)} new, at random: {names}"
+        parts.append(f"{_amount(report.new)} new, at random: {names}")
     left = {"the pretraining heads": heads, "the optimizer": report.optimizer_state}
-    counts = [f"{len(entries)} of {name}" for name, entries in left.items() if entries]
-    if counts:
-        lines[0] += f"; not taken over: {' and '.join(counts)}"
+    parts += [f"not taken: {len(entries)} of {name}" for name, entries in left.items() if entries]
     if unfit:
-        lines.append(f"  New, because the checkpoint's do not fit: {wording.listed(unfit)}")
+        parts.append(f"\n  new, because the checkpoint's do not fit: {wording.listed(unfit)}")
     if unknown:
-        lines.append(f"  In the checkpoint, but not in this model: {wording.listed(unknown)}")
-    return "\n".join(lines)
+        parts.append(f"\n  in the checkpoint, but not in this model: {wording.listed(unknown)}")
+    return "; ".join(parts)
 
 
 def _amount(entries: Sequence[Entry]) -> str:
@@ -364,5 +293,5 @@ def count_parameters(entries: Iterable[Entry]) -> int:
 
 
 def _described(entry: Entry) -> str:
-    remark = f" (in the checkpoint it {entry.remark})" if entry.remark else ""
+    remark = f" (the checkpoint's is {entry.remark})" if entry.remark else ""
     return f"{entry.name} {list(entry.shape)}{remark}"

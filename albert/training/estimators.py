@@ -203,12 +203,8 @@ def first_weights(
     settings: TrainingFlags, resumed: Optional[checkpoint_files.Checkpoint]
 ) -> Optional[str]:
     """Returns the checkpoint of the first weights, if any, and logs where they come from."""
-    module = getattr(settings, "albert_hub_module_handle", None)
     if resumed:
         _LOGGER.info("Going on from %s, step %d.", resumed.path, resumed.step)
-        return None
-    if module:
-        _LOGGER.info("First weights of the encoder: %s.", module)
         return None
     if not settings.init_checkpoint:
         _LOGGER.info("%s Seed %d.", warm_start.format_report(None), settings.seed)
@@ -341,7 +337,6 @@ def _check_strategy(settings: TrainingFlags) -> None:
     """Checks what goes together with --distribution_strategy and --use_tpu."""
     strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
     patience = settings.worker_patience_seconds
-    module = getattr(settings, "albert_hub_module_handle", None)
     named = getattr(settings, "padding", "max")
     padding = named or "longest"  # None becomes "longest"
     is_multi_worker = strategy == distribution.MULTI_WORKER
@@ -372,11 +367,6 @@ def _check_strategy(settings: TrainingFlags) -> None:
             patience is not None and not is_multi_worker,
             f"--worker_patience_seconds={patience or 0:g} is for "
             f"--distribution_strategy={distribution.MULTI_WORKER}: there is no other worker.",
-        ),
-        (
-            module and strategy != distribution.NONE,
-            f"--albert_hub_module_handle={module} trains on one device only, not with "
-            f"--distribution_strategy={strategy}. Start from a checkpoint.",
         ),
     )
     for is_wrong, message in conflicts:

@@ -70,8 +70,7 @@ def check_description(
     folder = os.path.dirname(path)
     present, wanted = dict(task.description_defaults, **read_description(path)), dict(description)
     for content in (present, wanted):
-        if content.get("hub_module"):
-            content["hub_module"] = absolute_handle(content["hub_module"])
+        content.pop("hub_module", None)  # where earlier versions' first weights came from
         for key in model_vocabulary.KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
     may_differ = () if is_training else ("max_seq_length", *task.recorded_flags)
@@ -90,17 +89,12 @@ def check_description(
         )
 
 
-def absolute_handle(handle: str) -> str:
-    """Returns a hub module's handle that means the same in any working directory."""
-    return handle if "://" in handle else os.path.abspath(handle)
-
-
 def portable_files(
     name: str,
     description: Mapping[str, Any],
     vocabulary: Mapping[str, Optional[str]],
     *,
-    config: Optional[modeling.AlbertConfig],
+    config: modeling.AlbertConfig,
     folder: str = "",
 ) -> Dict[str, bytes]:
     """Returns the content of the files that, with the weights, make a model usable elsewhere.
@@ -109,7 +103,7 @@ def portable_files(
       name: of the description.
       description: its content; the vocabulary is added.
       vocabulary: the path for each of model_vocabulary.KEYS, or None.
-      config: of the encoder; None with a hub module.
+      config: of the encoder.
       folder: where they go, if other files may be there; see model_vocabulary.name_in.
     """
     content = {key: value for key, value in description.items() if key not in model_vocabulary.KEYS}
@@ -121,8 +115,7 @@ def portable_files(
             contents[base] = files.read_bytes(path)
             content[key] = {"path": base, "sha256": files.sha256(path)}
     contents[name] = files.json_text(content).encode("utf-8")
-    if config is not None:
-        contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
+    contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
     return contents
 
 
@@ -134,22 +127,19 @@ class Setup(NamedTuple):
 
     Attributes:
       settings: with the parts of the model that --albert_dir or the folder stands for.
-      config: of the encoder; None with a hub module that does not bring one.
+      config: of the encoder.
       vocabulary: of the task's tokenizer.
       task: of these settings.
     """
 
     settings: FineTuningFlags
-    config: Optional[modeling.AlbertConfig]
+    config: modeling.AlbertConfig
     vocabulary: fine_tuning_utils.Vocabulary
     task: Task
 
     def description(self) -> Dict[str, Any]:
         """Returns the content of the description."""
-        content = {**self.task.describe(), **self.vocabulary.description()}
-        if self.settings.albert_hub_module_handle:
-            content["hub_module"] = absolute_handle(self.settings.albert_hub_module_handle)
-        return content
+        return {**self.task.describe(), **self.vocabulary.description()}
 
     def portable_files(self, folder: str = "", **more: Any) -> Dict[str, bytes]:
         """Returns what the function of this name does; `more` goes into the description."""
@@ -163,15 +153,11 @@ class Setup(NamedTuple):
 
     def network(self, batch_size: int) -> GraphNetwork:
         """Returns the network of prediction, without weights."""
-        settings, dtype = self.settings, compat.compute_dtype(self.settings.precision)
-        handle = settings.albert_hub_module_handle
-        fine_tuning_utils.check_module(handle, dtype)
+        dtype = compat.compute_dtype(self.settings.precision)
 
         def build(features: fine_tuning_utils.Features) -> Dict[str, tf.Tensor]:
             # Compiled parts gain nothing without gradients, and each length would be compiled.
-            encoder = fine_tuning_utils.Encoder(
-                self.config, False, hub_module=handle, compute_dtype=dtype
-            )
+            encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
             found = self.task.head(features, encoder)
             if found.per_example_loss is None:
                 return found.outputs
@@ -182,14 +168,13 @@ class Setup(NamedTuple):
             self.task.spec(False),
             batch_size=batch_size,
             sequences=self.task.sequences,
-            padding=settings.padding or "longest",
+            padding=self.settings.padding or "longest",
             fills=self.task.fills,
         )
 
     def serving_outputs(self, inputs: saved_model.Inputs) -> Dict[str, tf.Tensor]:
         """Builds the network as it is exported, on int32 [B, S]; returns its outputs by name."""
-        handle = self.settings.albert_hub_module_handle
-        encoder = fine_tuning_utils.Encoder(self.config, False, hub_module=handle)
+        encoder = fine_tuning_utils.Encoder(self.config, False)
         outputs = self.task.head(inputs._asdict(), encoder).outputs
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
@@ -223,9 +208,7 @@ def _as_recorded(
     changes = {name: description[name] for name in names - settings.given}
     if not (settings.spm_model_file or settings.vocab_file):
         changes.update(model_vocabulary.recorded_files(folder, description))
-    changes["albert_hub_module_handle"] = description.get("hub_module")
-    if not description.get("hub_module"):
-        changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
+    changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
     return changes
 
 

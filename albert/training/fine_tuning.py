@@ -82,7 +82,7 @@ class FineTuning:
         self._flags = settings
         self.setup = fine_tuned.set_up(settings, task)
         self.settings, self.task = self.setup.settings, self.setup.task
-        self.published_model = published_model(self.settings, self.setup.config)
+        self.published_model = published_model(settings, self.setup.config)
         self._schedule = model_fn.ONE_STEP
         self._splits: Dict[str, Split] = {}
         self._outputs: Dict[str, Dict[str, Outputs]] = {}  # of the best checkpoint, by split
@@ -106,8 +106,7 @@ class FineTuning:
     def check(self) -> None:
         """Raises UserError for a folder, data or weights that do not fit, before hours of work."""
         settings, setup, task = self.settings, self.setup, self.task
-        if setup.config is not None:
-            estimators.check_output_dir(settings.output_dir, setup.config.to_dict())
+        estimators.check_output_dir(settings.output_dir, setup.config.to_dict())
         path = os.path.join(settings.output_dir, task.description_name)
         is_training = settings.do_train
         fine_tuned.check_description(path, setup.description(), task, is_training=is_training)
@@ -121,7 +120,7 @@ class FineTuning:
         estimators.announce(settings, setup.config, f"{task.name.upper()}{_data(settings)}")
         if is_training and not evaluation.list_checkpoints(settings.output_dir):
             _check_vocabulary(settings, setup.vocabulary)
-            model_fn.check_first_weights(settings, setup.config, setup.vocabulary.tokenizer)
+            model_fn.check_first_weights(settings, setup.config)
         for split in splits:
             self._features(split)
 

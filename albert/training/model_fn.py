@@ -9,17 +9,17 @@ Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
 import logging
-import math
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, optimization, tokenization
+from albert import modeling, optimization
 from albert.configs.flags import FineTuningFlags, TrainingFlags
-from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, check_module
+from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput
 from albert.pretrained import warm_start as checkpoint_init
-from albert.runtimes import compat, hub_module
+from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
+from albert.runtimes import hub_module as hub_modules
 from albert.training import distribution, hooks
 from albert.util.errors import UserError
 
@@ -85,38 +85,17 @@ def warm_start(settings: TrainingFlags) -> Optional[Callable]:
     return start.scaffold_fn
 
 
-def check_first_weights(
-    settings: TrainingFlags,
-    config: Optional[modeling.AlbertConfig],
-    tokenizer: tokenization.FullTokenizer,
-) -> None:
+def check_first_weights(settings: TrainingFlags, config: modeling.AlbertConfig) -> None:
     """Checks what training begins from, which takes a tenth of a second: before features are made.
 
-    Args:
-      config: of the encoder; None with a hub module that does not bring one.
-
     Raises:
-      ValueError: the checkpoint or the module is missing, damaged, or does not fit the model, the
-        vocabulary or --max_seq_length.
+      UserError: the checkpoint is missing or damaged, or does not fit the configuration.
     """
-    handle = getattr(settings, "albert_hub_module_handle", None)
-    with tf.Graph().as_default():
-        if handle:
-            found = hub_module.Module(handle, trainable=True, tags={"train"}).variable_map
-            words = found.get("bert/embeddings/word_embeddings")
-            places = found.get("bert/embeddings/position_embeddings")
-            if words is not None:
-                tokenization.check_vocab_size(tokenizer, words.shape.as_list()[0])
-            longest = places.shape.as_list()[0] if places is not None else math.inf
-            if settings.max_seq_length > longest:
-                raise UserError(
-                    f"--max_seq_length={settings.max_seq_length} is longer than what the hub "
-                    f"module {handle} takes, {longest}."
-                )
-        elif settings.init_checkpoint and config is not None:
-            values = config.to_dict()
-            if config.share_type == "all":  # a layer of each group has all variables
-                values["num_hidden_layers"] = config.num_hidden_groups
+    if settings.init_checkpoint:
+        values = config.to_dict()
+        if config.share_type == "all":  # a layer of each group has all variables
+            values["num_hidden_layers"] = config.num_hidden_groups
+        with tf.Graph().as_default():
             ids = tf.zeros([1, 1], tf.int32)
             Encoder(modeling.AlbertConfig.from_dict(values), False)(ids, ids, ids)
             checkpoint_init.warm_start(settings.init_checkpoint, tf.trainable_variables())
@@ -240,25 +219,16 @@ def build_model_fn(
 
     Args:
       settings: its init_checkpoint is where the first weights come from.
-      config: of the encoder; None with a hub module.
+      config: of the encoder.
       head: see `HeadOutput`.
       schedule: of training.
       use_one_hot_embeddings: look up embeddings by a matrix product.
-
-    Raises:
-      UserError: a hub module with what it cannot do.
     """
-    module, dtype = settings.albert_hub_module_handle, compat.compute_dtype(settings.precision)
-    check_module(module, dtype, recompute=settings.recompute)
-    if module and settings.gradient_accumulation_steps > 1:
-        raise UserError(
-            f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} does not work "
-            "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
-        )
+    dtype = compat.compute_dtype(settings.precision)
 
     def encoder_of(is_training: bool, **options: Any) -> Encoder:
         options.update(use_one_hot_embeddings=use_one_hot_embeddings, compute_dtype=dtype)
-        return Encoder(config, is_training, hub_module=module, **options)
+        return Encoder(config, is_training, **options)
 
     def train(features: Features, model_dir: Optional[str]) -> Any:
         use_xla = settings.use_xla and not settings.use_tpu
@@ -324,7 +294,11 @@ def build_for_program(
     **flags: Any,
 ) -> Callable:
     """Returns `build_model_fn` of a reference's arguments; `flags`: fields of FineTuningFlags."""
-    values = dict(PROGRAM_DEFAULTS, albert_hub_module_handle=hub_module, **flags)
+    values = {**PROGRAM_DEFAULTS, **flags}
+    if hub_module:
+        module = hub_modules.read(hub_module)
+        albert_config = modeling.AlbertConfig.from_json_file(module.config_file)
+        values["init_checkpoint"] = module.checkpoint
     return build_model_fn(
         FineTuningFlags(**values),
         albert_config,

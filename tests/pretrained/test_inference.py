@@ -26,7 +26,7 @@ def archive(tmp_path_factory):
 def source(archive):
     tokenizer = tokenization.FullTokenizer(None, True, f"{archive}/30k-clean.model")
     checkpoint = f"{archive}/model.ckpt-best"
-    return inference.Source(pretrained_models.config(), checkpoint, None, tokenizer, LENGTH)
+    return inference.Source(pretrained_models.config(), checkpoint, tokenizer, LENGTH)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,11 @@ def module(archive, source, tmp_path_factory):
     path = tmp_path_factory.mktemp("hub") / "module"
     arguments = [f"--albert_directory={archive}", f"--export_path={path}"]
     export_to_tfhub.main(flags_lib.parse(export_to_tfhub.Flags, arguments))
-    return source._replace(config=None, checkpoint=None, hub_module=str(path))
+    return inference.find_source(
+        flags_lib.parse(
+            fill_mask.Flags, [f"--albert_hub_module_handle={path}", f"--max_seq_length={LENGTH}"]
+        )
+    )
 
 
 def ids_of(source, text):
@@ -106,9 +110,6 @@ def test_long_texts_are_cut_and_no_text_has_no_vector(source):
 def test_options_that_the_model_does_not_have_are_refused(source, options, words):
     with pytest.raises(ValueError, match=words):
         inference.Embedder(source, **options)
-    from_module = source._replace(config=None, checkpoint=None, hub_module="m")
-    with pytest.raises(ValueError, match="--precision=bfloat16"):
-        inference.Embedder(from_module, precision_name="bfloat16")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -56,10 +56,8 @@ def completed(*arguments):
 def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
     settings = completed(f"--albert_dir={cased}")
     assert settings.spm_model_file == str(cased / "my.v1") and settings.do_lower_case is False
-    named = [f"--init_checkpoint={cased}", f"--albert_config_file={cased}/albert_config.json"]
     for arguments, is_lower in (
-        (named[:1], False),
-        ([*named, f"--spm_model_file={cased}/my.v1"], False),
+        ([f"--init_checkpoint={cased}", f"--spm_model_file={cased}/my.v1"], False),
         ([f"--albert_dir={cased}", f"--spm_model_file={SPM_MODEL}"], False),  # the same one
         ([f"--albert_dir={cased}", f"--vocab_file={WORDPIECES}"], True),
         ([f"--albert_dir={cased}", "--nodo_lower_case"], False),
@@ -67,10 +65,6 @@ def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
         assert completed(*arguments).do_lower_case is is_lower
     with pytest.raises(ValueError, match="do_lower_case"):
         completed(f"--albert_dir={cased}", "--do_lower_case")
-    (cased / "vocabulary.json").unlink()
-    (cased / "my.v1").rename(cased / "my.model")
-    assert completed(f"--albert_dir={cased}").do_lower_case is True
-    assert completed(f"--albert_dir={cased}", "--nodo_lower_case").do_lower_case is False
 
 
 def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
@@ -89,11 +83,9 @@ def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
     "name, text",
     [
         ("my.v1", None),
-        ("vocabulary.json", "["),
         ("vocabulary.json", '{"spm_model_file": "x"}'),
-        ("vocabulary.json", "[]"),
     ],
-    ids=range(4),
+    ids=range(2),
 )
 def test_a_vocabulary_or_record_that_cannot_be_used_is_named(cased, name, text):
     (cased / name).unlink()
@@ -201,7 +193,7 @@ def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_p
 
 def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path):
     model_vocabulary.put(str(tmp_path / "out"), Vocabulary("vocab_file", str(WORDPIECES), False))
-    with pytest.raises(ValueError, match="another vocabulary"):
+    with pytest.raises(ValueError, match="out/vocabulary.json"):
         keep(cased_records, tmp_path / "out")
     model_vocabulary.put(str(tmp_path / "same"), Vocabulary("spm_model_file", str(SPM_MODEL), True))
     with pytest.raises(ValueError, match="do_lower_case"):

@@ -16,18 +16,18 @@ from albert import (
     convert_checkpoint,
     export_checkpoints,
     export_to_tfhub,
-    fill_mask,
     plan,
     run_classifier,
 )
 from albert.conversion import albert_zh
 from albert.downloads import transfer
-from albert.pretrained import inference, released, releases
+from albert.pretrained import released, releases
 from albert.util import flags as flags_lib
 from tests.support import (
     albert_zh_models,
     classification_data,
     file_server,
+    hub_modules,
     public_archives,
     released_archives,
 )
@@ -168,17 +168,6 @@ def test_two_threads_download_a_model_once(obtain, server):
     assert len(found) == 2 and server.ranges == [None]
 
 
-def test_obtain_takes_a_model_from_a_cache_that_nobody_may_write_to(obtain, monkeypatch):
-    folder = obtain()
-
-    def refuse(*_, **__):
-        raise PermissionError
-
-    for name in ("open", "mkdir", "makedirs"):  # root may write anywhere
-        monkeypatch.setattr(os, name, refuse)
-    assert obtain() == folder
-
-
 # ---------------------------------------------------------------------------------------------
 # Files in a folder.
 
@@ -216,24 +205,52 @@ def test_files_that_flags_name_are_taken(folder, tmp_path):
     assert released.resolve_model_files(settings) is settings
     named = settings.replace(init_checkpoint="/nowhere/model.ckpt")
     assert released.resolve_model_files(named) is named
-    with pytest.raises(ValueError, match="--albert_hub_module_handle"):
-        resolved(f"--albert_dir={folder}", "--albert_hub_module_handle=m")
 
 
-def test_a_modules_vocabulary_may_be_asked_for_by_the_published_name():
-    found = resolved("--albert_hub_module_handle=m", "--spm_model_file=from_tf_hub")
-    assert (found.albert_hub_module_handle, found.spm_model_file) == ("m", None)
-    with pytest.raises(ValueError, match="--spm_model_file=from_tf_hub"):
-        resolved("--albert_dir=base_v2", "--spm_model_file=from_tf_hub")
+@pytest.fixture(scope="module")
+def module(folder, tmp_path_factory):
+    return hub_modules.export(folder, tmp_path_factory.mktemp("hub") / "m", "--nodo_lower_case")
+
+
+def test_a_module_stands_for_configuration_weights_and_vocabulary(module, folder):
+    flag = f"--albert_hub_module_handle={module}"
+    for arguments in ([], ["--spm_model_file=from_tf_hub"]):
+        settings = resolved(flag, *arguments)
+        assert settings.albert_hub_module_handle is None and settings.do_lower_case is False
+        assert parts(settings) == {
+            "albert_config_file": "albert_config.json",
+            "init_checkpoint": "variables",
+            "spm_model_file": "30k-clean.model",
+        }
+        assert released.resolve_model_files(settings) == settings
+    assert resolved(flag, "--vocab_file=own").do_lower_case is True
+
+
+@pytest.mark.parametrize(
+    "flags, named",
+    [
+        (["--albert_dir={folder}", "--albert_hub_module_handle={module}"], "--albert_dir"),
+        (["--albert_config_file=c", "--albert_hub_module_handle={module}"], "--albert_config_file"),
+        (
+            ["--init_checkpoint={folder}", "--albert_hub_module_handle={module}"],
+            "--init_checkpoint",
+        ),
+        (["--do_lower_case", "--albert_hub_module_handle={module}"], "--do_lower_case"),
+        (["--albert_hub_module_handle={folder}"], "saved_model.pb"),
+        (["--albert_dir=base_v2", "--spm_model_file=from_tf_hub"], "--spm_model_file=from_tf_hub"),
+    ],
+)
+def test_contradicting_flags_are_refused(module, folder, flags, named):
+    with pytest.raises(ValueError, match=named):
+        resolved(*(flag.format(module=module, folder=folder) for flag in flags))
 
 
 @pytest.mark.parametrize(
     "missing, words",
     [
         ("albert_config.json", "albert_config.json"),
-        ("30k-clean.model", "SentencePiece model or vocab.txt"),
-        ("model.ckpt-best.index", "no checkpoint"),
-        ("model.ckpt-best.data-00000-of-00001", "incomplete"),
+        ("30k-clean.model", "--spm_model_file"),
+        ("model.ckpt-best.index", "checkpoint"),
     ],
 )
 def test_a_folder_that_lacks_a_part_is_refused(copied, missing, words):
@@ -260,15 +277,13 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
 
     monkeypatch.setattr(released, "obtain", fail)
     for place, words in (
-        ("/nowhere", "/nowhere"),
-        (folder.parent, "albert_base"),  # the folder that an archive was unpacked in
-        ("bse_v2", "[Dd]id you mean .?base_v2"),
+        ("/nowhere", "--albert_dir=/nowhere"),
+        (folder.parent, f"--albert_dir={folder.parent}"),  # that an archive was unpacked in
         ("bass_v2", "--albert_dir=bass_v2.*base_v2"),
-        (f"{folder}s", f"[Dd]id you mean .?{folder}"),
     ):
         with pytest.raises(ValueError, match=words):
             resolved(f"--albert_dir={place}")
-    with pytest.raises(ConnectionError, match="--albert_dir=base_v2.* no route"):
+    with pytest.raises(ConnectionError, match="no route"):
         resolved("--albert_dir=base_v2")
 
 
@@ -383,25 +398,16 @@ def test_an_archive_of_albert_zh_in_another_layout_is_refused(cached, tmp_path, 
 
 @pytest.mark.slow
 def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
-    def parsed(script, *arguments):
-        return flags_lib.parse(script.Flags, arguments)
-
-    plan.main(parsed(plan, "--albert_dir=base_v2", "--max_seq_length=32"))
-    inference.find_source(parsed(fill_mask, "--albert_dir=base_v2", "--max_seq_length=32"))
-    export_checkpoints.main(
-        parsed(export_checkpoints, "--albert_directory=base_v2", "--export_path=new/")
-    )
-    export_to_tfhub.main(
-        parsed(export_to_tfhub, "--albert_directory=base_v2", "--export_path=module")
-    )
-    convert_checkpoint.main(
-        parsed(
+    for script, arguments in (
+        (plan, ["--albert_dir=base_v2", "--max_seq_length=32"]),
+        (export_checkpoints, ["--albert_directory=base_v2", "--export_path=new/"]),
+        (export_to_tfhub, ["--albert_directory=base_v2", "--export_path=module"]),
+        (
             convert_checkpoint,
-            "--direction=to_huggingface",
-            "--input_dir=base_v2",
-            "--output_dir=theirs",
-        )
-    )
+            ["--direction=to_huggingface", "--input_dir=base_v2", "--output_dir=theirs"],
+        ),
+    ):
+        script.main(flags_lib.parse(script.Flags, arguments))
     assert (tmp_path / "new" / "30k-clean.model").exists()
     assert (tmp_path / "module" / "assets" / "30k-clean.vocab").exists()
     assert cached.ranges == [None]

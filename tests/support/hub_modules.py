@@ -9,21 +9,16 @@ import tensorflow.compat.v1 as tf
 import tensorflow_hub as hub
 
 from albert import export_to_tfhub, fine_tuning_utils
-from albert.runtimes import compat, hub_module
+from albert.runtimes import compat
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
 
 BATCH = pretrained_models.inputs()
 MLM_BATCH = dict(BATCH, mlm_positions=np.ones([len(BATCH["input_ids"]), 1], np.int32))
 SIGNATURES = {"tokens": BATCH, "sop": BATCH, "mlm": MLM_BATCH}
+HAS_HUB_MODULE = hasattr(hub, "Module")
 
 Arrays = Dict[str, np.ndarray]
-
-
-def readers() -> Dict[str, Any]:
-    """The classes that read the format of TensorFlow 1; some TensorFlows have hub.Module too."""
-    theirs = {"hub.Module": hub.Module} if hasattr(hub, "Module") else {}
-    return {"ours": hub_module.Module, **theirs}
 
 
 def export(archive: Any, path: Any, *arguments: str) -> str:
@@ -32,19 +27,20 @@ def export(archive: Any, path: Any, *arguments: str) -> str:
     return str(path)
 
 
-def call(path: str, signature: str, batch: Arrays, *, tags=None) -> Arrays:
-    """What a signature of a module makes of a batch."""
+def call(path: str, signature: str, batch: Arrays, *, tags=()) -> Arrays:
+    """What the graph of a signature makes of a batch."""
     with tf.Graph().as_default(), tf.Session() as session:
-        inputs = {name: tf.constant(value) for name, value in batch.items()}
-        made = hub_module.Module(path, tags=tags)(inputs, signature=signature, as_dict=True)
-        session.run(tf.global_variables_initializer())
-        return session.run(made)
+        loaded = tf.saved_model.loader.load(session, list(tags), path)
+        definition = loaded.signature_def[signature]
+        feed = {definition.inputs[name].name: value for name, value in batch.items()}
+        fetched = {name: info.name for name, info in definition.outputs.items()}
+        return session.run(fetched, feed)
 
 
-def call_all(path: str, reader: Any) -> Dict[str, Arrays]:
+def call_by_hub_module(path: str) -> Dict[str, Arrays]:
     """What each signature makes of BATCH."""
     with tf.Graph().as_default(), tf.Session() as session:
-        module = reader(path)
+        module = hub.Module(path)
         made = {
             name: module(
                 {key: tf.constant(value) for key, value in batch.items()},
@@ -57,11 +53,11 @@ def call_all(path: str, reader: Any) -> Dict[str, Arrays]:
         return session.run(made)
 
 
-def train(path: str, reader: Any) -> list:
+def train_by_hub_module(path: str) -> list:
     """The loss before and after a step downhill."""
     with tf.Graph().as_default(), tf.Session() as session:
         batch = {name: tf.constant(value) for name, value in BATCH.items()}
-        training = reader(path, tags={"train"}, trainable=True)
+        training = hub.Module(path, tags={"train"}, trainable=True)
         pooled = training(batch, signature="tokens", as_dict=True)["pooled_output"]
         loss = tf.reduce_mean(tf.square(pooled - 0.5))
         step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)

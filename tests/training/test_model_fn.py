@@ -49,7 +49,7 @@ def model_fn_of(function=head, schedule=(10,), albert_config=None, **flags):
     flags = {"learning_rate": 0.01, "use_xla": False, **flags}
     return training_graph.build_model_fn(
         FineTuningFlags(**flags),
-        albert_config or (None if "albert_hub_module_handle" in flags else config()),
+        albert_config or config(),
         function,
         schedule=training_graph.Schedule(*schedule),
     )
@@ -179,28 +179,25 @@ def test_evaluation_inside_the_graph_counts_real_examples_only():
 @pytest.mark.slow
 @needs_shared
 def test_a_hub_module_is_trained():
-    batch = batch_of()
-    batch["label_ids"][:] = 1
-    # A module draws its dropout as it likes, so that a few losses say nothing.
-    losses, _, values = train(batch, schedule=(100,), albert_hub_module_handle=MODULE)
-    assert np.isfinite(losses).all()
+    with tf.Graph().as_default(), tf.Session() as session:
+        batch = {name: tf.constant(value) for name, value in batch_of().items()}
+        model_fn = training_graph.build_for_program(
+            head,
+            None,
+            num_train_steps=100,
+            num_warmup_steps=0,
+            use_one_hot_embeddings=False,
+            hub_module=MODULE,
+            learning_rate=0.01,
+        )
+        spec = model_fn(batch, None, TRAIN, {})
+        session.run(tf.global_variables_initializer())
+        trained = {item.op.name: item for item in tf.trainable_variables("bert/")}
+        before = session.run(trained)
+        session.run(spec.train_op)
+        after = session.run(trained)
     first = tf.train.load_checkpoint(f"{MODULE}/variables/variables")
-    trained = [name for name in values if name.startswith("module/bert/")]
     assert len(trained) > 20
-    for name in trained:
-        before = first.get_tensor(name[len("module/") :])
-        assert 0 < np.abs(values[name] - before).max() < 1, name
-    assert not [name for name in values if name.startswith("module_1")]
-
-
-@pytest.mark.parametrize(
-    "options,named",
-    [
-        ({"recompute": True}, "module m"),
-        ({"precision": "bfloat16"}, "module m"),
-        ({"gradient_accumulation_steps": 2}, "--gradient_accumulation_steps=2"),
-    ],
-)
-def test_a_hub_module_is_not_asked_for_what_its_graph_cannot_do(options, named):
-    with pytest.raises(ValueError, match=named):
-        model_fn_of(albert_hub_module_handle="m", **options)
+    for name, value in before.items():
+        np.testing.assert_array_equal(value, first.get_tensor(name))
+        assert 0 < np.abs(after[name] - value).max() < 1, name
