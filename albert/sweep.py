@@ -15,22 +15,21 @@ commas, are combined: the table then has a row for each setting and marks the be
 You can also set every flag as an environment variable in capitals (DATA_DIR=glue); flags override
 variables. ALBERT_ROOT names the folder that google-research/albert's run_glue.sh works in: where
 nothing else is named, data is in ALBERT_ROOT/glue, results go to ALBERT_ROOT/output, and the model
-is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1.
+is that in ALBERT_ROOT, which INIT_CHECKPOINT may complete, or the released base_v1.
 
 All inputs are checked before the first run starts. Each run is a process of its own and has a
-folder with its log, output_dir/TASK/seed-N or output_dir/TASK/SETTING/seed-N. Started again, a
-sweep skips finished runs and continues the others. It writes results.txt, results.json and (with
-matplotlib) results.png to --output_dir, and for GLUE glue_submission.zip with the predictions of
-each task's best run.
+folder with its log, output_dir/TASK/seed-N or output_dir/TASK/SETTING/seed-N. If a run fails, the
+sweep stops. Started again, it skips finished runs and continues the others. It writes results.txt
+and results.json to --output_dir, and for GLUE glue_submission.zip with the predictions of each
+task's best run.
 """
 
 import os
-import sys
 from typing import Dict, Iterable, Mapping
 
 from albert.classification.settings import SweepFlags as Flags
 from albert.command_line import cli
-from albert.pretrained.settings import CONFIG_NAME, SPM_MODEL_NAME
+from albert.pretrained.settings import CONFIG_NAME
 from albert.util import files
 from albert.util import flags as flags_lib
 
@@ -44,26 +43,20 @@ def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> D
     root = environment.get("ALBERT_ROOT")
     if not root:
         return given
-    names = {"albert_config_file": CONFIG_NAME, "spm_model_file": SPM_MODEL_NAME}
-    paths = {flag: os.path.join(root, name) for flag, name in names.items()}
-    paths["vocab_file"] = os.path.join(root, "vocab.txt")
-    present = {flag: path for flag, path in paths.items() if files.gfile().exists(path)}
     derived = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
-    if "init_checkpoint" in given:
-        derived.update(present)
-    elif not {"model_dir", "albert_dir", "albert_hub_module_handle"} & set(given):
-        derived["model_dir"] = root if "albert_config_file" in present else "base_v1"
+    holds_model = files.gfile().exists(os.path.join(root, CONFIG_NAME))
+    named = ["model_dir", "albert_dir", "albert_hub_module_handle"]
+    named += ["init_checkpoint"] * (not holds_model)
+    if not set(named) & set(given):
+        derived["model_dir"] = root if holds_model else "base_v1"
     return {**derived, **given}
 
 
-def main(settings: Flags) -> int:
-    """Runs the script; the exit code is 1 if a run failed."""
+def main(settings: Flags) -> None:
+    """Runs the script."""
     from albert.classification import sweep
 
-    failed = sweep.sweep(settings)
-    for name, last_line in failed.items():
-        print(f"ERROR: {name}: {last_line}", file=sys.stderr)
-    return 1 if failed else 0
+    sweep.sweep(settings)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
+from typing import Callable, Iterable, List, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -112,39 +112,16 @@ def _text(lines: Iterable[str]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-class Submission(NamedTuple):
-    """A zip file for gluebenchmark.com."""
+def zip_glue_submission(zip_path: str, paths: Iterable[str]) -> List[str]:
+    """Packs files with GLUE's names into one zip file; returns the names that GLUE wants beside.
 
-    path: str
-    files: List[str]  # in the zip file
-    missing: List[str]  # what GLUE wants beside that
-
-
-def zip_glue_submission(zip_path: str, folders: Sequence[str]) -> Submission:
-    """Packs the GLUE files in the tasks' output folders into one zip file.
-
-    The same content gives the same bytes. Of files with one name the first is taken.
-
-    Raises:
-      ValueError: none of the files exists.
+    The same content gives the same bytes.
     """
-    found: Dict[str, str] = {}
-    for folder in folders:
-        for name in GLUE_SUBMISSION_FILES:
-            path = os.path.join(str(folder), name)
-            if os.path.exists(path):
-                found.setdefault(name, path)
-    if not found:
-        raise UserError(
-            f"No file for GLUE is in {', '.join(map(str, folders))}. Predict first, with "
-            "--do_predict."
-        )
+    contents = {os.path.basename(path): file_utils.read_bytes(path) for path in paths}
     with file_utils.atomic_path(zip_path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        for name in sorted(found):
-            with open(found[name], "rb") as stream:
-                archive.writestr(zipfile.ZipInfo(name), stream.read(), zipfile.ZIP_DEFLATED)
-    missing = [name for name in GLUE_SUBMISSION_FILES if name not in found]
-    return Submission(str(zip_path), sorted(found), missing)
+        for name in sorted(contents):
+            archive.writestr(zipfile.ZipInfo(name), contents[name], zipfile.ZIP_DEFLATED)
+    return [name for name in GLUE_SUBMISSION_FILES if name not in contents]
 
 
 # --------------------------------------------------------------------------------- texts to predict

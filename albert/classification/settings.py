@@ -95,8 +95,9 @@ SUITES = {
 }
 # Flags of run_classifier of which a sweep combines several values.
 GRID = (
+    *describe(shared.OptimizerFlags),
     *("max_seq_length", "train_batch_size", "train_step", "warmup_step", "num_train_epochs"),
-    *("warmup_proportion", "save_checkpoints_steps", "learning_rate", "precision", "padding"),
+    *("warmup_proportion", "save_checkpoints_steps", "precision", "padding"),
 )
 
 

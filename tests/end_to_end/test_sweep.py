@@ -41,7 +41,7 @@ def test_a_sweep_runs_from_any_folder_and_does_nothing_twice(tmp_path):
     shutil.copy(str(models.VOCABULARY), str(root / "30k-clean.model"))
 
     first = run_glue(tmp_path, ALBERT_ROOT="root", OUTPUT_DIR="out", SEEDS="7")
-    assert "[mrpc 7] " in first.stderr and "Trained steps 1 to 3" in first.stderr
+    assert "[mrpc, seed 7] " in first.stderr and "Trained steps 1 to 3" in first.stderr
     assert first.stdout == (tmp_path / "out" / "results.txt").read_text(encoding="utf-8")
     assert (tmp_path / "out" / "glue_submission.zip").exists()
 
