@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, race_utils, tokenization
-from albert.data import padded_batches
-from albert.race import features as race_features
+from albert import modeling, race_utils
 from albert.race import model
-from albert.runtimes import estimator as tf_estimator
-from tests.support import classification_data, golden_heads, race_data
+from tests.support import classification_data, golden_heads
 from tests.support.shared import needs_shared
 
 
@@ -77,58 +74,3 @@ def test_processor_prepares_texts_as_the_tokenizer_wants_them(tmp_path):
         assert f"{example.context_sentence}, {example.endings[2]}" == expected
         assert (example.example_id, example.label) == ("high1.txt", 2)
     assert processor.get_labels() == ["A", "B", "C", "D"]
-
-
-# ---------------------------------------------------------------------------------------------
-# Training.
-
-LENGTH = 64
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    folder = race_data.write_race(tmp_path_factory.mktemp("data"), splits=("dev",), passages=3)
-    path = str(tmp_path_factory.mktemp("records") / "records")
-    processor = race_utils.RaceProcessor(True, True, False, False)
-    tokenizer = tokenization.FullTokenizer(None, True, str(race_data.VOCABULARY))
-    race_utils.file_based_convert_examples_to_features(
-        processor.get_dev_examples(folder), processor.get_labels(), LENGTH, tokenizer, path, 24
-    )
-    return path
-
-
-def losses_of(file, padding="max", **settings):
-    """The losses and lengths of a training without dropout."""
-    config = modeling.AlbertConfig.from_dict(
-        dict(classification_data.CONFIG, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    )
-    model_fn = race_utils.model_fn_builder(
-        config, 4, None, 1e-2, 100, 0, False, False, LENGTH, 0.0, seed=5, **settings
-    )
-    input_fn = padded_batches.input_fn(
-        file,
-        race_features.feature_spec(LENGTH),
-        is_training=True,
-        batch_size=4,
-        padding=padded_batches.Padding(padding),
-        seed=5,
-    )
-    with tf.Graph().as_default(), tf.Session() as session:
-        tf.set_random_seed(5)
-        features = tf.data.make_one_shot_iterator(input_fn({})).get_next()
-        length = tf.shape(features["input_ids"])[2]
-        spec = model_fn(features, None, tf_estimator.ModeKeys.TRAIN, {})
-        session.run(tf.global_variables_initializer())
-        fetched = [session.run([spec.loss, length, spec.train_op])[:2] for _ in range(4)]
-    return [loss for loss, _ in fetched], [length for _, length in fetched]
-
-
-@pytest.mark.slow
-def test_padding_micro_batches_and_recomputation_change_no_loss(file):
-    full, lengths = losses_of(file)
-    cut, cut_lengths = losses_of(file, "longest")
-    assert set(lengths) == {LENGTH} and min(cut_lengths) < LENGTH
-    np.testing.assert_allclose(cut, full, atol=1e-5)
-    split, _ = losses_of(file, gradient_accumulation_steps=2, recompute=True)
-    np.testing.assert_allclose(split, full, atol=1e-4)
-    assert full[0] == pytest.approx(np.log(4), abs=0.1)

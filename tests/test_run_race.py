@@ -151,11 +151,9 @@ def test_each_question_gets_its_letter(folder, trained):
     assert {"eval_accuracy_middle", "eval_accuracy_high", "eval_loss"} <= set(results)
 
 
-@pytest.mark.parametrize("change", ["--max_qa_length=21", "--task_name=b"])
-def test_folder_of_another_run_is_refused(folder, trained, change):
-    name = change[2:].split("=")[0].replace("task_name", "task")
-    with pytest.raises(ValueError, match=f"another run.*{name}"):
-        run(folder, trained[0], change)
+def test_folder_of_another_run_is_refused(folder, trained):
+    with pytest.raises(ValueError, match="another run.*max_qa_length"):
+        run(folder, trained[0], "--max_qa_length=21")
 
 
 def test_loaded_model_chooses_as_the_script(folder, trained):

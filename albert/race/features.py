@@ -26,8 +26,7 @@ def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> batches
     input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
     """
     sequences = ("input_ids", "input_mask", "segment_ids")
-    shape = (num_choices, max_seq_length)
-    features = [batches.Feature(name, shape) for name in sequences]
+    features = [batches.Feature(name, (num_choices, max_seq_length)) for name in sequences]
     features += [batches.Feature(name, ()) for name in ("label_ids", "is_real_example")]
     return batches.FeatureSpec(features)
 
