@@ -258,9 +258,10 @@ def read_split(
                 problem = "no label" if text is None else f"the label {text[:60]!r} is unknown"
                 wanted = wording.listed(labels.names, 12) if labels.names else "numbers"
                 raise UserError(f"{row.where}: {problem}. Labels: {wanted}.")
-            guid = f"{split.role}-{row.number * len(found) + part}"
-            guid = guid if texts.guid in (None, "") else str(texts.guid)
-            examples.append(InputExample(guid, texts.text_a, texts.text_b, label))
+            guid = texts.guid
+            if guid in (None, ""):
+                guid = f"{split.role}-{row.number * len(found) + part}"
+            examples.append(InputExample(str(guid), texts.text_a, texts.text_b, label))
     if not examples:
         raise UserError(f"'{table.path}' holds no example for {split.name}.")
     notes["example with an empty text"] = sum(not item.text_a.strip() for item in examples)
@@ -270,13 +271,17 @@ def read_split(
 
 def find_files(split: Split, folders: Sequence[str]) -> List[Source]:
     """Returns the sources that the first folder with any has, with their paths."""
-    exists = files.gfile().exists
+    names = {source.file for source in split.sources}
     for folder in folders:
-        sources = [Source(os.path.join(folder, file), reading) for file, reading in split.sources]
-        found = [source for source in sources if exists(source.file) or parquet.find(source.file)]
-        if found:
-            return found
+        paths = {name: os.path.join(folder, name) for name in names}
+        there = {name for name, path in paths.items() if _exists(path)}
+        if there:
+            return [Source(paths[name], how) for name, how in split.sources if name in there]
     return []
+
+
+def _exists(path: str) -> bool:
+    return bool(parquet.find(path)) if "*" in path else files.gfile().exists(path)
 
 
 def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Reading, Table]:

@@ -80,9 +80,10 @@ def label_names(path: str) -> Dict[str, List[str]]:
     metadata = _read(path, lambda file: file.schema_arrow.metadata) or {}
     content = metadata.get(b"huggingface", b"{}").decode("utf-8")
     features = files.parse_json(content, f"'{path}':").get("info", {}).get("features", {})
-    labels = {name: item for name, item in features.items() if isinstance(item, dict)}
     return {
-        name: item["names"] for name, item in labels.items() if item.get("_type") == "ClassLabel"
+        name: item["names"]
+        for name, item in features.items()
+        if isinstance(item, dict) and item.get("_type") == "ClassLabel"
     }
 
 

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from albert.classification import tasks
-from tests.support import classification_data
 from tests.support.shared import needs_shared, shared_path
 
 GLUE_HEADERS = {
@@ -75,19 +74,6 @@ def test_a_declaration_is_consistent(name):
     recipe = task.recipe
     assert bool(recipe.train_step) != bool(recipe.num_train_epochs)
     assert 0 < recipe.learning_rate < 1e-3 and recipe.max_seq_length in (128, 256, 512)
-
-
-@pytest.mark.parametrize("name", list(classification_data.PUBLISHED_RECIPES))
-def test_recipes_of_glue_are_those_of_the_public_script(name):
-    recipe = tasks.get_task(name).recipe
-    assert classification_data.PUBLISHED_RECIPES[name] == (
-        recipe.warmup_step,
-        recipe.learning_rate,
-        recipe.train_step,
-        recipe.save_checkpoints_steps,
-        recipe.train_batch_size,
-    )
-    assert recipe.max_seq_length == 512
 
 
 def test_mnli_is_evaluated_on_both_dev_sets_the_matched_one_first():

@@ -83,12 +83,12 @@ def write_mrpc(folder: Any, *, train: int = 40, dev: int = 21, test: int = 13) -
     target = pathlib.Path(str(folder)) / "MRPC"
     target.mkdir(parents=True, exist_ok=True)
     for name, count in (("train", train), ("dev", dev), ("test", test)):
-        header = "index" if name == "test" else "Quality"
-        rows = [[header, "#1 ID", "#2 ID", "#1 String", "#2 String"]]
+        is_test = name == "test"
+        rows = [["index" if is_test else "Quality", "#1 ID", "#2 ID", "#1 String", "#2 String"]]
         for number in range(count):
             label = generator.randint(0, 1)
-            pair = [text(generator, "king" if label else "bird") for _ in range(2)]
-            rows.append([number if name == "test" else label, "1", "2", *pair])
+            pair = [text(generator, "king" if label else "bird") for _ in "ab"]
+            rows.append([number if is_test else label, 1, 2, *pair])
         write_rows(target / f"{name}.tsv", rows)
     return str(folder)
 
