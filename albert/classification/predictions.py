@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Callable, Iterable, List, Mapping, NamedTuple, Sequence
+from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
