@@ -18,10 +18,11 @@ from albert.classification.run import ClassifierTask, Prediction, Predictor
 from albert.pretrained import inference, model_vocabulary, released
 from albert.race.run import Answerer, RaceTask
 from albert.squad.run import Reader, SquadV1
+from albert.tagging.run import Tagger, TaggingTask
 from albert.training import fine_tuned
 from albert.training.task import Task
 
-__all__ = ["Answerer", "Prediction", "Predictor", "Reader", "load"]
+__all__ = ["Answerer", "Prediction", "Predictor", "Reader", "Tagger", "load"]
 
 
 # By the file that describes a model.
@@ -29,6 +30,7 @@ _KINDS: Dict[str, Any] = {
     ClassifierTask.description_name: Predictor,
     SquadV1.description_name: Reader,
     RaceTask.description_name: Answerer,
+    TaggingTask.description_name: Tagger,
 }
 AnyModel = Union[fine_tuned.Model, inference.Embedder]
 
@@ -52,7 +54,7 @@ def load(
 
     Returns:
       What the folder describes: a classifier (`predict`), a reader of SQuAD (`answer`, `predict`),
-      an answerer of RACE (the same), your task's model (`predict`), or else an encoder (`embed`,
+      an answerer of RACE (the same), a tagger (`tag`, `predict`), your task's model (`predict`), or else an encoder (`embed`,
       `predict`).
 
     Raises:

@@ -30,7 +30,7 @@ ORDER = (
     ("fine_tuning_utils", "checkpoints", "datasets"),
     ("pretrained",),
     ("training",),
-    ("pretraining", "classification", "squad", "race"),
+    ("pretraining", "classification", "squad", "race", "tagging"),
     ("conversion",),
     ("",),
     ("demo",),

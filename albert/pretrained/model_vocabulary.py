@@ -21,7 +21,7 @@ from albert.util.errors import UserError
 RECORD_NAME = "vocabulary.json"
 KEYS = ("spm_model_file", "vocab_file")
 # The task is known by which of them a folder has.
-_DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", RECORD_NAME)
+_DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", "tagging.json", RECORD_NAME)
 TYPES = dict.fromkeys(KEYS, ({"path": str, "sha256": str}, None))  # see files.check_types
 _ENDINGS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 

@@ -303,7 +303,7 @@ class FineTuning:
             _LOGGER.warning(
                 "The best checkpoint predicts %s for every example. Try a lower --learning_rate "
                 "than %g, more training steps or a longer warm-up, or another --seed.",
-                *(task.labels[predicted[0]], self.settings.learning_rate),
+                *(task.labels[predicted.flat[0]], self.settings.learning_rate),
             )
 
     def compare(self, metrics: Mapping[str, float], split: str) -> List[published.Comparison]:

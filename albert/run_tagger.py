@@ -1,0 +1,36 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Fine-tunes ALBERT to tag words, such as entities; evaluates and predicts.
+
+  python -m albert.run_tagger --data_dir=wnut --output_dir=output/wnut --albert_dir=base_v2 \\
+      --do_train --do_eval --do_predict
+
+--data_dir holds train, dev and test data: CoNLL files (a word a line with its tag, a blank line
+between sentences), JSON lines (`tokens`, `tags`), or the Parquet files of a hub. Tags are BIO or
+BIOES. Evaluation measures entities by seqeval and keeps the checkpoint with the best F1 as
+model.ckpt-best. The folder gets eval_results.txt, predictions.conll and predictions.jsonl.
+"""
+
+from albert.command_line import cli
+from albert.tagging.settings import TaggerFlags as Flags
+
+
+def tag(settings: Flags):
+    """Trains, evaluates, predicts and exports; returns training.fine_tuning.Outcome."""
+    from albert.tagging import run
+    from albert.training import fine_tuning
+
+    return fine_tuning.run(settings, run.TaggingTask)
+
+
+@cli.reads_flags(Flags)
+def main(settings: Flags) -> None:
+    """Runs the script, or this worker's part of it."""
+    from albert.tagging import run
+    from albert.training import fine_tuning
+
+    fine_tuning.main(settings, run.TaggingTask)
+
+
+if __name__ == "__main__":
+    cli.run(Flags, main, __doc__)

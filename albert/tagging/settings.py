@@ -1,0 +1,32 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The flags of run_tagger."""
+
+import dataclasses
+import functools
+from typing import Optional
+
+from albert.configs import flags as shared
+from albert.util.flags import flag
+
+_data = functools.partial(flag, group="Data")
+
+
+@dataclasses.dataclass(frozen=True)
+class TaggerFlags(shared.TaskFlags):
+    """The flags of run_tagger."""
+
+    data_dir: str = _data(None, "Folder of the data.", path=True, required=True)
+    train_file: Optional[str] = _data(None, "Training data in --data_dir; default: train.*.")
+    dev_file: Optional[str] = _data(None, "Data to evaluate on; default: dev.* or validation*.")
+    test_file: Optional[str] = _data(None, "Data to predict; default: test*.")
+    token_column: int = _data(0, "Column of the token in CoNLL files, from 0; -1 is the last.")
+    tag_column: int = _data(-1, "Column of the tag in CoNLL files, from 0; -1 is the last.")
+    max_seq_length: int = flag(128)
+    num_train_epochs: Optional[float] = flag(3.0)
+    warmup_proportion: Optional[float] = flag(0.1)
+    train_batch_size: int = flag(32)
+    keep_checkpoint_max: int = shared.keep_checkpoint_max()
+    export_dir: Optional[str] = flag(
+        None, "Export the best checkpoint into this folder.", path=True, group="Output"
+    )
