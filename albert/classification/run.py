@@ -82,6 +82,7 @@ class ClassifierTask(Task):
     settings: ClassifierFlags
     flags = ClassifierFlags
     description_name = "classifier.json"
+    actions = (*Task.actions, "predict_file")
     free_keys = ("columns",)
 
     def __init__(
@@ -116,12 +117,7 @@ class ClassifierTask(Task):
     @classmethod
     def check_flags(cls, settings: ClassifierFlags) -> None:  # type: ignore[override]
         """Checks that there is something to do, and data for it."""
-        names = ("do_train", "do_eval", "do_predict", "predict_file", "export_dir")
-        if not any(getattr(settings, name) for name in names):
-            raise UserError(
-                "Nothing to do: give some of --do_train, --do_eval, --do_predict, --predict_file "
-                "and --export_dir."
-            )
+        super().check_flags(settings)
         for name, other in _APART:
             if getattr(settings, name) and getattr(settings, other):
                 raise UserError(f"--{name} does not work with --{other}. Leave one of them out.")

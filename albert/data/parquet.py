@@ -80,11 +80,9 @@ def label_names(path: str) -> Dict[str, List[str]]:
     metadata = _read(path, lambda file: file.schema_arrow.metadata) or {}
     content = metadata.get(b"huggingface", b"{}").decode("utf-8")
     features = files.parse_json(content, f"'{path}':").get("info", {}).get("features", {})
-    return {
-        name: item["names"]
-        for name, item in features.items()
-        if isinstance(item, dict) and item.get("_type") == "ClassLabel"
-    }
+    # Of lists of labels, "feature" describes one.
+    items = {name: item.get("feature", item) for name, item in features.items() if "_type" in item}
+    return {name: item["names"] for name, item in items.items() if item["_type"] == "ClassLabel"}
 
 
 def _read(path: str, part: Callable[[Any], Any]) -> Any:

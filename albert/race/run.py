@@ -64,8 +64,7 @@ class RaceTask(Task):
     @classmethod
     def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
         """Checks what is to be done, the levels, the lengths and the feature files."""
-        if not (settings.do_train or settings.do_eval or settings.do_predict):
-            raise UserError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")
+        super().check_flags(settings)
         race_examples.levels_of(settings.high_only, settings.middle_only)
         race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
         uses: Dict[str, str] = {}

@@ -77,11 +77,7 @@ class SquadTask(Task):
     @classmethod
     def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
         """Checks that there is something to do, with its own file each, and that lengths fit."""
-        if not (settings.do_train or settings.do_predict or settings.export_dir):
-            raise UserError(
-                "Nothing to do: give some of --do_train, --do_predict (which evaluates too) and "
-                "--export_dir."
-            )
+        super().check_flags(settings)
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
             if getattr(settings, part) and not getattr(settings, name):
                 raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")

@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sentences with a tag for each word, as CoNLL, JSON lines or Parquet files have them.
 
-    read("wnut/train.conll")    # [Sentence(text="He left .", words=..., tags=("O", "O", "O"))]
+read("wnut/train.conll")    # [Sentence(text="He left .", words=..., tags=("O", "O", "O"))]
 """
 
 import itertools
 import os
 import re
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.util import files
 from albert.util.errors import UserError
 
 _BREAK = "-DOCSTART-"
-_NAMES = {"train": ("train",), "dev": ("dev", "validation", "valid"), "test": ("test",)}
-_ENDINGS = (".conll", ".txt", ".tsv", ".json", ".jsonl")
+_NAMES = {"dev": ("dev", "valid")}  # of splits that have several
+_ENDINGS = (".conll", ".txt", ".json", ".jsonl", parquet.ENDING)
 _WORD = re.compile(r"[^\W\u3400-\u9fff]+|\S")  # a Chinese character is a word
 
 
@@ -54,21 +54,19 @@ def of_words(words: Sequence[str], tags: Optional[Sequence[str]]) -> Sentence:
     return Sentence(" ".join(words), spans, None if tags is None else tuple(tags))
 
 
-def find(data_dir: str, split: str, name: Optional[str] = None) -> List[str]:
-    """Returns the files of a split; raises UserError if there is none."""
-    patterns = [name] if name else [f"{stem}{end}" for stem in _NAMES[split] for end in _ENDINGS]
-    patterns += [] if name else [f"{stem}-*{parquet.ENDING}" for stem in _NAMES[split]]
-    for pattern in patterns:
-        found = parquet.parts(os.path.join(data_dir, pattern))
-        if found:
-            return found
-    raise UserError(
-        f"--data_dir={data_dir} has no {' or '.join(patterns[:3])}. Name the file with "
-        f"--{split}_file."
-    )
+def find(data_dir: str, split: str) -> List[str]:
+    """Returns the files with a split's name in theirs; raises UserError if there is none."""
+    names = _NAMES.get(split, (split,))
+    paths = [path for ending in _ENDINGS for path in parquet.find(f"{data_dir}/*{ending}")]
+    found = [path for path in paths if any(name in os.path.basename(path) for name in names)]
+    if not found:
+        raise UserError(
+            f"--data_dir={data_dir} has no file *{names[0]}* that ends in {', '.join(_ENDINGS)}."
+        )
+    return found
 
 
-def read(path: str, *, token_column: int = 0, tag_column: int = -1) -> List[Sentence]:
+def read(path: str, token_column: int = 0, tag_column: int = -1) -> List[Sentence]:
     """Returns the sentences of a file.
 
     CoNLL: a line a word, blank lines and -DOCSTART- between sentences. JSON lines and Parquet:
@@ -78,40 +76,19 @@ def read(path: str, *, token_column: int = 0, tag_column: int = -1) -> List[Sent
       UserError: a line is not as it must be; file and line are named.
     """
     if path.endswith(parquet.ENDING):
-        names = parquet.label_names(path)
+        names = parquet.label_names(path).get("ner_tags", ())
         rows = enumerate(parquet.read_rows(path), 1)
-        return [_of_row(row, f"'{path}', row {n}", names) for n, row in rows]
-    lines = files.read_text(path).split("\n")
+        return [_of_row(row, f"'{path}', row {number}", names) for number, row in rows]
+    lines = enumerate([*files.read_text(path).split("\n"), ""], 1)
     if path.endswith((".json", ".jsonl")):
-        places = ((line, f"'{path}', line {n}") for n, line in enumerate(lines, 1) if line.strip())
-        return [_of_row(files.parse_json(line, place), place, {}) for line, place in places]
-    return list(_of_lines(path, lines, token_column, tag_column=tag_column))
-
-
-def _of_row(row: Any, place: str, names: Any) -> Sentence:
-    """The sentence of a JSON object or of a row."""
-    tokens = row.get("tokens") if isinstance(row, dict) else None
-    key = next((key for key in ("tags", "ner_tags") if isinstance(row, dict) and key in row), None)
-    tags = key and row[key]
-    if key and names.get(key):
-        tags = [names[key][number] for number in tags]
-    values = [*(tokens or [None]), *(tags or [])]
-    if not all(isinstance(value, str) for value in values):
-        raise UserError(f"{place} needs `tokens` and `tags`, two lists of texts.")
-    if tags and len(tags) != len(tokens):
-        raise UserError(f"{place} has {len(tokens)} tokens and {len(tags)} tags.")
-    return of_words(tokens, tags)
-
-
-def _of_lines(
-    path: str, lines: Sequence[str], token_column: int, *, tag_column: int
-) -> Iterator[Sentence]:
-    """The sentences of a CoNLL file."""
+        places = {f"'{path}', line {number}": line for number, line in lines if line.strip()}
+        return [_of_row(files.parse_json(line, place), place) for place, line in places.items()]
+    found = []
     words: List[str] = []
     tags: List[str] = []
-    for number, line in enumerate([*lines, ""], 1):
-        cells = line.split("\t") if "\t" in line else line.split()
-        if line.strip() and not line.startswith(_BREAK):
+    for number, line in lines:
+        cells = line.split()
+        if cells and cells[0] != _BREAK:
             try:
                 words.append(cells[token_column])
                 tags.append(cells[tag_column])
@@ -121,8 +98,18 @@ def _of_lines(
                     "--tag_column."
                 ) from None
         elif words:
-            yield of_words(words, tags)
+            found.append(of_words(words, tags))
             words, tags = [], []
+    return found
+
+
+def _of_row(row: Any, place: str, names: Sequence[str] = ()) -> Sentence:
+    """The sentence of a JSON object or of a row."""
+    files.check_types(row, {"tokens": list}, place)
+    tokens, tags = row["tokens"], row.get("tags", row.get("ner_tags"))
+    if tags is not None and len(tags) != len(tokens):
+        raise UserError(f"{place} has {len(tokens)} tokens and {len(tags)} tags.")
+    return of_words(tokens, tags and [names[tag] if names else tag for tag in tags])
 
 
 def entities(sentence: Sentence, tags: Sequence[str]) -> List[Entity]:

@@ -16,10 +16,9 @@ _data = functools.partial(flag, group="Data")
 class TaggerFlags(shared.TaskFlags):
     """The flags of run_tagger."""
 
-    data_dir: str = _data(None, "Folder of the data.", path=True, required=True)
-    train_file: Optional[str] = _data(None, "Training data in --data_dir; default: train.*.")
-    dev_file: Optional[str] = _data(None, "Data to evaluate on; default: dev.* or validation*.")
-    test_file: Optional[str] = _data(None, "Data to predict; default: test*.")
+    data_dir: str = _data(
+        None, "Folder with a train, a dev and a test file.", path=True, required=True
+    )
     token_column: int = _data(0, "Column of the token in CoNLL files, from 0; -1 is the last.")
     tag_column: int = _data(-1, "Column of the tag in CoNLL files, from 0; -1 is the last.")
     max_seq_length: int = flag(128)

@@ -18,6 +18,7 @@ from albert import fine_tuning_utils, tokenization
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache
 from albert.pretrained.network import SEQUENCES
+from albert.util.errors import UserError
 
 Outputs = Mapping[str, np.ndarray]  # what the head gives for each record, by name, [R, ...] each
 
@@ -34,6 +35,7 @@ class Task:
 
     Attributes:
       flags: the class of its flags.
+      actions: those that say what to do.
       description_name: JSON file in the output folder that says what was trained.
       best_metric, higher_is_better: the measurement that chooses the best checkpoint.
       metric_scale: what makes the measurements per cent.
@@ -47,6 +49,7 @@ class Task:
     """
 
     flags: Type[FineTuningFlags]
+    actions: Sequence[str] = ("do_train", "do_eval", "do_predict", "export_dir")
     name = ""
     description_name = ""
     best_metric = "eval_accuracy"
@@ -77,6 +80,10 @@ class Task:
     @classmethod
     def check_flags(cls, settings: FineTuningFlags) -> None:
         """Checks the flags against each other; raises UserError."""
+        known = settings.to_dict()
+        if not any(map(known.get, cls.actions)):
+            names = [f"--{name}" for name in cls.actions if name in known]
+            raise UserError(f"Nothing to do: give some of {', '.join(names)}.")
 
     def describe(self) -> Dict[str, Any]:
         """Returns what the description says, but for vocabulary and hub module."""
