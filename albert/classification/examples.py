@@ -12,6 +12,7 @@ Repairs are counted, and errors name file and line.
 
 import collections
 import dataclasses
+import functools
 import io
 import math
 import os
@@ -34,6 +35,7 @@ from albert.util import files, wording
 from albert.util.errors import UserError
 
 _ODD_SHARE = 0.01  # of the rows; with more a file is taken to be of another kind
+_JSON = (".json", ".jsonl", ".ndjson")
 Column = Any  # a number, from 0 or from the end, or the name in the header row
 
 # Cells that only a header row holds, in the places of texts and labels.
@@ -60,19 +62,6 @@ class InputExample:
 # ---------------------------------------------------------------------------------- declarations
 
 
-class Columns(NamedTuple):
-    """The columns of a TSV or CSV file. Named columns need a header."""
-
-    text_a: Column
-    text_b: Optional[Column] = None
-    label: Optional[Column] = None
-    guid: Optional[Column] = None  # None: "<split>-<row>"
-    filter: Optional[Column] = None  # rows with another value than `filter_value` are left out
-    filter_value: str = ""
-    header: Optional[bool] = None  # None: the first row decides
-    short_rows_are_skipped: bool = False
-
-
 class Texts(NamedTuple):
     """An example in a row."""
 
@@ -82,33 +71,36 @@ class Texts(NamedTuple):
     guid: Any = None
 
 
-class Fields(NamedTuple):
-    """The fields of the objects in a JSON-lines file, or the columns of a Parquet file.
+class Columns(NamedTuple):
+    """The columns of a TSV, CSV or Parquet file, or the fields of the objects in JSON lines.
 
-    A list of strings is joined by spaces.
-
-    `render` replaces this where a field is not the text itself: object -> examples. The names then
-    only say which fields there are.
+    In TSV and CSV files names need a header. A list of strings in a field is joined by spaces.
     """
 
-    text_a: str
-    text_b: Optional[str] = None
-    label: Optional[str] = "label"
-    guid: Optional[str] = None  # None: "<split>-<row>"; without effect if there is `render`
+    text_a: Column
+    text_b: Optional[Column] = None
+    label: Optional[Column] = None
+    guid: Optional[Column] = None  # None: "<split>-<row>"
+    filter: Optional[Column] = None  # rows with another value than `filter_value` are left out
+    filter_value: str = ""
+    header: Optional[bool] = None  # of TSV and CSV; None: the first row decides
+    short_rows_are_skipped: bool = False
+    # Makes examples of an object whose fields are not the texts themselves.
     render: Optional[Callable[[Mapping[str, Any]], List[Texts]]] = None
     # Where labels are numbers, counted from 0: their names. -1 stands for no label. Without them
     # those that a Parquet file has.
     label_names: Tuple[str, ...] = ()
 
 
-Reading = Union[Columns, Fields]
+Reading = Columns
+Fields = functools.partial(Columns, label="label")
 
 
 class Source(NamedTuple):
     """One way in which a split is distributed."""
 
     file: str  # below the task's folder; of Parquet files the name may be a pattern
-    reading: Reading
+    reading: Columns
 
 
 class Split(NamedTuple):
@@ -171,12 +163,10 @@ class Table(NamedTuple):
     blank_rows: int
 
 
-def read_table(path: str, is_json: Optional[bool] = None) -> Table:
-    """Returns the rows of a .csv, .parquet, TSV or JSON-lines file.
+def read_table(path: str) -> Table:
+    """Returns the rows of a .csv, .parquet, TSV or JSON-lines file; the path may be a pattern.
 
-    Args:
-      path: of Parquet, may be the pattern of its parts.
-      is_json: whether a file with another ending is JSON lines; None: if it begins with "{".
+    A file with another ending is JSON lines if it begins with "{".
 
     Raises:
       ValueError: the file is missing or empty, or is not of its kind; the line is named.
@@ -184,7 +174,7 @@ def read_table(path: str, is_json: Optional[bool] = None) -> Table:
     path = str(path)
     parts = parquet.parts(path) if path.endswith(parquet.ENDING) else []
     parts = parts or [path]
-    found = [(f"{part}:{line}", row) for part in parts for line, row in _rows(part, is_json)]
+    found = [(f"{part}:{line}", row) for part in parts for line, row in _rows(part)]
     rows = [
         Row(where, number, values)
         for number, (where, values) in enumerate(found)
@@ -195,7 +185,7 @@ def read_table(path: str, is_json: Optional[bool] = None) -> Table:
     return Table(path, parts, rows, len(found) - len(rows))
 
 
-def _rows(path: str, is_json: Optional[bool]) -> Iterable[Tuple[int, Any]]:
+def _rows(path: str) -> Iterable[Tuple[int, Any]]:
     """The number of each row's line, from 1, and the row."""
     if path.endswith(parquet.ENDING):
         return enumerate(parquet.read_rows(path), start=1)
@@ -203,7 +193,7 @@ def _rows(path: str, is_json: Optional[bool]) -> Iterable[Tuple[int, Any]]:
     if path.endswith(csv_rows.ENDING):
         return csv_rows.rows(io.StringIO(text, newline=""), path)
     lines = enumerate(text.replace("\r\n", "\n").rstrip("\n").split("\n"), start=1)
-    if text.lstrip().startswith("{") if is_json is None else is_json:
+    if path.endswith(_JSON) or text.lstrip()[:1] == "{" and not path.endswith(".tsv"):
         return (
             (number, line.strip() and _object(line, f"{path}:{number}")) for number, line in lines
         )
@@ -239,11 +229,9 @@ def read_split(
     """
     reading, table = _find_table(split, folders, advice)
     notes = collections.Counter({"blank line": table.blank_rows})
-    rows, names = table.rows, list(reading[:2])
-    if isinstance(reading, Columns):
+    rows, names = table.rows, [] if reading.render else list(reading[:2])
+    if isinstance(rows[0].values, list):
         reading, rows, names = _select_rows(reading, table, notes, split=split, labels=labels)
-    elif reading.render:
-        names = []
     label_names = _label_names(reading, table, labels)
     examples = []
     for row in rows:
@@ -284,15 +272,15 @@ def _exists(path: str) -> bool:
     return bool(parquet.find(path)) if "*" in path else files.gfile().exists(path)
 
 
-def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Reading, Table]:
+def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Columns, Table]:
     """The first source whose file exists and has the columns."""
     table, problem = None, ""
     for path, reading in find_files(split, folders):
         if table is None or table.path != path:
-            table = read_table(path, isinstance(reading, Fields))
-        if isinstance(reading, Fields):
-            return reading, table
+            table = read_table(path)
         first = table.rows[0].values
+        if isinstance(first, dict):
+            return reading, table
         if not split.needs_labels and not _has(first, reading.label):
             reading = reading._replace(label=None)
         missing = [name for name in reading[:5] if isinstance(name, str) and name not in first]
@@ -368,15 +356,15 @@ def _has_header(columns: Columns, cells: Sequence[str], labels: Labels) -> bool:
     return columns.header is None and any(word.lower() in _HEADER_WORDS for word in words)
 
 
-def _texts_of(row: Row, reading: Reading) -> List[Texts]:
+def _texts_of(row: Row, columns: Columns) -> List[Texts]:
     """The examples of a row."""
     values = row.values
-    text_a, text_b, label, guid = reading[:4]
-    if isinstance(reading, Columns):
-        return [Texts(*(None if place is None else values[place] for place in reading[:4]))]
+    text_a, text_b, label, guid = columns[:4]
+    if isinstance(values, list):
+        return [Texts(*(None if place is None else values[place] for place in columns[:4]))]
     try:
-        if reading.render:
-            return reading.render(values)
+        if columns.render:
+            return columns.render(values)
         second = None if text_b is None else text_of(values[text_b])
         return [Texts(text_of(values[text_a]), second, values.get(label), values.get(guid))]
     except (LookupError, TypeError, ValueError) as error:
@@ -396,12 +384,11 @@ def text_of(value: Any) -> str:
 # ---------------------------------------------------------------------------------------- labels
 
 
-def _label_names(reading: Reading, table: Table, labels: Labels) -> Sequence[str]:
+def _label_names(columns: Columns, table: Table, labels: Labels) -> Sequence[str]:
     """The names of labels that are numbers; () where the task's own labels are these numbers."""
-    declared = getattr(reading, "label_names", ())
-    if declared or not table.path.endswith(parquet.ENDING):
-        return declared
-    names = parquet.label_names(table.files[0]).get(reading.label, ())
+    if columns.label_names or not table.path.endswith(parquet.ENDING):
+        return columns.label_names
+    names = parquet.label_names(table.files[0]).get(columns.label, ())
     own, numbers = set(labels.names), set(map(str, range(len(names))))
     return () if own <= numbers and not (own and own <= set(names)) else names
 

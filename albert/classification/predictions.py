@@ -19,10 +19,8 @@ import numpy as np
 from albert.classification import examples as labelled_examples
 from albert.classification.examples import (
     Columns,
-    Fields,
     InputExample,
     Labels,
-    Reading,
     Source,
     Split,
     Table,
@@ -178,11 +176,11 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     return data
 
 
-def _find_reading(task: Task, table: Table) -> Reading:
+def _find_reading(task: Task, table: Table) -> Columns:
     """How to read a file whose layout is not declared; ValueError if the texts are not found."""
     first, width = table.rows[0].values, 1 + task.is_pair
     own = [source.reading for split in task.splits for source in split.sources]
-    rendered = [reading for reading in own if isinstance(reading, Fields) and reading.render]
+    rendered = [reading for reading in own if reading.render]
     if rendered and isinstance(first, dict) and rendered[0].text_a in first:
         return rendered[0]._replace(label=None, render=_without_label(rendered[0].render))
     plain = [reading[:width] for reading in own if reading not in rendered]
@@ -190,8 +188,7 @@ def _find_reading(task: Task, table: Table) -> Reading:
         if all(isinstance(name, str) and name in first for name in texts):
             guids = [reading.guid for reading in own] + list(_GUID_NAMES)
             guid = next((name for name in guids if isinstance(name, str) and name in first), None)
-            kind = Fields if isinstance(first, dict) else Columns
-            return kind(*texts)._replace(label=None, guid=guid)
+            return Columns(*texts)._replace(guid=guid)
     last, labels = table.rows[-1].values, Labels(task.labels, task.label_aliases)
     if isinstance(first, list):
         # Two columns may be a text and its label.
@@ -199,7 +196,7 @@ def _find_reading(task: Task, table: Table) -> Reading:
         if is_plain and not (task.is_pair and _is_label(last, 1, labels)):
             return Columns(*range(width))
         for reading in own:  # the task's own numbered columns, where the label is in its place
-            if isinstance(reading, Columns) and _fits(reading, last, labels):
+            if _fits(reading, last, labels):
                 return reading._replace(label=None, guid=None, header=None)
     names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
     raise UserError(

@@ -13,7 +13,6 @@ from albert.classification.examples import (
     Columns,
     Fields,
     Labels,
-    Reading,
     Source,
     Split,
     Texts,
@@ -219,13 +218,13 @@ def _task(
     labels: Labels,
     recipe: Recipe,
     *,
-    hub: Fields,
+    hub: Columns,
     glue_name: str = "",
     glue_test: Sequence[Columns] = (),
     folders: Tuple[str, ...] = (),
     stems: Optional[Stems] = None,
     metrics: Tuple[str, ...] = ("eval_accuracy",),
-    **readings: Sequence[Reading],
+    **readings: Sequence[Columns],
 ) -> Task:
     """A task, of GLUE if it has a name there, or else by default in the files of CLUE.
 

@@ -102,7 +102,7 @@ def test_short_rows_are_skipped_up_to_a_limit_where_some_are_known(tmp_path):
         ('{"text": "a"}', Fields("text"), BINARY, ":1: no label"),
         ('{"text": "a", "label": 2}', Fields("text"), BINARY, ":1: .*'2'"),
         ('{"text": "a", "label": 1}\n{"a": ', Fields("text"), BINARY, ":2 .*JSON"),
-        ("[2]", Fields("text"), BINARY, ":1 "),
+        ('{"text": "a", "label": 1}\n[2]', Fields("text"), BINARY, ":2 "),
         ("", BY_NAME, BINARY, "' is empty"),
         ("a\tb\n", BY_NAME, BINARY, "' .*'text_a'"),
         ("a\t0\n中文\t1\n".encode("gb18030"), SINGLE, BINARY, "', line 2"),
