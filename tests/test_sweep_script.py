@@ -22,7 +22,7 @@ esac
 """
 
 
-def write_python(path, code):
+def write_python(path, code=0):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(PYTHON.format(code=code), encoding="utf-8")
     path.chmod(0o755)
@@ -34,14 +34,9 @@ def checkout(tmp_path):
     """A clean checkout, on a machine without any Python."""
     folder = tmp_path / "checkout"
     shutil.copytree(str(ROOT / "tools"), str(folder / "tools"))
-    for name in (
-        "run_glue.sh",
-        "run_clue.sh",
-        "demo_albert",
-        "requirements.txt",
-        "requirements-dev.txt",
-    ):
-        shutil.copy(str(ROOT / name), str(folder / name))
+    for pattern in ("run_*.sh", "demo_albert", "requirements*.txt"):
+        for path in ROOT.glob(pattern):
+            shutil.copy(str(path), str(folder))
     (tmp_path / "bin").mkdir()
     for name in TOOLS:
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
@@ -49,55 +44,44 @@ def checkout(tmp_path):
 
 
 def run(checkout, *arguments, script="run_glue.sh", **variables):
-    return subprocess.run(
+    """What a script prints."""
+    done = subprocess.run(
         ["sh", str(checkout / script), *arguments],
         env=dict(variables, PATH=str(checkout.parent / "bin"), HOME=str(checkout)),
-        capture_output=True,
-        text=True,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
         timeout=60,
     )
+    return done.stdout.strip()
 
 
-def complete(checkout, runtime):
-    """Marks an environment as complete."""
-    content = (checkout / "requirements.txt").read_text().partition("# extra: parquet")[0]
-    content += "tensorflow==2.15.1\ntensorflow-hub<0.16\n"
-    done = subprocess.run(["cksum"], input=content, capture_output=True, text=True)
-    (checkout / ".venv" / runtime / "complete").write_text(done.stdout)
-
-
-def test_the_active_python_is_taken_if_it_can_import_the_package(checkout):
-    active = write_python(checkout.parent / "bin" / "python3", code=0)
-    write_python(checkout / ".venv" / "tf2" / "bin" / "python", code=0)
-    complete(checkout, "tf2")
-    for suite in ("glue", "clue"):
-        done = run(checkout, "--tasks=rte", "--help", script=f"run_{suite}.sh")
-        started = f"taken: {active} -m albert.sweep --suite={suite} --tasks=rte --help"
-        assert done.stdout.strip() == started, done.stderr
-    named = write_python(checkout / "my python", code=0)
-    assert str(named) in run(checkout, PYTHON=str(named)).stdout
-
-
-def test_the_demo_has_a_name_of_its_own(checkout):
-    active = write_python(checkout.parent / "bin" / "python3", code=0)
-    arguments = ["finetuning", "-d", "bf16"]
-    done = run(checkout, *arguments, script="demo_albert")
-    assert done.stdout.split() == ["taken:", str(active), "-m", "albert.demo", *arguments]
-    assert os.access(str(ROOT / "demo_albert"), os.X_OK)
-
-
-@pytest.mark.parametrize("script", ["run_glue.sh", "run_clue.sh", "demo_albert"])
-def test_a_link_to_a_script_runs_it(checkout, script):
-    write_python(checkout.parent / "bin" / "python3", code=0)
+@pytest.mark.parametrize(
+    "script, module",
+    [
+        ("run_glue.sh", "albert.sweep --suite=glue"),
+        ("run_clue.sh", "albert.sweep --suite=clue"),
+        ("demo_albert", "albert.demo"),
+    ],
+)
+def test_the_active_python_runs_a_script_that_may_be_a_link(checkout, script, module):
+    active = write_python(checkout.parent / "bin" / "python3")
+    started = f"-m {module} --tasks=rte -d bf16"
+    arguments = ["--tasks=rte", "-d", "bf16"]
+    assert run(checkout, *arguments, script=script) == f"taken: {active} {started}"
     (checkout.parent / "bin" / "readlink").symlink_to(shutil.which("readlink"))
     (checkout.parent / "elsewhere").symlink_to(checkout / script)
-    assert "taken: " in run(checkout.parent / "checkout", script="../elsewhere").stdout
+    assert run(checkout, *arguments, script="../elsewhere") == f"taken: {active} {started}"
+    named = write_python(checkout / "my python")
+    assert str(named) in run(checkout, script=script, PYTHON=str(named))
+    assert os.access(str(ROOT / "demo_albert"), os.X_OK)
 
 
 def test_an_environment_is_taken_only_when_it_is_complete(checkout):
     write_python(checkout.parent / "bin" / "python3", code=1)
-    made = write_python(checkout / ".venv" / "tf2" / "bin" / "python", code=0)
-    half_made = run(checkout)
-    assert half_made.returncode != 0 and "taken" not in half_made.stdout
-    complete(checkout, "tf2")
-    assert f"taken: {made} " in run(checkout).stdout
+    made = write_python(checkout / ".venv" / "tf2" / "bin" / "python")
+    assert "taken" not in run(checkout)
+    content = (checkout / "requirements.txt").read_text().partition("# extra: parquet")[0]
+    content += "tensorflow==2.15.1\ntensorflow-hub<0.16\n"
+    done = subprocess.run(["cksum"], input=content.encode(), stdout=subprocess.PIPE)
+    (checkout / ".venv" / "tf2" / "complete").write_bytes(done.stdout)
+    assert f"taken: {made} " in run(checkout)

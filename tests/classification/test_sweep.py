@@ -23,24 +23,20 @@ from tests.support import fine_tuned_models as models
 
 # Stands in for run_classifier: leaves what a run leaves, and fails for seed 13.
 RUNNER = """#!{python}
-import json, os, sys
+import json, pathlib, sys
 flags = dict(item[2:].partition("=")[::2] for item in sys.argv[3:])
 print("starting", flags["task_name"], flush=True)
-task, seed, folder = flags["task_name"], int(flags["seed"]), flags["output_dir"]
-with open(os.path.join(folder, "started"), "a") as stream:
+task, seed, folder = flags["task_name"], int(flags["seed"]), pathlib.Path(flags["output_dir"])
+with open(folder / "started", "a") as stream:
     stream.write("x")
 if seed == 13:
     sys.exit("ERROR: unlucky")
-if flags["do_train"] == "True":
-    summary = {{"task": task, "seed": seed, "metric": "eval_accuracy",
-               "metrics": {{"eval_accuracy": seed / 10}}}}
-    with open(os.path.join(folder, "run_summary.json"), "w") as stream:
-        json.dump(summary, stream)
-else:
-    assert os.path.isdir(os.path.dirname(flags["checkpoint"])), flags["checkpoint"]
+summary = {{"task": task, "seed": seed, "metric": "eval_accuracy"}}
+summary["metrics"] = {{"eval_accuracy": seed / 10}}
+(folder / "run_summary.json").write_text(json.dumps(summary))
+assert task != "ax" or pathlib.Path(flags["checkpoint"]).parent.is_dir()
 name = {{"mrpc": "MRPC", "mnli": "MNLI-m", "ax": "AX"}}[task]
-with open(os.path.join(folder, name + ".tsv"), "w") as stream:
-    stream.write(f"{{task}} {{seed}}")
+(folder / f"{{name}}.tsv").write_text(f"{{task}} {{seed}}")
 """
 
 
@@ -128,22 +124,6 @@ def test_plan_predicts_ax_by_mnli_of_the_same_setting_and_seed(make):
     assert flags.checkpoint == os.path.join(plan[7].folder, "model.ckpt-best")
 
 
-@pytest.mark.slow
-def test_plan_does_not_predict_a_task_without_test_data(make, tmp_path):
-    """As the published data of several Chinese tasks comes."""
-    news = {"label": "102", "label_desc": "news_entertainment", "sentence": "the king"}
-    pair = {"sentence1": "the king", "sentence2": "a king", "label": "0"}
-    tasks = {"tnews": (news, ["train", "dev"]), "AFQMC": (pair, ["train", "dev", "test"])}
-    for folder, (row, names) in tasks.items():
-        (tmp_path / "clue" / folder).mkdir(parents=True)
-        for name in names:
-            path = tmp_path / "clue" / folder / f"{name}.json"
-            path.write_text(json.dumps(dict(row, keywords="")) + "\n", encoding="utf-8")
-    plan = sweep.make_plan(make("--suite=clue", f"--data_dir={tmp_path / 'clue'}"))
-    predicted = {run.task.name: flags_of(run).do_predict for run in plan}
-    assert predicted == {"tnews": False, "afqmc": True}
-
-
 @pytest.mark.parametrize("name", sorted(classification_data.PUBLISHED_RECIPES))
 def test_recipe_flags_are_the_published_ones(name):
     flags = sweep.recipe_flags(classifier_tasks.get_task(name), {}, 5000)
@@ -203,12 +183,6 @@ def test_a_custom_task_is_planned_with_its_flags(make, data_dir):
     assert (flags.task_name, flags.labels, flags.header) == ("custom", "0,1", True)
     assert (flags.train_step, flags.learning_rate, flags.train_batch_size) == (5, 2e-5, 32)
     assert (flags.recompute, flags.log_steps) == (True, 3)
-
-
-def test_random_weights_need_a_configuration_in_place_of_the_folder(make, model_dir):
-    named = [f"--albert_config_file={model_dir}/albert_config.json", "--model_dir="]
-    plan = sweep.make_plan(make(*named, f"--spm_model_file={models.VOCABULARY}", "--tasks=mrpc"))
-    assert (flags_of(plan[0]).albert_dir, flags_of(plan[0]).init_checkpoint) == (None, None)
 
 
 # ---- Refusals: before anything is started.
@@ -295,9 +269,12 @@ def test_sweep_refuses_other_settings_and_data_in_the_same_folder(make, tmp_path
 
 
 def test_a_dry_run_shows_the_commands_and_starts_none(make, tmp_path, fake_runs, capsys):
-    sweep.sweep(make("--tasks=mrpc", "--dry_run"))
+    data = classification_data.write_mrpc(tmp_path)
+    (tmp_path / "MRPC" / "test.tsv").unlink()  # as the published data of several tasks comes
+    sweep.sweep(make(f"--data_dir={data}", "--dry_run"))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "# mrpc, seed 12345: to do" and "--task_name=mrpc" in lines[1]
+    assert "--do_predict=False" in lines[1]
     assert not (tmp_path / "out").exists()
 
 
@@ -305,9 +282,8 @@ def test_a_dry_run_shows_the_commands_and_starts_none(make, tmp_path, fake_runs,
 
 
 def result(task, seed, value, *, metric="eval_accuracy", setting="", model=None, **metrics):
-    metrics.update({metric: value, "eval_loss": metrics.get("eval_loss", 0.5)})
     about = {"task": task, "seed": seed, "setting": setting, "model": model}
-    return dict(about, metric=metric, metrics=metrics)
+    return dict(about, metric=metric, metrics={metric: value, "eval_loss": 0.5, **metrics})
 
 
 def test_table_has_mean_and_deviation_over_seeds():
@@ -327,19 +303,13 @@ def test_table_has_mean_and_deviation_over_seeds():
 
 @pytest.mark.parametrize("metric, best", [("eval_accuracy", "b"), ("MSE", "a")])
 def test_table_marks_the_setting_with_the_best_mean(metric, best):
-    scores = {"a": (0.1, 0.6), "b": (0.4, 0.5), "c": (0.3, 0.4), "d": (math.nan, 0.9)}
+    scores = {"a": (0.1, 0.6), "b": (0.4, 0.5), "c": (0.3, 0.5), "d": (math.nan, 0.9)}
     runs = [
         result("custom", seed, value, metric=metric, setting=f"x={name}")
         for name, values in scores.items()
         for seed, value in enumerate(values)
     ]
-    text, content = sweep.tabulate(runs)
-    expected = [0.35, 0.45, 0.35, math.nan]
-    if metric == "MSE":
-        runs[5]["metrics"]["MSE"], expected[2] = 0.5, 0.4
-        text, content = sweep.tabulate(runs)
-    means = [row["mean"] for row in content["rows"]]
-    assert means == pytest.approx(expected, nan_ok=True)
+    text, _ = sweep.tabulate(runs)
     marked = [line.split("  ")[0] for line in text.splitlines() if "(best)" in line]
     assert marked == [f"custom, x={best} (best)"]
 
