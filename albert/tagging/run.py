@@ -11,7 +11,6 @@ Dimensions: B batch, S sequence, H hidden, L labels.
 import json
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
@@ -149,7 +148,6 @@ class TaggingTask(Task):
             "recall": float(metrics.recall_score(*pair, zero_division=0)),
             "f1": float(metrics.f1_score(*pair, zero_division=0)),
             "eval_accuracy": float(metrics.accuracy_score(*pair)),
-            "eval_loss": float(np.mean(outputs["per_example_loss"])),
         }
 
     def predictions(

@@ -244,7 +244,10 @@ class FineTuning:
         outputs, metrics = {}, {}
         for number, split in enumerate(self.task.splits("dev")):
             outputs[split] = self.outputs(checkpoint, split)
-            found = self.task.measure(self._features(split).examples, outputs[split])
+            found = dict(self.task.measure(self._features(split).examples, outputs[split]))
+            if "per_example_loss" in outputs[split]:
+                loss = np.mean(outputs[split]["per_example_loss"], dtype=np.float64)
+                found.setdefault("eval_loss", float(loss))
             suffix = split[len("dev") :] if number else ""
             metrics.update({name + suffix: value for name, value in found.items()})
         self._has_news = True
