@@ -3,7 +3,6 @@
 """The script run_race: flags, files, and what it says to mistakes."""
 
 import json
-import pathlib
 
 import numpy as np
 import pytest
