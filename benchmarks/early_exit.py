@@ -84,7 +84,7 @@ def main(arguments):
         )
     if arguments.ordinary_dir:
         models["ordinary"] = predictor.Predictor(arguments.ordinary_dir, **options)
-    depth = models["all layers"].classifier.config.num_hidden_layers
+    depth = models["all layers"].setup.config.num_hidden_layers
     answers = {name: model.predict(texts) for name, model in models.items()}
     seconds = measure(models, texts, arguments)
     print(f"{metric} of {len(texts)} texts; {arguments.clock} time, batches of", end=" ")

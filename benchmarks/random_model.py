@@ -38,7 +38,9 @@ def write(config_name, spm_model_file, folder):
     import tensorflow.compat.v1 as tf
 
     from albert import modeling
-    from albert.classification import model_folder
+    from albert.classification.run import ClassifierTask
+    from albert.pretrained.saved_model import Inputs
+    from albert.training import fine_tuned
     from albert.util import files
 
     size = sentencepiece.SentencePieceProcessor(spm_model_file).GetPieceSize()
@@ -46,17 +48,24 @@ def write(config_name, spm_model_file, folder):
     config_path = os.path.join(folder, "albert_config.json")
     files.atomic_write_json(config_path, configuration(config_name, size))
     vocabulary = os.path.abspath(spm_model_file)
-    classifier = model_folder.FineTunedClassifier(
-        *(modeling.AlbertConfig.from_json_file(config_path), "", "custom", ("no", "yes")),
-        *(False, 128, True, vocabulary, None),
-        is_pair=True,
-    )
-    for name, content in model_folder.portable_files(classifier).items():
+    description = {
+        "format_version": 1,
+        "task": "custom",
+        "labels": ["no", "yes"],
+        "is_regression": False,
+        "is_pair": True,
+        "max_seq_length": 128,
+        "do_lower_case": True,
+    }
+    config = modeling.AlbertConfig.from_json_file(config_path)
+    paths = {"spm_model_file": vocabulary}
+    contents = fine_tuned.portable_files("classifier.json", description, paths, config=config)
+    for name, content in contents.items():
         with open(os.path.join(folder, name), "wb") as stream:
             stream.write(content)
     with tf.Graph().as_default(), tf.Session() as session:
-        inputs = [tf.zeros([1, 4], tf.int32)] * len(model_folder.Inputs._fields)
-        model_folder.build_outputs(classifier, model_folder.Inputs(*inputs))
+        inputs = [tf.zeros([1, 4], tf.int32)] * len(Inputs._fields)
+        fine_tuned.open_folder(ClassifierTask, folder).serving_outputs(Inputs(*inputs))
         session.run(tf.global_variables_initializer())
         tf.train.Saver().save(session, os.path.join(folder, "model.ckpt-best"))
 

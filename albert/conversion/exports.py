@@ -127,6 +127,9 @@ class _Kind:
 class _Classifier(_Kind):
     kind = classifier.Predictor
 
+    def files(self) -> Dict[str, bytes]:
+        return self.ours[0].setup.portable_files(early_exit=False)
+
     def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
         task = self.ours[0].task
         return onnx_model.classifier(

@@ -596,8 +596,8 @@ def tpu_outputs(
     settings: TrainingFlags,
     model_fn: ModelFn,
     input_fn: InputFn,
-    checkpoint: str,
     *,
+    checkpoint: str,
     batch_size: int,
 ) -> Dict[str, np.ndarray]:
     """Returns a checkpoint's predictions on a TPU for all examples, [N, ...] each, in their order.

@@ -277,7 +277,7 @@ class FineTuning:
         if settings.use_tpu:
             input_fn = self.input_fn(records.path, size)
             return estimators.tpu_outputs(
-                settings, self.model_fn(), input_fn, checkpoint, batch_size=size
+                settings, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
         if self._network is None:
             self._network = self.setup.network(size)
