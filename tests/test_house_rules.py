@@ -16,7 +16,7 @@ from tools import size
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 60
 MOST_POSITIONAL = 3
-MOST_MODULES_AT_THE_TOP = 32
+MOST_MODULES_AT_THE_TOP = 33
 MOST_MODULES_IN_A_FOLDER = 13
 
 # Folders of albert/ and the modules at its top that they may import, from the ground up: a module

@@ -1,0 +1,137 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tags of words: files, records, and what the script and a program say."""
+
+import json
+
+import pytest
+from seqeval import metrics
+
+import albert
+from albert import run_tagger, tokenization
+from albert.tagging import run as tagging
+from albert.tagging import sentences
+from albert.training import evaluation
+from albert.util import flags as flags_lib
+from tests.support import classification_data
+
+TAGS = ("B-PER", "I-PER", "O", "S-LOC")
+WORDS = ("the", "king", "left", "Rome")
+CONLL = "-DOCSTART- O\n\n" + "".join(f"{w} x {t}\n" for w, t in zip(WORDS, TAGS))
+
+
+def write(path, content):
+    path.write_text(content, encoding="utf-8")
+    return str(path)
+
+
+def parquet_file(path, names):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    numbers = [list(names).index(tag) for tag in TAGS]
+    table = pyarrow.table({"id": ["0"], "tokens": [list(WORDS)], "ner_tags": [numbers]})
+    label = {"names": list(names), "_type": "ClassLabel"}
+    features = {"ner_tags": {"feature": label, "_type": "Sequence"}}
+    content = json.dumps({"info": {"features": features}})
+    parquet.write_table(table.replace_schema_metadata({"huggingface": content}), str(path))
+    return str(path)
+
+
+def test_read_gives_the_same_sentence_from_every_format(tmp_path):
+    line = json.dumps({"tokens": WORDS, "tags": TAGS})
+    paths = [
+        write(tmp_path / "a.conll", CONLL),
+        write(tmp_path / "b.txt", CONLL.replace(" ", "\t") + "\n\n"),
+        write(tmp_path / "c.jsonl", line + "\n\n"),
+    ]
+    paths.append(parquet_file(tmp_path / "d.parquet", sorted(TAGS)))
+    for path in paths:
+        (found,) = sentences.read(path)
+        assert found == sentences.of_words(WORDS, TAGS), path
+    assert sentences.read(paths[0], 1, 0)[0].tags == WORDS
+    assert sentences.find(str(tmp_path), "c") == paths[0:1] + paths[2:3]
+
+
+@pytest.mark.parametrize(
+    "name, content, words",
+    [
+        ("a.conll", "king B-PER\n\nking\n", "line 3"),
+        ("a.jsonl", '{"tokens": ["a"]}\n{"tags": []}\n', "line 2.*tokens"),
+        ("a.jsonl", '{"tokens": ["a"], "tags": []}\n', "line 1.*1 tokens and 0 tags"),
+    ],
+)
+def test_read_names_file_and_line_of_wrong_data(tmp_path, name, content, words):
+    path = write(tmp_path / name, content)
+    with pytest.raises(ValueError, match=f"{name}.*{words}"):
+        for sentence in sentences.read(path, 0, 1):
+            assert sentence
+
+
+def test_entities_have_the_characters_of_the_text():
+    text = "He  saw Rome, and 東京."
+    words = [text[start:end] for start, end in sentences.of_text(text).words]
+    assert words == ["He", "saw", "Rome", ",", "and", "東", "京", "."]
+    tags = ["O", "O", "S-LOC", "O", "O", "B-LOC", "E-LOC", "O"]
+    found = sentences.entities(sentences.of_text(text), tags)
+    assert [(one.type, one.text) for one in found] == [("LOC", "Rome"), ("LOC", "東京")]
+    assert all(text[one.start : one.end] == one.text for one in found)
+
+
+@pytest.mark.parametrize("length", [4, 9, 64])
+def test_encode_gives_each_word_one_place(length):
+    flags = run_tagger.Flags(max_seq_length=length)
+    tokenizer = tokenization.FullTokenizer(None, True, str(classification_data.VOCABULARY))
+    task = tagging.TaggingTask(flags, tokenizer, {"labels": ["O", "B-PER"]})
+    words = ["the", "\u200b", *["wonderfulness"] * 5, "king"]
+    tags = ["O", *["B-PER"] * 7]
+    examples = [sentences.of_words(words, tags), sentences.of_words(["a"], None)]
+    records = task.encode(examples, False).records
+    labels = [number for record in records for number in record["label_ids"] if number]
+    assert labels == [1, *[2] * 7, 1]
+    assert (len(records) > 2) == (length < 64)
+    for record in records:
+        assert {len(record[name]) for name in task.sequences} == {length}
+        ends = sum(record["input_mask"]) - 1
+        assert record["input_ids"][0] == 2 and record["input_ids"][ends] == 3
+
+
+@pytest.mark.slow
+def test_tagger_learns_and_answers_as_the_script_predicts(tmp_path):
+    rows = [("B-PER", "king"), ("O", "went"), ("O", "to"), ("S-LOC", "river")]
+    lines = []
+    for start in range(8):
+        lines += [f"{rows[(start + n) % 4][1]} {rows[(start + n) % 4][0]}\n" for n in range(6)]
+        lines.append("\n")
+    for split in ("train", "dev", "test"):
+        write(tmp_path / f"my_{split}.conll", "".join(lines))
+    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    config = classification_data.write_config(
+        tmp_path, hidden_size=32, intermediate_size=64, **no_dropout
+    )
+    arguments = [
+        *("--do_train", "--do_eval", "--do_predict", f"--data_dir={tmp_path}"),
+        *(f"--output_dir={tmp_path / 'out'}", f"--albert_config_file={config}"),
+        *(f"--spm_model_file={classification_data.VOCABULARY}", "--max_seq_length=16"),
+        *("--train_batch_size=8", "--num_train_epochs=100", "--learning_rate=3e-3"),
+        *("--save_checkpoints_steps=50", "--nouse_xla", f"--export_dir={tmp_path / 'export'}"),
+    ]
+    outcome = run_tagger.tag(flags_lib.parse(run_tagger.Flags, arguments))
+    right = [list(one.tags) for one in sentences.read(str(tmp_path / "my_dev.conll"))]
+    written = sentences.read(str(tmp_path / "out" / "predictions.conll"))
+    found = [list(one.tags) for one in written]
+    assert outcome.metrics["f1"] == metrics.f1_score(right, found) > 0.9
+    assert evaluation.read_results(str(tmp_path / "out"))[-1].metrics["f1"] > 0.9
+    words = [[one.text[start:end] for start, end in one.words] for one in written]
+    with albert.load(str(tmp_path / "out")) as model:
+        assert [one.tags for one in model.predict(words)] == found
+        tagged = model.tag("king went to river")
+    assert [(one.type, one.start, one.end) for one in tagged.entities] == [
+        ("PER", 0, 4),
+        ("LOC", 13, 18),
+    ]
+    with open(str(tmp_path / "out" / "predictions.jsonl"), encoding="utf-8") as stream:
+        for line in stream:
+            row = json.loads(line)
+            for one in row["entities"]:
+                assert row["text"][one["start"] : one["end"]] == one["text"]
