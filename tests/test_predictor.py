@@ -129,7 +129,7 @@ def test_a_folder_that_is_not_there_is_named_with_the_nearest(tmp_path):
     wrong = str(tmp_path / "mprc")
     with pytest.raises(ValueError, match=f"{wrong}.*'mrpc'"):
         predictor.Predictor(wrong)
-    with pytest.raises(ValueError, match=f"albert.load.*{wrong}.*{tmp_path / 'mrpc'}"):
+    with pytest.raises(ValueError, match=f"albert.load.*{wrong}.*'mrpc'"):
         albert.load(wrong)
     with pytest.raises(ValueError, match="albert.load.*base_v2"):
         albert.load("bass_v2")
