@@ -7,9 +7,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from tests.support.shared import needs_shared, shared_path
 
-CASES = ("base", "groups2_inner2", "equal", "relu")
 CONFIG = {
     "vocab_size": 11,
     "embedding_size": 4,
@@ -97,26 +95,6 @@ def outputs_of(model):
     return dict(outputs, pooled_output=model.pooled_output, **layers)
 
 
-@pytest.mark.slow
-@needs_shared
-@pytest.mark.parametrize("case", CASES)
-def test_a_composed_model_gives_the_references_outputs(case):
-    folder = shared_path(f"golden/model_tiny/{case}")
-    config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
-    arrays = dict(np.load(str(folder / "io.npz")))
-    inputs = [arrays[name] for name in ("input_ids", "input_mask", "token_type_ids")]
-    with tf.Graph().as_default(), tf.Session() as session:
-        outputs = compose(config, *map(tf.constant, inputs))
-        names = [f"{item.op.name}\t{item.shape.as_list()}" for item in tf.trainable_variables()]
-        tf.train.Saver(tf.trainable_variables()).restore(session, str(folder / "model.ckpt"))
-        values = session.run(outputs)
-    published = (folder / "variables.txt").read_text().splitlines()
-    assert names == [name for name in published if name.startswith("bert/")]
-    assert set(values) <= set(arrays)
-    for name, value in values.items():
-        np.testing.assert_allclose(value, arrays[name], atol=1e-4, err_msg=name)
-
-
 def set_by_formula(session):
     """Gives every variable numbers that are the same everywhere."""
     assignments = []
@@ -155,34 +133,12 @@ def test_a_composed_model_is_an_albert_model(session, changes, options):
 # ---- each part by itself ----
 
 
-def test_dense_layers_of_heads_are_those_of_matrices(session):
-    x, initial = random(2, 3, 4), tf.constant_initializer(random(4, 10))
-    flat = modeling.dense_layer_2d(constant(x), 10, initial, None, True, name="a")
-    split = modeling.dense_layer_3d(constant(x), 2, 5, initial, tf.tanh, True, name="b")
-    flat, split = computed(session, [flat, split])
-    np.testing.assert_allclose(split, np.tanh(flat).reshape(2, 3, 2, 5), atol=1e-6)
-    shapes = {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}
-    assert shapes["a/kernel"] == shapes["b/kernel"] == [4, 10] and shapes["b/bias"] == [10]
-
-
 def test_einsum_by_matrices_takes_any_number_of_dimensions(session):
     x, w = random(2, 3, 4, 5), random(4, 5, 6, 7)
     batch = tf.placeholder_with_default(x, [None, None, 4, 5])
     product = modeling.einsum_via_matmul(batch, constant(w), 2)
     expected = np.einsum("abij,ijcd->abcd", x, w)
     np.testing.assert_allclose(session.run(product), expected, rtol=1e-4, atol=1e-4)
-
-
-def test_attention_is_that_of_the_paper(session):
-    q, k, v = random(2, 1, 3, 4), random(2, 1, 5, 4), random(2, 1, 5, 6)
-    mask = np.array([[1, 1, 0, 1, 0], [1, 1, 1, 1, 1]], np.int32)
-    tensors = [constant(item) for item in (q, k, v)]
-    masked = modeling.dot_product_attention(*tensors, tf.reshape(mask, [2, 1, 5, 1]))
-    free = modeling.dot_product_attention(*tensors, None)
-    for value, seen in zip(session.run([masked, free]), (mask, np.ones_like(mask))):
-        weights = np.exp(q @ k.transpose(0, 1, 3, 2) / 2) * seen[:, None, None, :]
-        expected = weights / weights.sum(-1, keepdims=True) @ v
-        np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_attention_between_sequences_of_matrices_is_that_of_the_sequences(session):

@@ -166,17 +166,6 @@ def test_a_demo_needs_less_than_the_tests(machine):
         assert "and-cuda" not in requirements(machine, runtime)
 
 
-def test_conversions_are_compared_with_two_versions_of_transformers(machine):
-    install(machine, "3.11")
-    lines = {}
-    for runtime in ("huggingface", "huggingface4"):
-        assert made(machine, runtime) == {runtime: "3.11"}
-        lines[runtime] = set(requirements(machine, runtime).splitlines())
-    changed = lines["huggingface4"] - lines["huggingface"]
-    assert changed == {"transformers==4.49.*"}
-    assert len(lines["huggingface"]) == len(lines["huggingface4"])
-
-
 def test_what_is_complete_is_not_installed_again(machine):
     install(machine, "3.12")
     made(machine, "all")
@@ -194,12 +183,6 @@ def test_pip_is_fetched_where_the_python_brings_none(machine):
     install(machine, "3.12", without_ensurepip=1)
     made(machine, "first")
     assert (machine / "asked").read_text().splitlines()[0] == "tools/install_pip.py"
-
-
-def test_a_uv_that_fails_leaves_the_advice(machine):
-    write_program(machine / "bin" / "uv", "#!/bin/sh\nexit 1\n")
-    done = run(machine, "first")
-    assert done.returncode == 1 and "PYTHON=" in done.stderr.splitlines()[-1]
 
 
 def test_uv_gets_a_python_where_there_is_none(machine):

@@ -130,23 +130,6 @@ def test_imports_follow_the_order_of_folders_without_a_cycle():
     assert against == [] and cyclic(edges) == []
 
 
-def test_import_checks_find_what_they_look_for():
-    assert cyclic({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["a", "b", "c"]
-    assert is_against_the_order("albert.squad.run", "albert.classification.run")
-    assert is_against_the_order("albert.training.model_fn", "albert.sweep")
-    assert not is_against_the_order("albert.sweep", "albert.plan")
-    assert not is_against_the_order("albert.squad.run", "albert.modeling")
-    names = {"albert.squad.features", "albert.files"}
-    source = "import os, albert.files\ndef f():\n  from albert.squad import features as g, x\n"
-    assert imports_of(ast.parse(source), names) == names
-
-
-def test_tests_do_not_import_each_other():
-    for path in TESTS:
-        names = imports_of(tree_of(path), MODULES)
-        assert not [name for name in names if ".test_" in name], name_of(path)
-
-
 def test_only_the_runner_of_scripts_touches_the_global_flags():
     touching = {
         path.parent.name
@@ -228,9 +211,3 @@ def test_size_is_within_the_limits():
         if count > limits.get(name, 0)
     }
     assert above == {}, "Make something lighter, or say why not: python tools/size.py --set"
-
-
-def test_size_counts_code_alone(tmp_path):
-    path = tmp_path / "module.py"
-    path.write_text('"""Docs."""\n# Why.\n\ndef f(a):\n    """D."""\n    return f"{a}"\n', "utf-8")
-    assert size.tokens(path) == 8

@@ -14,14 +14,10 @@ import pathlib
 
 import pytest
 import tensorflow.compat.v1 as tf
-from absl import flags
 
 from albert import (
     classifier_utils,
-    modeling,
-    run_pretraining,
     run_squad_v1,
-    run_squad_v2,
     squad_utils,
 )
 
@@ -107,20 +103,6 @@ def test_best_indexes_and_softmax_are_those_of_the_logits():
     assert squad_utils._compute_softmax([]) == []
 
 
-def test_decode_record_gives_whole_numbers_as_int32():
-    example = tf.train.Example()
-    example.features.feature["ids"].int64_list.value.extend([7, 8])
-    example.features.feature["weights"].float_list.value.append(0.5)
-    features = {
-        "ids": tf.io.FixedLenFeature([2], tf.int64),
-        "weights": tf.io.FixedLenFeature([1], tf.float32),
-    }
-    with tf.Graph().as_default(), tf.Session() as session:
-        found = run_pretraining._decode_record(example.SerializeToString(), features)
-        assert [found[name].dtype for name in features] == [tf.int32, tf.float32]
-        assert session.run(found)["ids"].tolist() == [7, 8]
-
-
 def test_squad_serving_inputs_are_placeholders_of_one_sequence():
     with tf.Graph().as_default():
         found = run_squad_v1.build_squad_serving_input_fn(12)()
@@ -128,26 +110,3 @@ def test_squad_serving_inputs_are_placeholders_of_one_sequence():
     for name, tensor in found.receiver_tensors.items():
         assert found.features[name] is tensor and tensor.op.name == name
         assert (tensor.dtype, tensor.shape.as_list()) == (tf.int32, [1, 12])
-
-
-@pytest.mark.parametrize("script", [run_squad_v1, run_squad_v2])
-@pytest.mark.parametrize(
-    "changes, words",
-    [
-        ({"do_predict": True, "predict_file": "p"}, None),
-        ({}, "--do_train"),
-        ({"do_train": True}, "--train_file"),
-        ({"do_predict": True, "predict_file": "p", "max_seq_length": 600}, "--max_seq_length=600"),
-        ({"do_predict": True, "predict_file": "p", "max_seq_length": 60}, "--max_query_length=64"),
-    ],
-)
-def test_squad_flags_are_validated_on_the_processes_flags(monkeypatch, script, changes, words):
-    for name, value in {"do_train": False, **changes}.items():
-        monkeypatch.setattr(flags.FLAGS[name], "value", value)
-        monkeypatch.setattr(flags.FLAGS[name], "using_default_value", False)
-    config = modeling.AlbertConfig(100)
-    if words is None:
-        script.validate_flags_or_throw(config)
-        return
-    with pytest.raises(ValueError, match=words):
-        script.validate_flags_or_throw(config)

@@ -55,11 +55,6 @@ def test_each_python_gets_a_tensorflow_that_runs_there(version):
     assert not any(one in bounds for one in refused)
 
 
-@pytest.mark.parametrize("version", sorted(RUNTIMES))
-def test_runtimes_need_the_same_packages(version):
-    assert set(required_on("3.7")) == set(required_on(version)) - {"setuptools"}
-
-
 def test_setup_takes_the_pythons_that_have_a_runtime():
     text = (ROOT / "setup.py").read_text(encoding="utf-8")
     bounds = specifiers.SpecifierSet(re.search(r'python_requires="([^"]+)"', text).group(1))
@@ -67,13 +62,6 @@ def test_setup_takes_the_pythons_that_have_a_runtime():
     for minor in range(5, 16):
         version = f"3.{minor}"
         assert (version in bounds) == (version in RUNTIMES) == (version in classified), version
-
-
-def test_running_environment_meets_the_requirements():
-    metadata = pytest.importorskip("pkg_resources")
-    for name, specifier in required_on("{}.{}".format(*sys.version_info[:2])).items():
-        wanted = packaging_requirements.Requirement(f"{name}{specifier}").specifier
-        assert metadata.get_distribution(name).version in wanted, name
 
 
 def imported_packages(paths):
@@ -116,27 +104,6 @@ def above(tmp_path, *arguments):
 
 def test_modules_run_from_the_folder_above_a_clone_called_albert(tmp_path):
     assert b"pretraining" in above(tmp_path, "-m", "albert.demo", "help")
-
-
-def test_the_package_is_imported_once_from_above_a_clone_called_albert(tmp_path):
-    show = """
-import albert, sys
-from albert.util import wording
-print(albert.__version__, albert.load.__module__, wording.__name__)
-print(sorted(name for name in sys.modules if name.endswith(("wording", ".albert"))))
-"""
-    assert above(tmp_path, "-c", show).decode().split("\n")[:2] == [
-        f"{albert.__version__} albert albert.util.wording",
-        "['albert.util.wording']",
-    ]
-
-
-@pytest.mark.parametrize("name", ["code", "my_clone"])
-def test_a_clone_of_another_name_hides_no_module(name, tmp_path):
-    (tmp_path / name).symlink_to(ROOT, target_is_directory=True)
-    show = f"import {name}; print(getattr({name}, 'InteractiveConsole', None))"
-    found = subprocess.check_output([sys.executable, "-c", show], cwd=str(tmp_path), timeout=60)
-    assert (b"InteractiveConsole" in found) == (name == "code")
 
 
 @pytest.fixture(scope="module")

@@ -162,15 +162,10 @@ class Loss(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one pass gives, by the names of the reference's recorded outputs and by variable.
-
-    squared_norms holds, for a table that is looked up only, the sum of squares of the looked-up
-    rows' gradients: what the published clipping norm counts.
-    """
+    """What one pass gives, by the names of the reference's recorded outputs and by variable."""
 
     outputs: Dict[str, np.ndarray]
     gradients: Dict[str, np.ndarray]
-    squared_norms: Dict[str, float]
 
 
 class _Pass:
@@ -200,12 +195,10 @@ class _Pass:
         tape, weights = self.tape, self.weights
         ids = batch["input_ids"]
         words = tape.rows(weights[f"{EMBEDDINGS}/word_embeddings"], ids)
-        self.types = tape.rows(
-            weights[f"{EMBEDDINGS}/token_type_embeddings"], batch["token_type_ids"]
-        )
+        types = tape.rows(weights[f"{EMBEDDINGS}/token_type_embeddings"], batch["token_type_ids"])
         places = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
         positions = tape.rows(weights[f"{EMBEDDINGS}/position_embeddings"], places)
-        total = tape.add(tape.add(words, self.types), positions)
+        total = tape.add(tape.add(words, types), positions)
         hidden = self._next_dropout(self._norm(total, f"{EMBEDDINGS}/LayerNorm"))
         outputs["word_embedding_output"], outputs["embedding_output"] = words.value, hidden.value
         if self._config["embedding_size"] != self._config["hidden_size"]:
@@ -293,20 +286,10 @@ def run(
     total = forward.tape.add(heads["mlm"].loss, heads["sop"].loss)
     forward.tape.go_back(total)
     outputs["loss"] = total.value
-    types = f"{EMBEDDINGS}/token_type_embeddings"
     return Result(
         outputs,
         {name: node.gradient for name, node in forward.weights.items()},
-        {types: (forward.types.gradient**2).sum()},
     )
-
-
-def clipped(result: Result) -> Dict[str, np.ndarray]:
-    """Returns the gradients scaled to a global norm of at most 1."""
-    squares = {name: (value**2).sum() for name, value in result.gradients.items()}
-    squares.update(result.squared_norms)
-    scale = 1 / max(1.0, np.sqrt(sum(squares.values())))
-    return {name: value * scale for name, value in result.gradients.items()}
 
 
 def updated(
@@ -327,29 +310,3 @@ def updated(
     if use_ratio and np.any(state["w"]) and np.any(direction):
         ratio = np.linalg.norm(state["w"]) / np.linalg.norm(direction)
     return {"w": state["w"] - rate * ratio * direction, "m": m, "v": v}
-
-
-class Training(NamedTuple):
-    """The losses before each update, and the weights at the end."""
-
-    losses: List[float]
-    weights: Dict[str, np.ndarray]
-
-
-def train(config: Dict, weights: Dict, batch: Dict, *, rates: List[float], lamb: bool) -> Training:
-    """Updates the weights by one batch, once for each learning rate."""
-    state = {name: {"w": value, "m": 0.0, "v": 0.0} for name, value in weights.items()}
-    losses = []
-    for rate in rates:
-        result = run(config, {name: part["w"] for name, part in state.items()}, batch)
-        losses.append(float(result.outputs["loss"]))
-        for name, gradient in clipped(result).items():
-            plain = "LayerNorm" in name or "bias" in name
-            state[name] = updated(
-                state[name],
-                gradient,
-                rate=rate,
-                decay=0.0 if plain else 0.01,
-                use_ratio=lamb and not plain,
-            )
-    return Training(losses, {name: part["w"] for name, part in state.items()})
