@@ -12,16 +12,16 @@ The first worker, or the one of the job `chief`, writes checkpoints and results.
 
 import contextlib
 import dataclasses
-import json
 import logging
 import os
 import re
-from typing import Any, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert.configs.flags import TrainingFlags
 from albert.runtimes import compat
+from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -35,8 +35,7 @@ _EXAMPLE = (
     'It looks like {"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
     '"task": {"type": "worker", "index": 0}}, with another index in each process.'
 )
-_JOBS = ("chief", "worker")
-_NOT_JSON = (json.JSONDecodeError, RecursionError)
+_TYPES = {"cluster": {str: [str]}, "task": {"type": str, "index": (int, str)}}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -62,68 +61,42 @@ class Cluster:
 
 
 def read_cluster() -> Cluster:
-    """Returns what TF_CONFIG says; raises ValueError if TensorFlow's workers cannot use it."""
+    """Returns what TF_CONFIG says; raises UserError if TensorFlow's workers cannot use it."""
     text = os.environ.get(_VARIABLE, "")
     try:
-        if not text.strip():
-            raise UserError("is not set")
-        content = json.loads(text)
-        if not isinstance(content, dict):
-            raise UserError(f"is not a JSON object but {text}")
-        chief, workers = _jobs(content.get("cluster"))
-        kind, index = _task(content.get("task"), {"chief": len(chief), "worker": len(workers)})
-    except (ValueError, RecursionError) as error:
-        found = f"is not JSON ({error})" if isinstance(error, _NOT_JSON) else str(error)
+        content = files.parse_json(text or "null", _VARIABLE)
+        files.check_types(content, _TYPES, _VARIABLE)
+        cluster, task = content["cluster"], content["task"]
+        chief, workers = (cluster.get(job, []) for job in ("chief", "worker"))
+        index = int(task["index"])  # some schedulers write a string
+        addresses = [*chief, *workers]
+        is_right = (
+            {task["type"], *cluster} <= {"chief", "worker"}
+            and len(chief) <= 1
+            and len(set(addresses)) == len(addresses)
+            and all(re.search(r"[^:/]:\d{1,5}$", address) for address in addresses)
+            and 0 <= index < len(cluster.get(task["type"], []))
+        )
+        if not is_right:
+            raise UserError(
+                "each worker, and a chief if there is one, has its own host:port; type and index "
+                "of the task say which of them is this process"
+            )
+    except ValueError as error:
         raise UserError(
             f"--distribution_strategy={MULTI_WORKER} needs the environment variable {_VARIABLE}, "
-            f"which {found}. {_EXAMPLE}"
+            f"which is {text or 'not set'} ({error}). {_EXAMPLE}"
         ) from None
-    return Cluster(tuple(chief + workers), index + len(chief) * (kind == "worker"))
-
-
-def _jobs(cluster: Any) -> Tuple[List[str], List[str]]:
-    """The addresses of the chief, if it has a job of its own, and of the workers."""
-    if not isinstance(cluster, dict) or not cluster:
-        raise UserError(f"has no cluster but {json.dumps(cluster)}")
-    unknown = sorted(set(cluster) - set(_JOBS))
-    if unknown:
-        raise UserError(f"has a job {unknown[0]!r}; there may be {' and '.join(_JOBS)} only")
-    chief, workers = [cluster.get(job, []) for job in _JOBS]
-    for addresses in (chief, workers):
-        if not isinstance(addresses, list) or not all(map(_is_address, addresses)):
-            raise UserError(f"has {json.dumps(addresses)} where a list of host:port must be")
-    if len(chief) > 1:
-        raise UserError(f"has {len(chief)} chiefs; there may be one")
-    if len(set(chief + workers)) != len(chief + workers):
-        raise UserError("has an address twice in its cluster")
-    return chief, workers
-
-
-def _is_address(address: Any) -> bool:
-    found = re.search(r"[^:/]:(\d+)$", str(address))
-    return bool(found) and 0 < int(found.group(1)) < 1 << 16
-
-
-def _task(task: Any, counts: Mapping[str, int]) -> Tuple[str, int]:
-    """Type and index of this process."""
-    if not isinstance(task, dict) or task.get("type") not in _JOBS:
-        raise UserError(f"has the task {json.dumps(task)}; its type must be {' or '.join(_JOBS)}")
-    kind, index = task["type"], str(task.get("index"))  # some schedulers write a string
-    if not index.isdigit():
-        raise UserError(f"has the index {json.dumps(task.get('index'))}, no number from 0 on")
-    if int(index) >= counts[kind]:
-        raise UserError(f"has the task {kind} {index}, but {counts[kind]} of this kind")
-    return kind, int(index)
+    return Cluster(tuple(addresses), index + len(chief) * (task["type"] == "worker"))
 
 
 def check_unused_cluster(settings: TrainingFlags) -> None:
-    """Raises ValueError if several processes would each train alone into one folder."""
+    """Raises UserError if several processes would each train alone into one folder."""
     if settings.distribution_strategy == MULTI_WORKER or not settings.do_train:
         return
     try:
-        cluster = json.loads(os.environ.get(_VARIABLE) or "{}")["cluster"]
-        processes = sum(len(cluster.get(job, [])) for job in _JOBS)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        processes = len(read_cluster().addresses)
+    except UserError:
         return  # something that is not ours
     if processes > 1:
         raise UserError(

@@ -23,6 +23,8 @@ from albert.util import flags as flags_lib
 from tests.support import classification_data, damaged_files, one_weight, race_data
 from tests.support.runtimes import needs_tf_estimator
 
+MIRRORED = ["--distribution_strategy=mirrored", "--num_devices=2"]
+MULTI_WORKER = "--distribution_strategy=multi_worker"
 HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
 
 
@@ -49,49 +51,40 @@ def settings_for(*arguments):
     ],
 )
 def test_the_chief_comes_first_among_the_workers(monkeypatch, chiefs, task, index):
-    cluster = {"worker": HOSTS[chiefs:]}
-    if chiefs:
-        cluster["chief"] = HOSTS[:1]
+    cluster = {"worker": HOSTS[chiefs:], **({"chief": HOSTS[:1]} if chiefs else {})}
     set_cluster(monkeypatch, cluster, task)
     found = distribution.read_cluster()
     assert found == distribution.Cluster(tuple(HOSTS), index)
-    assert found.is_chief == (index == 0)
-    assert found.peers == HOSTS[:index] + HOSTS[index + 1 :]
+    assert (found.is_chief, len(found.peers)) == (index == 0, 2)
 
 
 WORKER = {"type": "worker", "index": 0}
 
 
-def cluster_of(task, **jobs):
-    return {"cluster": jobs, "task": task}
-
-
 @pytest.mark.parametrize(
-    "content, named",
+    "cluster, task, named",
     [
-        ("", "not set"),
-        ("{worker}", "JSON"),
-        ("[]", r"\[\]"),
-        ({"task": WORKER}, "null"),
-        (cluster_of(WORKER, worker=HOSTS, ps=HOSTS), "'ps'"),
-        (cluster_of(WORKER, worker="host1:2222"), '"host1:2222"'),
-        (cluster_of(WORKER, worker=["host1"]), "host1"),
-        (cluster_of(WORKER, worker=["host1:99999"]), "host1:99999"),
-        (cluster_of(WORKER, chief=HOSTS[:2]), "2 chiefs"),
-        (cluster_of(WORKER, worker=HOSTS + HOSTS[:1]), "twice"),
-        ({"cluster": {"worker": HOSTS}}, "task null"),
-        (cluster_of({"type": "evaluator"}, worker=HOSTS), "evaluator"),
-        (cluster_of({"type": "chief", "index": 0}, worker=HOSTS), "chief 0"),
-        (cluster_of({"type": "worker", "index": 3}, worker=HOSTS), "worker 3"),
-        (cluster_of({"type": "worker", "index": -1}, worker=HOSTS), "-1"),
-        (cluster_of({"type": "worker"}, worker=HOSTS), "null"),
+        ([], WORKER, "cluster"),
+        ({"worker": HOSTS, "ps": HOSTS}, WORKER, "ps"),
+        ({"worker": "host1:2222"}, WORKER, "worker is"),
+        ({"worker": ["host1"]}, WORKER, '"host1"'),
+        ({"chief": HOSTS[:2]}, {"type": "chief", "index": 0}, "host2"),
+        ({"worker": HOSTS + HOSTS[:1]}, WORKER, "own host:port"),
+        ({"worker": HOSTS}, None, "task"),
+        ({"worker": HOSTS}, {"type": "evaluator", "index": 0}, "evaluator"),
+        ({"worker": HOSTS}, {"type": "worker", "index": 3}, "3"),
+        ({"worker": HOSTS}, {"type": "worker", "index": -1}, "-1"),
+        ({"worker": HOSTS}, {"type": "worker"}, "index"),
     ],
 )
-def test_a_wrong_tf_config_is_refused_with_an_example(monkeypatch, content, named):
-    text = content if isinstance(content, str) else json.dumps(content)
-    monkeypatch.setenv("TF_CONFIG", text)
-    with pytest.raises(ValueError, match=f"TF_CONFIG.*{named}.*index"):
-        estimators.check_batch_sizes(settings_for("--distribution_strategy=multi_worker"))
+def test_a_wrong_tf_config_is_refused_with_an_example(monkeypatch, cluster, task, named):
+    set_cluster(monkeypatch, cluster, task)
+    with pytest.raises(ValueError, match=f"TF_CONFIG.*{named}.*It looks like"):
+        estimators.check_batch_sizes(settings_for(MULTI_WORKER))
+    for text in ("", "{worker}"):
+        monkeypatch.setenv("TF_CONFIG", text)
+        with pytest.raises(ValueError, match="TF_CONFIG.*(not set|not JSON).*It looks like"):
+            estimators.check_batch_sizes(settings_for(MULTI_WORKER))
 
 
 @needs_tf_estimator
@@ -104,10 +97,6 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
 
 # ---------------------------------------------------------------------------------------------
 # Flags.
-
-
-MIRRORED = ["--distribution_strategy=mirrored", "--num_devices=2"]
-MULTI_WORKER = "--distribution_strategy=multi_worker"
 
 
 @pytest.mark.parametrize(
@@ -157,16 +146,15 @@ def test_flags_of_fine_tuning_that_do_not_fit_are_refused(monkeypatch):
 
 
 def test_gpus_are_taken_where_there_are_some(monkeypatch):
-    monkeypatch.setattr(
-        tf.config.experimental, "list_physical_devices", lambda kind: ["a", "b", "c", "d"]
-    )
-    mirrored = settings_for("--distribution_strategy=mirrored")
-    assert distribution.local_devices(mirrored) == ["/gpu:0", "/gpu:1", "/gpu:2", "/gpu:3"]
-    assert distribution.local_devices(mirrored.replace(num_devices=2)) == ["/gpu:0", "/gpu:1"]
+    gpus = ["a", "b", "c", "d"]
+    monkeypatch.setattr(tf.config.experimental, "list_physical_devices", lambda kind: gpus)
+    mirrored = settings_for(MIRRORED[0])
+    assert distribution.local_devices(mirrored) == [f"/gpu:{number}" for number in range(4)]
+    assert distribution.local_devices(settings_for(*MIRRORED)) == ["/gpu:0", "/gpu:1"]
     with pytest.raises(ValueError, match="--num_devices=5 is more than the 4 GPUs"):
         distribution.local_devices(mirrored.replace(num_devices=5))
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
-    assert distribution.num_replicas(mirrored.replace(distribution_strategy="multi_worker")) == 12
+    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+    assert distribution.num_replicas(settings_for(MULTI_WORKER)) == 12
 
 
 # ---------------------------------------------------------------------------------------------
@@ -325,27 +313,24 @@ def test_a_worker_without_training_has_nothing_to_do_and_the_chief_everything(mo
     assert seen == [settings]
 
 
-def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path, caplog):
+def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
     one_weight.save(tmp_path, 0)
-    (tmp_path / "model.ckpt-7_temp").mkdir()
     (tmp_path / "albert_config.json").write_text("{}", encoding="utf-8")
     before = sorted(path.name for path in tmp_path.iterdir())
     seen = []
 
     def script(settings):
         seen.append(settings)
-        resumed = estimators.resume_point(settings.output_dir)
-        assert resumed == (0, f"{settings.output_dir}/model.ckpt-0")
+        own = pathlib.Path(settings.output_dir)
+        assert estimators.resume_point(str(own)) == (0, str(own / "model.ckpt-0"))
         # If this process is killed now, no copy of the checkpoint stays.
-        parts = list(pathlib.Path(settings.output_dir).glob("model.ckpt-0.*"))
+        parts = list(own.glob("model.ckpt-0.*"))
         assert len(parts) == 3 and all(path.is_symlink() for path in parts)
-        assert tf.io.gfile.exists(f"{settings.output_dir}/albert_config.json")
+        assert (own / "albert_config.json").exists()
 
     settings = settings_for(MULTI_WORKER, "--do_eval", f"--output_dir={tmp_path}")
-    with caplog.at_level("INFO", logger="albert"):
-        estimators.run_own_part(script, settings)
-    assert caplog.messages[0].startswith("Training on ")  # its own devices, not the chief's
+    estimators.run_own_part(script, settings)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
 

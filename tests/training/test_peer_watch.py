@@ -3,25 +3,16 @@
 """The roll-call of processes that train together, and what they do when one has gone."""
 
 import concurrent.futures
-import contextlib
 import json
 import socket
 import threading
 
 import pytest
 
-from albert import run_classifier, run_pretraining, run_race, run_squad_v2
+from albert import run_pretraining, run_squad_v2
 from albert.training import estimators, peer_watch
 from albert.util import flags as flags_lib
-from tests.support import one_weight
-
-
-def free_addresses(count):
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for item in sockets:
-            item.bind(("localhost", 0))
-        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
+from tests.support import one_weight, processes
 
 
 def others_call(addresses, numbers):
@@ -38,8 +29,9 @@ def others_call(addresses, numbers):
     return calls
 
 
-def test_every_process_learns_what_all_have_to_say():
-    addresses = free_addresses(3)
+def test_roll_call_tells_every_process_what_all_have_to_say(monkeypatch):
+    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_CALLS", 0.05)
+    addresses = processes.free_addresses(3)
     host, port = addresses[0].split(":")
     chief = others_call(addresses, {0: 7})
     for noise in (b"", b"PRI * HTTP/2.0\r\n\r\n", b"[1, 2]\n", b'{"index": 9}\n'):
@@ -47,32 +39,8 @@ def test_every_process_learns_what_all_have_to_say():
             assert not chief[0].done()
         with socket.create_connection((host, int(port))) as stranger:
             stranger.sendall(noise)
-    with socket.create_connection((host, int(port))) as killed:
-        killed.sendall(b'{"index": 2, "content": 1}\n')
     workers = others_call(addresses, {2: 9, 1: 8})
     assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
-
-
-def has_ipv6():
-    try:
-        with socket.socket(socket.AF_INET6) as probe:
-            probe.bind(("::1", 0))
-        return True
-    except OSError:
-        return False
-
-
-@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
-def test_processes_meet_at_a_name_that_stands_for_ipv6(monkeypatch):
-    monkeypatch.setattr(
-        socket,
-        "getaddrinfo",
-        lambda host, port, *_, **__: [
-            (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0))
-        ],
-    )
-    calls = others_call(free_addresses(2), {0: 7, 1: 8})
-    assert [call.result(10) for call in calls] == [[7, 8]] * 2
 
 
 def enter_cluster(monkeypatch, addresses, index):
@@ -99,9 +67,7 @@ def meet(monkeypatch, settings, others=()):
     "script, required",
     [
         (run_pretraining, ["--input_file=records"]),
-        (run_classifier, ["--data_dir=data", "--task_name=mrpc"]),
         (run_squad_v2, []),
-        (run_race, ["--data_dir=data"]),
     ],
 )
 def test_workers_with_another_flag_stop(monkeypatch, script, required):
@@ -111,8 +77,8 @@ def test_workers_with_another_flag_stop(monkeypatch, script, required):
     settings = flags_lib.parse(script.Flags, arguments)
     may_differ = {"output_dir", "cached_dir", "do_eval", "do_predict", "predict_file", "export_dir"}
     may_differ |= {"train_feature_file", "predict_feature_file", "predict_feature_left_file"}
-    for name, value in settings.to_dict().items():
-        flags = {name: str(value) for name, value in settings.to_dict().items()}
+    flags = {name: str(value) for name, value in settings.to_dict().items()}
+    for name, value in flags.items():
         theirs = {"step": 0, "flags": dict(flags, **{name: f"{value}7"})}
         if name in may_differ:
             meet(monkeypatch, settings, [theirs])
@@ -125,7 +91,7 @@ def test_workers_with_another_flag_stop(monkeypatch, script, required):
 @pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
 def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index, other):
     """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
-    addresses = free_addresses(2)
+    addresses = processes.free_addresses(2)
     enter_cluster(monkeypatch, addresses, index)
     flag = "--distribution_strategy=multi_worker"
     start = meet(monkeypatch, one_weight.settings_for(tmp_path / "new", "--log_steps=2", flag))
@@ -139,7 +105,7 @@ def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index
     assert one_weight.train(tmp_path, flag, max_steps=300) is None
 
 
-def test_a_port_that_is_taken_is_named(tmp_path):
+def test_a_port_that_is_taken_is_named():
     with socket.socket() as server:
         server.bind(("localhost", 0))
         server.listen(1)
@@ -148,27 +114,34 @@ def test_a_port_that_is_taken_is_named(tmp_path):
             peer_watch.roll_call([address, "localhost:1"], 0, 3)
 
 
-def watch_of(*addresses, patience_seconds):
-    return peer_watch.PeerWatch(
-        addresses, is_over=lambda: False, patience_seconds=patience_seconds, leftovers=[]
+@pytest.mark.parametrize("is_over, ends", [(False, True), (True, False)])
+def test_heartbeat_ends_the_process_when_a_peer_that_was_there_has_gone(
+    monkeypatch, capsys, tmp_path, is_over, ends
+):
+    ended, looks = threading.Event(), []
+    never, there = processes.free_addresses(2)
+
+    def is_reachable(address):
+        looks.append(address)
+        return address == there and len(looks) < 3
+
+    def leave(code):
+        # One late poll proves nothing: it was missed for as long as the patience.
+        if not ended.is_set():
+            assert (code, looks.count(there)) == (1, 6)
+        ended.set()
+
+    monkeypatch.setattr(peer_watch, "is_reachable", is_reachable)
+    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(peer_watch.os, "_exit", leave)
+    (tmp_path / "own").mkdir()
+    watch = peer_watch.heartbeat(
+        [never, there],
+        is_over=lambda: is_over,
+        patience_seconds=0.05,
+        leftovers=[str(tmp_path / "own")],
     )
-
-
-def test_a_worker_that_was_there_and_is_gone_is_noticed():
-    (never,) = free_addresses(1)
-    with socket.socket() as server:
-        server.bind(("localhost", 0))
-        server.listen(1)
-        there = f"localhost:{server.getsockname()[1]}"
-        watches = [watch_of(never, there, patience_seconds=seconds) for seconds in (0.0, 1e9)]
-        assert [watch.look() for watch in watches] == ["", ""]
-    hasty, patient = watches
-    assert [hasty.look() for _ in range(3)] == ["", "", there], "one miss proves nothing"
-    assert [patient.look() for _ in range(3)] == ["", "", ""]
-
-
-def test_the_log_says_which_workers_are_waited_for(monkeypatch, caplog):
-    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_REMINDERS", -1.0)
-    (address,) = free_addresses(1)
-    assert watch_of(address, patience_seconds=60.0).look() == ""
-    assert address in caplog.text
+    with watch:
+        assert ended.wait(60 if ends else 0.3) == ends
+    assert (tmp_path / "own").exists() != ends
+    assert (there in capsys.readouterr().err) == ends
