@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Callable, Iterable, List, Mapping, NamedTuple, Sequence
+from typing import Any, Iterable, List, NamedTuple, Sequence
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from albert.classification.examples import (
     Split,
     Table,
     TaskData,
-    Texts,
 )
 from albert.classification.task_table import GLUE, Task
 from albert.util import files as file_utils
@@ -59,17 +58,16 @@ def write_predictions(
     The first split's files have the published names; another one's carry its own name
     (test_results_mismatched.tsv).
     """
-    suffix = task.suffix(split)
+    suffix, name = task.suffix(split), task.split(split).name
     written = write_results(output_dir, task, predictions, suffix=suffix)
-    name = task.split(split).name
     if name in task.submissions:
         answers = _answers(task, predictions)
         if task.is_regression:
-            scores = np.clip(np.reshape(predictions.predictions, [-1]), 0.0, _HIGHEST_STSB_SCORE)
+            scores = np.clip(np.ravel(predictions.predictions), 0.0, _HIGHEST_STSB_SCORE)
             answers = [f"{score:.3f}" for score in scores]
         path = os.path.join(output_dir, task.submissions[name])
         written.append(_write(path, _submission(predictions, answers)))
-    if not task.submissions and not suffix:
+    elif not suffix:
         path = os.path.join(output_dir, f"{task.name}_predict.json")
         written.append(_write(path, _clue_lines(task, predictions)))
     return written
@@ -79,23 +77,22 @@ def write_results(
     output_dir: str, task: Task, predictions: Predictions, *, suffix: str = ""
 ) -> List[str]:
     """Writes test_results.tsv and submit_results.tsv, with `suffix` in the name; returns paths."""
-    answers = _answers(task, predictions)
-    rows = np.asarray(predictions.probabilities, np.float32).reshape([len(answers), -1])
-    contents = {
-        "test_results": ["\t".join(map(str, row)) for row in rows],
-        "submit_results": _submission(predictions, answers),
-    }
+    rows = np.asarray(predictions.probabilities, np.float32)
+    answers = _submission(predictions, _answers(task, predictions))
     return [
-        _write(os.path.join(output_dir, f"{name}{suffix}.tsv"), lines)
-        for name, lines in contents.items()
+        _write(
+            os.path.join(output_dir, f"test_results{suffix}.tsv"),
+            ["\t".join(map(str, np.ravel(row))) for row in rows],
+        ),
+        _write(os.path.join(output_dir, f"submit_results{suffix}.tsv"), answers),
     ]
 
 
 def _answers(task: Task, predictions: Predictions) -> List[str]:
     """The predicted label's name for each example; regression: the number."""
     if task.is_regression:
-        return [str(np.float32(number)) for number in np.reshape(predictions.predictions, [-1])]
-    return [task.labels[int(number)] for number in predictions.predictions]
+        return [str(number) for number in np.ravel(predictions.predictions).astype(np.float32)]
+    return [task.labels[number] for number in predictions.predictions]
 
 
 def _submission(predictions: Predictions, answers: Sequence[str]) -> List[str]:
@@ -113,13 +110,13 @@ def _clue_lines(task: Task, predictions: Predictions) -> List[str]:
     if task.examples_per_row > 1:
         belongs = np.asarray(predictions.probabilities)[:, -1]
         choices = np.argmax(belongs.reshape([-1, task.examples_per_row]), axis=1)
-        answers = [str(number) for number in choices]
+        answers = list(map(str, choices))
     rows = [{"id": row, "label": answer} for row, answer in enumerate(answers)]
     return [json.dumps(row, ensure_ascii=False) for row in rows]
 
 
-def _write(path: str, lines: Iterable[str]) -> str:
-    file_utils.atomic_write_text(path, "".join(line + "\n" for line in lines))
+def _write(path: str, lines: Sequence[str]) -> str:
+    file_utils.atomic_write_text(path, "\n".join([*lines, ""]))
     return path
 
 
@@ -164,86 +161,51 @@ def read_predict_file(task: Task, path: str) -> TaskData:
       otherwise their number, counted from 0.
 
     Raises:
-      ValueError: the file is missing or empty, the texts are not found, a row has too few columns,
-        or the rows do not make whole questions (COPA).
+      UserError: the file is missing or empty, the texts are not found, or a row lacks columns.
     """
-    path = os.path.expanduser(str(path))
+    path = os.path.expanduser(path)
     read = labelled_examples.reader_of(path, labelled_examples.read_tsv)
     table = read(path)
     if not table.rows:
         raise UserError(f"'{path}' is empty. It must hold the texts to predict, one row each.")
-    first = table.rows[0].values
-    if read is labelled_examples.read_tsv and first[0].lstrip().startswith("{"):
+    if isinstance(table.rows[0].values, list) and table.rows[0].values[0].lstrip().startswith("{"):
         table = labelled_examples.read_json_lines(path)
     reading = _find_reading(task, table)
     folder, name = os.path.split(path)
     split = Split("test", (Source(name, reading),))
     data = labelled_examples.read_split(split, [folder or "."], Labels(()))
-    if len(data.examples) % task.examples_per_row:
-        raise UserError(
-            f"'{path}' holds {len(data.examples)} rows. Task '{task.name}' takes "
-            f"{task.examples_per_row} rows for each question, one for each choice, or JSON lines "
-            "with all choices in one object."
-        )
     for index, example in enumerate(data.examples):
-        if reading.guid is None:
-            example.guid = str(index)
+        example.guid = str(index) if reading.guid is None else example.guid
         example.label = None
-    places = [place for place in (reading.text_a, reading.text_b) if place is not None]
-    first = [text and text[:60] for text in (data.examples[0].text_a, data.examples[0].text_b)]
-    _LOGGER.info("%s: texts from %s; the first example has %s.", path, places, first)
+    _LOGGER.info("%s: texts from columns %s.", path, reading[: 1 + task.is_pair])
     return data
 
 
 def _find_reading(task: Task, table: Table) -> Reading:
-    """How to read a file whose layout is not declared; ValueError if the texts are not found."""
-    first, width = table.rows[0].values, 1 + task.is_pair
+    """How to read a file whose layout is not declared; UserError if the texts are not found."""
+    first, last = table.rows[0].values, table.rows[-1].values
+    kind: Any = Fields if isinstance(first, dict) else Columns
     own = [source.reading for split in task.splits for source in split.sources]
-    rendered = [reading for reading in own if isinstance(reading, Fields) and reading.render]
-    if rendered and isinstance(first, dict) and rendered[0].text_a in first:
-        return rendered[0]._replace(label=None, render=_without_label(rendered[0].render))
-    plain = [reading[:width] for reading in own if reading not in rendered]
-    for texts in [*plain, *(_PAIR_NAMES if task.is_pair else _SINGLE_NAMES)]:
-        if all(isinstance(name, str) and name in first for name in texts):
-            guids = [reading.guid for reading in own] + list(_GUID_NAMES)
-            guid = next((name for name in guids if isinstance(name, str) and name in first), None)
-            kind = Fields if isinstance(first, dict) else Columns
-            return kind(*texts)._replace(label=None, guid=guid)
-    last, labels = table.rows[-1].values, Labels(task.labels, task.label_aliases)
-    if isinstance(first, list):
+    plain = [reading for reading in own if not getattr(reading, "render", None)]
+    for reading in own:
+        if kind is Fields and reading not in plain and reading.text_a in first:
+            return reading._replace(label=None)
+    width = 1 + task.is_pair
+    usual = _PAIR_NAMES if task.is_pair else _SINGLE_NAMES
+    for texts in [*(reading[:width] for reading in plain), *usual]:
+        if all(name in first for name in texts):
+            guids = [*(reading.guid for reading in own), *_GUID_NAMES]
+            guid = next((name for name in guids if name in first), None)
+            return kind(*texts, guid=guid)._replace(label=None)
+    labels = Labels(task.labels, task.label_aliases)
+    if kind is Columns and len(first) == width:
         # Two columns may be a text and its label.
-        is_plain = len(first) == len(last) == width
-        if is_plain and not (task.is_pair and _is_label(last, 1, labels)):
+        label = labelled_examples.parse_label(last[-1].strip(), labels)
+        if label is None or not task.is_pair:
             return Columns(*range(width))
-        for reading in own:  # the task's own numbered columns, where the label is in its place
-            if isinstance(reading, Columns) and _fits(reading, last, labels):
-                return reading._replace(label=None, guid=None, header=None)
     names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
     raise UserError(
-        f"'{table.path}': {'a pair of texts' if task.is_pair else 'a text'} was not found in "
-        f"{str(list(first))[:200]}. Give the file a header row with {names}, or make it JSON lines "
-        "with these names, or tab-separated texts and nothing else."
+        f"'{table.path}' does not name the texts to predict; it begins with "
+        f"{str(list(first))[:200]}. Add a header row with {names}, write JSON lines with these "
+        "names, or leave out all columns but the texts."
     )
-
-
-def _is_label(cells: List[str], place: int, labels: Labels) -> bool:
-    """Whether the cell at a place is one of the labels."""
-    return labelled_examples.parse_label(cells[place].strip(), labels) is not None
-
-
-def _fits(reading: Columns, cells: List[str], labels: Labels) -> bool:
-    """Whether a row has texts, and a label beside them, where a layout by numbers says."""
-    label, texts = reading.label, {reading.text_a, reading.text_b} - {None}
-    if not isinstance(label, int) or not all(isinstance(place, int) for place in texts):
-        return False
-    places = {place % len(cells) for place in (label, *texts) if -1 <= place < len(cells)}
-    return len(places) == 1 + len(texts) and _is_label(cells, label, labels)
-
-
-def _without_label(render: Callable) -> Callable:
-    """A renderer that does not see the label."""
-
-    def rendered(values: Mapping[str, object]) -> List[Texts]:
-        return render({name: value for name, value in values.items() if name != "label"})
-
-    return rendered
