@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
+from typing import Dict, Iterable, List, NamedTuple, Sequence
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from albert.classification.examples import (
     Split,
     Table,
     TaskData,
-    Texts,
 )
 from albert.classification.task_table import GLUE, Task
 from albert.util import files as file_utils
@@ -160,70 +159,34 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     folder, name = os.path.split(path)
     split = Split("test", (Source(name, reading),))
     data = labelled_examples.read_split(split, [folder or "."], Labels(()))
-    if len(data.examples) % task.examples_per_row:
-        raise UserError(
-            f"'{path}' holds {len(data.examples)} rows. Task '{task.name}' takes "
-            f"{task.examples_per_row} rows for each question, one for each choice, or JSON lines "
-            "with all choices in one object."
-        )
     for index, example in enumerate(data.examples):
-        if reading.guid is None:
-            example.guid = str(index)
+        example.guid = str(index) if reading.guid is None else example.guid
         example.label = None
-    places = [place for place in (reading.text_a, reading.text_b) if place is not None]
-    first = [text and text[:60] for text in (data.examples[0].text_a, data.examples[0].text_b)]
-    _LOGGER.info("%s: texts from %s; the first example has %s.", path, places, first)
+    _LOGGER.info("%s: texts from columns %s.", path, reading[: 1 + task.is_pair])
     return data
 
 
 def _find_reading(task: Task, table: Table) -> Columns:
-    """How to read a file whose layout is not declared; ValueError if the texts are not found."""
-    first, width = table.rows[0].values, 1 + task.is_pair
+    """How to read a file whose layout is not declared; UserError if the texts are not found."""
+    first, last = table.rows[0].values, table.rows[-1].values
     own = [source.reading for split in task.splits for source in split.sources]
-    rendered = [reading for reading in own if reading.render]
-    if rendered and isinstance(first, dict) and rendered[0].text_a in first:
-        return rendered[0]._replace(label=None, render=_without_label(rendered[0].render))
-    plain = [reading[:width] for reading in own if reading not in rendered]
+    for reading in own:
+        if isinstance(first, dict) and reading.render and reading.text_a in first:
+            return reading._replace(label=None)
+    width = 1 + task.is_pair
+    plain = [reading[:width] for reading in own if not reading.render]
     for texts in [*plain, *(_PAIR_NAMES if task.is_pair else _SINGLE_NAMES)]:
-        if all(isinstance(name, str) and name in first for name in texts):
-            guids = [reading.guid for reading in own] + list(_GUID_NAMES)
-            guid = next((name for name in guids if isinstance(name, str) and name in first), None)
-            return Columns(*texts)._replace(guid=guid)
-    last, labels = table.rows[-1].values, Labels(task.labels, task.label_aliases)
-    if isinstance(first, list):
+        if all(name in first for name in texts):
+            guids = [*(reading.guid for reading in own), *_GUID_NAMES]
+            return Columns(*texts, guid=next((name for name in guids if name in first), None))
+    if isinstance(first, list) and len(first) == width:
         # Two columns may be a text and its label.
-        is_plain = len(first) == len(last) == width
-        if is_plain and not (task.is_pair and _is_label(last, 1, labels)):
+        labels = Labels(task.labels, task.label_aliases)
+        if not task.is_pair or labelled_examples.parse_label(last[-1].strip(), labels) is None:
             return Columns(*range(width))
-        for reading in own:  # the task's own numbered columns, where the label is in its place
-            if _fits(reading, last, labels):
-                return reading._replace(label=None, guid=None, header=None)
     names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
     raise UserError(
-        f"'{table.path}': {'a pair of texts' if task.is_pair else 'a text'} was not found in "
-        f"{str(list(first))[:200]}. Give the file a header row with {names}, or make it JSON lines "
-        "with these names, or tab-separated texts and nothing else."
+        f"'{table.path}' does not name the texts to predict; it begins with "
+        f"{str(list(first))[:200]}. Add a header row with {names}, write JSON lines with these "
+        "names, or leave out all columns but the texts."
     )
-
-
-def _is_label(cells: List[str], place: int, labels: Labels) -> bool:
-    """Whether the cell at a place is one of the labels."""
-    return labelled_examples.parse_label(cells[place].strip(), labels) is not None
-
-
-def _fits(reading: Columns, cells: List[str], labels: Labels) -> bool:
-    """Whether a row has texts, and a label beside them, where a layout by numbers says."""
-    label, texts = reading.label, {reading.text_a, reading.text_b} - {None}
-    if not isinstance(label, int) or not all(isinstance(place, int) for place in texts):
-        return False
-    places = {place % len(cells) for place in (label, *texts) if -1 <= place < len(cells)}
-    return len(places) == 1 + len(texts) and _is_label(cells, label, labels)
-
-
-def _without_label(render: Callable) -> Callable:
-    """A renderer that does not see the label."""
-
-    def rendered(values: Mapping[str, object]) -> List[Texts]:
-        return render({name: value for name, value in values.items() if name != "label"})
-
-    return rendered
