@@ -272,7 +272,11 @@ def state_of(path: str) -> List[int]:
 
 def sha256(path: str) -> str:
     """Returns the hash of a file's content, hexadecimal."""
-    return hashlib.sha256(read_bytes(path)).hexdigest()
+    digest = hashlib.sha256()
+    with open_to_read(path) as stream:
+        for chunk in iter(lambda: stream.read(1 << 22), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def file_fingerprint(path: str) -> Dict[str, Any]:
