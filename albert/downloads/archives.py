@@ -53,9 +53,7 @@ def unpack(
             path = os.path.relpath(target, folder)
             is_companion = any(part.startswith(_COMPANIONS) for part in path.split(os.sep))
             if is_wanted(path) and not is_companion:
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                with open(target, "xb") as stream:
-                    shutil.copyfileobj(content, stream, 1 << 20)
+                _write(content, target)
                 paths.append(path)
         return paths
     except _FAULTS as error:
@@ -65,6 +63,12 @@ def unpack(
             f"{archive} is damaged or no archive ({error}). Download it again; if that does not "
             "help, the one on the server is damaged."
         ) from error
+
+
+def _write(content: Any, path: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "xb") as stream:
+        shutil.copyfileobj(content, stream, 1 << 20)
 
 
 def _members(archive: str) -> Iterator[Tuple[str, int, Any]]:

@@ -123,7 +123,7 @@ def test_empty_texts_and_passages_without_questions_are_counted(tmp_path):
     "content,words",
     [
         ("{", "JSON"),
-        ("[1]", "not of type dict"),
+        ("[1]", "wrong type"),
         (without("options"), "options"),
         (dict(PASSAGE, options=[["a"] * 4]), "2 questions, 1 .* 2 answers"),
         (dict(PASSAGE, options=[["a"] * 4, []]), "question 2: .* 0 options"),
