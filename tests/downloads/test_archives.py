@@ -113,8 +113,7 @@ def flipped(place):
 @pytest.mark.parametrize(
     "damage",
     # The last place is in the checksum, behind all members.
-    [*map(flipped, (0.2, 0.9, -6)), *(lambda content, n=n: content[:n] for n in (0, 210000, -7))]
-    + [lambda content: b"<html>" * 1000],
+    [*map(flipped, (0.2, 0.9, -6)), *(lambda content, n=n: content[:n] for n in (0, 210000, -7))],
 )
 def test_unpack_refuses_a_damaged_archive(unpack, damage):
     with pytest.raises(ValueError, match="damaged"):
