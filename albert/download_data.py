@@ -8,7 +8,7 @@
 
 Each data set becomes a folder in --data_dir, whole or not at all, and the flags that take it are
 printed. A transfer that was cut goes on where it stopped when the command is run again. What is
-there already is compared with the record of its download and not fetched again; folders that were
+there already is checked by the record of its download and not fetched again; folders that were
 not downloaded stay as they are. The licences are their publishers': --list shows them.
 """
 

@@ -16,7 +16,7 @@ from albert.util.errors import UserError
 # An archive that unpacks to far more than its own size is made to fill the disk.
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
-MOST_MEMBERS = 10**5  # three times as many as the archive with the most, RACE's
+_LEAST_BYTES = 1000  # that a file counts, so that there are not millions of empty ones
 # What macOS puts beside the files of an archive.
 _COMPANIONS = ("__MACOSX", "._", ".DS_Store")
 # RuntimeError: it has a password, or is packed in an unknown way.
@@ -40,12 +40,20 @@ def unpack(
       UserError: the archive cannot be read to its end; a member is a link or a device or leads out
         of the folder; or there is far too much.
     """
+    folder, paths = os.path.abspath(folder), []
+    allowed = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)
     try:
-        paths = []
-        for path, content in _checked(archive, os.path.abspath(folder)):
+        for name, size, content in _members(archive):
+            target = os.path.normpath(os.path.join(folder, name))
+            if not content or not target.startswith(folder + os.sep):
+                raise UserError(f"{archive}: {name!r} is a link or device, or leads out of it.")
+            allowed -= max(size, _LEAST_BYTES)
+            if allowed < 0:
+                raise UserError(f"{archive} unpacks to far more than its size.")
+            path = os.path.relpath(target, folder)
             is_companion = any(part.startswith(_COMPANIONS) for part in path.split(os.sep))
             if is_wanted(path) and not is_companion:
-                _write(content, os.path.join(folder, path))
+                _write(content, target)
                 paths.append(path)
         return paths
     except _FAULTS as error:
@@ -63,40 +71,16 @@ def _write(content: Any, path: str) -> None:
         shutil.copyfileobj(content, stream, 1 << 20)
 
 
-def _checked(archive: str, folder: str) -> Iterator[Tuple[str, Any]]:
-    """Yields path below the folder and content of each file; UserError if it could do harm."""
-    most_bytes, total = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive), 0
-    for number, (name, size, content) in enumerate(_members(archive)):
-        total += size
-        if total > most_bytes or number >= MOST_MEMBERS:
-            raise UserError(
-                f"{archive} unpacks to more than {most_bytes / 1e6:.0f} MB or {MOST_MEMBERS:,} "
-                "files, which no published archive of its size does."
-            )
-        target = os.path.normpath(os.path.join(folder, name))
-        if not content or not target.startswith(folder + os.sep):
-            raise UserError(
-                f"{archive} holds {name!r}, which is a link or a device, or leads out of its "
-                "folder. No published archive does."
-            )
-        yield os.path.relpath(target, folder), content
-
-
 def _members(archive: str) -> Iterator[Tuple[str, int, Any]]:
     """Name, size and content of what is no folder; None for what is no regular file."""
-    return _zip_members(archive) if archive.endswith(".zip") else _tar_members(archive)
-
-
-def _zip_members(archive: str) -> Iterator[Tuple[str, int, Any]]:
-    with zipfile.ZipFile(archive) as members:
-        for info in members.infolist():
-            kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
-            is_file = kind in (0, stat.S_IFREG)
-            if not info.is_dir():
-                yield info.filename, info.file_size, members.open(info) if is_file else None
-
-
-def _tar_members(archive: str) -> Iterator[Tuple[str, int, Any]]:
+    if archive.endswith(".zip"):
+        with zipfile.ZipFile(archive) as members:
+            for info in members.infolist():
+                kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
+                is_file = kind in (0, stat.S_IFREG)
+                if not info.is_dir():
+                    yield info.filename, info.file_size, members.open(info) if is_file else None
+        return
     with gzip.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
         for member in members:
             content = members.extractfile(member) if member.isreg() else None

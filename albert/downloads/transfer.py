@@ -6,11 +6,12 @@
 name for the version (ETag or date), so that the next call asks for the rest of the same version.
 """
 
+import contextlib
 import logging
 import os
 import re
 import time
-from typing import Any, Dict
+from typing import Any
 
 from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.util import files, progress
@@ -30,6 +31,13 @@ class UnreachableError(UserError, ConnectionError):
 def without_login(text: str) -> str:
     """Returns an address, or a text with addresses, without the "user:password@" in them."""
     return re.sub(r"//[^/\s]*@", "//", text)
+
+
+def discard(path: str) -> None:
+    """Removes what `fetch` left at a path."""
+    for name in (path, f"{path}.json"):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(name)
 
 
 def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
@@ -57,9 +65,16 @@ def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
             _receive(session, url, path, limits=limits, deadline=deadline)
             return
         except requests.RequestException as error:
-            is_late = pause is None or time.monotonic() + pause > deadline
-            reason = _reason(error, shown)
-            if is_late or not os.path.exists(path):
+            # Of messages that hold one another, the innermost.
+            reason = re.sub(r".*[)>]: |^\('|', .*", "", without_login(str(error)))
+            status = getattr(error.response, "status_code", None)
+            # ValueError: the address is none, or leads to http.
+            if isinstance(error, ValueError) or (status and status < 500 and status != 429):
+                raise UserError(
+                    f"{shown} cannot be downloaded: {reason}. Check the address."
+                ) from error
+            is_unreachable = not status and not os.path.exists(path)
+            if pause is None or is_unreachable or time.monotonic() + pause > deadline:
                 raise UnreachableError(
                     f"{shown} could not be fetched: {reason}. Check the network (proxies are "
                     "taken from $HTTPS_PROXY) and run the same command again to go on."
@@ -68,44 +83,28 @@ def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
         time.sleep(pause)
 
 
-def _reason(error: Any, shown: str) -> str:
-    """Why a request failed; UserError if another would too."""
-    # Of messages that hold one another, the innermost.
-    reason = re.sub(r".*[)>]: |^\('|', .*", "", without_login(str(error)))
-    status = getattr(error.response, "status_code", 500)
-    # ValueError: the address is none, or leads to http.
-    if isinstance(error, ValueError) or (status < 500 and status != 429):
-        raise UserError(f"{shown} cannot be downloaded: {reason}. Check the address.") from error
-    return reason
-
-
-def discard(*paths: str) -> None:
-    """Removes what `fetch` left at these paths."""
-    for path in paths:
-        _remove(path)
-        _remove(f"{path}.json")
-
-
-def _remove(path: str) -> None:
-    if os.path.exists(path):
-        os.remove(path)
-
-
 def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: float) -> None:
     """Makes one request, for the rest of what is at `path`, and writes what arrives."""
     import requests
 
-    start, state, headers = 0, _state(path), {"Accept-Encoding": "identity"}
-    shown, size = without_login(url), state.get("size")
-    if state.get("url") == shown and state.get("version") and size and os.path.exists(path):
+    shown, start, headers = without_login(url), 0, {"Accept-Encoding": "identity"}
+    part = {"url": "", "version": "", "size": 0}
+    if os.path.exists(path) and os.path.exists(f"{path}.json"):
+        part = files.read_json_object(f"{path}.json")
+    size = part["size"]
+    if part["url"] == shown and part["version"] and size:
         start = os.path.getsize(path)
         if start == size:
             return
-        headers.update({"Range": f"bytes={start}-", "If-Range": state["version"]})
+        headers.update({"Range": f"bytes={start}-", "If-Range": part["version"]})
     with session.get(url, headers=headers, stream=True, timeout=_TIMEOUTS) as response:
-        if response.status_code == 200:
-            start, rest = 0, response.raw.length_remaining
-            size = rest
+        is_rest = response.headers.get("Content-Range") == f"bytes {start}-{size - 1}/{size}"
+        if start and response.status_code in (206, 416) and not is_rest:
+            os.remove(f"{path}.json")  # the next request is for all of it
+            raise requests.ConnectionError("the file on the server has changed")
+        response.raise_for_status()
+        if response.status_code != 206:
+            start, size = 0, response.raw.length_remaining or 0
             # A weak tag does not promise the same bytes.
             tag = re.sub("^W/.*", "", response.headers.get("ETag", ""))
             version = tag or response.headers.get("Last-Modified")
@@ -113,34 +112,17 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
             files.atomic_write_json(
                 f"{path}.json", {"url": shown, "version": version, "size": size}
             )
-        elif response.status_code in (206, 416):
-            part = f"bytes {start}-{size - 1}/{size}" if start else ""
-            if response.headers.get("Content-Range") != part:
-                _remove(f"{path}.json")  # the next request is for all of it
-                raise requests.ConnectionError("the file on the server has changed")
-        response.raise_for_status()
-        if response.status_code not in (200, 206):
-            raise requests.HTTPError(f"it answers {response.status_code}", response=response)
-        bar = progress.Progress(os.path.basename(shown), size and size / 1e6, unit="MB")
+        bar = progress.Progress(os.path.basename(shown), size / 1e6 or None, unit="MB")
         with open(path, "ab") as stream, bar:
             bar.skip(start / 1e6)
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6)
-                _check_limits(shown, max(stream.tell(), size or 0), limits, deadline=deadline)
+                if max(stream.tell(), size) > limits.bytes:
+                    raise UserError(
+                        f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb)."
+                    )
+                if time.monotonic() > deadline:
+                    raise requests.Timeout("the time is over (--time_limit_minutes)")
         if response.raw.length_remaining:
             raise requests.ConnectionError("connection broken")
-
-
-def _check_limits(shown: str, size: int, limits: Limits, *, deadline: float) -> None:
-    import requests
-
-    if size > limits.bytes:
-        raise UserError(f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb).")
-    if time.monotonic() > deadline:
-        raise requests.Timeout("the time is over (--time_limit_minutes)")
-
-
-def _state(path: str) -> Dict[str, Any]:
-    """What is known of a partial download."""
-    return files.read_json_object(f"{path}.json") if os.path.exists(f"{path}.json") else {}

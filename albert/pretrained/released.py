@@ -7,7 +7,7 @@ A released archive unpacks to a folder with albert_config.json, model.ckpt-best.
 which vocabulary they have (see `model_vocabulary`).
 
 A release is in the cache folder whole or not at all, as the archive has it (albert_zh's: converted
-to a folder of ours), with a record that each later use compares it with: see downloads.cache.
+to a folder of ours), with a record of its files: see downloads.cache.
 """
 
 import os

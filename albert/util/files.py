@@ -40,9 +40,10 @@ def naming_path(path: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(error, ValueError) or not _REFUSALS.search(str(error)):
+        named = str(getattr(error, "filename", None) or path)
+        is_other = os.path.basename(path) not in named  # of the block's own
+        if isinstance(error, ValueError) or is_other or not _REFUSALS.search(str(error)):
             raise
-        named = getattr(error, "filename", None) or path
         raise UserError(f"'{named}': {getattr(error, 'strerror', None) or error}.") from error
 
 
@@ -200,10 +201,7 @@ def check_types(value: Any, types: Any, where: str) -> None:
     kinds = types if isinstance(types, tuple) else (types,)
     kind = next((kind for kind in kinds if type(value) in (kind, type(kind))), ...)
     if kind is ...:
-        wanted = " or ".join(
-            (kind if isinstance(kind, type) else type(kind)).__name__ for kind in kinds
-        )
-        raise UserError(f"{where} is {json.dumps(value)[:60]}, not of type {wanted}.")
+        raise UserError(f"{where} is {json.dumps(value)[:60]}, which is of the wrong type.")
     if isinstance(kind, dict):
         for key in value if str in kind else kind:
             check_types(value.get(key), kind.get(key, kind.get(str)), f"{where}: {key}")
@@ -272,7 +270,11 @@ def state_of(path: str) -> List[int]:
 
 def sha256(path: str) -> str:
     """Returns the hash of a file's content, hexadecimal."""
-    return hashlib.sha256(read_bytes(path)).hexdigest()
+    digest = hashlib.sha256()
+    with open_to_read(path) as stream:
+        for chunk in iter(lambda: stream.read(1 << 22), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def file_fingerprint(path: str) -> Dict[str, Any]:

@@ -11,22 +11,10 @@ command line; `--config=run.toml` gives flags from a file. Nothing here imports 
 """
 
 import dataclasses
-import math
+import operator
 import os
 import re
-from typing import (
-    Any,
-    Collection,
-    Dict,
-    FrozenSet,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Tuple,
-    Type,
-    TypeVar,
-)
+from typing import Any, Collection, Dict, FrozenSet, Mapping, Optional, Sequence, Type, TypeVar
 
 from absl import flags
 
@@ -57,41 +45,33 @@ ALIASES = {
 }
 _WORDS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 _NOUNS = {bool: "true or false", int: "a whole number", float: "a number"}
-_BOUNDS = {"lower": "at least", "upper": "at most", "above": "above", "below": "below"}
+_BOUNDS: Dict[str, Any] = {
+    "lower": ("at least", operator.ge),
+    "upper": ("at most", operator.le),
+    "above": ("above", operator.gt),
+    "below": ("below", operator.lt),
+}
 
 
-def flag(
-    default: Any = None,
-    help: Optional[str] = None,
-    *,
-    group: Optional[str] = None,
-    lower: Optional[float] = None,
-    upper: Optional[float] = None,
-    above: Optional[float] = None,
-    below: Optional[float] = None,
-    choices: Optional[Sequence[str]] = None,
-    required: Optional[bool] = None,
-    path: Optional[bool] = None,
-    several: Optional[bool] = None,
-    positional: Optional[bool] = None,
-) -> Any:
+def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any:
     """Returns a dataclass field that is a flag.
 
     Args:
       default: the flag's value where it is not given.
       help: one line.
-      group: the heading of --help under which the flag stands.
-      lower, upper: the smallest and the largest value.
-      above, below: bounds that are no values themselves.
-      choices: the values of a flag for text.
-      required: whether a value must be given.
-      path: whether "~" is expanded.
-      several: takes several values, separated by commas; the setting is their text.
-      positional: takes the argument without a flag's name; a Tuple takes all such arguments.
+      **options: any of
+        group: the heading of --help under which the flag stands.
+        lower, upper: the smallest and the largest value.
+        above, below: bounds that are no values themselves.
+        choices: the values of a flag for text.
+        required: whether a value must be given.
+        path: whether "~" is expanded.
+        several: takes several values, separated by commas; the setting is their text.
+        positional: takes the argument without a flag's name; a Tuple takes all such arguments.
     """
-    options = {name: value for name, value in locals().items() if value is not None}
-    options.pop("default", None)
-    return dataclasses.field(default=default, metadata=options)
+    return dataclasses.field(
+        default=default, metadata={"help": help, **options} if help else options
+    )
 
 
 class Settings:
@@ -131,27 +111,26 @@ def describe(kind: Type[Settings]) -> Dict[str, Dict[str, Any]]:
     """Returns {name: {"kind": type, "default": value, and what `flag` was told}} of the fields."""
     described: Dict[str, Dict[str, Any]] = {}
     for base in reversed(kind.__mro__):
-        for name, hint in base.__dict__.get("__annotations__", {}).items():
-            field = base.__dict__["__dataclass_fields__"][name]
+        for name, field in getattr(base, "__dataclass_fields__", {}).items():
             # The first class says what one value is: below, several may be a text.
-            options = described.setdefault(name, {"kind": _type_of(hint)})
+            options = described.setdefault(name, {"kind": _type_of(field.type)})
             options.update(field.metadata, default=field.default)
     return described
 
 
 def _type_of(hint: Any) -> Any:
     """int of int and of Optional[int]; tuple of Tuple[str, ...]."""
-    if getattr(hint, "__origin__", None) in (tuple, Tuple):
-        return tuple
-    return hint if isinstance(hint, type) else hint.__args__[0]
+    if isinstance(hint, type):
+        return hint
+    return tuple if hint.__origin__ is tuple else hint.__args__[0]
 
 
 def takes(options: Mapping[str, Any]) -> str:
     """Returns what a flag takes, in words; "" for any text."""
     if "choices" in options:
         return f"one of {', '.join(options['choices'])}"
-    bounds = [f"{word} {options[name]}" for name, word in _BOUNDS.items() if name in options]
-    return " ".join([_NOUNS.get(options["kind"], ""), " and ".join(bounds)]).strip()
+    bounds = [f"{word} {options[name]}" for name, (word, _) in _BOUNDS.items() if name in options]
+    return f"{_NOUNS.get(options['kind'], '')} {' and '.join(bounds)}".strip()
 
 
 class _Parser(flags.ArgumentParser):
@@ -159,7 +138,6 @@ class _Parser(flags.ArgumentParser):
 
     def __init__(self, options: Mapping[str, Any]):
         self._options = options
-        self.syntactic_help = takes(options)
 
     def parse(self, argument: Any) -> Any:
         """Returns the value; ValueError says what the flag takes."""
@@ -175,25 +153,17 @@ class _Parser(flags.ArgumentParser):
         words = options.get("choices") or (_WORDS if kind is bool else ())
         try:
             value = _WORDS[text.lower()] if kind is bool else kind(text)
-            if kind in (int, float) and not _is_within(value, options):
-                raise ValueError
-            if options.get("choices") and value not in words:
-                raise ValueError
+            is_allowed = text in options.get("choices", [text]) and all(
+                is_within(value, options[name])
+                for name, (_, is_within) in _BOUNDS.items()
+                if name in options
+            )
         except (ValueError, KeyError):
-            hint = wording.did_you_mean(text, list(words))
-            raise ValueError(f"it must be {self.syntactic_help}.{hint}") from None
+            is_allowed = False
+        if not is_allowed:
+            hint = wording.did_you_mean(text, words)
+            raise ValueError(f"it must be {takes(options)}.{hint}")
         return os.path.expanduser(text) if options.get("path") else value
-
-
-def _is_within(value: float, options: Mapping[str, Any]) -> bool:
-    """Whether a number is within its bounds, where there are any."""
-    if not set(_BOUNDS) & set(options):
-        return True
-    return (
-        math.isfinite(value)
-        and options.get("lower", value) <= value <= options.get("upper", value)
-        and options.get("above", -math.inf) < value < options.get("below", math.inf)
-    )
 
 
 def define(kind: Type[Settings], flag_values: flags.FlagValues) -> None:
@@ -234,30 +204,32 @@ def read(
     define(kind, flag_values)
     flags.DEFINE_multi_string(CONFIG, [], OWN["--config"], flag_values)
     flags.DEFINE_boolean(VERBOSE, False, OWN["--[no]verbose"], flag_values)
+    for alias in set(ALIASES) - set(flag_values):
+        if ALIASES[alias] in flag_values:
+            flag_values[alias] = flag_values[ALIASES[alias]]
     flag_values.set_gnu_getopt(True)
-    positional = [name for name, options in describe(kind).items() if options.get("positional")]
-    takes_rest = [name for name in positional if describe(kind)[name]["kind"] is tuple]
+    described = describe(kind)
+    positional = next((name for name in described if described[name].get("positional")), None)
+    takes_rest = bool(positional) and described[positional]["kind"] is tuple
     try:
-        expanded = flag_values.read_flags_from_files(list(arguments), force_gnu=True)
-        try:
-            ours = _with_our_names(expanded, flag_values)
-            rest = flag_values(ours, known_only=bool(takes_rest))[1:]
-        except ValueError as error:  # --noflag=value
-            raise UserError(f"{error}.") from error
-        unnamed = [name for name in positional if name not in takes_rest]
-        if len(rest) == 1 and unnamed and flag_values[unnamed[0]].using_default_value:
-            _set_missing(flag_values, {unnamed[0]: rest.pop()}, "")
+        _refuse_two_names({re.sub("^--?|=.*", "", argument) for argument in arguments})
+        rest = flag_values(arguments, known_only=takes_rest)[1:]
+        if len(rest) == 1 and positional in flag_values:
+            if flag_values[positional].using_default_value:
+                _set_missing(flag_values, {positional: rest.pop()})
         for path in reversed(flag_values[CONFIG].value):
             _set_missing(flag_values, config_files.read(path), f"--{CONFIG}={path}, ")
-        _set_missing(flag_values, fallback or {}, "")
-    except flags.Error as error:
-        raise UserError(_message(error, flag_values)) from error
+        _set_missing(flag_values, fallback or {})
+    except UserError:
+        raise
+    except (flags.Error, ValueError) as error:  # ValueError: --noflag=value
+        raise UserError(f"{re.sub(r'^flag |[ ?.]+$', '', str(error))}.") from error
     if rest and not takes_rest:
         raise UserError(
             f"Unexpected arguments {rest}. Write --flag=value, and --flag or --noflag for a flag "
             "that is on or off."
         )
-    settings = of_flags(kind, flag_values, **{name: tuple(rest) for name in takes_rest})
+    settings = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
     settings.check()
     return settings
 
@@ -265,16 +237,16 @@ def read(
 def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any) -> AnySettings:
     """Returns the settings that flags make, which a program may have set to any value."""
     values, given = dict(more), set(more)
-    for name in set(describe(kind)) & set(flag_values):
-        set_flag = flag_values[name]
-        if set_flag.using_default_value or set_flag.value is None:
-            values[name] = set_flag.value
+    described = describe(kind)
+    for name in set(described) & set(flag_values):
+        values[name] = value = flag_values[name].value
+        if flag_values[name].using_default_value or value is None:
             continue
         given.add(name)
         try:
-            values[name] = _Parser(describe(kind)[name]).parse(set_flag.value)
+            values[name] = _Parser(described[name]).parse(value)
         except ValueError as error:
-            raise UserError(f"--{name}={set_flag.value}: {error}") from error
+            raise UserError(f"--{name}={value}: {error}") from error
     return _with_given(kind(**values), frozenset(given))
 
 
@@ -300,16 +272,6 @@ def parse(kind: Type[AnySettings], arguments: Sequence[str]) -> AnySettings:
     return read(kind, flags.FlagValues(), ["albert", *arguments])
 
 
-def _with_our_names(arguments: Sequence[str], flag_values: flags.FlagValues) -> List[str]:
-    """The arguments with our names of flags in place of those in ALIASES."""
-    given = [re.match(r"--?(\w+)", item) for item in arguments]
-    _refuse_two_names({match.group(1) for match in given if match})
-    names = [name for name in ALIASES if name not in flag_values and ALIASES[name] in flag_values]
-    pattern = re.compile(rf"^--?(no)?({'|'.join(names) or '=='})(?==|$)")
-    ours = lambda match: f"--{match.group(1) or ''}{ALIASES[match.group(2)]}"  # noqa: E731
-    return [pattern.sub(ours, item) if item.startswith("-") else item for item in arguments]
-
-
 def _refuse_two_names(given: Collection[str], place: str = "") -> None:
     """Raises UserError if a flag is given by two of its names, whose values could differ."""
     for alias, name in ALIASES.items():
@@ -317,25 +279,16 @@ def _refuse_two_names(given: Collection[str], place: str = "") -> None:
             raise UserError(f"{place}{alias} and {name} are two names of one flag. Give one.")
 
 
-def _set_missing(flag_values: flags.FlagValues, given: Mapping[str, str], place: str) -> None:
+def _set_missing(flag_values: flags.FlagValues, given: Mapping[str, str], place: str = "") -> None:
     """Sets the flags that were not set yet; `place` begins an error's text."""
     _refuse_two_names(given, place)
-    for key, value in given.items():
-        name = ALIASES.get(key, key) if key not in flag_values else key
+    for name, value in given.items():
         if name not in flag_values or name == CONFIG:
-            hint = wording.did_you_mean(key, list(flag_values), cutoff=0.6)
-            raise UserError(f"{place}{key}: there is no such flag.{hint}")
+            hint = wording.did_you_mean(name, flag_values, cutoff=0.6)
+            raise UserError(f"{place}{name}: there is no such flag.{hint}")
         if flag_values[name].using_default_value:
             try:
                 flag_values[name].parse(value)
             except flags.Error as error:
-                raise UserError(f"{place}{_message(error, flag_values)}") from error
+                raise UserError(f"{place}{re.sub('^flag ', '', str(error))}") from error
             flag_values[name].using_default_value = False
-
-
-def _message(error: flags.Error, flag_values: flags.FlagValues) -> str:
-    """An error of absl's in one line."""
-    if isinstance(error, flags.UnrecognizedFlagError):
-        hint = wording.did_you_mean(error.flagname, list(flag_values), cutoff=0.6)
-        return f"There is no flag --{error.flagname}.{hint}"
-    return re.sub("^flag ", "", str(error))

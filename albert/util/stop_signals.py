@@ -32,25 +32,21 @@ class Stopped(SystemExit):  # noqa: N818, no error
         self.words = words
 
 
-class _State:
-    name = ""  # of the signal that came
-    time = 0.0  # when
-    is_postponed = False
+_came = ""  # the name of the signal that came
+_came_at = 0.0
+_is_postponed = False
 
 
-_state = _State()
-
-
-def _answer(number: int, frame: Any) -> None:
+def _answer(number: int, _: Any) -> None:
     """The handler of the signals."""
-    del frame
-    if _state.name:
-        if time.monotonic() - _state.time > _ONE_SIGNAL_SECONDS:
+    global _came, _came_at
+    if _came:
+        if time.monotonic() - _came_at > _ONE_SIGNAL_SECONDS:
             os._exit(EXIT_CODE)
         return
-    _state.name, _state.time = signal.Signals(number).name, time.monotonic()
-    if not _state.is_postponed:
-        raise Stopped(f"Stopped by {_state.name}. Run the same command to continue.")
+    _came, _came_at = signal.Signals(number).name, time.monotonic()
+    if not _is_postponed:
+        raise Stopped(f"Stopped by {_came}. Run the same command to continue.")
     os.write(2, b"Signal received. Finishing this step, then saving.\n")
 
 
@@ -60,7 +56,7 @@ def handled() -> Iterator[None]:
 
     Only in the main thread, which alone may set handlers; elsewhere this module has no effect.
     """
-    global _state
+    global _came, _is_postponed
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -73,17 +69,18 @@ def handled() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)  # None: set by C code
-        _state = _State()
+        _came, _is_postponed = "", False
 
 
 def is_requested() -> bool:
     """Returns whether a signal asked this process to end."""
-    return bool(_state.name)
+    return bool(_came)
 
 
 def postpone() -> None:
     """From now on a signal is only noted."""
-    _state.is_postponed = True
+    global _is_postponed
+    _is_postponed = True
 
 
 def resume(words: str = "") -> None:
@@ -91,6 +88,7 @@ def resume(words: str = "") -> None:
 
     `words`: what was done and how to go on; without them a signal stays noted.
     """
-    _state.is_postponed = False
-    if words and _state.name:
-        raise Stopped(f"Stopped by {_state.name}. {words}")
+    global _is_postponed
+    _is_postponed = False
+    if words and _came:
+        raise Stopped(f"Stopped by {_came}. {words}")

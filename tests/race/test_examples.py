@@ -91,7 +91,7 @@ def test_test_questions_need_no_answers(tmp_path):
     "content,words",
     [
         ("{", "JSON"),
-        ("[1]", "not of type dict"),
+        ("[1]", "wrong type"),
         (without("options"), "options"),
         (without("answers"), "question 1: "),
         (dict(PASSAGE, options=[["a"] * 4]), "equally many"),
