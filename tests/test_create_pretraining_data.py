@@ -65,37 +65,6 @@ def test_flags_of_the_reference_are_there_with_its_defaults():
     assert {name: settings[name] for name in reference} == reference
 
 
-@pytest.mark.slow
-def test_flags_change_the_records(tmp_path):
-    text = tmp_path / "text.txt"
-    lines = [f"The caf\u00e9 number {n}. \u6a21\u578b! So Mr. Brown the Second." for n in range(40)]
-    text.write_text("\n".join(lines[:20] + [""] + lines[20:]), encoding="utf-8")
-    arguments = (
-        "--ngram=3",
-        "--do_lower_case=false",
-        "--do_whole_word_mask=false",
-        "--do_permutation",
-        "--favor_shorter_ngram=false",
-        "--random_next_sentence",
-        "--ngram=1",
-        "--masked_lm_prob=0.05",
-        "--short_seq_prob=0.9",
-        "--random_seed=1",
-        "--word_start=underline",
-        "--max_predictions_per_seq=2",
-        "--max_seq_length=24",
-        "--dupe_factor=1",
-        "--language=zh",
-        "--split_sentences",
-    )
-    common = [f"--input_file={text}", f"--spm_model_file={MODEL}", "--num_processes=1", *SMALL]
-    made = {}
-    for number, argument in enumerate(arguments):
-        run_here(*common, f"--output_file={tmp_path}/{number}", argument)
-        made.setdefault(content(tmp_path / str(number)), []).append(argument)
-    assert [[argument] for argument in arguments] == list(made.values())
-
-
 def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
     (tmp_path / "in").mkdir()
     line = json.dumps({"body": "One two three. Four five six.", "text": ""})

@@ -181,15 +181,3 @@ def test_a_folder_that_cannot_be_written_in_is_refused_before_the_work(tmp_path)
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(ValueError, match=f"{tmp_path}/file"):
         run_here(f"--input_file={CORPUS}", f"--output_file={tmp_path}/file/a")
-
-
-def test_a_file_appears_whole_or_not_at_all(tmp_path):
-    path = str(tmp_path / "a" / "b")
-    with pytest.raises(KeyError), beam.replacement(path) as temporary:
-        pathlib.Path(temporary).write_text("half")
-        raise KeyError
-    assert os.listdir(str(tmp_path / "a")) == []
-    for text in ("whole", "new"):
-        beam.write_text(path, text)
-        assert pathlib.Path(path).read_text() == text
-    assert os.listdir(str(tmp_path / "a")) == ["b"]

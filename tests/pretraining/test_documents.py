@@ -101,18 +101,6 @@ def test_blank_lines_of_any_white_space_end_documents_and_newlines_end_lines(
     assert read([write(tmp_path, "a.txt", content)]) == expected
 
 
-def test_documents_are_numbered_through_all_files_and_know_their_line(tmp_path):
-    paths = [
-        write(tmp_path, "a.txt", "\none\n\n\ntwo\nmore\n"),
-        write(tmp_path, "b.txt", "three\n"),
-    ]
-    documents = list(text_documents.read_documents(paths))
-    assert [document.index for document in documents] == [0, 1, 2]
-    assert [document.first_line for document in documents] == [2, 5, 1]
-    assert [document.path for document in documents] == [paths[0], paths[0], paths[1]]
-    assert len({document.source for document in documents}) == 3
-
-
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
 def test_what_is_read_does_not_depend_on_where_reading_pauses(size, tmp_path, monkeypatch):
     monkeypatch.setattr(text_documents, "_READ_BYTES", size)

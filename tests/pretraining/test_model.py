@@ -192,16 +192,6 @@ def read(settings, params, count):
         return [session.run(batch) for _ in range(count)]
 
 
-@pytest.mark.slow
-def test_training_input_starts_at_the_batch_of_its_step(record_file):
-    settings = MASKED_ON_THE_FLY._replace(files=[record_file], seed=4)
-    whole = read(settings, {"batch_size": 8}, 9)
-    resumed = read(settings._replace(start_step=7), {"batch_size": 8}, 2)
-    for name in whole[0]:
-        np.testing.assert_array_equal(resumed[0][name], whole[7][name])
-        np.testing.assert_array_equal(resumed[1][name], whole[8][name])
-
-
 @pytest.mark.parametrize("is_training", [True, False])
 def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path, is_training):
     file = records.write_records(tmp_path / "records", 24, length=48)
@@ -281,20 +271,6 @@ def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
 # Training.
 
 
-@pytest.mark.slow
-def test_the_model_learns_a_small_batch_by_heart():
-    settings = settings_for(
-        tiny_config(**NO_DROPOUT), learning_rate=0.01, num_train_steps=60, optimizer="adamw"
-    )
-    trace = train(settings, batch_of(8), 60)
-    assert trace.losses[-1] < 0.5 * trace.losses[0]
-    assert trace.scalars[-1]["masked_lm_accuracy"] > 0.5
-    assert trace.scalars[-1]["sentence_order_accuracy"] == 1.0
-    tasks = ["masked_lm", "sentence_order"]
-    names = [f"{task}_{name}" for task in tasks for name in ("loss", "accuracy")]
-    assert list(trace.scalars[0]) == ["loss", *names, "learning_rate", "gradient_norm"]
-
-
 @functools.lru_cache(maxsize=None)
 def plain_trace() -> Trace:
     """Three updates without anything special, for others to be compared with."""
@@ -339,22 +315,6 @@ def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
         first = session.run(keys)
         session.run(tf.train.get_global_step().assign_add(1))
         assert len({tuple(key) for key in [*first, *session.run(keys)]}) == 8
-
-
-@pytest.mark.slow
-def test_recomputation_changes_no_number_and_bfloat16_follows_float32():
-    plain = plain_trace()
-    settings = settings_for(tiny_config(**NO_DROPOUT))
-    half = train(settings.replace(precision="bfloat16"), uneven_batch(), 3)
-    np.testing.assert_allclose(half.losses, plain.losses, rtol=2e-2)
-    kinds = {value.dtype for value in half.variables.values()}
-    assert kinds == {np.dtype(np.float32), np.dtype(np.int64)}
-    with_dropout = settings_for(tiny_config())
-    plain, recomputed = (
-        train(with_dropout.replace(recompute=recompute), batch_of(8), 2)
-        for recompute in (False, True)
-    )
-    assert_close(recomputed, plain, 1e-6)
 
 
 def test_prediction_is_refused():
@@ -452,21 +412,6 @@ def test_evaluation_gives_the_metrics_of_the_reference(name):
     results = model.evaluation_results(dict(metrics, global_step=0))
     for metric, value in run["eval_metrics_at_init"].items():
         assert results[metric] == pytest.approx(value, abs=1e-4), metric
-
-
-@pytest.mark.slow
-@needs_shared
-def test_a_checkpoint_of_the_reference_goes_on_as_the_reference_did():
-    run = golden_run("base_adamw")
-    checkpoint = str(shared_path("golden/model_tiny/train_trace/base_adamw/model.ckpt-8"))
-    with tf.Graph().as_default():
-        batch = {name: tf.constant(value) for name, value in golden_batch(run).items()}
-        settings = golden_settings(run)._replace(init_checkpoint=None)
-        spec = settings.model_fn()(batch, None, TRAIN, {})
-        with tf.Session() as session:
-            tf.train.Saver().restore(session, checkpoint)
-            losses = [session.run([spec.loss, spec.train_op])[0] for _ in range(4)]
-    np.testing.assert_allclose(losses, run["losses"][8:], atol=1e-3)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -28,17 +28,6 @@ def test_seeds_may_be_any_integer():
     assert len(keys) == 6
 
 
-def test_numbers_are_uniform_and_neighbouring_keys_unrelated():
-    keys = random_keys.fold(random_keys.seed_key(12345), np.arange(200000))
-    uniform = random_keys.uniform(random_keys.fold(keys, 0))
-    other = random_keys.uniform(random_keys.fold(keys, 1))
-    counts, _ = np.histogram(uniform, 100, [0, 1])
-    assert counts.sum() == 200000 and uniform.max() < 1.0
-    assert abs(counts - 2000).max() < 5 * np.sqrt(2000)
-    assert abs(np.corrcoef(uniform, other)[0, 1]) < 0.01
-    assert abs(np.corrcoef(uniform[1:], uniform[:-1])[0, 1]) < 0.01
-
-
 def test_below_reaches_each_number_and_never_the_bound():
     draws = random_keys.fold(random_keys.seed_key(1), np.arange(60000))
     counts = np.bincount(random_keys.below(draws, 6))
