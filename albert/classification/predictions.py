@@ -178,7 +178,8 @@ def _find_reading(task: Task, table: Table) -> Columns:
     for texts in [*plain, *(_PAIR_NAMES if task.is_pair else _SINGLE_NAMES)]:
         if all(name in first for name in texts):
             guids = [*(reading.guid for reading in own), *_GUID_NAMES]
-            return Columns(*texts, guid=next((name for name in guids if name in first), None))
+            guid = next((name for name in guids if name in first), None)
+            return Columns(*texts)._replace(guid=guid)
     if isinstance(first, list) and len(first) == width:
         # Two columns may be a text and its label.
         labels = Labels(task.labels, task.label_aliases)

@@ -104,9 +104,8 @@ class SquadTask(Task):
         """Returns --predict_file, which is evaluated too if its right answers are known."""
         if not self.settings.do_predict:
             return []
-        data = self._read("predict")
-        unknown = sum(not item.has_gold for item in data.examples)
-        return [] if use == "dev" and unknown else ["predict"]
+        is_known = use == "test" or all(item.has_gold for item in self._read("predict").examples)
+        return ["predict"] if is_known else []
 
     def examples(self, split: str) -> List[SquadExample]:
         """Returns the questions of --train_file or --predict_file."""

@@ -110,18 +110,18 @@ class FineTuning:
         path = os.path.join(settings.output_dir, task.description_name)
         is_training = settings.do_train
         fine_tuned.check_description(path, setup.description(), task, is_training=is_training)
-        splits = [*task.splits("dev"), *task.splits("test")]
         may_come = is_training or settings.wait_for_checkpoints_minutes
         ledger = os.path.join(settings.output_dir, evaluation.LEDGER_NAME)
-        needs_checkpoint = task.splits("test") or getattr(settings, "export_dir", None)
-        needs_checkpoint = needs_checkpoint or (splits and not tf.io.gfile.exists(ledger))
-        if needs_checkpoint and (settings.checkpoint or not may_come):
+        asked = settings.to_dict()
+        evaluates = asked.get("do_eval") and not tf.io.gfile.exists(ledger)
+        uses = evaluates or asked.get("export_dir") or task.splits("test")
+        if uses and (settings.checkpoint or not may_come):
             fine_tuned.chosen_checkpoint(settings)
         estimators.announce(settings, setup.config, f"{task.name.upper()}{_data(settings)}")
         if is_training and not evaluation.list_checkpoints(settings.output_dir):
             _check_vocabulary(settings, setup.vocabulary)
             model_fn.check_first_weights(settings, setup.config)
-        for split in splits:
+        for split in [*task.splits("dev"), *task.splits("test")]:
             self._features(split)
 
     def _features(self, split: str) -> Split:

@@ -14,6 +14,8 @@ from albert import classifier_utils, tokenization
 from albert.classification import features as classifier_features
 from albert.classification import tasks
 from albert.classification.examples import InputExample
+from albert.classification.run import ClassifierTask
+from albert.classification.settings import ClassifierFlags
 from albert.data.records import PaddingInputExample
 from tests.support.shared import canonical_sha256, needs_shared, shared_path
 
@@ -37,10 +39,21 @@ def convert(example, length=16, labels=BINARY):
     return classifier_features.convert_single_example(0, example, labels, length, spm(), "mrpc")
 
 
-def write(examples, path, *, labels=BINARY, length=16, tokenizer=None, is_raw=True, **options):
-    return classifier_features.file_based_convert_examples_to_features(
-        examples, labels, length, tokenizer or spm(), str(path), "", is_raw=is_raw, **options
+def write(examples, path, *, labels=BINARY, length=16, tokenizer=None):
+    """The record file that the task makes of raw examples."""
+    flags = ClassifierFlags(max_seq_length=length)
+    about = {"task": "t", "labels": [label for label in labels if label]}
+    task = ClassifierTask(flags, tokenizer or spm(), about)
+    task.examples, task.record_file = lambda _: examples, lambda _: (str(path), False)
+    return task.features("train").records
+
+
+def write_prepared(examples, path, *, labels=BINARY, length=16, tokenizer=None):
+    """The path of what programs make of prepared examples."""
+    classifier_features.file_based_convert_examples_to_features(
+        examples, labels, length, tokenizer or spm(), str(path), ""
     )
+    return pathlib.Path(str(path))
 
 
 def prepared(example, tokenizer):
@@ -93,19 +106,14 @@ def pairs(count):
 
 
 @pytest.mark.parametrize("tokenizer", [spm, wordpiece])
-def test_records_are_the_same_bytes_for_any_number_of_processes_raw_or_prepared(
-    tokenizer, tmp_path
-):
+def test_records_are_the_same_bytes_raw_or_prepared(tokenizer, tmp_path):
     examples, tokenizer = list(pairs(400)), tokenizer()
     ready = [prepared(example, tokenizer) for example in examples]
-    built = [
-        write(examples, tmp_path / "1.tf_record", tokenizer=tokenizer, num_processes=1),
-        write(examples, tmp_path / "2.tf_record", tokenizer=tokenizer, num_processes=2),
-        *(write(ready, tmp_path / "a", tokenizer=tokenizer, is_raw=False) for _ in "ab"),
-    ]
-    assert len({pathlib.Path(one.path).read_bytes() for one in built}) == 1
-    assert not any(one.was_current for one in built)
-    assert built[-1].path == str(tmp_path / "a")
+    built = write(examples, tmp_path / "1.tf_record", tokenizer=tokenizer)
+    for _ in "ab":  # anew each time
+        path = write_prepared(ready, tmp_path / "a", tokenizer=tokenizer)
+        assert path.read_bytes() == pathlib.Path(built.path).read_bytes()
+        path.write_bytes(path.read_bytes()[:-20])
 
 
 @pytest.mark.parametrize("label, labels", [("1", BINARY), (2.5, [None])])
@@ -198,9 +206,8 @@ def test_features_equal_the_references_token_for_token_raw_or_prepared(name, tmp
         for key in (*SEQUENCES, "label_id", "is_real_example"):
             assert row[key] == getattr(found, key), key
     raw = tasks.read_examples(tasks.get_task(name), data_dir, "dev").examples[: golden["count"]]
-    for given, is_raw in ((examples, False), (raw, True)):
-        path = tmp_path / f"{is_raw}.tf_record"
-        options = {"labels": labels, "length": length, "tokenizer": tokenizer, "is_raw": is_raw}
-        built = write(given, path, **options)
-        assert canonical_sha256(built.path) == golden["canonical_sha256"]
-        assert pathlib.Path(built.path).stat().st_size == golden["tf_record_bytes"]
+    options = {"labels": labels, "length": length, "tokenizer": tokenizer}
+    prepared_file = write_prepared(examples, tmp_path / "a.tf_record", **options)
+    for path in (prepared_file, write(raw, tmp_path / "b.tf_record", **options).path):
+        assert canonical_sha256(str(path)) == golden["canonical_sha256"]
+        assert pathlib.Path(str(path)).stat().st_size == golden["tf_record_bytes"]
