@@ -11,7 +11,7 @@ import logging
 import os
 import re
 import time
-from typing import Any
+from typing import Any, Dict
 
 from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.util import files, progress
@@ -88,7 +88,7 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
     import requests
 
     shown, start, headers = without_login(url), 0, {"Accept-Encoding": "identity"}
-    part = {"url": "", "version": "", "size": 0}
+    part: Dict[str, Any] = {"url": "", "version": "", "size": 0}
     if os.path.exists(path) and os.path.exists(f"{path}.json"):
         part = files.read_json_object(f"{path}.json")
     size = part["size"]
