@@ -226,12 +226,6 @@ class TestToHuggingFace:
         with pytest.raises(ValueError, match=named):
             huggingface_files.check_variant(pretrained_models.config(**changes))
 
-    def test_groups_of_like_rounding_are_taken(self):
-        for layers, groups in ((12, 12), (24, 5), (12, 7)):
-            huggingface_files.check_variant(
-                pretrained_models.config(num_hidden_layers=layers, num_hidden_groups=groups)
-            )
-
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "changes, flag, named",
