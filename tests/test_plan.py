@@ -235,12 +235,6 @@ def test_main_prints_a_table_and_the_same_as_json(capsys, tmp_path):
     assert rows["largest batch in 2 GB"] == [f"{way['largest_batch']:,}" for way in planned["ways"]]
 
 
-def test_list_shows_every_published_size(capsys):
-    run("--list")
-    assert "223,158,450" in capsys.readouterr().out
-    assert [row["name"] for row in as_json(capsys, "--list")] == configs.preset_names()
-
-
 def test_table_agrees_with_the_sizes_that_authors_give(capsys):
     rows = as_json(capsys, "--table")
     assert len(rows) == 12 + 4 + 8

@@ -21,7 +21,6 @@ from albert import modeling
 from albert.datasets import table
 from albert.demo import __main__ as demo
 from albert.demo import runs
-from albert.downloads import transfer
 from albert.pretrained import released
 from albert.util import flags as flags_lib
 from tests.support import (
@@ -273,21 +272,6 @@ def test_commands_of_habanas_demo_fetch_what_they_need_once(
         "pretraining-large-bf16-001",
         "pretraining-large-fp32-001",
     ]
-
-
-def test_without_a_network_the_demo_says_which_file_goes_where(folder, monkeypatch, capsys):
-    def fetch(url, path, **_):
-        raise transfer.UnreachableError(f"{url} could not be fetched.")
-
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setattr(transfer, "fetch", fetch)
-    assert demonstrate("habana: SQuAD, speed") == 1
-    said = capsys.readouterr().err
-    address = "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json"
-    assert address in said and f"{folder}/.cache/albert/data/dev-v1.1.json" in said
-    assert f"{folder}/.cache/albert/albert_base_v2.tar.gz" in said  # in the same message
-    assert demo.main(["finetuning", "-t", "mrpc"]) == 1
-    assert f"{folder}/.cache/albert/data/" in capsys.readouterr().err
 
 
 def test_every_published_command_is_run():

@@ -5,7 +5,6 @@
 import json
 import logging
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -13,11 +12,9 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_pretraining
 from albert.data import batches
-from albert.runtimes import compat
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks
 from albert.util import flags as flags_lib
-from tests.support import damaged_files
 from tests.support import pretraining_records as records
 from tests.support.runtimes import needs_tf_estimator
 
@@ -27,7 +24,6 @@ def data(tmp_path_factory):
     """A folder with configurations and record files."""
     folder = tmp_path_factory.mktemp("data")
     records.write_config(folder / "tiny.json")
-    records.write_config(folder / "groups.json", num_hidden_groups=2)
     records.write_config(folder / "wide.json", hidden_size=20)
     records.write_records(folder / "train-0.tf_record", 24, seed=0)
     records.write_records(folder / "train-1.tf_record", 24, seed=1)
@@ -227,25 +223,6 @@ def test_a_second_run_of_the_same_command_changes_nothing(data, trained):
 
 
 @pytest.mark.slow
-def test_damage_stops_neither_training_nor_evaluation(data, trained, tmp_path):
-    folder, evaluation = tmp_path / "copy", f"--eval_file={data / 'eval.tf_record'}"
-    shutil.copytree(str(trained[0]), str(folder))
-    damaged_files.damage(folder / "model.ckpt-6")
-    (folder / "checkpoint").write_bytes(damaged_files.STATES["not UTF-8"])
-    outcome = run(data, folder, "--do_eval", evaluation)
-    assert (outcome.training.first_step, outcome.training.last_step) == (3, 6)
-    assert outcome.evaluation.results == trained[1].evaluation.results
-    damaged_files.damage(folder / "model.ckpt-3")
-    for path in folder.glob("model.ckpt-best.*"):
-        path.unlink()
-    (folder / "checkpoint").write_bytes(b"")
-    others = ["--nodo_train", "--do_eval", "--eval_untrained", "--max_eval_steps=1"]
-    outcome = run(data, folder, evaluation, *others)
-    assert [result.step for result in outcome.evaluation.results] == [0, 6]
-    assert outcome.evaluation.best.step == 6
-
-
-@pytest.mark.slow
 def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_together(data, tmp_path):
     outcome = run(
         data,
@@ -404,25 +381,6 @@ def test_a_warm_start_takes_the_weights_and_says_so(data, trained, tmp_path, cap
     assert target.get_tensor("global_step") == 0
 
 
-@pytest.mark.slow
-def test_every_group_can_start_from_the_one_group(data, trained, tmp_path):
-    run(
-        data,
-        tmp_path,
-        f"--albert_config_file={data / 'groups.json'}",
-        f"--init_checkpoint={trained[0] / 'model.ckpt-6.index'}",
-        "--init_from_group0",
-        "--num_train_steps=1",
-    )
-    source = tf.train.load_checkpoint(str(trained[0] / "model.ckpt-6"))
-    target = tf.train.load_checkpoint(str(tmp_path / "model.ckpt-0"))
-    path = "bert/encoder/transformer/group_{}/inner_group_0/attention_1/self/query/kernel"
-    for group in (0, 1):
-        np.testing.assert_array_equal(
-            target.get_tensor(path.format(group)), source.get_tensor(path.format(0))
-        )
-
-
 def test_a_checkpoint_or_folder_of_another_size_is_refused(data, trained, tmp_path):
     wide = f"--albert_config_file={data / 'wide.json'}"
     named = write_vocabulary(tmp_path, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], ["a"])
@@ -432,18 +390,6 @@ def test_a_checkpoint_or_folder_of_another_size_is_refused(data, trained, tmp_pa
     assert not list((tmp_path / "out").glob("model*"))
     with pytest.raises(ValueError, match="hidden_size was 16 and is 20"):
         run(data, trained[0], wide)
-
-
-@pytest.mark.slow
-def test_random_weights_are_a_function_of_the_seed(data, trained, tmp_path):
-    def first_weights(folder):
-        checkpoint = tf.train.load_checkpoint(str(folder / "model.ckpt-0"))
-        return checkpoint.get_tensor("bert/pooler/dense/kernel")
-
-    for folder, seed in (("same", 12345), ("other", 2)):
-        run(data, tmp_path / folder, f"--seed={seed}", "--num_train_steps=1")
-    np.testing.assert_array_equal(first_weights(tmp_path / "same"), first_weights(trained[0]))
-    assert (first_weights(tmp_path / "other") != first_weights(trained[0])).any()
 
 
 # ---------------------------------------------------------------------------------------------
@@ -493,16 +439,6 @@ def test_a_mistake_is_answered_by_a_message_that_names_it(data, tmp_path, argume
     with pytest.raises(ValueError) as error:
         run(data, tmp_path / "out", *arguments)
     assert re.search(words, str(error.value))
-
-
-def test_flags_that_are_allowed_but_no_use_are_warned_of(data, tmp_path, caplog):
-    run_pretraining.check_flags(settings_for(data, tmp_path, "--num_warmup_steps=6"))
-    assert "--num_warmup_steps=6 is not below --num_train_steps=6" in caplog.text
-    run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=bfloat16"))
-    assert ("--precision=bfloat16" in caplog.text) == (not compat.is_tf2())
-    run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=float16"))
-    has_gpu = bool(tf.config.experimental.list_physical_devices("GPU"))
-    assert ("--precision=float16" in caplog.text) != has_gpu
 
 
 # ---------------------------------------------------------------------------------------------

@@ -90,23 +90,6 @@ def test_tokens_and_ids_are_those_of_the_published_code(reference_rows, column, 
 
 
 @needs_shared
-def test_every_path_from_raw_text_gives_the_published_tokens(reference_rows):
-    full = tokenization.FullTokenizer(None, True, PUBLISHED_MODEL)
-    texts = [row["text"] for row in reference_rows]
-    expected = [row["spm_lower"] for row in reference_rows]
-    for threads in (1, 2):
-        ids = full.encode_ids_batch(texts, num_threads=threads)
-        assert ids == [row["ids"] for row in expected]
-    for text, row in zip(texts, expected):
-        encoding = full.encode_with_offsets(text)
-        assert (encoding.pieces, encoding.ids) == (row["tokens"], row["ids"])
-    chinese = tokenization.FullTokenizer(str(shared_path("data/wordpiece/zh_vocab.txt")), True)
-    for text in texts:
-        check_offsets(full, text)
-        check_offsets(chinese, text)
-
-
-@needs_shared
 def test_tokenizer_of_a_hub_module_is_the_published_one():
     info = json.loads(shared_path("golden/hub/expected_info.json").read_text(encoding="utf-8"))
     full = tokenization.FullTokenizer.from_hub_module(str(shared_path("golden/hub/module")))

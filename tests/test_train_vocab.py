@@ -6,7 +6,6 @@ import inspect
 import json
 import os
 import pathlib
-import signal
 import unicodedata
 
 import pytest
@@ -56,15 +55,6 @@ def test_control_symbols_never_come_from_text_and_signs_stand_alone(tokenizer):
     assert not set(ids) & {2, 3, 4}
     pieces = tokenizer.tokenize_text('the (old-bridge) "fell".')
     assert [piece for piece in pieces if piece in SPECIAL] == ["(", "-", ")", '"', '"', "."]
-
-
-def test_result_says_what_was_made(trained):
-    assert trained.model_file.endswith("small.model")
-    assert trained.vocab_size == VOCAB_SIZE
-    assert trained.sentences == trained.used_sentences == 84
-    assert 2 < trained.characters_per_piece < 4
-    assert trained.unknown_share < 0.01
-    assert files_in(os.path.dirname(trained.model_file)) == ["small.model", "small.vocab"]
 
 
 def test_vocab_file_is_the_list_that_sentencepiece_itself_writes(trained, tmp_path):
@@ -206,21 +196,6 @@ def test_existing_vocabulary_is_only_replaced_when_asked(tmp_path):
     vocabulary.train(CORPUS, str(tmp_path / "old"), VOCAB_SIZE, overwrite=True)
     assert files_in(tmp_path) == ["old.model", "old.vocab"]
     assert len(content(tmp_path / "old.model")) > 1000
-
-
-def test_a_few_lines_that_are_not_utf8_are_taken(tmp_path):
-    mixed = tmp_path / "mixed.txt"
-    mixed.write_bytes(b"caf\xe9\n" + content(CORPUS) * 2)
-    result = vocabulary.train(str(mixed), str(tmp_path / "mixed"), VOCAB_SIZE)
-    assert result.sentences == 169
-
-
-def test_trainer_that_is_killed_says_so(tmp_path, monkeypatch):
-    killed = f"import os; os.kill(os.getpid(), {int(signal.SIGKILL)})"
-    monkeypatch.setattr(vocabulary, "_TRAINER", killed)
-    with pytest.raises(ValueError, match="-9.*--input_sentence_size"):
-        vocabulary.train(CORPUS, str(tmp_path / "x"))
-    assert files_in(tmp_path) == []
 
 
 # ------------------------------------------------------------------------------------- the command

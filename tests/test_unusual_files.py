@@ -83,10 +83,6 @@ def test_a_garbled_json_file_is_named(tmp_path, content, read):
         read(str(path))
 
 
-def load_beside(path):
-    albert.load(os.path.dirname(path))
-
-
 CLASSIFIER = {
     "format_version": 1,
     "task": "x",
@@ -96,29 +92,22 @@ CLASSIFIER = {
     "is_regression": False,
 }
 LEDGER = {"format_version": 1, "fingerprint": {}, "best_step": None, "results": []}
-TYPES = {  # file: reader, right content, key: wrong values
-    "classifier.json": (load_beside, CLASSIFIER, ("max_seq_length", "x")),
-    "vocabulary.json": (load_beside, {}, ("vocab_file", 5, {"path": 1})),
-    "eval_results.json": (
-        *(lambda path: evaluation.read_results(os.path.dirname(path)), LEDGER),
-        *(("results", 5), ("best_step", "x")),
-    ),
-}
-CASES = [
-    (name, dict(right, **{key: wrong}), key)
-    for name, (_, right, *keys) in TYPES.items()
-    for key, *values in keys
-    for wrong in values
-]
 
 
-@pytest.mark.parametrize("name, content, key", CASES)
-def test_json_with_a_value_of_a_wrong_type_names_file_and_key(tmp_path, name, content, key):
-    path = tmp_path / name
-    path.write_text(json.dumps(content), encoding="utf-8")
-    (tmp_path / "data").mkdir()
+@pytest.mark.parametrize(
+    "read, name, content, key",
+    [
+        (albert.load, "classifier.json", dict(CLASSIFIER, max_seq_length="x"), "max_seq_length"),
+        (albert.load, "vocabulary.json", {"vocab_file": 5}, "vocab_file"),
+        (albert.load, "vocabulary.json", {"vocab_file": {"path": 1}}, "vocab_file"),
+        (evaluation.read_results, "eval_results.json", dict(LEDGER, results=5), "results"),
+        (evaluation.read_results, "eval_results.json", dict(LEDGER, best_step="x"), "best_step"),
+    ],
+)
+def test_json_with_a_value_of_a_wrong_type_names_file_and_key(tmp_path, read, name, content, key):
+    (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ValueError, match=f"{name}.*{key}"):
-        TYPES[name][0](str(path))
+        read(str(tmp_path))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -3,11 +3,9 @@
 """Models as files for ONNX Runtime and TensorFlow Lite: the same answers, small, or refused."""
 
 import json
-import logging
 import os
 import pathlib
 import shutil
-import sys
 
 import numpy as np
 import pytest
@@ -222,19 +220,6 @@ def exported(place, tmp_path_factory):
     return folder / "moved"
 
 
-@pytest.mark.parametrize("quantize, numbers", [("int8", "int8"), ("none", "float32")])
-def test_the_first_line_of_predictions_says_what_runs(
-    exported, tmp_path, caplog, quantize, numbers
-):
-    shutil.copytree(str(exported), str(tmp_path / "new"))
-    record = json.loads((exported / "export.json").read_text("utf-8"))
-    (tmp_path / "new" / "export.json").write_text(json.dumps(dict(record, quantize=quantize)))
-    arguments = [f"--model_dir={tmp_path / 'new'}", "--text_a=the king left"]
-    with caplog.at_level(logging.INFO, logger="albert"):
-        predict.predict(flags_lib.parse(predict.Flags, arguments))
-    assert f"{numbers} by ONNX Runtime" in caplog.text
-
-
 def test_the_folder_has_all_that_predictions_need(place, exported, capsys):
     names = ["albert_config.json", "classifier.json", "export.json", "model.onnx", "tiny.model"]
     assert sorted(os.listdir(str(exported))) == names
@@ -354,16 +339,3 @@ def test_exports_and_models_of_race_are_no_models_to_export(place, exported, tmp
     (tmp_path / "race" / "race.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match=r"race\.json"):
         export(tmp_path, "race", tmp_path / "new")
-
-
-@pytest.mark.parametrize("package", ["onnx", "onnxruntime"])
-def test_a_missing_package_is_named_with_its_installation(
-    place, exported, tmp_path, monkeypatch, package
-):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ValueError, match="pip install"):
-        if package == "onnx":
-            export(place, "classifier", tmp_path / "new")
-        else:
-            albert.load(str(exported))
-    assert os.listdir(str(tmp_path)) == []

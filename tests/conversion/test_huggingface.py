@@ -226,12 +226,6 @@ class TestToHuggingFace:
         with pytest.raises(ValueError, match=named):
             huggingface_files.check_variant(pretrained_models.config(**changes))
 
-    def test_groups_of_like_rounding_are_taken(self):
-        for layers, groups in ((12, 12), (24, 5), (12, 7)):
-            huggingface_files.check_variant(
-                pretrained_models.config(num_hidden_layers=layers, num_hidden_groups=groups)
-            )
-
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "changes, flag, named",
@@ -411,40 +405,22 @@ class TestFromHuggingFace:
     @pytest.mark.parametrize(
         "name, content, named",
         [
-            ("config.json", None, "config.json"),
-            ("config.json", b"{", "config.json"),
-            ("config.json", b"[1, 2]", "config.json"),
-            ("model.safetensors", b"\x08\0\0\0\0\0\0\0{}", "model.safetensors"),
+            ("config.json", None, ""),
+            ("config.json", "{", ""),
+            ("config.json", "[1, 2]", ""),
+            ("model.safetensors", "\x08\0\0\0\0\0\0\0{}", ""),
             ("model.safetensors", None, r"save_pretrained\("),
+            ("model.safetensors.index.json", '{"weights": {}}', "weight_map"),
+            ("tokenizer_config.json", '{"do_lower_case": "false"}', "do_lower_case"),
         ],
     )
     def test_files_that_are_missing_or_damaged_are_named(
         self, name, content, named, theirs, tmp_path
     ):
-        (theirs / name).unlink()
+        (theirs / name.replace(".index.json", "")).unlink()  # an index is read in its place
         if content is not None:
-            (theirs / name).write_bytes(content)
-        with pytest.raises(ValueError, match=named):
-            to_ours(theirs, tmp_path / "ours")
-
-    @pytest.mark.parametrize(
-        "name, content, key",
-        [
-            ("config.json", {"architectures": 5}, "architectures"),
-            ("config.json", {"id2label": 5}, "id2label"),
-            ("config.json", {"id2label": {"first": "yes"}}, "first"),
-            ("config.json", {"hidden_act": ["gelu_new"]}, "hidden_act"),
-            ("model.safetensors.index.json", {"weights": {}}, "weight_map"),
-            ("tokenizer_config.json", {"do_lower_case": "false"}, "do_lower_case"),
-        ],
-    )
-    def test_wrong_types_are_named_with_file_and_key(self, name, content, key, theirs, tmp_path):
-        if "index" in name:
-            (theirs / "model.safetensors").unlink()
-        else:
-            content = dict(read_json(theirs / name), **content)
-        (theirs / name).write_text(json.dumps(content))
-        with pytest.raises(ValueError, match=f"{name}.*{key}"):
+            (theirs / name).write_text(content)
+        with pytest.raises(ValueError, match=named or name):
             to_ours(theirs, tmp_path / "ours")
         assert not (tmp_path / "ours").exists()
 
@@ -467,6 +443,10 @@ class TestFromHuggingFace:
             ({"hidden_act": "silu"}, "hidden_act 'silu'"),
             ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "18 layers in 14 groups"),
             ({"hidden_size": 17}, "config.json: hidden_size 17"),
+            ({"architectures": 5}, "config.json.*architectures"),
+            ({"id2label": 5}, "config.json.*id2label"),
+            ({"id2label": {"first": "yes"}}, "config.json.*first"),
+            ({"hidden_act": ["gelu_new"]}, "config.json.*hidden_act"),
             ({"architectures": ["AlbertForTokenClassification"]}, "AlbertForTokenClassification"),
             ({"intermediate_size": 64}, r"ffn.weight .*\[64, 16\]"),
         ],

@@ -247,19 +247,6 @@ def test_large_data_comes_in_the_same_order_on_both_runtimes_and_after_a_restart
         assert resumed.tolist() == whole[start : start + 5].tolist()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shards", [3, 64])
-def test_shards_of_large_data_split_every_batch(large, shards):
-    size = 2 * shards
-    steps = 45000 // size + 20
-    start = steps - 40
-    whole = _numbers(large["eight"], 40, batch_size=size, seed=5, start_batch=start)
-    for index in {0, 1, shards - 1}:
-        shard = {"shard_index": index, "shard_count": shards}
-        part = _numbers(large["eight"], 40, batch_size=2, seed=5, start_batch=start, **shard)
-        assert part.tolist() == whole[:, index::shards].tolist()
-
-
 def _bytes_read(run):
     """What this process has read from files while it ran."""
 
@@ -298,13 +285,6 @@ def test_a_shard_reads_its_share_of_the_data(tmp_path, shards):
     assert training < (0.5 + 2.5 * 10000 / 25600) * size / shards + 2e6
     evaluation = _bytes_read(lambda: read(input_pipeline.evaluation_batches, None))
     assert evaluation < 1.2 * size / shards + 2e6
-
-
-def test_large_files_are_mixed_block_by_block(tmp_path):
-    paths = _number_files(tmp_path, [200, 200])
-    order = _numbers(paths, 1, batch_size=400, seed=3, shuffle_window=1)[0]
-    assert len(np.unique(order[:128] // 200)) == 2
-    assert sorted(order) == list(range(400))
 
 
 def test_training_batches_have_a_static_shape_and_need_no_python_at_run_time(paths):

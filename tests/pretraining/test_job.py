@@ -388,14 +388,6 @@ def test_settings_out_of_range_or_in_conflict_are_refused(changes, tmp_path, cre
         create(outputs_in(tmp_path), changes=changes)
 
 
-def test_too_few_slots_for_the_wanted_predictions_are_warned_of(caplog):
-    pretraining_instances.check_settings(SETTINGS.replace(max_seq_length=128))
-    assert "--max_predictions_per_seq=19" in caplog.text
-    caplog.clear()
-    pretraining_instances.check_settings(SETTINGS)
-    assert not caplog.records
-
-
 def test_bad_output_names_are_refused_before_any_work(tmp_path, create, text_file):
     for outputs, message in (
         ([], "names no file"),

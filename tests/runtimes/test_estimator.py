@@ -258,12 +258,6 @@ def test_a_program_asks_for_checkpoints_variables_and_parameters(tmp_path):
     assert estimator.config.model_dir == estimator.model_dir == str(tmp_path)
 
 
-def test_a_folder_may_be_given_without_a_configuration(tmp_path):
-    estimator = tf_estimator.Estimator(model_fn, str(tmp_path))
-    assert estimator.config.model_dir == estimator.model_dir == str(tmp_path)
-    assert pathlib.Path(tf_estimator.Estimator(model_fn).model_dir).is_dir()
-
-
 @pytest.mark.parametrize("is_named", [False, True])
 def test_an_exported_model_predicts_as_the_checkpoint_does(tmp_path, is_named):
     estimator = estimator_in(tmp_path / "model")

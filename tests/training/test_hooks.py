@@ -39,13 +39,6 @@ def test_log_curve_and_tensorboard_show_means_throughput_and_time_left(tmp_path,
     assert found[(2, "loss")] == 8.5 and {tag for _, tag in found} == set(NAMES)
 
 
-def test_a_terminal_gets_a_bar_too(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    train(tmp_path, max_steps=5)
-    said = capsys.readouterr().err
-    assert "5/5" in said and "loss 9.5000" in said and "examples/s" in said
-
-
 def test_a_row_is_appended_unless_its_columns_are_others(tmp_path):
     path = tmp_path / "training_curve.csv"
     curve = hooks.TrainingCurve(str(tmp_path), 0)
@@ -117,22 +110,6 @@ def run_loops(folder, loops, *, max_steps):
 def test_updates_that_a_tpu_refused_in_its_loop_stop_the_training_after_it(tmp_path, loop):
     with pytest.raises(hooks.TrainingDivergedError, match="8.*--learning_rate"):
         run_loops(tmp_path, [(4, 1.0), loop], max_steps=10)
-
-
-def test_the_time_left_is_that_of_the_steps_after_a_tpu_s_first_loop(tmp_path, caplog, monkeypatch):
-    clock = [0.0]
-    monkeypatch.setattr("time.time", lambda: clock[0])
-
-    def loops():
-        for seconds in (300.0, 40.0, 40.0, 20.0):
-            clock[0] += seconds
-            yield (int(min(seconds // 10, 4)), 1.0)
-
-    with caplog.at_level(logging.INFO, logger="albert"):
-        run_loops(tmp_path, loops(), max_steps=14)
-    left = [line.split(", ")[-1] for line in caplog.messages if line.startswith("Training: ")]
-    assert left[1:] == ["01:00 left", "00:20 left", "00:00 left"]
-    assert "00:00" not in left[0]
 
 
 def test_the_last_loop_of_a_tpu_may_be_shorter(tmp_path):
