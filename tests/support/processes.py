@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scripts in processes of their own: start, wait, kill, and read their checkpoints."""
 
-import contextlib
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -26,15 +24,6 @@ def start(module: str, arguments: Sequence[str], **variables: str) -> Any:
         stderr=subprocess.PIPE,
         universal_newlines=True,
     )
-
-
-def free_addresses(count: int) -> List[str]:
-    """Returns addresses of this host at which nothing listens."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for item in sockets:
-            item.bind(("localhost", 0))
-        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
 
 
 def finish(process: Any) -> str:

@@ -3,6 +3,7 @@
 """The roll-call of processes that train together, and what they do when one has gone."""
 
 import concurrent.futures
+import contextlib
 import json
 import socket
 import threading
@@ -12,7 +13,16 @@ import pytest
 from albert import run_pretraining, run_squad_v2
 from albert.training import estimators, peer_watch
 from albert.util import flags as flags_lib
-from tests.support import one_weight, processes
+from tests.support import one_weight
+
+
+def free_addresses(count):
+    """Returns addresses of this host at which nothing listens."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for item in sockets:
+            item.bind(("localhost", 0))
+        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
 
 
 def others_call(addresses, numbers):
@@ -31,7 +41,7 @@ def others_call(addresses, numbers):
 
 def test_roll_call_tells_every_process_what_all_have_to_say(monkeypatch):
     monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_CALLS", 0.05)
-    addresses = processes.free_addresses(3)
+    addresses = free_addresses(3)
     host, port = addresses[0].split(":")
     chief = others_call(addresses, {0: 7})
     for noise in (b"", b"PRI * HTTP/2.0\r\n\r\n", b"[1, 2]\n", b'{"index": 9}\n'):
@@ -91,7 +101,7 @@ def test_workers_with_another_flag_stop(monkeypatch, script, required):
 @pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
 def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index, other):
     """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
-    addresses = processes.free_addresses(2)
+    addresses = free_addresses(2)
     enter_cluster(monkeypatch, addresses, index)
     flag = "--distribution_strategy=multi_worker"
     start = meet(monkeypatch, one_weight.settings_for(tmp_path / "new", "--log_steps=2", flag))
@@ -119,7 +129,7 @@ def test_heartbeat_ends_the_process_when_a_peer_that_was_there_has_gone(
     monkeypatch, capsys, tmp_path, is_over, ends
 ):
     ended, looks = threading.Event(), []
-    never, there = processes.free_addresses(2)
+    never, there = free_addresses(2)
 
     def is_reachable(address):
         looks.append(address)
