@@ -414,19 +414,12 @@ def write_features(
             notes["answer that no window holds whole"] += bool(is_lost)
         return feature_cache.Conversion(records, notes)
 
-    digest, paragraph = hashlib.sha256(), None
-    for example in examples:
-        fields = dict(vars(example))
-        if example.paragraph_text == paragraph:
-            del fields["paragraph_text"]
-        paragraph = example.paragraph_text
-        digest.update(repr(fields).encode("utf-8", "backslashreplace"))
     records = feature_cache.build_records(
         output_file,
         fingerprint={
             "format_version": _FORMAT_VERSION,
             **lengths._asdict(),
-            "examples": digest.hexdigest()[:16],
+            "examples": _digest(examples),
             "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
         },
         spec=feature_spec(lengths.max_seq_length, lengths.is_training),
@@ -441,3 +434,15 @@ def write_features(
         places = [(item, number) for item in questions() for number in range(len(item.windows))]
         windows = _windows(places, lengths.max_seq_length)
     return SquadFeatures(data, records, windows)
+
+
+def _digest(examples: Sequence[SquadExample]) -> str:
+    """A hash of the examples in order; a paragraph is read once, for speed."""
+    digest, paragraph = hashlib.sha256(), None
+    for example in examples:
+        fields = dict(vars(example))
+        if example.paragraph_text == paragraph:
+            del fields["paragraph_text"]
+        paragraph = example.paragraph_text
+        digest.update(repr(fields).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()[:16]
