@@ -21,8 +21,9 @@ OFFSET = 3
 
 def _windows(*examples):
     """A window for each number of an example."""
-    windows = features.empty_windows(len(examples), LENGTH)
-    windows.example_index[:] = examples
+    shape = (len(examples), LENGTH)
+    columns = (*np.full((2, *shape), -1), np.zeros(shape, bool))
+    windows = features.Windows(np.arange(len(examples)), np.array(examples), *columns)
     windows.start_chars[:, OFFSET : OFFSET + 6] = FIRST
     windows.end_chars[:, OFFSET : OFFSET + 6] = LAST
     windows.is_max_context[:, OFFSET : OFFSET + 6] = True

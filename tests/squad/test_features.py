@@ -13,7 +13,6 @@ import tensorflow.compat.v1 as tf
 from albert.data import batches
 from albert.squad import features as squad_features
 from albert.squad.examples import SquadData, SquadExample, read_dataset
-from albert.squad.features import Span
 from tests.support import squad_data
 from tests.support.squad_data import sentencepiece, wordpiece
 
@@ -93,11 +92,10 @@ def test_any_text_is_aligned_in_order_and_within_its_bounds(name):
 
 def _covering(tokenizer, text, answer):
     """What the tokens of the answer stand for, as decoding would show it."""
-    start = text.index(answer)
     encoding = tokenizer.encode_with_offsets(text)
-    span = squad_features.tokens_of(Span(start, start + len(answer) - 1), encoding)
+    first, end = squad_features.answer_tokens(_example(text, answer), encoding)
     aligned = squad_features.align(text, encoding)
-    return text[aligned.starts[span.first] : aligned.lasts[span.last] + 1].strip()
+    return text[aligned.starts[first] : aligned.lasts[end - 1] + 1].strip()
 
 
 @every_tokenizer
@@ -131,19 +129,6 @@ def test_an_answer_has_as_few_tokens_as_there_are():
         shown = _covering(tokenizer, "The counterrevolutionaries.", "revolution")
         assert "revolution" in shown
         assert len(shown) < len("counterrevolutionaries")
-    encoding = sentencepiece().encode_with_offsets("The old town lies")
-    spans = {squad_features.tokens_of(Span(*ends), encoding) for ends in ((3, 7), (4, 6), (4, 7))}
-    assert len(spans) == 1
-    encoding = wordpiece().encode_with_offsets("old \u200b\u200b town")
-    assert squad_features.tokens_of(Span(4, 5), encoding) is None
-
-
-def test_the_answers_end_is_what_the_example_says_or_its_length_tells():
-    answer_of = squad_features.answer_of
-    assert answer_of(SquadExample("q", "?", "the old", "old", 4)) == (4, 6)
-    assert answer_of(SquadExample("q", "?", "the  old", "the old", 0, 7)) == (0, 7)
-    assert answer_of(_impossible()) is None
-    assert answer_of(SquadExample("q", "?", "the old")) is None
 
 
 # ------------------------------------------------------------------------------------ one sequence
@@ -177,17 +162,17 @@ def test_an_unanswerable_question_has_its_answer_at_the_first_position():
 
 @pytest.mark.parametrize("text", ["", "  \n", "\u200b"])
 def test_a_paragraph_without_tokens_still_has_its_window(text):
-    (feature,) = _convert([_impossible(text)])
+    (feature,) = _convert([_impossible(text)], training=False)
     assert feature.tokens == ["[CLS]", "q", "?", "[SEP]", "[SEP]"]
     assert feature.token_is_max_context == {}
     windows = squad_features.windows_of([feature], 16)
-    assert (windows.start_chars == -1).all() and windows.example_index == -1
+    assert (windows.start_chars == -1).all() and windows.example_index == 0
 
 
 @pytest.mark.parametrize(
     "example, settings, tokens, note",
     [
-        (_example("a \u200b b", "\u200b"), {}, None, "answer that no token stands for"),
+        (_example("a \u200b b", "\u200b"), {}, None, "answer that no window holds whole"),
         (_example("a b", "b", asked=""), {}, "[CLS] [SEP] a b [SEP]", None),
         (
             _example("a b", "b", asked="a b c d e ?"),
@@ -203,8 +188,7 @@ def test_what_is_cut_or_lost_is_counted(example, settings, tokens, note, tmp_pat
     assert tokens in (None, " ".join(features[0].tokens))
     data = SquadData([example], "", [])
     built = _write(data, tmp_path / "a", **{"length": 16, **settings}, tokenizer=wordpiece())
-    counted = {name for name, count in built.records.notes.items() if count}
-    assert counted - {"paragraph longer than a window"} == ({note} if note else set())
+    assert [name for name, count in built.records.notes.items() if count] == [note] * bool(note)
 
 
 # ---------------------------------------------------------------------------------------- windows
@@ -296,8 +280,7 @@ def test_maximal_context_equals_a_search_token_by_token(tokens, room, stride):
     [
         ({"length": 3}, "max_seq_length"),
         ({"stride": 0}, "doc_stride"),
-        ({"query": -1}, "max_query_length"),
-        ({"length": 5}, "max_query_length.*max_seq_length"),
+        ({"length": 5}, "max_query_length"),
     ],
 )
 def test_numbers_that_leave_no_place_are_refused(settings, named, tmp_path):
