@@ -138,7 +138,7 @@ class FineTuning:
 
     def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
-        settings, began = self.settings, time.time()
+        settings = self.settings
         examples, records = self.task.features("train")
         self._schedule = model_fn.training_length(settings, len(examples))
         last_step = self._schedule.num_train_steps
@@ -157,7 +157,7 @@ class FineTuning:
             self._has_news = True
             self._add_to_summary(
                 num_train_steps=last_step,
-                train_seconds=time.time() - began,
+                train_seconds=summary.seconds,
                 train_examples_per_second=summary.examples_per_second,
             )
         return summary
