@@ -240,6 +240,18 @@ class _Builder:
                 feature.is_impossible = not is_here
             yield feature
 
+    def convert(self, questions: Sequence[Question]) -> feature_cache.Conversion:
+        """The records of some questions, and what is worth counting of them."""
+        notes: Counter[str] = collections.Counter()
+        records = []
+        for question in questions:
+            windows = list(self.windows(question))
+            records += [record_of(window, self._layout.is_training) for window in windows]
+            notes[f"question cut to {self._layout.max_query_length} tokens"] += question.is_cut
+            is_lost = question.answer and all(window.is_impossible for window in windows)
+            notes["answer that no window holds whole"] += bool(is_lost)
+        return feature_cache.Conversion(records, notes)
+
 
 def convert_examples_to_features(
     examples,
@@ -403,17 +415,6 @@ def write_features(
     def questions() -> List[Question]:
         return list(_questions(examples, tokenizer, lengths, num_processes=processes))
 
-    def convert(chunk: Sequence[Question]) -> feature_cache.Conversion:
-        notes: Counter[str] = collections.Counter()
-        records = []
-        for question in chunk:
-            windows = list(builder.windows(question))
-            records += [record_of(window, lengths.is_training) for window in windows]
-            notes[f"question cut to {lengths.max_query_length} tokens"] += question.is_cut
-            is_lost = question.answer and all(window.is_impossible for window in windows)
-            notes["answer that no window holds whole"] += bool(is_lost)
-        return feature_cache.Conversion(records, notes)
-
     records = feature_cache.build_records(
         output_file,
         fingerprint={
@@ -424,7 +425,7 @@ def write_features(
         },
         spec=feature_spec(lengths.max_seq_length, lengths.is_training),
         items=questions,
-        convert=convert,
+        convert=builder.convert,
         exact_path=exact_path,
         num_processes=num_processes,
         description=description or os.path.basename(str(output_file)),
