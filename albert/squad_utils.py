@@ -6,7 +6,6 @@ Dimensions: B batch, S max_seq_length, H hidden.
 """
 
 import collections
-import logging
 from typing import Any, Dict, List, Mapping, Sequence
 
 import numpy as np
@@ -22,11 +21,24 @@ from albert.squad.features import (  # noqa: F401
     InputFeatures,
     convert_examples_to_features,
 )
+from albert.squad.metrics import (  # noqa: F401
+    apply_no_ans_threshold,
+    compute_exact,
+    compute_f1,
+    evaluate_v1,
+    exact_match_score,
+    f1_score,
+    find_all_best_thresh,
+    find_best_thresh,
+    get_raw_scores,
+    get_tokens,
+    make_eval_dict,
+    make_qid_to_has_ans,
+    merge_eval,
+    metric_max_over_ground_truths,
+)
 from albert.training import model_fn
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger(__name__)
-
 
 # ---- models and input ----
 
@@ -222,83 +234,9 @@ def v2_model_fn_builder(
     )
 
 
-# ---- the official scores by their official names; a data set is the "data" list of a file ----
-
-Dataset = Sequence[Mapping[str, Any]]
-Scores = Mapping[str, float]  # by question's id
+# ---- scores: those of squad.metrics; private functions that programs copied ----
 
 normalize_answer_v1 = normalize_answer_v2 = metrics.normalize_answer
-f1_score = metrics.f1_score
-exact_match_score = metrics.exact_match_score
-metric_max_over_ground_truths = metrics.metric_max_over_ground_truths
-
-
-def get_tokens(s) -> Sequence[str]:
-    """Returns the words of an answer after `normalize_answer_v2`; None has none."""
-    return normalize_answer_v2(s).split() if s else []
-
-
-def compute_exact(a_gold, a_pred) -> int:
-    """Returns 1 if the two answers are the same after `normalize_answer_v2`, else 0."""
-    return int(exact_match_score(a_pred, a_gold))
-
-
-def compute_f1(a_gold, a_pred) -> float:
-    """Returns the F1 of the two answers' words; where either has none, whether both have none."""
-    return metrics.f1_score_or_none(a_pred or "", a_gold or "")
-
-
-def make_qid_to_has_ans(dataset) -> Dict[str, bool]:
-    """Returns for each question's id whether it has an answer."""
-    return {name: bool(answers) for name, answers in metrics.gold_answers(dataset).items()}
-
-
-def get_raw_scores(dataset, preds):
-    """Returns (exact match, F1) of each predicted question, two dicts by its id."""
-    gold = metrics.gold_answers(dataset)
-    missing = [name for name in gold if name not in preds]
-    if missing:
-        _LOGGER.warning(
-            "%d of %d questions have no prediction, e.g. %s.", len(missing), len(gold), missing[0]
-        )
-    return tuple(metrics.raw_scores(gold, preds))
-
-
-def apply_no_ans_threshold(scores, na_probs, qid_to_has_ans, na_prob_thresh) -> Dict[str, float]:
-    """Returns the scores if questions whose null score is above the threshold get no answer."""
-    return {
-        name: float(not qid_to_has_ans[name]) if na_probs[name] > na_prob_thresh else score
-        for name, score in scores.items()
-    }
-
-
-def make_eval_dict(exact_scores, f1_scores, qid_list=None) -> Dict[str, float]:
-    """Returns exact and f1 in percent, and total, of qid_list or all; ValueError without any."""
-    scores = metrics.RawScores(exact_scores, f1_scores)
-    return metrics.mean_scores(scores, qid_list or list(exact_scores))
-
-
-def merge_eval(main_eval, new_eval, prefix) -> None:
-    """Adds what new_eval holds to main_eval, as PREFIX_name."""
-    main_eval.update({f"{prefix}_{name}": value for name, value in new_eval.items()})
-
-
-def _by_null_scores(scores: Scores, na_probs: Scores) -> Dict[str, float]:
-    """The scores in the order of na_probs, which decides between equal null scores."""
-    return {**{name: scores[name] for name in na_probs if name in scores}, **scores}
-
-
-def find_best_thresh(preds, scores, na_probs, qid_to_has_ans):
-    """Returns the best mean score in percent, and the null score up to which answers are kept."""
-    ordered = _by_null_scores(scores, na_probs)
-    return metrics.best_threshold(ordered, qid_to_has_ans, preds, null_scores=na_probs)
-
-
-def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_has_ans) -> None:
-    """Adds best_exact, best_exact_thresh, best_f1 and best_f1_thresh to main_eval."""
-    raw = metrics.RawScores(*(_by_null_scores(x, na_probs) for x in (exact_raw, f1_raw)))
-    best = metrics.best_scores(raw, qid_to_has_ans, preds, null_scores=na_probs)
-    main_eval.update(best)
 
 
 def _get_best_indexes(logits, n_best_size) -> List[int]:
@@ -437,11 +375,6 @@ def write_predictions_v1(
     return predictions.answers
 
 
-def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]):
-    """Returns {exact_match, f1} of predictions for the "data" list of a SQuAD v1.1 file."""
-    return metrics.evaluate_v1(metrics.gold_answers(dataset), predictions)
-
-
 # ---- v2 ----
 
 
@@ -532,11 +465,10 @@ def evaluate_v2(
     prediction_json is the "data" list of the file. Returns squad.metrics.evaluate_v2's scores and
     null_score_diff_threshold.
     """
-    gold = metrics.gold_answers(prediction_json)
     arguments = (result_dict, cls_dict, eval_examples, eval_features, all_results, n_best_size)
     paths = (output_prediction_file, output_nbest_file, output_null_log_odds_file)
     answers, null_odds = write_predictions_v2(*arguments, max_answer_length, *paths, None)
-    threshold = metrics.usable_threshold(gold, answers, null_odds)
+    threshold = metrics.usable_threshold(prediction_json, answers, null_odds)
     answers, _ = write_predictions_v2(*arguments, max_answer_length, *paths, threshold)
-    scores = metrics.evaluate_v2(gold, answers, null_odds)
+    scores = metrics.evaluate_v2(prediction_json, answers, null_odds)
     return dict(scores, null_score_diff_threshold=threshold)
