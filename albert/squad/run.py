@@ -8,7 +8,6 @@ Dimensions: F windows.
 """
 
 import itertools
-import json
 import logging
 import os
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -256,12 +255,7 @@ class SquadTask(Task):
                 "check the report on the first weights.",
                 len(found.answers),
             )
-        contents = dict(zip(decoding.NAMES, found))
-        return {
-            name: json.dumps(content, indent=4) + "\n"
-            for name, content in contents.items()
-            if content is not None
-        }
+        return found.files()
 
     # ---- the model ----
 
@@ -294,8 +288,10 @@ class SquadV1(SquadTask):
         self, examples: Sequence[SquadExample], outputs: Outputs, gold: Any = None
     ) -> decoding.Predictions:
         """Returns the most likely spans."""
-        found = decoding.v1_answers(outputs, self.windows(examples), examples, limits=self.limits())
-        return decoding.v1_predictions(found, examples)
+        windows, limits = self.windows(examples), self.limits()
+        spans = decoding.v1_spans(outputs, windows, limits)
+        found = decoding.best_answers(spans, windows, examples, n_best_size=limits.n_best_size)
+        return decoding.predictions(found, examples)
 
     def export_more(self, export_dir: str, build: Callable[[Inputs], Any], checkpoint: str) -> None:
         """Writes a TensorFlow Lite file."""
@@ -350,15 +346,16 @@ class SquadV2(SquadTask):
         self, examples: Sequence[SquadExample], outputs: Outputs, gold: Any = None
     ) -> decoding.Predictions:
         """Returns the most likely spans, and none where the null score is above the threshold."""
-        answers, odds = decoding.v2_answers(
-            outputs, self.windows(examples), examples, limits=self.limits()
-        )
+        windows, limits = self.windows(examples), self.limits()
+        spans = decoding.v2_spans(outputs, windows, limits)
+        found = decoding.best_answers(spans, windows, examples, n_best_size=limits.n_best_size)
+        odds = decoding.null_scores(outputs["cls_logits"], windows, len(examples))
         threshold = self.threshold()
         if gold and self.settings.null_score_diff_threshold is None:
-            every = decoding.v2_predictions(answers, odds, examples)
+            every = decoding.predictions(found, examples, odds)
             threshold = squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
             self.metrics = {_THRESHOLD: threshold}
-        return decoding.v2_predictions(answers, odds, examples, threshold=threshold)
+        return decoding.predictions(found, examples, odds, threshold=threshold)
 
     def scores(self, gold: Any, found: decoding.Predictions) -> Dict[str, float]:
         """Returns the scores of answers, and the threshold."""
