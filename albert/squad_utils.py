@@ -159,26 +159,21 @@ def v1_model_fn_builder(
     use_one_hot_embeddings,
     use_einsum,
     hub_module=None,
-    *,
-    max_seq_length=None,
     **settings,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    use_einsum is ignored. max_seq_length is the width S that predicted logits are padded to where
-    batches are shorter, by default that of the batch; further keywords are fields of
-    FineTuningFlags.
+    use_einsum is ignored; further keywords are fields of FineTuningFlags.
 
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
     del use_einsum
-    head = heads.v1_head(max_seq_length)
 
     def renamed(
         features: Mapping[str, tf.Tensor], encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         """The head with the names of outputs and tensors that programs look for."""
-        output = head(features, encoder)
+        output = heads.v1_head(features, encoder)
         outputs = dict(output.outputs)
         for name in set(outputs) & {"start_logits", "end_logits"}:
             key = name.replace("logits", "log_prob")

@@ -282,7 +282,7 @@ class SquadV1(SquadTask):
 
     def build_head(self) -> fine_tuning_utils.Head:
         """Returns a start and an end for each window."""
-        return heads.v1_head(None)
+        return heads.v1_head
 
     def answers(
         self, examples: Sequence[SquadExample], outputs: Outputs, gold: Any = None
