@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-MASKED_SCORE = -10000.0
+MASK_BIAS = -10000.0
 EMBEDDINGS, HEAD = "bert/embeddings", "cls/predictions"
 
 
@@ -125,7 +125,7 @@ class Tape:
             return x.transpose(0, 2, 1, 3).reshape(batch, length, hidden)
 
         q, k, v = (in_heads(node.value) for node in qkv)
-        scores = q @ k.swapaxes(2, 3) / root + MASKED_SCORE * (1 - mask[:, None, None, :])
+        scores = q @ k.swapaxes(2, 3) / root + MASK_BIAS * (1 - mask[:, None, None, :])
         exponentials = np.exp(scores - scores.max(-1, keepdims=True))
         probabilities = exponentials / exponentials.sum(-1, keepdims=True)
 
