@@ -51,10 +51,10 @@ class Outcome(NamedTuple):
 
 def main(settings: FineTuningFlags, task: Type[Task]) -> None:
     """Runs a script: all of it, or a worker's part of a distributed training."""
-    estimators.run_own_part(lambda own: run(own, task), settings)
+    estimators.run_as_worker(lambda own: run(own, task), settings)
 
 
-@estimators.sole_trainer
+@estimators.lock_output_dir
 def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
