@@ -18,6 +18,7 @@ import tensorflow.compat.v1 as tf
 from albert import classifier_utils, fine_tuning_utils, modeling
 from albert.pretrained import warm_start
 from albert.squad import heads as squad_heads
+from albert.tagging import run as tagging
 from tests.support import huggingface_models
 
 Outputs = Dict[str, np.ndarray]
@@ -63,7 +64,8 @@ def our_outputs(folder, batch: Batch) -> Outputs:
     """What our model says of a batch.
 
     These are sequence_output [B, S, H], pooled_output [B, H] and, of the heads there are:
-    mlm_logits [B, V] of place 1, sop_logits [B, 2], logits [B, C], start_logits, end_logits [B, S].
+    mlm_logits [B, V] of place 1, sop_logits [B, 2], logits [B, C] or of tags [B, S, C],
+    start_logits, end_logits [B, S].
     """
     config, checkpoint = config_in(folder), warm_start.resolve_checkpoint(str(folder))
     shapes = dict(tf.train.list_variables(checkpoint))
@@ -72,6 +74,8 @@ def our_outputs(folder, batch: Batch) -> Outputs:
         builders.append(lambda inputs: _class_logits(config, inputs, shapes["output_bias"][0]))
     if "cls/squad/output_bias" in shapes:
         builders.append(lambda inputs: _span_logits(config, inputs))
+    if "tagging/bias" in shapes:
+        builders.append(lambda inputs: _tag_logits(config, inputs, shapes["tagging/bias"][0]))
     result: Outputs = {}
     for build in builders:
         with tf.Graph().as_default(), tf.Session() as session:
@@ -115,6 +119,12 @@ def _class_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
 def _span_logits(config, inputs: Batch) -> Dict[str, tf.Tensor]:
     encoder = fine_tuning_utils.Encoder(config, False)
     return dict(squad_heads.span_logits(encoder, inputs._asdict())._asdict())
+
+
+def _tag_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
+    task = tagging.TaggingTask(tagging.TaggerFlags(), None, {"labels": range(count)})
+    outputs = task.head(inputs._asdict(), fine_tuning_utils.Encoder(config, False)).outputs
+    return {"logits": outputs["logits"]}
 
 
 # ---- Hugging Face ----
