@@ -73,7 +73,7 @@ def export(settings: CheckpointExportFlags) -> str:
     return prefix
 
 
-def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.Report:
+def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.WarmStart:
     """Writes encoder and pretraining heads, with the graph that bert-for-tf2 looks for (.meta)."""
     with tf.Graph().as_default():
         zeros = tf.zeros([1, 1], tf.int32)
@@ -82,7 +82,7 @@ def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.Report:
         variables = tf.trainable_variables()
         report = warm_start.warm_start(
             model.files.init_checkpoint, variables, required_scopes=("bert", "cls")
-        ).report
+        )
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             tf.train.Saver(variables).save(session, prefix, write_state=False)
