@@ -196,15 +196,16 @@ def _compare(
     taken = {entry.source for entry in entries} - {""}
     if wrong or not taken:
         remedy = (
-            "Use the albert_config.json and the vocabulary (vocab_size) that came with it, or start "
-            "from random weights. If the model has more groups: --init_from_group0."
+            "Use the albert_config.json and the vocabulary (vocab_size) that came with it, or "
+            "start from random weights. If the model has more groups: --init_from_group0."
         )
         for pattern, advice in _FOREIGN_LAYOUTS.items():
             if any(re.search(pattern, name) for name in shapes):
                 remedy = advice
         raise UserError(
             f"The checkpoint {checkpoint!r} does not fit the model. {remedy}\n"
-            f"  It lacks {wording.listed(_names(wrong), most=12)}.\n  It has {wording.listed(sorted(shapes), most=3)}."
+            f"  It lacks {wording.listed(_names(wrong), most=12)}.\n"
+            f"  It has {wording.listed(sorted(shapes), most=3)}."
         )
     return entries, [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]
 

@@ -330,7 +330,7 @@ def _check_is_trained(folder: str, name: str) -> None:
         return
     found = f"model_dir {folder!r} "
     if not tf.io.gfile.isdir(folder):
-        found += f"does not exist.{released.folders_like(folder)}"
+        found += "does not exist."
     else:
         _, other = model_vocabulary.read_description(folder)
         found += f"holds no fine-tuned model of this kind: it has no {name}"
