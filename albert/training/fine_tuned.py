@@ -309,14 +309,7 @@ class Model(inference.Model):
         Raises:
           UserError: an item is not what the task takes.
         """
-        if isinstance(texts, str):
-            raise UserError("A list of texts is needed, not a single text: write [text].")
-        examples = []
-        for number, text in enumerate(texts, 1):
-            try:
-                examples.append(self.task.parse(text))
-            except ValueError as error:
-                raise UserError(f"Text number {number} is {str(text)[:60]!r}. {error}") from None
+        examples = inference.parse_texts(texts, self.task.parse)
         return self.task.decode(examples, self.outputs(examples)) if examples else []
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
