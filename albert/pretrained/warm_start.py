@@ -117,7 +117,12 @@ def warm_start(
       UserError: no such checkpoint, an unreadable one, or one that does not fit the model.
     """
     checkpoint = resolve_checkpoint(init_checkpoint)
-    entries, unused = _compare(checkpoint, variables, required_scopes, init_from_group0)
+    entries, unused = _compare(
+        checkpoint,
+        variables,
+        required_scopes=required_scopes,
+        init_from_group0=init_from_group0,
+    )
     takers: Dict[str, List[tf.Variable]] = {}
     for entry, variable in zip(entries, variables):
         if entry.source:
@@ -165,6 +170,7 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
 def _compare(
     checkpoint: str,
     variables: Sequence[tf.Variable],
+    *,
     required_scopes: Optional[Sequence[str]] = None,
     init_from_group0: bool = False,
 ) -> Tuple[List[Entry], List[Entry]]:
@@ -212,7 +218,7 @@ def _compare(
 
 def format_report(start: WarmStart) -> str:
     """Returns what was loaded and left out, with names where something may be wrong."""
-    text = f"Warm start from {start.checkpoint}: {_amount(start.loaded)} loaded"
+    text = f"Loaded {_amount(start.loaded)} from {start.checkpoint}"
     if start.new:
         text += f"; {_amount(start.new)} new, at random: {wording.listed(_names(start.new))}"
     heads = [entry for entry in start.left_over if entry.name.startswith("cls/")]
@@ -228,10 +234,5 @@ def _names(entries: Iterable[Entry]) -> List[str]:
 
 
 def _amount(entries: Sequence[Entry]) -> str:
-    variables = wording.counted(len(entries), "variable")
-    return f"{variables} ({count_parameters(entries):,} parameters)"
-
-
-def count_parameters(entries: Iterable[Entry]) -> int:
-    """Returns the number of parameters of variables."""
-    return sum(int(np.prod(entry.shape, dtype=np.int64)) for entry in entries)
+    parameters = sum(int(np.prod(entry.shape, dtype=np.int64)) for entry in entries)
+    return f"{wording.counted(len(entries), 'variable')} ({parameters:,} parameters)"
