@@ -195,5 +195,5 @@ def test_the_error_of_training_on_such_a_checkpoint_names_a_command_that_works(t
         convert("from_albert_zh", source, tmp_path / "ours")
         report = warm_start.warm_start(
             str(tmp_path / "ours"), tf.trainable_variables(), required_scopes=("bert", "cls")
-        ).report
+        )
     assert not report.new and not report.left_over
