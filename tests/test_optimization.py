@@ -12,7 +12,6 @@ import tensorflow.compat.v1 as tf
 from albert import lamb_optimizer, optimization
 from albert.configs.flags import OptimizerFlags
 from albert.runtimes import compat
-from tests.support import numpy_albert
 from tests.support.shared import needs_shared, shared_path
 
 TABLE, KERNEL, BIAS, UNUSED = "embeddings/table", "dense/kernel", "dense/bias", "unused/kernel"
@@ -137,6 +136,17 @@ def gradients_by_numpy(values, batch):
     )
 
 
+def updated(state, gradient, *, rate, decay, use_ratio, betas=(0.9, 0.999), epsilon=1e-6):
+    """Returns {w, m, v} after an update by AdamW (arXiv:1711.05101) or LAMB (arXiv:1904.00962)."""
+    m = betas[0] * state["m"] + (1 - betas[0]) * gradient
+    v = betas[1] * state["v"] + (1 - betas[1]) * gradient**2
+    direction = m / (np.sqrt(v) + epsilon) + decay * state["w"]
+    ratio = 1.0
+    if use_ratio and np.any(state["w"]) and np.any(direction):
+        ratio = np.linalg.norm(state["w"]) / np.linalg.norm(direction)
+    return {"w": state["w"] - rate * ratio * direction, "m": m, "v": v}
+
+
 def trained_by_numpy(batches, *, optimizer="adamw", **numbers):
     """What `run_all` is to return."""
     flags = OptimizerFlags(**numbers)
@@ -146,7 +156,7 @@ def trained_by_numpy(batches, *, optimizer="adamw", **numbers):
         values = {name: part["w"] for name, part in state.items()}
         gradients, norm = gradients_by_numpy(values, batch)
         for name, gradient in gradients.items():
-            state[name] = numpy_albert.updated(
+            state[name] = updated(
                 state[name],
                 gradient * limit / max(norm, limit),
                 rate=0.1 * (1 - update / 10),
@@ -276,7 +286,7 @@ def test_gradients_applied_by_hand_leave_the_global_step_to_the_program(optimize
         session.run(train_op)
         found = values_of_variables(session)
     for name, gradient in gradients.items():
-        expected = numpy_albert.updated(
+        expected = updated(
             {"w": gradient, "m": 0.0, "v": 0.0},
             gradient,
             rate=0.1,

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs models before and after their conversion on random input, and compares the outputs.
 
-Models of albert_zh are compared with its computation in NumPy, on the variables as they were;
-models of Hugging Face are run by transformers.
+Models of Hugging Face are run by transformers.
 
 Dimensions: B batch, S sequence, H hidden, V vocabulary, C labels.
 """
@@ -17,11 +16,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling
-from albert.checkpoints import weights as checkpoint_conversion
 from albert.pretrained import warm_start
 from albert.squad import heads as squad_heads
 from tests.support import huggingface_models
-from tests.support.numpy_albert import Node, Tape
 
 Outputs = Dict[str, np.ndarray]
 
@@ -118,96 +115,6 @@ def _class_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
 def _span_logits(config, inputs: Batch) -> Dict[str, tf.Tensor]:
     encoder = fine_tuning_utils.Encoder(config, False)
     return dict(squad_heads.span_logits(encoder, inputs._asdict())._asdict())
-
-
-# ---- albert_zh, in NumPy ----
-
-
-class _AlbertZh:
-    """The computation of the public code, on its variables as they are called there.
-
-    Source: modeling.py and run_pretraining.py of brightmart/albert_zh; float64.
-    """
-
-    def __init__(self, values: checkpoint_conversion.Values, config: modeling.AlbertConfig):
-        self._nodes = {name: Node(value) for name, value in values.items()}
-        self._config, self._tape = config, Tape()
-
-    def outputs(self, batch: Batch) -> Outputs:
-        hidden = self._embed(batch)
-        for _ in range(self._config.num_hidden_layers):
-            hidden = self._layer(hidden, batch.input_mask)
-        pooled = np.tanh(self._dense(Node(hidden.value[:, 0]), "bert/pooler/dense").value)
-        found = {"sequence_output": hidden.value, "pooled_output": pooled}
-        if "cls/predictions/output_bias" in self._nodes:
-            found["mlm_logits"] = self._masked_words(Node(hidden.value[:, 1]))
-        if "cls/seq_relationship/output_bias" in self._nodes:
-            found["sop_logits"] = self._output(pooled, "cls/seq_relationship/")
-        if "output_bias" in self._nodes:
-            if self._config.ln_type == "preln":
-                pooled = self._norm(Node(pooled), "loss").value
-            found["logits"] = self._output(pooled, "")
-        return found
-
-    def _table(self) -> np.ndarray:
-        """The words' vectors, projected to [V, H]: W P."""
-        scope = "bert/embeddings/word_embeddings"
-        table = self._nodes.get(scope) or self._nodes[f"{scope}_1"]
-        return table.value @ self._nodes[f"{scope}_2"].value
-
-    def _dense(self, x: Node, name: str) -> Node:
-        return self._tape.affine(x, self._nodes[f"{name}/kernel"], self._nodes[f"{name}/bias"])
-
-    def _output(self, x: np.ndarray, scope: str) -> np.ndarray:
-        weights, bias = (self._nodes[f"{scope}output_{name}"].value for name in ("weights", "bias"))
-        return x @ weights.T + bias
-
-    def _norm(self, x: Node, scope: str) -> Node:
-        beta, gamma = (self._nodes[f"{scope}/LayerNorm/{name}"] for name in ("beta", "gamma"))
-        return self._tape.layer_norm(x, beta, gamma)
-
-    def _embed(self, batch: Batch) -> Node:
-        scope = "bert/embeddings"
-        words = self._table()[batch.input_ids]  # [B, S, H]
-        types = self._nodes[f"{scope}/token_type_embeddings"].value[batch.segment_ids]
-        positions = self._nodes[f"{scope}/position_embeddings"].value[: words.shape[1]]
-        return self._norm(Node(words + types + positions), scope)
-
-    def _layer(self, hidden: Node, mask: np.ndarray) -> Node:
-        scope, add = "bert/encoder/layer_shared", self._tape.add
-        first, second = f"{scope}/attention/output", f"{scope}/output"
-        if self._config.ln_type == "preln":
-            hidden = add(hidden, self._attend(self._norm(hidden, first), mask))
-            return add(hidden, self._feed_forward(self._norm(hidden, second)))
-        hidden = self._norm(add(hidden, self._attend(hidden, mask)), first)
-        return self._norm(add(hidden, self._feed_forward(hidden)), second)
-
-    def _feed_forward(self, hidden: Node) -> Node:
-        scope, activation = "bert/encoder/layer_shared", self._config.hidden_act
-        inner = self._dense(hidden, f"{scope}/intermediate/dense")
-        return self._dense(self._tape.activation(inner, activation), f"{scope}/output/dense")
-
-    def _attend(self, hidden: Node, mask: np.ndarray) -> Node:
-        scope = "bert/encoder/layer_shared/attention"
-        qkv = [self._dense(hidden, f"{scope}/self/{name}") for name in ("query", "key", "value")]
-        heads = self._config.num_attention_heads
-        context = self._tape.attended(qkv, mask, heads=heads, factors=None)
-        return self._dense(context, f"{scope}/output/dense")
-
-    def _masked_words(self, hidden: Node) -> np.ndarray:
-        scope = "cls/predictions"
-        vectors = self._dense(hidden, f"{scope}/transform/dense")
-        vectors = self._tape.activation(vectors, self._config.hidden_act)
-        vectors = self._norm(vectors, f"{scope}/transform").value
-        return vectors @ self._table().T + self._nodes[f"{scope}/output_bias"].value
-
-
-def albert_zh_outputs(folder, config: modeling.AlbertConfig, batch: Batch) -> Outputs:
-    """What albert_zh computes from the variables in its folder; the names are those of ours."""
-    checkpoint = warm_start.resolve_checkpoint(str(folder))
-    return _AlbertZh(checkpoint_conversion.read_checkpoint(checkpoint).values, config).outputs(
-        batch
-    )
 
 
 # ---- Hugging Face ----

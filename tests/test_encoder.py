@@ -1,0 +1,142 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The model and its gradients against recorded float64 outputs, without and with dropout.
+
+tests/fixtures/README.md says how encoder.npz was made.
+"""
+
+import itertools
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+from albert.ops import fused, plain
+from tests.support import model_outputs
+
+CONFIG = {
+    "vocab_size": 40,
+    "embedding_size": 8,
+    "hidden_size": 12,
+    "num_hidden_layers": 2,
+    "num_hidden_groups": 1,
+    "inner_group_num": 1,
+    "num_attention_heads": 3,
+    "intermediate_size": 20,
+    "hidden_act": "gelu",
+    "max_position_embeddings": 10,
+    "type_vocab_size": 2,
+}
+HIDDEN_RATE, ATTENTION_RATE = 0.2, 0.4
+DROPOUT = {"hidden_dropout_prob": HIDDEN_RATE, "attention_probs_dropout_prob": ATTENTION_RATE}
+RATES = [HIDDEN_RATE] + 2 * [ATTENTION_RATE, HIDDEN_RATE, HIDDEN_RATE]
+OPS = {"plain": plain, "fused": fused}
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Returns what the file has below a name, such as "batch" or "plain/outputs"."""
+    with np.load(str(pathlib.Path(__file__).parent / "fixtures" / "encoder.npz")) as file:
+        arrays = dict(file)
+    return lambda name: {
+        key[len(name) + 1 :]: value for key, value in arrays.items() if key.startswith(f"{name}/")
+    }
+
+
+def outputs_and_gradients(recorded, others=(), *, training, config=None, **options):
+    """Outputs and gradients by name, and the others, a list that may grow while it is built."""
+    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **(config or {})))
+    weights = recorded("weights")
+    with tf.Graph().as_default(), tf.Session() as session:
+        batch = recorded("batch")
+        outputs = model_outputs.build(config, batch, is_training=training, **options)
+        variables = {variable.op.name: variable for variable in tf.trainable_variables()}
+        assert {name: v.shape for name, v in variables.items()} == {
+            name: value.shape for name, value in weights.items()
+        }
+        gradients = tf.gradients(outputs["loss"], list(variables.values()))
+        gradients = dict(zip(variables, map(tf.convert_to_tensor, gradients)))
+        session.run(tf.global_variables_initializer())
+        for name, variable in variables.items():
+            variable.load(weights[name], session)
+        return session.run([outputs, gradients, list(others)])
+
+
+def assert_near(actual, expected, tolerance):
+    """Compares by name, relative to each array's largest value and (a little) to the largest."""
+    scale = max(np.abs(value).max() for value in expected.values())
+    assert sorted(actual) == sorted(expected)
+    for name, value in expected.items():
+        bound = tolerance * (np.abs(value).max() + 0.01 * scale)
+        difference = np.abs(actual[name].reshape(value.shape) - value).max()
+        assert difference <= bound, f"{name}: {difference} where {bound} is allowed"
+
+
+@pytest.mark.parametrize(
+    "options, tolerances",
+    [
+        ({"training": True}, (1e-4, 1e-4)),
+        ({"training": True, "use_xla": True}, (1e-4, 1e-4)),
+        ({"training": False, "config": DROPOUT}, (1e-4, 1e-4)),
+        ({"training": True, "compute_dtype": tf.float16}, (1e-2, 0.05)),
+        ({"training": True, "compute_dtype": tf.float16, "use_xla": True}, (1e-2, 0.05)),
+        ({"training": True, "compute_dtype": tf.bfloat16}, (5e-2, 0.3)),
+        ({"training": True, "compute_dtype": tf.bfloat16, "use_xla": True}, (5e-2, 0.3)),
+    ],
+    ids=[
+        *["plain", "fused", "no training"],
+        *["float16", "float16 fused", "bfloat16", "bfloat16 fused"],
+    ],
+)
+def test_outputs_and_gradients_are_the_recorded_ones(recorded, options, tolerances):
+    outputs, gradients, _ = outputs_and_gradients(recorded, **options)
+    assert {value.dtype for value in outputs.values()} == {np.dtype("float32")}
+    assert_near(outputs, recorded("plain/outputs"), tolerances[0])
+    assert_near(gradients, recorded("plain/gradients"), tolerances[1])
+
+
+def test_gelu_of_a_large_number_in_float16_has_its_slope():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([300.0, -300.0, 50.0], tf.float16)
+        activated = plain.gelu(x)
+        found = session.run([activated, tf.gradients(activated, x)[0]])
+    np.testing.assert_array_equal(found, np.array([[300, 0, 50], [1, 0, 1]], np.float16))
+
+
+@pytest.mark.parametrize("ops", sorted(OPS))
+def test_dropout_stands_in_seven_places_each_with_its_own_mask(ops, monkeypatch, recorded):
+    drawn, masks, drop = [], recorded("masks"), OPS[ops].dropout
+
+    def with_recorded_mask(inputs, keep, rate):
+        drawn.append(keep)
+        mask = tf.reshape(tf.constant(masks[str(len(drawn) - 1)]), tf.shape(keep))
+        return drop(inputs, mask, rate)
+
+    monkeypatch.setattr(OPS[ops], "dropout", with_recorded_mask)
+    seed = np.array([3, 5], np.int32)
+    options = {"training": True, "use_xla": ops == "fused", "config": DROPOUT}
+    outputs, gradients, kept = outputs_and_gradients(recorded, drawn, dropout_seed=seed, **options)
+    assert len(kept) == len(RATES)
+    assert_near(outputs, recorded("dropout/outputs"), 1e-4)
+    assert_near(gradients, recorded("dropout/gradients"), 1e-4)
+    for rate, keep in zip(RATES, kept):
+        assert abs(keep.mean() - (1 - rate)) < 0.1
+    for first, second in ((1, 4), (2, 3), (5, 6), (2, 5), (3, 6)):
+        assert (kept[first] != kept[second]).mean() > 0.2, (first, second)
+
+
+def test_masks_depend_on_seed_step_and_place():
+    keys = [((4, 9), 1), ((5, 9), 1), ((4, 10), 1), ((4, 9), 2), ((4, 9), 4)]
+    with tf.Graph().as_default(), tf.Session() as session:
+        masks = session.run(
+            [
+                modeling.dropout(tf.ones([50, 40]), 0.5, seed=tf.constant(seed), position=place)
+                for seed, place in keys + keys[:1]
+            ]
+        )
+    np.testing.assert_array_equal(masks[0], masks.pop())
+    for first, second in itertools.combinations(range(len(keys)), 2):
+        agreement = (masks[first] == masks[second]).mean()
+        assert abs(agreement - 0.5) < 0.06, (keys[first], keys[second])

@@ -1,0 +1,99 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The heads of fine-tuning on given vectors, against recorded float64 outputs and losses.
+
+What the encoder gives is drawn at random, so that a head's graph is all there is to run.
+"""
+
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils
+from albert.classification import model
+from albert.race import model as race_model
+from albert.squad import heads
+
+BATCH, LENGTH, HIDDEN = 3, 7, 4
+BEAM = heads.BeamSize(start_n_top=2, end_n_top=3)
+
+
+class GivenEncoder:
+    """In place of fine_tuning_utils.Encoder; its dropout multiplies by the rate, to be seen."""
+
+    config = None
+
+    def __init__(self, rows, is_training):
+        random = np.random.RandomState(7)
+        self.sequence, self.pooled = random.randn(rows, LENGTH, HIDDEN), random.randn(rows, HIDDEN)
+        self.is_training = is_training
+
+    def __call__(self, input_ids, input_mask, segment_ids):
+        assert input_ids.shape.as_list() == [len(self.pooled), LENGTH]
+        tensors = tf.constant(self.pooled, tf.float32), tf.constant(self.sequence, tf.float32)
+        return fine_tuning_utils.Encoded(*tensors)
+
+    def dropout(self, tensor, rate, position=-1):
+        return tensor * rate if self.is_training else tensor
+
+
+def run(head, features, encoder):
+    """The head's output as arrays, with weights that are drawn at random."""
+    random = np.random.RandomState(8)
+    with tf.Graph().as_default(), tf.Session() as session:
+        sequences = [BATCH, LENGTH] if len(encoder.pooled) == BATCH else [BATCH, -1, LENGTH]
+        zeros = np.zeros([len(encoder.pooled), LENGTH], np.int32).reshape(sequences)
+        given = dict(dict.fromkeys(race_model.SEQUENCES, zeros), **features)
+        output = head({name: tf.constant(value) for name, value in given.items()}, encoder)
+        session.run(tf.global_variables_initializer())
+        for variable in tf.trainable_variables():
+            variable.load(random.randn(*variable.shape.as_list()), session)
+        if output.per_example_loss is None:
+            output = output._replace(per_example_loss=())
+        return session.run(output)
+
+
+ANSWERS = {
+    "start_positions": np.array([3, 2, 0], np.int32),
+    "end_positions": np.array([5, 2, 0], np.int32),
+    "is_impossible": np.array([0, 0, 1], np.int32),
+    # [CLS] and the paragraph may hold an answer.
+    "p_mask": np.array([[0, 1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 1, 1], [0, 1, 1, 0, 0, 1, 1]]),
+}
+
+
+def labels(*values, dtype=np.int32):
+    return {"label_ids": np.array(values, dtype)}
+
+
+CLASSIFIER = model.classification_head(3, is_regression=False), labels(2, 0, 1)
+V1, V2 = (heads.v1_head(LENGTH + 2), ANSWERS), (heads.v2_head(BEAM, 0.2), ANSWERS)
+REGRESSOR = (
+    model.classification_head(1, is_regression=True),
+    labels(2.5, 0.0, 5.0, dtype=np.float32),
+)
+CASES = {
+    "classifier": CLASSIFIER,
+    "classifier_eval": CLASSIFIER,
+    "regressor_eval": (model.classification_head(1, is_regression=True), SCORES),
+    "race": (race_model.choice_head(0.3), labels(3, 0, 2)),
+    "v1": V1,
+    "v1_eval": V1,
+    "v2": V2,
+    "v2_eval": V2,
+}
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_head_gives_the_recorded_outputs_and_loss(case):
+    head, features = CASES[case]
+    encoder = GivenEncoder(BATCH * (4 if case == "race" else 1), not case.endswith("_eval"))
+    found = run(head, features, encoder)
+    found = dict(found.outputs, loss=found.per_example_loss)
+    with np.load(str(pathlib.Path(__file__).parent / "fixtures" / "heads.npz")) as arrays:
+        recorded = {key: arrays[key] for key in arrays.files if key.startswith(f"{case}/")}
+    for key, expected in recorded.items():
+        actual = found[key.rpartition("/")[2]][..., : expected.shape[-1]]
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5, err_msg=key)
