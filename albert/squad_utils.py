@@ -6,7 +6,6 @@ Dimensions: B batch, S max_seq_length, H hidden.
 """
 
 import collections
-import logging
 from typing import Any, Dict, List, Mapping, Sequence
 
 import numpy as np
@@ -22,11 +21,24 @@ from albert.squad.features import (  # noqa: F401
     InputFeatures,
     convert_examples_to_features,
 )
+from albert.squad.metrics import (  # noqa: F401
+    apply_no_ans_threshold,
+    compute_exact,
+    compute_f1,
+    evaluate_v1,
+    exact_match_score,
+    f1_score,
+    find_all_best_thresh,
+    find_best_thresh,
+    get_raw_scores,
+    get_tokens,
+    make_eval_dict,
+    make_qid_to_has_ans,
+    merge_eval,
+    metric_max_over_ground_truths,
+)
 from albert.training import model_fn
-from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger(__name__)
-
+from albert.util import files
 
 # ---- models and input ----
 
@@ -147,26 +159,21 @@ def v1_model_fn_builder(
     use_one_hot_embeddings,
     use_einsum,
     hub_module=None,
-    *,
-    max_seq_length=None,
     **settings,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    use_einsum is ignored. max_seq_length is the width S that predicted logits are padded to where
-    batches are shorter, by default that of the batch; further keywords are fields of
-    FineTuningFlags.
+    use_einsum is ignored; further keywords are fields of FineTuningFlags.
 
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
     del use_einsum
-    head = heads.v1_head(max_seq_length)
 
     def renamed(
         features: Mapping[str, tf.Tensor], encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         """The head with the names of outputs and tensors that programs look for."""
-        output = head(features, encoder)
+        output = heads.v1_head(features, encoder)
         outputs = dict(output.outputs)
         for name in set(outputs) & {"start_logits", "end_logits"}:
             key = name.replace("logits", "log_prob")
@@ -222,83 +229,9 @@ def v2_model_fn_builder(
     )
 
 
-# ---- the official scores by their official names; a data set is the "data" list of a file ----
-
-Dataset = Sequence[Mapping[str, Any]]
-Scores = Mapping[str, float]  # by question's id
+# ---- scores: those of squad.metrics; private functions that programs copied ----
 
 normalize_answer_v1 = normalize_answer_v2 = metrics.normalize_answer
-f1_score = metrics.f1_score
-exact_match_score = metrics.exact_match_score
-metric_max_over_ground_truths = metrics.metric_max_over_ground_truths
-
-
-def get_tokens(s) -> Sequence[str]:
-    """Returns the words of an answer after `normalize_answer_v2`; None has none."""
-    return normalize_answer_v2(s).split() if s else []
-
-
-def compute_exact(a_gold, a_pred) -> int:
-    """Returns 1 if the two answers are the same after `normalize_answer_v2`, else 0."""
-    return int(exact_match_score(a_pred, a_gold))
-
-
-def compute_f1(a_gold, a_pred) -> float:
-    """Returns the F1 of the two answers' words; where either has none, whether both have none."""
-    return metrics.f1_score_or_none(a_pred or "", a_gold or "")
-
-
-def make_qid_to_has_ans(dataset) -> Dict[str, bool]:
-    """Returns for each question's id whether it has an answer."""
-    return {name: bool(answers) for name, answers in metrics.gold_answers(dataset).items()}
-
-
-def get_raw_scores(dataset, preds):
-    """Returns (exact match, F1) of each predicted question, two dicts by its id."""
-    gold = metrics.gold_answers(dataset)
-    missing = [name for name in gold if name not in preds]
-    if missing:
-        _LOGGER.warning(
-            "%d of %d questions have no prediction, e.g. %s.", len(missing), len(gold), missing[0]
-        )
-    return tuple(metrics.raw_scores(gold, preds))
-
-
-def apply_no_ans_threshold(scores, na_probs, qid_to_has_ans, na_prob_thresh) -> Dict[str, float]:
-    """Returns the scores if questions whose null score is above the threshold get no answer."""
-    return {
-        name: float(not qid_to_has_ans[name]) if na_probs[name] > na_prob_thresh else score
-        for name, score in scores.items()
-    }
-
-
-def make_eval_dict(exact_scores, f1_scores, qid_list=None) -> Dict[str, float]:
-    """Returns exact and f1 in percent, and total, of qid_list or all; ValueError without any."""
-    scores = metrics.RawScores(exact_scores, f1_scores)
-    return metrics.mean_scores(scores, qid_list or list(exact_scores))
-
-
-def merge_eval(main_eval, new_eval, prefix) -> None:
-    """Adds what new_eval holds to main_eval, as PREFIX_name."""
-    main_eval.update({f"{prefix}_{name}": value for name, value in new_eval.items()})
-
-
-def _by_null_scores(scores: Scores, na_probs: Scores) -> Dict[str, float]:
-    """The scores in the order of na_probs, which decides between equal null scores."""
-    return {**{name: scores[name] for name in na_probs if name in scores}, **scores}
-
-
-def find_best_thresh(preds, scores, na_probs, qid_to_has_ans):
-    """Returns the best mean score in percent, and the null score up to which answers are kept."""
-    ordered = _by_null_scores(scores, na_probs)
-    return metrics.best_threshold(ordered, qid_to_has_ans, preds, null_scores=na_probs)
-
-
-def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_has_ans) -> None:
-    """Adds best_exact, best_exact_thresh, best_f1 and best_f1_thresh to main_eval."""
-    raw = metrics.RawScores(*(_by_null_scores(x, na_probs) for x in (exact_raw, f1_raw)))
-    best = metrics.best_scores(raw, qid_to_has_ans, preds, null_scores=na_probs)
-    main_eval.update(best)
 
 
 def _get_best_indexes(logits, n_best_size) -> List[int]:
@@ -318,9 +251,7 @@ RawResultV2 = collections.namedtuple(  # type: ignore[misc]
     "RawResultV2", ["unique_id", *decoding.Beams._fields]
 )
 
-# {example's number: {window's unique_id: {(start, end): [(start score, end score), ...]}}}, where
-# start and end count from the window's first paragraph token, with one pair of scores for each run.
-ResultDict = Dict[int, Dict[int, Dict[tuple, list]]]
+_RUNS = "runs"  # the key of what each run adds to the caller's dicts
 
 
 def _windows(all_features: Sequence[Any]) -> squad_features.Windows:
@@ -328,62 +259,28 @@ def _windows(all_features: Sequence[Any]) -> squad_features.Windows:
     return squad_features.windows_of(all_features, length)
 
 
-def _in_order(all_features: Sequence[Any], all_results: Sequence[Any]) -> List[Any]:
-    """The result for each window."""
+def _outputs(
+    all_features: Sequence[Any], all_results: Sequence[Any], fields: Mapping[str, str]
+) -> Dict[str, np.ndarray]:
+    """The outputs of the head, in the order of the windows; fields: name here -> in results."""
     by_id = {int(result.unique_id): result for result in all_results}
-    missing = [item.unique_id for item in all_features if int(item.unique_id) not in by_id]
-    if missing:
-        raise UserError(
-            f"There are no results for {len(missing)} of {len(all_features)} windows, e.g. for "
-            f"unique_id {missing[0]}. Results and features must come from one file."
-        )
-    return [by_id[int(item.unique_id)] for item in all_features]
+    ordered = [by_id[int(feature.unique_id)] for feature in all_features]
+    return {
+        name: np.array([getattr(result, field) for result in ordered])
+        for name, field in fields.items()
+    }
 
 
-def _stacked(results: Sequence[Any], field: str) -> np.ndarray:
-    return np.array([getattr(result, field) for result in results])
-
-
-def _first_places(windows: squad_features.Windows) -> np.ndarray:
-    """The position of each window's first paragraph token, [F]."""
-    return np.argmax(windows.start_chars >= 0, axis=1)
-
-
-def _remember(
-    result_dict: ResultDict, spans: decoding.Spans, windows: squad_features.Windows
-) -> None:
-    """Adds the spans of one run."""
-    for example, unique_id in zip(windows.example_index, windows.unique_ids):
-        result_dict.setdefault(int(example), {}).setdefault(int(unique_id), {})
-    offsets = _first_places(windows)[spans.window]
-    columns = (
-        windows.example_index[spans.window],
-        windows.unique_ids[spans.window],
-        spans.start - offsets,
-        spans.end - offsets,
-        spans.start_score,
-        spans.end_score,
-    )
-    for example, unique_id, start, end, *scores in zip(*(column.tolist() for column in columns)):
-        result_dict[example][unique_id].setdefault((start, end), []).append(tuple(scores))
-
-
-def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> decoding.Spans:
-    """The spans of all runs, each with its mean scores over those runs that had it."""
-    rows = []
-    offsets = _first_places(windows).tolist()
-    places = zip(windows.example_index.tolist(), windows.unique_ids.tolist(), offsets)
-    for window, (example, unique_id, offset) in enumerate(places):
-        for (start, end), scores in result_dict[example][unique_id].items():
-            means = [sum(column) / len(scores) for column in zip(*scores)]
-            rows.append((window, start + offset, end + offset, *means))
-    table = np.array(rows, np.float64).reshape([-1, 5])
-    spans = table[:, :3].astype(np.int64)
-    return decoding.Spans(spans[:, 0], spans[:, 1], spans[:, 2], table[:, 3], table[:, 4])
+def _best_answers(
+    result_dict: Mapping[str, Any], all_features: Sequence[Any], all_examples: Any, size: int
+) -> List[List[decoding.Answer]]:
+    spans = decoding.mean_spans(result_dict[_RUNS])
+    return decoding.best_answers(spans, _windows(all_features), all_examples, n_best_size=size)
 
 
 def _write(predictions: decoding.Predictions, *paths: str) -> None:
-    predictions.write(dict(zip(decoding.NAMES, paths)))
+    for path, content in zip(paths, predictions.files().values()):
+        files.atomic_write_text(path, content)
 
 
 # ---- v1 ----
@@ -395,26 +292,19 @@ def accumulate_predictions_v1(
     """Adds the candidates of one run to result_dict, {} at first; several runs make an ensemble.
 
     Args:
-      result_dict: see `ResultDict`.
+      result_dict: for `write_predictions_v1`.
       all_examples: SquadExamples.
       all_features: InputFeatures of their windows.
       all_results: a RawResult for each window.
       n_best_size: starts and ends of a window that are combined.
       max_answer_length: in tokens.
-
-    Raises:
-      ValueError: a window has no result.
     """
     del all_examples
-    windows, results = _windows(all_features), _in_order(all_features, all_results)
-    spans = decoding.v1_spans(
-        _stacked(results, "start_log_prob"),
-        _stacked(results, "end_log_prob"),
-        windows,
-        n_best_size=n_best_size,
-        max_answer_length=max_answer_length,
-    )
-    _remember(result_dict, spans, windows)
+    fields = {"start_logits": "start_log_prob", "end_logits": "end_log_prob"}
+    outputs = _outputs(all_features, all_results, fields)
+    limits = decoding.Limits(n_best_size, max_answer_length)
+    spans = decoding.v1_spans(outputs, _windows(all_features), limits)
+    result_dict.setdefault(_RUNS, []).append(spans)
 
 
 def write_predictions_v1(
@@ -429,17 +319,10 @@ def write_predictions_v1(
 ) -> Dict[str, str]:
     """Writes and returns {question's id: best answer}, after `accumulate_predictions_v1`."""
     del all_results, max_answer_length
-    windows = _windows(all_features)
-    spans = _mean_spans(result_dict, windows)
-    answers = decoding.best_answers(spans, windows, all_examples, n_best_size=n_best_size)
-    predictions = decoding.v1_predictions(answers, all_examples)
+    answers = _best_answers(result_dict, all_features, all_examples, n_best_size)
+    predictions = decoding.predictions(answers, all_examples)
     _write(predictions, output_prediction_file, output_nbest_file)
     return predictions.answers
-
-
-def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]):
-    """Returns {exact_match, f1} of predictions for the "data" list of a SQuAD v1.1 file."""
-    return metrics.evaluate_v1(metrics.gold_answers(dataset), predictions)
 
 
 # ---- v2 ----
@@ -458,29 +341,15 @@ def accumulate_predictions_v2(
 ) -> None:
     """Adds the candidates of one run to result_dict, and the null scores to cls_dict.
 
-    As `accumulate_predictions_v1`, with RawResultV2s. cls_dict is {} at first, then {example's
-    number: [null score of each run]}. n_best_size is ignored: start_n_top and end_n_top decide.
+    As `accumulate_predictions_v1`, with RawResultV2s and cls_dict {} at first. n_best_size is
+    ignored: start_n_top and end_n_top decide.
     """
-    del n_best_size
-    windows, results = _windows(all_features), _in_order(all_features, all_results)
-    beams = _beams(results, start_n_top, end_n_top)
-    spans = decoding.v2_spans(beams, windows, max_answer_length)
-    _remember(result_dict, spans, windows)
-    scores = decoding.null_scores(beams.cls_logits, windows, len(all_examples))
-    for example, score in enumerate(scores.tolist()):
-        cls_dict.setdefault(example, []).append(score)
-
-
-def _beams(results: Sequence[Any], start_n_top: int, end_n_top: int) -> decoding.Beams:
-    """The beams of all windows, of which the first start_n_top and end_n_top are taken."""
-    fields = {name: _stacked(results, name) for name in decoding.Beams._fields}
-    shape = [len(results), fields["start_top_index"].shape[1], -1]
-    for name in ("end_top_index", "end_top_log_probs"):
-        ends = fields[name].reshape(shape)[:, :start_n_top, :end_n_top]
-        fields[name] = ends.reshape([len(results), -1])
-    for name in ("start_top_index", "start_top_log_probs"):
-        fields[name] = fields[name][:, :start_n_top]
-    return decoding.Beams(**fields)
+    windows, fields = _windows(all_features), decoding.Beams._fields
+    outputs = _outputs(all_features, all_results, dict(zip(fields, fields)))
+    limits = decoding.Limits(n_best_size, max_answer_length, start_n_top, end_n_top)
+    result_dict.setdefault(_RUNS, []).append(decoding.v2_spans(outputs, windows, limits))
+    scores = decoding.null_scores(outputs["cls_logits"], windows, len(all_examples))
+    cls_dict.setdefault(_RUNS, []).append(scores)
 
 
 def write_predictions_v2(
@@ -501,14 +370,10 @@ def write_predictions_v2(
     Above null_score_diff_threshold an answer is left empty (None: never).
     """
     del all_results, max_answer_length
-    windows = _windows(all_features)
-    predictions = decoding.v2_predictions(
-        decoding.best_answers(
-            _mean_spans(result_dict, windows), windows, all_examples, n_best_size=n_best_size
-        ),
-        np.array([np.mean(cls_dict[number]) for number in range(len(all_examples))]),
-        all_examples,
-        threshold=null_score_diff_threshold,
+    answers = _best_answers(result_dict, all_features, all_examples, n_best_size)
+    odds = np.mean(cls_dict[_RUNS], axis=0)
+    predictions = decoding.predictions(
+        answers, all_examples, odds, threshold=null_score_diff_threshold
     )
     _write(predictions, output_prediction_file, output_nbest_file, output_null_log_odds_file)
     return predictions.answers, predictions.null_odds
@@ -532,11 +397,10 @@ def evaluate_v2(
     prediction_json is the "data" list of the file. Returns squad.metrics.evaluate_v2's scores and
     null_score_diff_threshold.
     """
-    gold = metrics.gold_answers(prediction_json)
     arguments = (result_dict, cls_dict, eval_examples, eval_features, all_results, n_best_size)
     paths = (output_prediction_file, output_nbest_file, output_null_log_odds_file)
     answers, null_odds = write_predictions_v2(*arguments, max_answer_length, *paths, None)
-    threshold = metrics.usable_threshold(gold, answers, null_odds)
+    threshold = metrics.usable_threshold(prediction_json, answers, null_odds)
     answers, _ = write_predictions_v2(*arguments, max_answer_length, *paths, threshold)
-    scores = metrics.evaluate_v2(gold, answers, null_odds)
+    scores = metrics.evaluate_v2(prediction_json, answers, null_odds)
     return dict(scores, null_score_diff_threshold=threshold)

@@ -61,11 +61,11 @@ def measure_here(options):
     tokenizer = tokenization.FullTokenizer(options.vocab_file, True, options.spm_model_file)
     is_training = options.run == "train"
     started = time.time(), os.times()
-    data = squad_examples.read_dataset(options.files[0], is_training)
+    examples = squad_examples.read_squad_examples(options.files[0], is_training)
     read = time.time() - started[0]
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         built = features.write_features(
-            data,
+            examples,
             output_file=os.path.join(folder, "features.tf_record"),
             max_seq_length=options.max_seq_length,
             doc_stride=options.doc_stride,
@@ -75,7 +75,7 @@ def measure_here(options):
             num_processes=options.num_processes,
         )
         seconds = time.time() - started[0]
-    result = {"examples": len(data.examples), "features": built.records.count}
+    result = {"examples": len(examples), "features": built.records.count}
     result["cpu"] = sum(os.times()[:4]) - sum(started[1][:4])  # with that of ended children
     print(json.dumps(dict(result, seconds=seconds, read=read)))
 

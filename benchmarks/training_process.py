@@ -93,7 +93,7 @@ def model_fn_of(run, config):
         return model.build_model_fn(PretrainingFlags(num_train_steps=1000, **settings), config)
     head = {
         "classification": lambda: classifier_utils.classification_head(2, False),
-        "squad_v1": lambda: heads.v1_head(run["length"]),
+        "squad_v1": lambda: heads.v1_head,
         "squad_v2": lambda: heads.v2_head(heads.BeamSize(), 0.1),
         "race": lambda: race_utils.choice_head(0.1),
     }[run["task"]]()

@@ -73,7 +73,7 @@ def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys,
         paths = [word.partition("=")[2] for word in shlex.split(printed)[1:]]
         assert len(paths) == 2
         for path in paths:
-            (example,) = squad_examples.read_dataset(path, True).examples
+            (example,) = squad_examples.read_squad_examples(path, True)
             assert example.orig_answer_text == "king"
     else:
         task = tasks.get_task(name)
@@ -223,7 +223,7 @@ READERS = {
         for name in ("rte", "wsc", "mismnli", "qnli")
     },
     "race": lambda folder: race_examples.read_examples(folder, "dev"),
-    "squad_v2": lambda folder: squad_examples.read_dataset(
+    "squad_v2": lambda folder: squad_examples.read_squad_examples(
         os.path.join(folder, "squad_v2", "dev-v2.0.json"), False
     ),
 }
@@ -253,7 +253,7 @@ def test_no_command_is_named_that_would_not_help(download):
             tasks.read_examples(task, str(download.folder), "dev")
         assert task.name in str(error.value) and "download_data" not in str(error.value)
     with pytest.raises(ValueError, match="dev.json") as error:
-        squad_examples.read_dataset(str(download.folder / "dev.json"), False)
+        squad_examples.read_squad_examples(str(download.folder / "dev.json"), False)
     assert "download_data" not in str(error.value)
     (download.folder / "RACE").mkdir()  # which a download would leave as it is
     with pytest.raises(ValueError, match="RACE") as error:

@@ -32,7 +32,7 @@ VARIANTS = {
 }
 HEADS = {
     "classification": lambda: classifier_utils.classification_head(LABELS, False),
-    "squad_v1": lambda: heads.v1_head(LENGTH),
+    "squad_v1": lambda: heads.v1_head,
     "squad_v2": lambda: heads.v2_head(heads.BeamSize(), 0.1),
     "race": lambda: race_utils.choice_head(0.1),
 }

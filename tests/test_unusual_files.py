@@ -35,7 +35,7 @@ READERS = {
     "vocabulary": tokenization.load_vocab,
     "text": lambda path: list(documents.read_file(path)),
     "table": examples.read_table,
-    "squad": lambda path: squad_examples.read_dataset(path, is_training=False),
+    "squad": lambda path: squad_examples.read_squad_examples(path, is_training=False),
     "records": record_files.count_records,
     "hash": files.file_fingerprint,
     "pattern": lambda path: files.expand_patterns(path, "input_file"),
@@ -71,7 +71,7 @@ def test_what_is_no_file_is_refused_by_each_reader(no_file, name):
         modeling.AlbertConfig.from_json_file,
         files.read_json_object,
         tasks.custom_task,
-        lambda path: squad_examples.read_dataset(path, is_training=False),
+        lambda path: squad_examples.read_squad_examples(path, is_training=False),
         lambda path: predictor.Predictor(os.path.dirname(path)),
     ],
     ids=["config", "object", "task", "squad", "classifier"],
@@ -127,7 +127,7 @@ def squad_file(folder, answer, context, start):
 def test_an_impossible_answer_start_names_file_and_question(tmp_path, start):
     path = squad_file(tmp_path, "dog", "the cat sat", start)
     with pytest.raises(ValueError, match="(?s)squad.json.*q7"):
-        squad_examples.read_dataset(path, is_training=True)
+        squad_examples.read_squad_examples(path, is_training=True)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -200,7 +200,7 @@ class _Reader(_Kind):
         return self.ours[0].task.has_impossible
 
     def read(self, path: str, count: int) -> Texts:
-        found = squad_examples.read_dataset(path, False).examples[: count or None]
+        found = squad_examples.read_squad_examples(path, False)[: count or None]
         unknown = [item.qas_id for item in found if not item.has_gold]
         if unknown:
             raise UserError(

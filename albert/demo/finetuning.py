@@ -59,7 +59,7 @@ def _one(folder: pathlib.Path, pattern: str) -> str:
 
 
 def _squad_count(data: Dict[str, str]) -> int:
-    return len(examples.read_dataset(data["train_file"], is_training=True).examples)
+    return len(examples.read_squad_examples(data["train_file"], is_training=True))
 
 
 def _mrpc_count(data: Dict[str, str]) -> int:

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the outputs for each window to the n best answers of each question.
 
-    spans = v1_spans(start_logits, end_logits, windows)
+    spans = v1_spans(outputs, windows, limits)
     answers = best_answers(spans, windows, examples, n_best_size=20)
+    found = predictions(answers, examples)
 
 A span is a candidate if its start is in the paragraph and has this window as the one with the most
 context, its end is in the paragraph, and it is neither reversed nor too long. Candidates are
@@ -14,17 +15,13 @@ Dimensions: F windows, S positions of a window, C candidates, N n_best_size.
 """
 
 import json
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
 from albert.squad.features import Windows
-from albert.util import files
 
-PREDICTIONS_NAME = "predictions.json"
-NBEST_NAME = "nbest_predictions.json"
-NULL_ODDS_NAME = "null_odds.json"
-NAMES = (PREDICTIONS_NAME, NBEST_NAME, NULL_ODDS_NAME)
+FILE_NAMES = ("predictions.json", "nbest_predictions.json", "null_odds.json")
 
 # Scores of a v2 model's empty answer where it finds no other.
 _NO_SPAN_SCORE = -1e6
@@ -39,11 +36,6 @@ class Limits(NamedTuple):
     max_answer_length: int = 30
     start_n_top: int = 5  # v2
     end_n_top: int = 5  # v2
-
-    @classmethod
-    def of(cls, description: Mapping[str, Any]) -> "Limits":
-        """Returns those that a model's description names; earlier versions did not record them."""
-        return cls(**{name: description[name] for name in cls._fields if description.get(name)})
 
 
 class Beams(NamedTuple):
@@ -73,56 +65,65 @@ class Answer(NamedTuple):
     start_log_prob: float
     end_log_prob: float
 
-    @property
-    def score(self) -> float:
-        """Returns what answers are ordered by."""
-        return self.start_log_prob + self.end_log_prob
-
 
 # ---- candidates ----
 
 
-def v1_spans(
-    start_logits: np.ndarray,
-    end_logits: np.ndarray,
-    windows: Windows,
-    *,
-    n_best_size: int = 20,
-    max_answer_length: int = 30,
-) -> Spans:
-    """Returns the candidates among the best starts and ends of each window, by logits [F, S]."""
+def v1_spans(outputs: Mapping[str, Any], windows: Windows, limits: Limits) -> Spans:
+    """Returns the candidates among the best starts and ends, by start_logits, end_logits [F, S]."""
+    logits = [np.asarray(outputs[name]) for name in ("start_logits", "end_logits")]
     parts = []
-    for first in range(0, max(len(start_logits), 1), _WINDOWS_AT_ONCE):
-        rows = slice(first, first + _WINDOWS_AT_ONCE)
-        starts = _best_places(start_logits[rows], n_best_size)  # [F, N]
-        ends = _best_places(end_logits[rows], n_best_size)  # [F, N]
+    for first in range(0, max(len(logits[0]), 1), _WINDOWS_AT_ONCE):
+        start_logits, end_logits = (part[first : first + _WINDOWS_AT_ONCE] for part in logits)
+        starts = _best_places(start_logits, limits.n_best_size)  # [F, N]
+        ends = _best_places(end_logits, limits.n_best_size)  # [F, N]
         pairs = Spans(
             np.arange(first, first + len(starts))[:, None, None],
             starts[:, :, None],
             ends[:, None, :],
-            np.take_along_axis(start_logits[rows], starts, axis=1)[:, :, None],
-            np.take_along_axis(end_logits[rows], ends, axis=1)[:, None, :],
+            np.take_along_axis(start_logits, starts, axis=1)[:, :, None],
+            np.take_along_axis(end_logits, ends, axis=1)[:, None, :],
         )
-        parts.append(_candidates(pairs, windows, max_answer_length))
-    return Spans(*(np.concatenate(columns) for columns in zip(*parts)))
+        parts.append(_candidates(pairs, windows, limits.max_answer_length))
+    return _concatenated(parts)
 
 
-def v2_spans(beams: Beams, windows: Windows, max_answer_length: int = 30) -> Spans:
-    """Returns the candidates among the beams' spans."""
-    count, width = np.shape(beams.start_top_index)
+def v2_spans(outputs: Mapping[str, Any], windows: Windows, limits: Limits) -> Spans:
+    """Returns the candidates among the best start_n_top starts and end_n_top ends of `Beams`."""
+    beams = Beams(*(np.asarray(outputs[name]) for name in Beams._fields))
+    count, width = beams.start_top_index.shape
     pairs = Spans(
         np.arange(count)[:, None, None],
-        np.asarray(beams.start_top_index)[:, :, None],
-        np.reshape(beams.end_top_index, (count, width, -1)),
-        np.asarray(beams.start_top_log_probs)[:, :, None],
-        np.reshape(beams.end_top_log_probs, (count, width, -1)),
+        beams.start_top_index[:, :, None],
+        beams.end_top_index.reshape(count, width, -1),
+        beams.start_top_log_probs[:, :, None],
+        beams.end_top_log_probs.reshape(count, width, -1),
     )
-    return _candidates(pairs, windows, max_answer_length)
+    best = Spans(*(part[:, : limits.start_n_top, : limits.end_n_top] for part in pairs))
+    return _candidates(best, windows, limits.max_answer_length)
+
+
+def mean_spans(runs: Sequence[Spans]) -> Spans:
+    """Returns the candidates of several runs, with the mean scores over those runs that have it."""
+    every = _concatenated(runs)
+    keys = np.stack(every[:3], axis=1)
+    _, first, run, count = np.unique(
+        keys, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    scores = [np.bincount(run.ravel(), column) / count for column in every[3:]]
+    spans = Spans(*(column[first] for column in every[:3]), *scores)
+    # Best first of equals is the first that a run named.
+    order = np.lexsort((first, spans.window))
+    return Spans(*(column[order] for column in spans))
+
+
+def _concatenated(parts: Sequence[Spans]) -> Spans:
+    return Spans(*(np.concatenate(columns) for columns in zip(*parts)))
 
 
 def _best_places(logits: np.ndarray, count: int) -> np.ndarray:
     """The positions [F, count] with the highest logits, best first; of equal ones the earlier."""
-    return np.argsort(-np.asarray(logits), axis=1, kind="stable")[:, :count]
+    return np.argsort(-logits, axis=1, kind="stable")[:, :count]
 
 
 def _candidates(pairs: Spans, windows: Windows, max_answer_length: int) -> Spans:
@@ -168,26 +169,6 @@ def best_answers(
     return answers
 
 
-def v1_answers(
-    outputs: Mapping[str, Any], windows: Windows, examples: Sequence[Any], *, limits: Limits
-) -> List[List[Answer]]:
-    """Returns the best answers of each example, from the v1 head's outputs by name."""
-    size, length = limits.n_best_size, limits.max_answer_length
-    logits = outputs["start_logits"], outputs["end_logits"]
-    spans = v1_spans(*logits, windows, n_best_size=size, max_answer_length=length)
-    return best_answers(spans, windows, examples, n_best_size=size)
-
-
-def v2_answers(
-    outputs: Mapping[str, Any], windows: Windows, examples: Sequence[Any], *, limits: Limits
-) -> Tuple[List[List[Answer]], np.ndarray]:
-    """Returns the best answers of each example and its null score, from the v2 head's outputs."""
-    beams = Beams(*map(outputs.get, Beams._fields))
-    spans = v2_spans(beams, windows, limits.max_answer_length)
-    answers = best_answers(spans, windows, examples, n_best_size=limits.n_best_size)
-    return answers, null_scores(beams.cls_logits, windows, len(examples))
-
-
 def null_scores(cls_logits: np.ndarray, windows: Windows, count: int) -> np.ndarray:
     """Returns the lowest no-answer logit of each of `count` examples, float64: one window with an
     answer is enough.
@@ -207,70 +188,58 @@ class Predictions(NamedTuple):
     nbest: Dict[str, List[Dict[str, Any]]]  # question's id -> text, probability, scores
     null_odds: Optional[Dict[str, float]]  # v2: question's id -> the higher, the likelier none
 
-    def write(self, paths: Mapping[str, str]) -> List[str]:
-        """Writes the files, whose paths are given by NAMES; returns the paths."""
-        contents = {PREDICTIONS_NAME: self.answers, NBEST_NAME: self.nbest}
-        if self.null_odds is not None:
-            contents[NULL_ODDS_NAME] = self.null_odds
-        for name, content in contents.items():
-            files.atomic_write_text(paths[name], json.dumps(content, indent=4) + "\n")
-        return [paths[name] for name in contents]
+    def files(self) -> Dict[str, str]:
+        """Returns the contents of the files by FILE_NAMES."""
+        return {
+            name: json.dumps(content, indent=4) + "\n"
+            for name, content in zip(FILE_NAMES, self)
+            if content is not None
+        }
 
 
-def v1_predictions(answers: Sequence[Sequence[Answer]], examples: Sequence[Any]) -> Predictions:
-    """Returns the best answer of each question, "empty" where there is none."""
-    nothing = [Answer("empty", 0.0, 0.0)]
-    nbest = _nbest([list(found) or nothing for found in answers], examples)
-    best = {qas_id: entries[0]["text"] for qas_id, entries in nbest.items()}
-    return Predictions(best, nbest, None)
-
-
-def v2_predictions(
+def predictions(
     answers: Sequence[Sequence[Answer]],
-    odds: np.ndarray,
     examples: Sequence[Any],
+    odds: Optional[np.ndarray] = None,
     *,
     threshold: Optional[float] = None,
 ) -> Predictions:
-    """Returns the best answer of each question, or none where its null score is above a threshold.
+    """Returns the best answer of each question.
+
+    Without any answer that is "empty" in v1; in v2 it is "" there, and above the threshold.
 
     Args:
       answers: from `best_answers`.
-      odds: null scores, [N].
       examples: N SquadExamples.
+      odds: null scores [N] in v2, None in v1.
       threshold: None keeps every answer.
     """
-    nothing = [Answer("", _NO_SPAN_SCORE, _NO_SPAN_SCORE)]
-    nbest = _nbest([list(found) or nothing for found in answers], examples)
-    by_question = {item.qas_id: float(score) for item, score in zip(examples, odds)}
-    best = {}
-    for qas_id, entries in nbest.items():
-        texts = (entry["text"] for entry in entries if entry["text"])
-        is_answered = threshold is None or by_question[qas_id] <= threshold
-        best[qas_id] = next(texts, "") if is_answered else ""
-    return Predictions(best, nbest, by_question)
+    nothing = Answer("empty", 0.0, 0.0)
+    if odds is not None:
+        nothing = Answer("", _NO_SPAN_SCORE, _NO_SPAN_SCORE)
+    best, nbest, null_odds = {}, {}, {}
+    for number, (item, found) in enumerate(zip(examples, answers)):
+        found = found or [nothing]
+        shares = softmax([answer.start_log_prob + answer.end_log_prob for answer in found])
+        nbest[item.qas_id] = [
+            {
+                "text": answer.text,
+                "probability": share,
+                "start_log_prob": answer.start_log_prob,
+                "end_log_prob": answer.end_log_prob,
+            }
+            for answer, share in zip(found, shares.tolist())
+        ]
+        best[item.qas_id] = found[0].text
+        if odds is not None:
+            null_odds[item.qas_id] = float(odds[number])
+            is_answered = threshold is None or odds[number] <= threshold
+            texts = [answer.text for answer in found if answer.text and is_answered]
+            best[item.qas_id] = texts[0] if texts else ""
+    return Predictions(best, nbest, None if odds is None else null_odds)
 
 
 def softmax(scores: Sequence[float]) -> np.ndarray:
     """Returns the probabilities that logits stand for, [N]; N is at least 1."""
     weights = np.exp(np.array(scores) - max(scores))
     return weights / weights.sum()
-
-
-def _nbest(
-    answers: Sequence[Sequence[Answer]], examples: Sequence[Any]
-) -> Dict[str, List[Dict[str, Any]]]:
-    """The answers as JSON values, with probabilities among the answers of a question."""
-    result = {}
-    for item, found in zip(examples, answers):
-        shares = softmax([answer.score for answer in found])
-        result[item.qas_id] = [
-            {
-                "text": answer.text,
-                "probability": float(share),
-                "start_log_prob": answer.start_log_prob,
-                "end_log_prob": answer.end_log_prob,
-            }
-            for answer, share in zip(found, shares)
-        ]
-    return result

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions on paragraphs, from files laid out like SQuAD v1.1 and v2.0.
 
-    data = read_dataset("train-v2.0.json", is_training=True)
-    data.examples[0].question_text, data.notes
+    examples = read_squad_examples("train-v2.0.json", is_training=True)
 
 A file is one JSON object:
 
@@ -21,7 +20,7 @@ import dataclasses
 import logging
 import os
 import re
-from typing import Any, Counter, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Counter, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.datasets import table
@@ -36,8 +35,15 @@ _LAYOUT = (
     'The layout is that of SQuAD: {"data": [{"paragraphs": [{"context": "...", "qas": [{"id": '
     '"...", "question": "...", "answers": [{"text": "...", "answer_start": 0}]}]}]}]}.'
 )
-_KINDS = {str: "text", list: "a list", dict: "an object", int: "a whole number"}
-_KINDS[bool] = "true or false"
+# See files.check_types.
+_FILE_TYPES = {"data": [{"paragraphs": [{"context": str, "qas": [dict]}]}]}
+_QUESTION_TYPES = {
+    "id": (str, int),
+    "question": str,
+    "answers": (None, [{"text": str, "answer_start": (int, None)}]),
+    "is_impossible": (None, bool),
+}
+_ROW_TYPES = {"context": str, "answers": {"text": [str], "answer_start": [int]}}
 
 
 @dataclasses.dataclass(eq=False)
@@ -55,21 +61,10 @@ class SquadExample:
     has_gold: bool = True  # False: no gold label, not even "no answer"
 
 
-class SquadData(NamedTuple):
-    """The questions of a file."""
-
-    examples: List[SquadExample]
-    path: str
-    notes: List[str]  # what was repaired or left out, in words, with counts
-
-
-def read_squad_examples(input_file, is_training) -> List[SquadExample]:
-    """Returns the questions of a file; see `read_dataset`."""
-    return read_dataset(input_file, is_training).examples
-
-
-def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) -> SquadData:
-    """Reads a SQuAD file and logs one line on what was found.
+def read_squad_examples(
+    input_file, is_training, *, max_misaligned: float = 0.01
+) -> List[SquadExample]:
+    """Returns the questions of a SQuAD file and logs one line on what was found.
 
     For training, an answer has to stand in the paragraph where "answer_start" says. Where only
     white space or case differ, the paragraph's own words are taken, and counted; other questions
@@ -79,131 +74,100 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
     answers are unknown.
 
     Args:
-      path: the file.
+      input_file: the file.
       is_training: whether each question needs an answer (or to be impossible).
       max_misaligned: the share of answers that may be left out before the file is refused.
 
     Raises:
-      ValueError: the file is missing or not JSON; something is missing in it or of another type
-        (the message says in which article, paragraph and question); an id occurs twice; there is
-        no question; or too many answers are not where they should be.
+      UserError: the file is missing or not JSON; something is missing in it or of another type;
+        an id occurs twice; there is no question; or too many answers are not where they should be.
     """
-    path = str(path)
-    examples: List[SquadExample] = []
+    path = str(input_file)
+    examples: Dict[str, Optional[SquadExample]] = {}
     faults: List[str] = []
-    seen, without, answered = set(), [], 0
+    without, answered = [], 0
     counts: Counter[str] = collections.Counter()
-    for where, question, context in _questions(path):
-        example, where = _example(question, context, where)
-        if example.qas_id in seen:
-            raise UserError(f"{where}: the id '{example.qas_id}' occurs twice. Ids must differ.")
-        seen.add(example.qas_id)
+    for question, context in _questions(path):
+        where = f"'{path}', question '{question.get('id')}'"
+        example = _example(question, context, where)
+        if example.qas_id in examples:
+            raise UserError(f"{where}: the id occurs twice. Ids must differ.")
         if question.get("answers") == []:
             without.append(example)
         answered += bool(example.answers)
         fault = _set_answer(example, question, where, counts=counts) if is_training else ""
-        if fault:
-            faults.append(fault)
-        else:
-            examples.append(example)
+        examples[example.qas_id] = None if fault else example
+        faults += [fault] if fault else []
     _check_faults(path, faults, answered=answered, limit=max_misaligned)
     counts["question left out, as its answer is not where it is said to be"] = len(faults)
-    if any(example.answers for example in examples):
+    kept = [example for example in examples.values() if example]
+    if any(example.answers for example in kept):
         for example in without:
             example.has_gold = True
-    if not examples:
+    if not kept:
         raise UserError(f"'{path}' holds no question. {_LAYOUT}")
-    notes = [f"{number} x {what}" for what, number in counts.items() if number]
-    details = f" ({'; '.join(notes)})" if notes else ""
-    _LOGGER.info("%s from %s%s", wording.counted(len(examples), "question"), path, details)
-    return SquadData(examples, path, notes)
+    notes = "; ".join(f"{number} x {what}" for what, number in counts.items() if number)
+    details = f" ({notes})" if notes else ""
+    _LOGGER.info("%s from %s%s", wording.counted(len(kept), "question"), path, details)
+    return kept
 
 
 # --------------------------------------------------------------------------------------- reading
 
 
-def _questions(path: str) -> Iterator[Tuple[str, Any, str]]:
-    """Each question's place (for messages), its JSON value and its context."""
+def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
+    """Each question's JSON object and its context."""
     if not files.gfile().exists(path) or files.gfile().isdir(path):
         folder, name = os.path.split(path)
         published = [item for item in table.DATA_SETS.values() if item.group == "squad"]
         hint = table.how_to_get([x.folder for x in published if name in x.files], folder)
         raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
     if path.endswith(parquet.ENDING):
-        yield from _rows(path)
+        for number, row in enumerate(parquet.read_rows(path), start=1):
+            where = f"'{path}', row {number}"
+            files.check_types(row, _ROW_TYPES, where)
+            texts, starts = row["answers"]["text"], row["answers"]["answer_start"]
+            if len(texts) != len(starts):
+                raise UserError(f"{where}: there are {len(texts)} texts for {len(starts)} starts.")
+            answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts)]
+            yield {**row, "answers": answers, "is_impossible": not answers}, row["context"]
         return
-    content = _load(path)
-    if not isinstance(content, dict) or "data" not in content:
-        raise UserError(f"'{path}' has no \"data\". {_LAYOUT}")
-    for article_number, article in enumerate(_get(content, "data", path, kind=list), start=1):
-        title = article.get("title") if isinstance(article, dict) else None
-        where = f"{path}, article {article_number}" + (f" ('{title}')" if title else "")
-        for number, paragraph in enumerate(_get(article, "paragraphs", where, kind=list), start=1):
-            inner = f"{where}, paragraph {number}"
-            context = _get(paragraph, "context", inner, kind=str)
-            for index, question in enumerate(_get(paragraph, "qas", inner, kind=list), start=1):
-                yield f"{inner}, question {index}", question, context
-
-
-def _rows(path: str) -> Iterator[Tuple[str, Any, str]]:
-    """What `_questions` yields, of a Parquet file."""
-    for number, row in enumerate(parquet.read_rows(path), start=1):
-        where = f"{path}, row {number}"
-        found = _get(row, "answers", where, kind=dict)
-        texts, starts = (_get(found, key, where, kind=list) for key in ("text", "answer_start"))
-        if len(texts) != len(starts):
-            raise UserError(f"{where}: there are {len(texts)} texts for {len(starts)} starts.")
-        answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts)]
-        question = {**row, "answers": answers, "is_impossible": not answers}
-        yield where, question, _get(row, "context", where, kind=str)
-
-
-def _load(path: str) -> Any:
     try:
-        return files.parse_json(files.read_bytes(path), f"'{path}'")
-    except ValueError as error:
+        content = files.read_json_object(path, _FILE_TYPES)
+    except UserError as error:
         raise UserError(f"{error} {_LAYOUT}") from None
+    for article in content["data"]:
+        for paragraph in article["paragraphs"]:
+            for question in paragraph["qas"]:
+                yield question, paragraph["context"]
 
 
-def _get(value: Any, key: str, where: str, *, kind: type) -> Any:
-    """value[key], checked."""
-    if not isinstance(value, dict):
-        raise UserError(f"{where}: {str(value)[:60]!r} is not a JSON object. {_LAYOUT}")
-    if key not in value:
-        raise UserError(f'{where}: "{key}" is missing; there are {sorted(value)}. {_LAYOUT}')
-    found = value[key]
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise UserError(f'{where}: "{key}" is {str(found)[:60]!r}; it must be {_KINDS[kind]}.')
-    return found
-
-
-def _example(value: Any, context: str, where: str) -> Tuple[SquadExample, str]:
-    """A question without its training target, and its place with its id."""
-    if isinstance(value, dict) and isinstance(value.get("id"), int):
-        value = dict(value, id=str(value["id"]))
-    name = _get(value, "id", where, kind=str)
-    where = f"{where} (id '{name}')"
-    text = _get(value, "question", where, kind=str)
-    known = {key for key in ("answers", "is_impossible") if value.get(key) is not None}
-    answers = _get(value, "answers", where, kind=list) if "answers" in known else []
-    texts = tuple(_get(answer, "text", where, kind=str) for answer in answers)
-    is_impossible = False
-    if "is_impossible" in known:
-        is_impossible = _get(value, "is_impossible", where, kind=bool)
+def _example(question: Dict[str, Any], context: str, where: str) -> SquadExample:
+    """A question without its training target."""
+    files.check_types(question, _QUESTION_TYPES, where)
+    texts = tuple(answer["text"] for answer in question.get("answers") or ())
+    is_impossible = bool(question.get("is_impossible"))
     if is_impossible and texts:
         raise UserError(
             f'{where}: "is_impossible" is true, but there are answers. Answers that only seem to '
             'be right belong in "plausible_answers".'
         )
-    example = SquadExample(name, text, context, is_impossible=is_impossible, answers=texts)
-    example.has_gold = bool(texts or is_impossible)
-    return example, where
+    return SquadExample(
+        str(question["id"]),
+        question["question"],
+        context,
+        is_impossible=is_impossible,
+        answers=texts,
+        has_gold=bool(texts or is_impossible),
+    )
 
 
 # ------------------------------------------------------------------------------ answers to learn
 
 
-def _set_answer(example: SquadExample, question: Any, where: str, *, counts: Counter[str]) -> str:
+def _set_answer(
+    example: SquadExample, question: Dict[str, Any], where: str, *, counts: Counter[str]
+) -> str:
     """Sets the answer to learn; returns what is wrong if it is not where it should be."""
     if example.is_impossible:
         example.orig_answer_text, example.start_position = "", -1
@@ -214,7 +178,9 @@ def _set_answer(example: SquadExample, question: Any, where: str, *, counts: Cou
             '"is_impossible": true); files without answers are for prediction.'
         )
     answer, paragraph = example.answers[0], example.paragraph_text
-    start = _get(question["answers"][0], "answer_start", where, kind=int)
+    start = question["answers"][0].get("answer_start")
+    if start is None:
+        raise UserError(f'{where}: "answer_start" is missing.')
     found = _find_answer(answer, paragraph, start)
     if found is None:
         there = paragraph[max(start, 0) :][: max(len(answer), 1)]

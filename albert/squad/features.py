@@ -33,7 +33,7 @@ import numpy as np
 
 from albert import tokenization
 from albert.data import batches, feature_cache
-from albert.squad.examples import SquadData, SquadExample
+from albert.squad.examples import SquadExample
 from albert.util import parallel
 from albert.util.errors import UserError
 
@@ -410,13 +410,12 @@ def _windows(places: Sequence[_Place], max_seq_length: int) -> Windows:
 class SquadFeatures(NamedTuple):
     """The features of a file of questions."""
 
-    data: SquadData
     records: feature_cache.RecordFile
     windows: Optional[Windows]  # None for training
 
 
 def write_features(
-    data: SquadData,
+    examples: Sequence[SquadExample],
     *,
     output_file: str,
     tokenizer: tokenization.FullTokenizer,
@@ -428,7 +427,7 @@ def write_features(
     """Writes the features of questions unless they are there, made from the same things.
 
     Args:
-      data: the questions.
+      examples: the questions.
       output_file: the record file.
       tokenizer: prepares the texts and cuts them into tokens.
       exact_path, num_processes, description: see `feature_cache.build_records`.
@@ -437,7 +436,7 @@ def write_features(
     Raises:
       UserError: as `convert_examples_to_features`.
     """
-    examples, lengths = data.examples, Layout(**layout)
+    lengths = Layout(**layout)
     builder = _Builder(tokenizer, lengths)
     processes = feature_cache.processes_for(num_processes, len(examples))
 
@@ -464,7 +463,7 @@ def write_features(
     if not lengths.is_training:
         places = [place for question in questions() for place in _places(question)]
         windows = _windows(places, lengths.max_seq_length)
-    return SquadFeatures(data, records, windows)
+    return SquadFeatures(records, windows)
 
 
 def _digest(examples: Sequence[SquadExample]) -> str:

@@ -3,32 +3,42 @@
 """The official scores of SQuAD v1.1 and v2.0.
 
 Definitions: Rajpurkar et al. 2016 (arXiv:1606.05250, section 6.1) and 2018 (arXiv:1806.03822), as
-the data set's evaluate-v1.1.py and evaluate-v2.0.py compute them. Gold answers map a question's id
-to people's answers, predictions map it to one answer, which is empty for "no answer".
+the data set's evaluate-v1.1.py and evaluate-v2.0.py compute them, by their names. `dataset` is the
+"data" list of a SQuAD file or what `gold_answers` makes of it; predictions map a question's id to
+one answer, which is empty for "no answer".
 """
 
 import collections
+import logging
 import re
 import string
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from albert.util.errors import UserError
 
+_LOGGER = logging.getLogger(__name__)
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
-GoldAnswers = Mapping[str, Sequence[str]]
-Scores = Dict[str, float]
+Dataset = Union[Mapping[str, Sequence[str]], Sequence[Mapping[str, Any]]]
+Scores = Mapping[str, float]  # by question's id
 
 
-def gold_answers(dataset: Sequence[Mapping[str, Any]]) -> Dict[str, Sequence[str]]:
-    """Returns the answers in the "data" list of a SQuAD file, in order."""
+def gold_answers(dataset: Dataset) -> Mapping[str, Sequence[str]]:
+    """Returns people's answers by question's id, in order; none for an unanswerable question."""
+    if isinstance(dataset, Mapping):
+        return dataset
     return {
         question["id"]: [answer["text"] for answer in question.get("answers") or ()]
         for article in dataset
         for paragraph in article["paragraphs"]
         for question in paragraph["qas"]
     }
+
+
+def _check_any(total: int) -> None:
+    if not total:
+        raise UserError("There are no questions to score. Check the prediction file.")
 
 
 # ---- one answer ----
@@ -40,6 +50,11 @@ def normalize_answer(s: str) -> str:
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
+def get_tokens(s: Optional[str]) -> List[str]:
+    """Returns the words of an answer after `normalize_answer`; None has none."""
+    return normalize_answer(s or "").split()
+
+
 def exact_match_score(prediction: str, ground_truth: str) -> float:
     """Returns 1 if the two are the same after `normalize_answer`, else 0."""
     return float(normalize_answer(prediction) == normalize_answer(ground_truth))
@@ -47,7 +62,7 @@ def exact_match_score(prediction: str, ground_truth: str) -> float:
 
 def f1_score(prediction: str, ground_truth: str) -> float:
     """Returns the F1 of the two bags of words; 0 without a common word (SQuAD v1.1)."""
-    found, wanted = normalize_answer(prediction).split(), normalize_answer(ground_truth).split()
+    found, wanted = get_tokens(prediction), get_tokens(ground_truth)
     common = sum((collections.Counter(found) & collections.Counter(wanted)).values())
     if not common:
         return 0.0
@@ -55,12 +70,15 @@ def f1_score(prediction: str, ground_truth: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def f1_score_or_none(prediction: str, ground_truth: str) -> float:
+def compute_exact(a_gold: str, a_pred: str) -> int:
+    """Returns `exact_match_score` as SQuAD v2.0 names it."""
+    return int(exact_match_score(a_pred, a_gold))
+
+
+def compute_f1(a_gold: str, a_pred: str) -> float:
     """Returns `f1_score`; where either has no word, whether both have none (SQuAD v2.0)."""
-    found, wanted = normalize_answer(prediction).split(), normalize_answer(ground_truth).split()
-    if not found or not wanted:
-        return float(found == wanted)
-    return f1_score(prediction, ground_truth)
+    found, wanted = get_tokens(a_pred), get_tokens(a_gold)
+    return f1_score(a_pred, a_gold) if found and wanted else float(found == wanted)
 
 
 def metric_max_over_ground_truths(
@@ -73,12 +91,13 @@ def metric_max_over_ground_truths(
 # ---- SQuAD v1.1 ----
 
 
-def evaluate_v1(gold: GoldAnswers, predictions: Mapping[str, str]) -> Scores:
+def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]) -> Dict[str, float]:
     """Returns exact_match and f1 in percent; a question without a prediction counts as wrong.
 
     Raises:
-      ValueError: there is no question, or one without an answer.
+      UserError: there is no question, or one without an answer.
     """
+    gold = gold_answers(dataset)
     _check_any(len(gold))
     exact = f1 = 0.0
     for qas_id, answers in gold.items():
@@ -94,36 +113,110 @@ def evaluate_v1(gold: GoldAnswers, predictions: Mapping[str, str]) -> Scores:
     return {"exact_match": 100.0 * exact / len(gold), "f1": 100.0 * f1 / len(gold)}
 
 
-def _check_any(total: int) -> None:
-    if not total:
-        raise UserError("There are no questions to score. Check the prediction file.")
-
-
 # ---- SQuAD v2.0 ----
 
 
-class RawScores(NamedTuple):
-    """Of each predicted question, before any threshold; in the order of the data set."""
-
-    exact: Scores
-    f1: Scores
+def make_qid_to_has_ans(dataset: Dataset) -> Dict[str, bool]:
+    """Returns for each question's id whether it has an answer."""
+    return {qas_id: bool(answers) for qas_id, answers in gold_answers(dataset).items()}
 
 
-def raw_scores(gold: GoldAnswers, predictions: Mapping[str, str]) -> RawScores:
-    """Returns each prediction's scores; the right answer to an unanswerable question is none."""
-    exact, f1 = {}, {}
+def get_raw_scores(
+    dataset: Dataset, preds: Mapping[str, str]
+) -> Tuple[Dict[str, float], Dict[str, float]]:
+    """Returns (exact match, F1) of each predicted question, before any threshold.
+
+    The right answer to an unanswerable question is none.
+    """
+    exact: Dict[str, float] = {}
+    f1: Dict[str, float] = {}
+    gold = gold_answers(dataset)
+    missing = gold.keys() - preds.keys()
+    if missing:
+        _LOGGER.warning("%d of %d questions have no prediction.", len(missing), len(gold))
     for qas_id, answers in gold.items():
-        if qas_id in predictions:
+        if qas_id in preds:
             truths = [text for text in answers if normalize_answer(text)] or [""]
-            compared = predictions[qas_id], truths
-            exact[qas_id] = metric_max_over_ground_truths(exact_match_score, *compared)
-            f1[qas_id] = metric_max_over_ground_truths(f1_score_or_none, *compared)
-    return RawScores(exact, f1)
+            exact[qas_id] = max(compute_exact(text, preds[qas_id]) for text in truths)
+            f1[qas_id] = max(compute_f1(text, preds[qas_id]) for text in truths)
+    return exact, f1
+
+
+def apply_no_ans_threshold(
+    scores: Scores,
+    na_probs: Scores,
+    qid_to_has_ans: Mapping[str, bool],
+    na_prob_thresh: float,
+) -> Dict[str, float]:
+    """Returns the scores if questions whose null score is above the threshold get no answer."""
+    return {
+        qas_id: float(not qid_to_has_ans[qas_id]) if na_probs[qas_id] > na_prob_thresh else score
+        for qas_id, score in scores.items()
+    }
+
+
+def make_eval_dict(
+    exact_scores: Scores, f1_scores: Scores, qid_list: Optional[Sequence[str]] = None
+) -> Dict[str, float]:
+    """Returns exact and f1 in percent, and total, of qid_list or of all.
+
+    Raises:
+      UserError: there are none.
+    """
+    group = qid_list or list(exact_scores)
+    _check_any(len(group))
+    return {
+        "exact": 100.0 * sum(exact_scores[qas_id] for qas_id in group) / len(group),
+        "f1": 100.0 * sum(f1_scores[qas_id] for qas_id in group) / len(group),
+        "total": len(group),
+    }
+
+
+def merge_eval(main_eval: Dict[str, float], new_eval: Scores, prefix: str) -> None:
+    """Adds what new_eval holds to main_eval, as PREFIX_name."""
+    main_eval.update({f"{prefix}_{name}": value for name, value in new_eval.items()})
+
+
+def find_best_thresh(
+    preds: Mapping[Any, Any],
+    scores: Mapping[Any, float],
+    na_probs: Mapping[Any, float],
+    qid_to_has_ans: Mapping[Any, bool],
+) -> Tuple[float, float]:
+    """Returns the best mean score in percent, and the null score up to which answers are kept.
+
+    Answers are admitted in the order of their null scores, equal ones in that of na_probs; the
+    first of equally good thresholds is the best, and 0 if no answer at all is.
+    """
+    # As the official script has it: of all questions, predicted or not.
+    current = best = float(sum(not has_answer for has_answer in qid_to_has_ans.values()))
+    best_threshold = 0.0
+    for qas_id in sorted(na_probs, key=na_probs.__getitem__):
+        if qas_id in scores:
+            # By how much giving this answer changes the sum of scores.
+            current += scores[qas_id] if qid_to_has_ans[qas_id] else -float(bool(preds[qas_id]))
+            if current > best:
+                best, best_threshold = current, na_probs[qas_id]
+    return 100.0 * best / len(scores), best_threshold
+
+
+def find_all_best_thresh(
+    main_eval: Dict[str, float],
+    preds: Mapping[str, str],
+    exact_raw: Scores,
+    f1_raw: Scores,
+    na_probs: Scores,
+    qid_to_has_ans: Mapping[str, bool],
+) -> None:
+    """Adds best_exact, best_exact_thresh, best_f1 and best_f1_thresh to main_eval."""
+    for name, scores in (("best_exact", exact_raw), ("best_f1", f1_raw)):
+        best = find_best_thresh(preds, scores, na_probs, qid_to_has_ans)
+        main_eval[name], main_eval[f"{name}_thresh"] = best
 
 
 def evaluate_v2(
-    gold: GoldAnswers, predictions: Mapping[str, str], null_scores: Mapping[str, float]
-) -> Scores:
+    dataset: Dataset, predictions: Mapping[str, str], null_scores: Scores
+) -> Dict[str, float]:
     """Returns what evaluate-v2.0.py prints, in percent.
 
     exact, f1, total, the same with HasAns_ and NoAns_ before it where there are such questions,
@@ -131,89 +224,26 @@ def evaluate_v2(
     null score would make of the same predictions.
 
     Args:
-      gold: none for an unanswerable question.
+      dataset: see above.
       predictions: those without an answer are empty already.
       null_scores: by question; the higher, the likelier it has no answer.
 
     Raises:
-      ValueError: no question of the data set was predicted.
+      UserError: no question of the data set was predicted.
     """
-    scores = raw_scores(gold, predictions)
-    result = mean_scores(scores, list(scores.exact))
+    exact, f1 = get_raw_scores(dataset, predictions)
+    has_answer = make_qid_to_has_ans(dataset)
+    result = make_eval_dict(exact, f1)
     for prefix, wanted in (("HasAns", True), ("NoAns", False)):
-        group = [qas_id for qas_id in scores.exact if bool(gold[qas_id]) is wanted]
+        group = [qas_id for qas_id in exact if has_answer[qas_id] is wanted]
         if group:
-            means = mean_scores(scores, group)
-            result.update({f"{prefix}_{name}": value for name, value in means.items()})
-    return dict(result, **best_scores(scores, gold, predictions, null_scores=null_scores))
-
-
-def mean_scores(scores: RawScores, group: Sequence[str]) -> Scores:
-    """Returns exact and f1 in percent, and total, of the questions in `group`.
-
-    Raises:
-      ValueError: the group is empty.
-    """
-    _check_any(len(group))
-    return {
-        "exact": 100.0 * sum(scores.exact[qas_id] for qas_id in group) / len(group),
-        "f1": 100.0 * sum(scores.f1[qas_id] for qas_id in group) / len(group),
-        "total": len(group),
-    }
-
-
-def best_scores(
-    scores: RawScores,
-    gold: GoldAnswers,
-    predictions: Mapping[str, str],
-    *,
-    null_scores: Mapping[str, float],
-) -> Scores:
-    """Returns best_exact, best_exact_thresh, best_f1 and best_f1_thresh; see `best_threshold`."""
-    result = {}
-    for name, by_question in (("best_exact", scores.exact), ("best_f1", scores.f1)):
-        best = best_threshold(by_question, gold, predictions, null_scores=null_scores)
-        result[name], result[f"{name}_thresh"] = best
+            merge_eval(result, make_eval_dict(exact, f1, group), prefix)
+    find_all_best_thresh(result, predictions, exact, f1, null_scores, has_answer)
     return result
 
 
-def best_threshold(
-    scores: Scores,
-    gold: GoldAnswers,
-    predictions: Mapping[str, str],
-    *,
-    null_scores: Mapping[str, float],
-    no_answers: float = 0.0,
-    ties_as_one: bool = False,
-) -> Tuple[float, float]:
-    """Returns the best mean score in percent, and the null score up to which answers are kept.
-
-    Answers are admitted in the order of their null scores, as by the official script; the first of
-    equally good thresholds is the best.
-
-    Args:
-      scores: by predicted question.
-      gold, predictions, null_scores: see evaluate_v2; of gold only counts whether there are any.
-      no_answers: the threshold to return where giving no answer at all is the best.
-      ties_as_one: keep or empty answers with equal null scores together.
-    """
-    order = sorted(scores, key=lambda qas_id: null_scores[qas_id])
-    # As the official script has it: of all questions, predicted or not.
-    current = best = float(sum(not answers for answers in gold.values()))
-    best_threshold = no_answers
-    for place, qas_id in enumerate(order):
-        # By how much giving this answer changes the sum of scores.
-        wrong = -1.0 if predictions[qas_id] else 0.0
-        current += scores[qas_id] if gold[qas_id] else wrong
-        threshold = null_scores[qas_id]
-        splits_tie = place + 1 < len(order) and null_scores[order[place + 1]] == threshold
-        if current > best and not (ties_as_one and splits_tie):
-            best, best_threshold = current, threshold
-    return 100.0 * best / len(order), best_threshold
-
-
 def usable_threshold(
-    gold: GoldAnswers, predictions: Mapping[str, str], null_scores: Mapping[str, float]
+    dataset: Dataset, predictions: Mapping[str, str], null_scores: Scores
 ) -> float:
     """Returns the null score up to which keeping the answer gives the best F1.
 
@@ -222,12 +252,14 @@ def usable_threshold(
     the best answers there are, none of them emptied by a threshold.
 
     Raises:
-      ValueError: no question of the data set was predicted.
+      UserError: no question of the data set was predicted.
     """
-    scores = raw_scores(gold, predictions).f1
-    _check_any(len(scores))
-    below = min(null_scores[qas_id] for qas_id in scores) - 1.0
-    _, threshold = best_threshold(
-        scores, gold, predictions, null_scores=null_scores, no_answers=below, ties_as_one=True
-    )
-    return threshold
+    has_answer = make_qid_to_has_ans(dataset)
+    gains: Dict[float, float] = collections.defaultdict(float)
+    for qas_id, score in get_raw_scores(dataset, predictions)[1].items():
+        is_wrong = not has_answer[qas_id] and predictions[qas_id]
+        gains[null_scores[qas_id]] += -1.0 if is_wrong else score * has_answer[qas_id]
+    _check_any(len(gains))
+    odds, is_gold = {key: key for key in gains}, dict.fromkeys(gains, True)
+    best, threshold = find_best_thresh(gains, gains, odds, is_gold)
+    return threshold if best > 0 else min(gains) - 1.0

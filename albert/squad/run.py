@@ -8,7 +8,6 @@ Dimensions: F windows.
 """
 
 import itertools
-import json
 import logging
 import os
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -20,11 +19,10 @@ from albert.data import batches, feature_cache
 from albert.pretrained import inference, model_vocabulary
 from albert.pretrained.saved_model import Inputs
 from albert.squad import decoding, heads
-from albert.squad import examples as squad_examples
 from albert.squad import export as squad_export
 from albert.squad import features as squad_features
 from albert.squad import metrics as squad_metrics
-from albert.squad.examples import SquadExample
+from albert.squad.examples import SquadExample, read_squad_examples
 from albert.squad.settings import SquadFlags, SquadV1Flags, SquadV2Flags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Split, Task
@@ -72,7 +70,7 @@ class SquadTask(Task):
         description: Mapping[str, Any],
     ):
         super().__init__(settings, tokenizer, description)
-        self._data: Dict[str, squad_examples.SquadData] = {}
+        self._data: Dict[str, List[SquadExample]] = {}
         self._windows: Tuple[Any, Any] = (None, None)  # the last examples, and theirs
         self._numbers = itertools.count()  # names of a program's questions
 
@@ -106,34 +104,30 @@ class SquadTask(Task):
         """Returns --predict_file, which is evaluated too if its right answers are known."""
         if not self.settings.do_predict:
             return []
-        is_known = use == "test" or all(item.has_gold for item in self._read("predict").examples)
+        is_known = use == "test" or all(item.has_gold for item in self.examples("predict"))
         return ["predict"] if is_known else []
 
     def examples(self, split: str) -> List[SquadExample]:
-        """Returns the questions of --train_file or --predict_file."""
-        return self._read(split).examples
-
-    def _read(self, split: str) -> squad_examples.SquadData:
-        """The file of a split, read once."""
+        """Returns the questions of --train_file or --predict_file, which are read once."""
         if split in self._data:
             return self._data[split]
         path, limit = getattr(self.settings, f"{split}_file"), self.settings.max_misaligned_answers
-        data = squad_examples.read_dataset(path, split == "train", max_misaligned=limit)
-        impossible = [item for item in data.examples if item.has_gold and not item.answers]
+        examples = read_squad_examples(path, split == "train", max_misaligned=limit)
+        impossible = [item for item in examples if item.has_gold and not item.answers]
         if impossible and not self.has_impossible:
             raise UserError(
-                f"{path}: {len(impossible)} of {len(data.examples)} questions have no answer, the "
+                f"{path}: {len(impossible)} of {len(examples)} questions have no answer, the "
                 f"first is {impossible[0].qas_id}. SQuAD v1.1 has no such questions: use "
                 "run_squad_v2."
             )
-        unknown = sum(not item.has_gold for item in data.examples)
+        unknown = sum(not item.has_gold for item in examples)
         if unknown:
             _LOGGER.info(
                 "%d of %d questions in %s come without answers: predicting without scores.",
-                *(unknown, len(data.examples), path),
+                *(unknown, len(examples), path),
             )
-        self._data[split] = data
-        return data
+        self._data[split] = examples
+        return examples
 
     def record_file(self, split: str) -> Tuple[str, bool]:
         """Returns --train_feature_file or --predict_feature_file, or the usual file."""
@@ -143,8 +137,9 @@ class SquadTask(Task):
     def features(self, split: str) -> Split:
         """Returns the questions and their windows' records."""
         path, is_exact = self.record_file(split)
+        examples = self.examples(split)
         found = squad_features.write_features(
-            self._read(split),
+            examples,
             output_file=path,
             exact_path=is_exact,
             tokenizer=self.tokenizer,
@@ -152,8 +147,8 @@ class SquadTask(Task):
             description=f"{self.name} {split}",
             **self._lengths(),
         )
-        self._windows = found.data.examples, found.windows
-        return Split(found.data.examples, found.records)
+        self._windows = examples, found.windows
+        return Split(examples, found.records)
 
     def _lengths(self) -> Dict[str, int]:
         return {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
@@ -256,12 +251,7 @@ class SquadTask(Task):
                 "check the report on the first weights.",
                 len(found.answers),
             )
-        contents = dict(zip(decoding.NAMES, found))
-        return {
-            name: json.dumps(content, indent=4) + "\n"
-            for name, content in contents.items()
-            if content is not None
-        }
+        return found.files()
 
     # ---- the model ----
 
@@ -288,14 +278,16 @@ class SquadV1(SquadTask):
 
     def build_head(self) -> fine_tuning_utils.Head:
         """Returns a start and an end for each window."""
-        return heads.v1_head(None)
+        return heads.v1_head
 
     def answers(
         self, examples: Sequence[SquadExample], outputs: Outputs, gold: Any = None
     ) -> decoding.Predictions:
         """Returns the most likely spans."""
-        found = decoding.v1_answers(outputs, self.windows(examples), examples, limits=self.limits())
-        return decoding.v1_predictions(found, examples)
+        windows, limits = self.windows(examples), self.limits()
+        spans = decoding.v1_spans(outputs, windows, limits)
+        found = decoding.best_answers(spans, windows, examples, n_best_size=limits.n_best_size)
+        return decoding.predictions(found, examples)
 
     def export_more(self, export_dir: str, build: Callable[[Inputs], Any], checkpoint: str) -> None:
         """Writes a TensorFlow Lite file."""
@@ -350,15 +342,16 @@ class SquadV2(SquadTask):
         self, examples: Sequence[SquadExample], outputs: Outputs, gold: Any = None
     ) -> decoding.Predictions:
         """Returns the most likely spans, and none where the null score is above the threshold."""
-        answers, odds = decoding.v2_answers(
-            outputs, self.windows(examples), examples, limits=self.limits()
-        )
+        windows, limits = self.windows(examples), self.limits()
+        spans = decoding.v2_spans(outputs, windows, limits)
+        found = decoding.best_answers(spans, windows, examples, n_best_size=limits.n_best_size)
+        odds = decoding.null_scores(outputs["cls_logits"], windows, len(examples))
         threshold = self.threshold()
         if gold and self.settings.null_score_diff_threshold is None:
-            every = decoding.v2_predictions(answers, odds, examples)
+            every = decoding.predictions(found, examples, odds)
             threshold = squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
             self.metrics = {_THRESHOLD: threshold}
-        return decoding.v2_predictions(answers, odds, examples, threshold=threshold)
+        return decoding.predictions(found, examples, odds, threshold=threshold)
 
     def scores(self, gold: Any, found: decoding.Predictions) -> Dict[str, float]:
         """Returns the scores of answers, and the threshold."""

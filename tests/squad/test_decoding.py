@@ -3,7 +3,6 @@
 """From logits to answers, by hand and against an exhaustive search."""
 
 import json
-import pathlib
 
 import numpy as np
 import pytest
@@ -42,9 +41,14 @@ def _logits(count=1, **places):
     return logits
 
 
+def _outputs(start, end):
+    return {"start_logits": start, "end_logits": end}
+
+
 def _answers(start, end, windows, n_best_size=20):
     """The best answers, of at most three words, to the first two questions."""
-    spans = decoding.v1_spans(start, end, windows, max_answer_length=3)
+    outputs, limits = _outputs(start, end), decoding.Limits(max_answer_length=3)
+    spans = decoding.v1_spans(outputs, windows, limits)
     return decoding.best_answers(spans, windows, _examples(2), n_best_size=n_best_size)
 
 
@@ -69,7 +73,7 @@ def test_a_start_counts_only_in_the_window_with_the_most_context():
     windows = _windows(0, 0)
     windows.is_max_context[0, 4] = False
     logits = _logits(2, p4=3)
-    spans = decoding.v1_spans(logits, logits, windows)
+    spans = decoding.v1_spans(_outputs(logits, logits), windows, decoding.Limits())
     assert spans.window[(spans.start == 4) & (spans.end == 4)].tolist() == [1]
 
 
@@ -77,7 +81,7 @@ def test_an_answer_is_listed_once_with_its_best_score():
     start = np.concatenate([_logits(p4=1), _logits(p4=5)])
     answers = _answers(start, start, _windows(0, 0))[0]
     assert [answer.text for answer in answers].count("two") == 1
-    assert answers[0] == ("two", 5.0, 5.0) and answers[0].score == 10.0
+    assert answers[0] == ("two", 5.0, 5.0)
 
 
 def test_all_windows_are_searched_as_one_by_one_would_be():
@@ -106,15 +110,15 @@ def _exhaustive(start, end, windows, example):
 
 
 def test_a_question_without_a_candidate_has_the_published_answer():
-    assert decoding.v1_predictions([[]], _examples()).answers == {"q0": "empty"}
-    found = decoding.v2_predictions([[]], np.zeros(1), _examples())
+    assert decoding.predictions([[]], _examples()).answers == {"q0": "empty"}
+    found = decoding.predictions([[]], _examples(), np.zeros(1))
     assert found.answers == {"q0": ""} and found.nbest["q0"][0]["text"] == ""
 
 
 def test_an_answer_at_the_threshold_is_kept_and_one_above_it_is_not():
     answers = [[decoding.Answer("a", 0.0, 0.0)]] * 3
     odds = np.array([0.4, 0.5, 0.6])
-    found = decoding.v2_predictions(answers, odds, _examples(3), threshold=0.5)
+    found = decoding.predictions(answers, _examples(3), odds, threshold=0.5)
     assert found.answers == {"q0": "a", "q1": "a", "q2": ""}
 
 
@@ -131,18 +135,16 @@ def test_beams_are_cut_into_starts_and_their_ends():
         end_top_index=np.array([[5, 3, 6, 8]]),
         cls_logits=np.array([0.0]),
     )
-    spans = decoding.v2_spans(beams, _windows(0), 3)
+    limits = decoding.Limits(max_answer_length=3)
+    spans = decoding.v2_spans(beams._asdict(), _windows(0), limits)
     assert list(zip(spans.start.tolist(), spans.end.tolist())) == [(4, 5), (6, 6), (6, 8)]
     assert (spans.start_score + spans.end_score).tolist() == pytest.approx([-0.6, -2.2, -2.3])
 
 
-def test_files_hold_the_answers_with_probabilities_among_those_of_a_question(tmp_path):
+def test_files_hold_the_answers_with_probabilities_among_those_of_a_question():
     answers = [[decoding.Answer("naïve", 1.0, 0.5), decoding.Answer("b", 0.5, 0.0)]]
-    found = decoding.v2_predictions(answers, np.array([-1.5]), _examples())
-    written = found.write({name: str(tmp_path / name) for name in decoding.NAMES})
-    best, nbest, odds = (
-        json.loads(pathlib.Path(path).read_text(encoding="utf-8")) for path in written
-    )
+    found = decoding.predictions(answers, _examples(), np.array([-1.5]))
+    best, nbest, odds = map(json.loads, found.files().values())
     assert (best, odds) == ({"q0": "naïve"}, {"q0": -1.5})
     shares = [np.e / (np.e + 1), 1 / (np.e + 1)]
     assert [entry.pop("probability") for entry in nbest["q0"]] == pytest.approx(shares)

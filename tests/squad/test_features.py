@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches
 from albert.squad import features as squad_features
-from albert.squad.examples import SquadData, SquadExample, read_dataset
+from albert.squad.examples import SquadExample, read_squad_examples
 from tests.support import squad_data
 from tests.support.squad_data import sentencepiece, wordpiece
 
@@ -186,7 +186,7 @@ def test_a_paragraph_without_tokens_still_has_its_window(text):
 def test_what_is_cut_or_lost_is_counted(example, settings, tokens, note, tmp_path):
     features = _convert([example], **settings)
     assert tokens in (None, " ".join(features[0].tokens))
-    data = SquadData([example], "", [])
+    data = [example]
     built = _write(data, tmp_path / "a", **{"length": 16, **settings}, tokenizer=wordpiece())
     assert [name for name, count in built.records.notes.items() if count] == [note] * bool(note)
 
@@ -286,7 +286,7 @@ def test_maximal_context_equals_a_search_token_by_token(tokens, room, stride):
 def test_numbers_that_leave_no_place_are_refused(settings, named, tmp_path):
     with pytest.raises(ValueError, match=named):
         _convert([_example("a b", "b")], **settings)
-    data = SquadData([_example("a b", "b")], "", [])
+    data = [_example("a b", "b")]
     with pytest.raises(ValueError, match=named):
         _write(data, tmp_path / "a", tokenizer=wordpiece(), **settings)
     assert list(tmp_path.iterdir()) == []
@@ -329,16 +329,14 @@ def _data(folder, count=12):
         asked = [squad_data.answered(f"{number}{name}", text, name) for name in ("king", "sleeps")]
         asked.append(squad_data.question(f"{number}c", "who ?", is_impossible=True))
         paragraphs.append(squad_data.paragraph(text, *asked))
-    return read_dataset(squad_data.write_squad(folder, paragraphs), is_training=True)
+    return read_squad_examples(squad_data.write_squad(folder, paragraphs), is_training=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("training", [True, False])
 def test_records_are_the_same_bytes_for_any_number_of_processes_and_either_way(training, tmp_path):
     data = _data(tmp_path)
-    features = _convert(
-        data.examples, length=48, stride=16, training=training, tokenizer=sentencepiece()
-    )
+    features = _convert(data, length=48, stride=16, training=training, tokenizer=sentencepiece())
     path = tmp_path / "slow"
     writer = squad_features.FeatureWriter(str(path), training)
     for feature in features:
@@ -367,10 +365,10 @@ def test_records_are_the_same_bytes_for_any_number_of_processes_and_either_way(t
 
 
 def _other(data, **changes):
-    examples = [copy.copy(example) for example in data.examples]
+    examples = [copy.copy(example) for example in data]
     for name, value in changes.items():
         setattr(examples[0], name, value)
-    return data._replace(examples=examples)
+    return examples
 
 
 @pytest.mark.parametrize(
@@ -382,7 +380,7 @@ def _other(data, **changes):
         ({"training": False}, "is_training"),
         ({"tokenizer": wordpiece()}, "tokenizer"),
         ({"tokenizer": sentencepiece(False)}, "tokenizer"),
-        ({"data": lambda data: data._replace(examples=data.examples[:-1])}, "examples"),
+        ({"data": lambda data: data[:-1]}, "examples"),
         ({"data": lambda data: _other(data, start_position=0)}, "examples"),
         ({"data": lambda data: _other(data, paragraph_text="king!")}, "examples"),
     ],
@@ -400,7 +398,7 @@ def test_whatever_decides_the_features_rebuilds_them_with_one_line(change, named
 
 
 def test_no_questions_make_no_windows(tmp_path):
-    built = _write(SquadData([], "", []), tmp_path / "a", training=False)
+    built = _write([], tmp_path / "a", training=False)
     assert built.records.count == 0 and built.windows.start_chars.shape == (0, 48)
 
 
@@ -413,13 +411,10 @@ def test_windows_are_those_of_the_features_made_now_or_before(tokenizer, tmp_pat
     settings = {"length": 32, "training": False, "tokenizer": tokenizer}
     first, again = (_write(data, tmp_path / "a", **settings) for _ in range(2))
     assert again.records.was_current
-    features = _convert(data.examples, length=32, stride=16, training=False, tokenizer=tokenizer)
-    assert first.records.count == len(features) > len(data.examples)
+    features = _convert(data, length=32, stride=16, training=False, tokenizer=tokenizer)
+    assert first.records.count == len(features) > len(data)
     expected = squad_features.windows_of(features, 32)
     for built in (first, again):
         for name, fast, slow in zip(expected._fields, built.windows, expected):
             assert fast.dtype == slow.dtype
             np.testing.assert_array_equal(fast, slow, err_msg=name)
-
-
-# -------------------------------------------------------------------------------------- real text

@@ -81,17 +81,16 @@ def _golden():
 
 def _data(settings):
     path = str(shared_path(SOURCES[settings["source"]]))
-    data = squad_examples.read_dataset(path, settings["is_training"])
-    examples = data.examples[: settings["num_examples"]]
+    examples = squad_examples.read_squad_examples(path, settings["is_training"])
+    examples = examples[: settings["num_examples"]]
     assert len(examples) == settings["num_examples"]
     assert examples[0].qas_id == settings["first_qas_id"]
     assert examples[-1].qas_id == settings["last_qas_id"]
-    return data._replace(examples=examples)
+    return examples
 
 
-def _without_dropped(data):
-    kept = [example for example in data.examples if example.qas_id != DROPPED]
-    return data._replace(examples=kept)
+def _without_dropped(examples):
+    return [example for example in examples if example.qas_id != DROPPED]
 
 
 def _convert(examples, settings, output):
@@ -112,7 +111,7 @@ def _convert(examples, settings, output):
 def test_inputs_windows_and_answers_equal_the_references(source, is_training, length):
     settings, expected = _golden()[source, is_training, length]
     features = []
-    _convert(_without_dropped(_data(settings)).examples, settings, features.append)
+    _convert(_without_dropped(_data(settings)), settings, features.append)
     assert len(features) == len(expected) == settings["num_features"]
     for feature, row in zip(features, expected):
         for name in ("input_ids", "segment_ids", "p_mask", "paragraph_len", "doc_span_index"):
@@ -131,7 +130,7 @@ def test_inputs_windows_and_answers_equal_the_references(source, is_training, le
 @every_run
 def test_characters_equal_the_references_but_for_the_list(source, is_training, length):
     settings, expected = _golden()[source, is_training, length]
-    examples = _without_dropped(_data(settings)).examples
+    examples = _without_dropped(_data(settings))
     features, owners = [], []
     for example in examples:
         _convert([example], settings, features.append)
@@ -156,7 +155,7 @@ def test_records_equal_the_references_bit_for_bit(source, is_training, length, t
     settings, _ = _golden()[source, is_training, length]
     data = _without_dropped(_data(settings))
     slow = squad_features.FeatureWriter(str(tmp_path / "slow"), is_training)
-    _convert(data.examples, settings, slow.process_feature)
+    _convert(data, settings, slow.process_feature)
     slow.close()
     squad_features.write_features(
         data,
@@ -176,7 +175,7 @@ def test_records_equal_the_references_bit_for_bit(source, is_training, length, t
 
 @needs_shared
 def test_what_ours_say_is_what_the_text_says():
-    examples = _data(_golden()["squad_edge", False, 384][0]).examples
+    examples = _data(_golden()["squad_edge", False, 384][0])
     (text,) = {item.paragraph_text for item in examples if item.paragraph_text.startswith(_MARKS)}
     for known in DIFFERENCES:
         assert text[known.ours[0] : known.ours[1] + 1] == known.shown
@@ -186,7 +185,7 @@ def test_what_ours_say_is_what_the_text_says():
 @pytest.mark.parametrize("length", [384, 128])
 def test_the_question_that_the_reference_drops_has_features_with_its_answer(length):
     settings, _ = _golden()["squad_edge", True, length]
-    (example,) = [e for e in _data(settings).examples if e.qas_id == DROPPED]
+    (example,) = [e for e in _data(settings) if e.qas_id == DROPPED]
     features = []
     _convert([example], settings, features.append)
     (feature,) = features
