@@ -32,7 +32,7 @@ VARIANTS = {
 
 _ACTIVATIONS = {"linear": None, "relu": tf.nn.relu, "gelu": gelu, "tanh": tf.tanh}
 _ACTIVATIONS.update(gelu_new=gelu, gelu_pytorch_tanh=gelu)
-MASKED_SCORE = -10000.0  # added where attention may not go
+MASK_BIAS = -10000.0  # added where attention may not go
 
 
 # ---- configuration -------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ class _Encoder:
         self._batch, self._length = batch_and_length
         self._ops = ops
         mask = tf.reshape(mask, [self._batch, 1, 1, self._length])
-        self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * MASKED_SCORE
+        self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * MASK_BIAS
         self.attention: List[tf.Tensor] = []  # [B, N, S, S] of each block that was built
 
     def go_on_with(self, rows: tf.Tensor, hidden: tf.Tensor) -> tf.Tensor:
@@ -1077,11 +1077,11 @@ def dot_product_attention(q, k, v, bias, dropout_rate=0.0) -> tf.Tensor:
       dropout_rate: of the probabilities.
     """
     scores = tf.matmul(q, k, transpose_b=True) / np.sqrt(int(q.shape[-1]))  # [..., F, T]
-    adder = 0.0
+    attention_bias = 0.0
     if bias is not None:
         mask = tf.linalg.matrix_transpose(tf.cast(bias, tf.float32))  # [B, 1, 1, T]
-        adder = (1.0 - mask) * MASKED_SCORE
-    return tf.matmul(dropout(plain.masked_softmax(scores, adder), dropout_rate), v)
+        attention_bias = (1.0 - mask) * MASK_BIAS
+    return tf.matmul(dropout(plain.masked_softmax(scores, attention_bias), dropout_rate), v)
 
 
 def attention_layer(

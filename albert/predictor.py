@@ -54,8 +54,8 @@ def load(
 
     Returns:
       What the folder describes: a classifier (`predict`), a reader of SQuAD (`answer`, `predict`),
-      an answerer of RACE (the same), a tagger (`tag`, `predict`), your task's model (`predict`), or else an encoder (`embed`,
-      `predict`).
+      an answerer of RACE (the same), a tagger (`tag`, `predict`), your task's model (`predict`), or
+      else an encoder (`embed`, `predict`).
 
     Raises:
       ValueError: no model, or one whose files do not belong together.

@@ -24,7 +24,7 @@ def main(settings: Flags) -> None:
     from albert.pretraining import run
     from albert.training import estimators
 
-    estimators.run_own_part(run.pretrain, settings)
+    estimators.run_as_worker(run.pretrain, settings)
 
 
 def __getattr__(name: str) -> Any:

@@ -32,7 +32,7 @@ def weight(tf, name, shape):
         )
 
 
-def layer(tf, x, *, adder, config):
+def layer(tf, x, *, attention_bias, config):
     """One layer on [B, S, H] with an einsum for every dense layer."""
     hidden, inner = config.hidden_size, config.intermediate_size
     heads, size = config.num_attention_heads, hidden // config.num_attention_heads
@@ -44,7 +44,7 @@ def layer(tf, x, *, adder, config):
 
     query, key, value = (tf.transpose(project(n), [0, 2, 1, 3]) for n in ("query", "key", "value"))
     scores = tf.matmul(query, key, transpose_b=True) * (1.0 / np.sqrt(size))
-    context = tf.matmul(tf.nn.softmax(scores + adder), value)  # [B, N, S, D]
+    context = tf.matmul(tf.nn.softmax(scores + attention_bias), value)  # [B, N, S, D]
     context = tf.transpose(context, [0, 2, 1, 3])
     kernel = tf.reshape(weight(tf, "output", [hidden, hidden]), [heads, size, hidden])
     attended = tf.einsum("BFND,NDH->BFH", context, kernel) + weight(tf, "out_b", [hidden])
@@ -65,9 +65,9 @@ def sequence_output(tf, config, *, ids, mask, segments=None):
     x = layer_norm(tf, x, "embedding_norm")
     x = tf.einsum("BFE,EH->BFH", x, weight(tf, "mapping", [embedding, hidden]))
     x += weight(tf, "mapping_bias", [hidden])
-    adder = (1.0 - tf.cast(mask[:, None, None, :], tf.float32)) * -10000.0
+    attention_bias = (1.0 - tf.cast(mask[:, None, None, :], tf.float32)) * -10000.0
     for _ in range(config.num_hidden_layers):
-        x = layer(tf, x, adder=adder, config=config)
+        x = layer(tf, x, attention_bias=attention_bias, config=config)
     return x
 
 

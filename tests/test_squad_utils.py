@@ -97,6 +97,33 @@ def test_v1_predictions_equal_the_reference(name, prefix, second, tmp_path):
     assert scores == pytest.approx(_summary(name + prefix)["metrics"], abs=1e-9)
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_features_built_by_hand_are_written_and_give_the_answer(version, tmp_path):
+    example = squad_utils.SquadExample("q", "who ?", "the old town")
+    ids, tokens = [2, 8, 3, 4, 5, 6, 3, 0], ["[CLS]", "who", "[SEP]", "the", "old", "town", "[SEP]"]
+    maps = [0, 4, 8], [2, 6, 11], {3: True, 4: True, 5: True}
+    first = (7, 0, 0, *maps, tokens, ids, [1] * 7 + [0], [0] * 3 + [1] * 4 + [0], 7)
+    feature = squad_utils.InputFeatures(*first, p_mask=[0, 1, 1, 0, 0, 0, 1, 1])
+    writer = squad_utils.FeatureWriter(str(tmp_path / "features"), False)
+    writer.process_feature(feature)
+    writer.close()
+    (record,) = tf.python_io.tf_record_iterator(str(tmp_path / "features"))
+    written = tf.train.Example.FromString(record).features.feature
+    assert list(written["input_ids"].int64_list.value) == ids
+    assert list(written["unique_ids"].int64_list.value) == [7]
+    paths = [str(tmp_path / name) for name in ("predictions", "nbest", "odds")]
+    found, data = {}, ([example], [feature])
+    if version == 1:
+        results = [squad_utils.RawResult(7, list(np.eye(8)[4]), list(np.eye(8)[5]))]
+        squad_utils.accumulate_predictions_v1(found, *data, results, 2, 9)
+        answers = squad_utils.write_predictions_v1(found, *data, results, 2, 9, *paths[:2])
+    else:
+        results, odds = [squad_utils.RawResultV2(7, [0.0], [4], [0.0], [5], 0.5)], {}
+        squad_utils.accumulate_predictions_v2(found, odds, *data, results, 2, 9, 1, 1)
+        answers, _ = squad_utils.write_predictions_v2(found, odds, *data, results, 2, 9, *paths, 1)
+    assert answers == {"q": "old town"}
+
+
 # ---- v2 ----
 
 

@@ -18,6 +18,7 @@ MASKED_WORDS = "masked words"
 SENTENCE_ORDER = "sentence order"
 CLASSIFIER = "classifier"
 SPANS = "question answering"
+TAGS = "tagging"
 
 # The variables of the head that run_squad_v2 trains; no other code has it.
 SQUAD_V2_SCOPES = ("start_logits/", "end_logits/", "answer_class/")
@@ -183,6 +184,7 @@ def huggingface(config: modeling.AlbertConfig, label_count: Optional[int] = None
         SENTENCE_ORDER: output("cls/seq_relationship/", "sop_classifier.classifier", "2"),
         CLASSIFIER: output("", "classifier", "C"),
         SPANS: output("cls/squad/", "qa_outputs", "2"),
+        TAGS: [("tagging/", "classifier.", "HC")],
     }
     return _expand(rows, config, label_count)
 

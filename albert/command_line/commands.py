@@ -18,6 +18,7 @@ COMMANDS: Dict[str, str] = {
     "squad": "albert.run_squad_v1",
     "squad2": "albert.run_squad_v2",
     "race": "albert.run_race",
+    "tag": "albert.run_tagger",
     "sweep": "albert.sweep",
     "predict": "albert.predict",
     "embed": "albert.embed",

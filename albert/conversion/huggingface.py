@@ -17,6 +17,7 @@ from albert.checkpoints.names import (
     POOLER,
     SENTENCE_ORDER,
     SPANS,
+    TAGS,
 )
 from albert.checkpoints.weights import Remark, Report, Values
 from albert.conversion import folders, huggingface_files
@@ -34,6 +35,7 @@ _PARTS: Dict[str, Tuple[str, ...]] = {
     "classification": (CLASSIFIER,),
     "multiple_choice": (CLASSIFIER,),
     "question_answering": (SPANS,),
+    "tagging": (TAGS,),
 }
 _VOCABULARY_NAMES = {"spm_model_file": released.SPM_MODEL_NAME, "vocab_file": "vocab.txt"}
 _NO_VOCABULARY = "there is no vocabulary; name it by --spm_model_file or --vocab_file."
@@ -99,6 +101,8 @@ def _head_of_ours(model: folders.OurModel, asked: str) -> str:
         )
     if "cls/squad/output_bias" in values:
         return "question_answering"
+    if "tagging/bias" in values:
+        return "tagging"
     if "output_bias" in values:
         is_choice = model.description_name == "race.json"
         return "multiple_choice" if is_choice else "classification"
@@ -107,10 +111,11 @@ def _head_of_ours(model: folders.OurModel, asked: str) -> str:
 
 def _head(name: str, model: folders.OurModel) -> huggingface_files.Head:
     """The head for config.json."""
-    if name != "classification":
+    if name not in ("classification", "tagging"):
         count = 1 if name == "multiple_choice" else None
         return huggingface_files.Head(HEADS[name], label_count=count)
-    count = weights.output_count(model.weights.values, "output_bias")
+    bias = "output_bias" if name == "classification" else "tagging/bias"
+    count = weights.output_count(model.weights.values, bias)
     labels = model.description.get("labels") or ()
     if labels and len(labels) != count:
         raise UserError(
@@ -157,10 +162,13 @@ def from_huggingface(settings: folders.ConversionFlags) -> Report:
                 vocabulary, settings.input_dir, path
             )
             model_vocabulary.put(folder, vocabulary, name)
-        if vocabulary and is_classifier:
-            count = weights.output_count(converted.values, "output_bias")
-            labels = read.labels or huggingface_files.default_labels(count)
-            _write_description(folder, read.config, vocabulary._replace(path=path), labels=labels)
+        if vocabulary and (is_classifier or TAGS in converted.parts):
+            bias = converted.values["output_bias" if is_classifier else "tagging/bias"]
+            labels = read.labels or huggingface_files.default_labels(len(bias))
+            vocabulary = vocabulary._replace(path=path)
+            _write_description(
+                folder, read.config, vocabulary, labels=labels, tags=not is_classifier
+            )
     return converted.report._replace(notes=tuple(notes))
 
 
@@ -175,13 +183,11 @@ def _convert_theirs(
             for name, value in source.items()
         }
     if head == "auto" and read.architecture.endswith("TokenClassification"):
-        raise UserError(
-            f"{read.architecture} has no counterpart here. --head=encoder converts the encoder "
-            "alone."
-        )
+        head = "tagging"
     label_count = weights.output_count(source, "classifier.bias")
     table = checkpoint_names.huggingface(read.config, label_count)
     if head == "auto":
+        del table[TAGS]  # which is called like the classifier
         parts = weights.wanted_parts(table, source)
     else:
         parts = {part: table[part] for part in (ENCODER, POOLER, *_PARTS[head])}
@@ -266,18 +272,19 @@ def _write_description(
     vocabulary: Vocabulary,
     *,
     labels: Sequence[str],
+    tags: bool,
 ) -> None:
-    """Writes classifier.json, so that `predict` takes the folder."""
-    is_regression = len(labels) == 1
+    """Writes classifier.json or tagging.json, so that `albert.load` takes the folder."""
+    is_regression = len(labels) == 1 and not tags
     paths = dict(dict.fromkeys(model_vocabulary.KEYS), **{vocabulary.key: vocabulary.path})
     description = {
         "format_version": 1,
-        "task": "custom",
+        "task": "tagging" if tags else "custom",
         "labels": [] if is_regression else list(labels),
-        "is_regression": is_regression,
+        **({} if tags else {"is_regression": is_regression}),
         "max_seq_length": config.max_position_embeddings,
         "do_lower_case": vocabulary.do_lower_case,
     }
-    name = "classifier.json"
+    name = "tagging.json" if tags else "classifier.json"
     content = fine_tuned.portable_files(name, description, paths, config=config)[name]
     files.atomic_write_bytes(os.path.join(folder, name), content)

@@ -179,7 +179,7 @@ def encode(graph: Graph, config: modeling.AlbertConfig, scope: str = "bert") -> 
     hidden = _embed(graph, config, scope)
     mask = graph.op("Cast", "input_mask", to=_FLOAT)
     mask = graph.multiply(
-        graph.minus(graph.constant(1.0), mask), graph.constant(modeling.MASKED_SCORE)
+        graph.minus(graph.constant(1.0), mask), graph.constant(modeling.MASK_BIAS)
     )
     mask = graph.op("Unsqueeze", mask, graph.ints(1, 2))  # [B, 1, 1, S]
     for layer in range(config.num_hidden_layers):

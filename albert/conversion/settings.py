@@ -20,6 +20,7 @@ HEADS = {
     "classification": "AlbertForSequenceClassification",
     "multiple_choice": "AlbertForMultipleChoice",
     "question_answering": "AlbertForQuestionAnswering",
+    "tagging": "AlbertForTokenClassification",
 }
 DIRECTIONS = ("from_albert_zh", "from_huggingface", "to_huggingface", "to_google_layout")
 _OURS = ("from_albert_zh", "to_huggingface", "to_google_layout")

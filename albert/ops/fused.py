@@ -203,8 +203,8 @@ def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.
 
 
 @compat.xla_cluster
-def _softmax_forward(scores, adder):
-    logits = _float32(scores) + adder
+def _softmax_forward(scores, attention_bias):
+    logits = _float32(scores) + attention_bias
     exponentials = tf.exp(logits - tf.reduce_max(logits, axis=-1, keepdims=True))
     total = tf.reduce_sum(exponentials, axis=-1, keepdims=True)
     return tf.cast(exponentials / total, scores.dtype)
@@ -217,12 +217,12 @@ def _softmax_backward(probabilities, upstream):
     return tf.cast(weighted - _float32(probabilities) * total, probabilities.dtype)
 
 
-def masked_softmax(scores: tf.Tensor, adder: tf.Tensor) -> tf.Tensor:
-    """Returns softmax(scores + adder) over the last axis; the adder gets no gradient."""
+def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
+    """Returns softmax(scores + attention_bias) over the last axis; the attention_bias gets no gradient."""
 
     @tf.custom_gradient
     def softmax(logits):
-        probabilities = _softmax_forward(logits, adder)
+        probabilities = _softmax_forward(logits, attention_bias)
 
         def gradient(upstream):
             return _softmax_backward(probabilities, upstream)

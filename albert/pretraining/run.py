@@ -103,7 +103,7 @@ class Data(NamedTuple):
     vocabularies: List[pretraining_utils.RecordsVocabulary]  # of training, as far as known
 
 
-@estimators.sole_trainer
+@estimators.lock_output_dir
 def pretrain(settings: PretrainingFlags) -> Outcome:
     """Trains and evaluates as the settings say.
 

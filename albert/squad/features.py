@@ -16,7 +16,18 @@ import dataclasses
 import hashlib
 import os
 from functools import lru_cache
-from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Counter,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import numpy as np
 
@@ -155,39 +166,21 @@ class InputFeatures:
     unique_id: int  # 1000000000 + the number of the window among all
     example_index: Optional[int]  # None in training
     doc_span_index: int  # the number of the window in its paragraph
-    question: Question
+    # The first and the last character of the paragraph that each token of the window stands for.
+    # A token that stands for a space too begins with the white space before it.
+    tok_start_to_orig_index: Sequence[int]
+    tok_end_to_orig_index: Sequence[int]
+    # Position in the sequence -> whether no other window shows that token in more context.
+    token_is_max_context: Mapping[int, bool]
+    tokens: Sequence[str]  # of the positions in use
+    input_ids: Sequence[int]  # S
+    input_mask: Sequence[int]  # S
+    segment_ids: Sequence[int]  # S; 1 from the window's first token to the last [SEP]
     paragraph_len: int  # positions in use
-    input_ids: List[int]  # S
-    input_mask: List[int]  # S
-    segment_ids: List[int]  # S
-    p_mask: List[int]  # S; 0 where an answer may begin or end, else 1
+    p_mask: Optional[Sequence[int]] = None  # S; 0 where an answer may begin or end, else 1
     start_position: Optional[int] = None  # 0 if no answer is in this window; None in prediction
     end_position: Optional[int] = None
-    is_impossible: bool = False  # no answer in this window; False in prediction
-    tokens: Sequence[str] = ()  # of the positions in use
-
-    @property
-    def tok_start_to_orig_index(self) -> List[int]:
-        """The first character of the paragraph that each token of the window stands for.
-
-        A token that stands for a space too begins with the white space before it.
-        """
-        return self.question.paragraph.starts[slice(*self._span)].tolist()
-
-    @property
-    def tok_end_to_orig_index(self) -> List[int]:
-        """The last character of the paragraph that each token of the window stands for."""
-        return self.question.paragraph.lasts[slice(*self._span)].tolist()
-
-    @property
-    def token_is_max_context(self) -> Dict[int, bool]:
-        """Position in the sequence -> whether no other window shows that token in more context."""
-        flags = _max_context(self.question.windows)[self.doc_span_index]
-        return dict(enumerate(flags.tolist(), start=len(self.question.ids) + 2))
-
-    @property
-    def _span(self) -> Span:
-        return self.question.windows[self.doc_span_index]
+    is_impossible: Optional[bool] = None  # no answer in this window; False in prediction
 
 
 @lru_cache(maxsize=4096)
@@ -205,40 +198,89 @@ def _max_context(windows: Sequence[Span]) -> Sequence[np.ndarray]:
     return [best[slice(*window)] == number for number, window in enumerate(windows)]
 
 
+class _Place(NamedTuple):
+    """Where a window's tokens lie, in the sequence and in the paragraph."""
+
+    unique_id: int
+    example_index: Optional[int]
+    first: int  # position of the first token in the sequence
+    starts: np.ndarray  # the first character of each token
+    lasts: np.ndarray
+    is_max_context: np.ndarray
+
+
+def _places(question: Question) -> Iterator[_Place]:
+    pairs = zip(question.windows, _max_context(question.windows))
+    for unique_id, ((first, end), flags) in enumerate(pairs, _FIRST_UNIQUE_ID + question.number):
+        _, starts, lasts = (column[first:end] for column in question.paragraph)
+        yield _Place(unique_id, question.example_index, len(question.ids) + 2, starts, lasts, flags)
+
+
 class _Builder:
     """Makes the windows of questions."""
 
     def __init__(self, tokenizer: tokenization.FullTokenizer, layout: Layout):
         self._layout = layout
+        self._tokenizer = tokenizer
         self._first_id, self._separator_id = tokenizer.required_ids(["[CLS]", "[SEP]"])
 
-    def windows(self, question: Question) -> Iterator[InputFeatures]:
-        """The windows of a question, without the tokens' names."""
-        is_training, answer = self._layout.is_training, question.answer
+    def records(self, question: Question) -> Iterator[Dict[str, Any]]:
+        """The records of a question's windows, by the names of `feature_spec`."""
         begin = [self._first_id, *question.ids, self._separator_id]
         allowed = [0] + [1] * (len(begin) - 1)  # [CLS] stands for no answer
-        ids = question.paragraph.ids.tolist()
+        ids, answer = question.paragraph.ids.tolist(), question.answer
         for number, (first, end) in enumerate(question.windows):
             used = len(begin) + end - first + 1
             zeros = [0] * (self._layout.max_seq_length - used)
-            feature = InputFeatures(
-                _FIRST_UNIQUE_ID + question.number + number,
-                None if is_training else question.example_index,
-                number,
-                question,
-                used,
-                [*begin, *ids[first:end], self._separator_id, *zeros],
-                [1] * used + zeros,
-                [0] * len(begin) + [1] * (used - len(begin)) + zeros,
-                [*allowed, *[0] * (end - first), 1, *[1] * len(zeros)],
-            )
-            if is_training:
+            record = {
+                "unique_ids": _FIRST_UNIQUE_ID + question.number + number,
+                "input_ids": [*begin, *ids[first:end], self._separator_id, *zeros],
+                "input_mask": [1] * used + zeros,
+                "segment_ids": [0] * len(begin) + [1] * (used - len(begin)) + zeros,
+                "p_mask": [*allowed, *[0] * (end - first), 1, *[1] * len(zeros)],
+            }
+            if self._layout.is_training:
                 is_here = answer and first <= answer[0] < answer[1] <= end
                 shift = len(begin) - first
                 target = (answer[0] + shift, answer[1] - 1 + shift) if is_here else (0, 0)
-                feature.start_position, feature.end_position = target
-                feature.is_impossible = not is_here
-            yield feature
+                record["start_positions"], record["end_positions"] = target
+                record["is_impossible"] = not is_here
+            yield record
+
+    def features(self, question: Question) -> Iterator[InputFeatures]:
+        """The windows of a question."""
+        pairs = zip(self.records(question), _places(question))
+        for number, (record, place) in enumerate(pairs):
+            used = place.first + len(place.starts) + 1
+            yield InputFeatures(
+                place.unique_id,
+                None if self._layout.is_training else place.example_index,
+                number,
+                place.starts.tolist(),
+                place.lasts.tolist(),
+                dict(enumerate(place.is_max_context.tolist(), start=place.first)),
+                self._tokenizer.convert_ids_to_tokens(record["input_ids"][:used]),
+                input_ids=record["input_ids"],
+                input_mask=record["input_mask"],
+                segment_ids=record["segment_ids"],
+                paragraph_len=used,
+                p_mask=record["p_mask"],
+                start_position=record.get("start_positions"),
+                end_position=record.get("end_positions"),
+                is_impossible=record.get("is_impossible", False),
+            )
+
+    def convert(self, questions: Sequence[Question]) -> feature_cache.Conversion:
+        """The records of some questions, and what is worth counting of them."""
+        notes: Counter[str] = collections.Counter()
+        records = []
+        for question in questions:
+            made = list(self.records(question))
+            records += made
+            notes[f"question cut to {self._layout.max_query_length} tokens"] += question.is_cut
+            is_lost = question.answer and all(record.get("is_impossible") for record in made)
+            notes["answer that no window holds whole"] += bool(is_lost)
+        return feature_cache.Conversion(records, notes)
 
 
 def convert_examples_to_features(
@@ -276,9 +318,7 @@ def convert_examples_to_features(
     layout = Layout(max_seq_length, doc_stride, max_query_length, is_training)
     builder = _Builder(tokenizer, layout)
     for question in _questions(examples, tokenizer, layout):
-        for feature in builder.windows(question):
-            used = feature.input_ids[: feature.paragraph_len]
-            feature.tokens = tokenizer.convert_ids_to_tokens(used)
+        for feature in builder.features(question):
             output_fn(feature)
 
 
@@ -300,7 +340,7 @@ def record_of(feature: InputFeatures, is_training: bool) -> Dict[str, Any]:
     if is_training:
         record["start_positions"] = feature.start_position
         record["end_positions"] = feature.end_position
-        record["is_impossible"] = feature.is_impossible
+        record["is_impossible"] = bool(feature.is_impossible)
     return record
 
 
@@ -342,24 +382,26 @@ class Windows(NamedTuple):
 
 def windows_of(features: Sequence[InputFeatures], max_seq_length: int) -> Windows:
     """Returns what decoding needs of features as arrays, in their order."""
-    return _windows([(item.question, item.doc_span_index) for item in features], max_seq_length)
+    places = []
+    for item in features:
+        first, starts = int(np.argmax(item.segment_ids)), item.tok_start_to_orig_index
+        flags = [item.token_is_max_context.get(first + n, False) for n in range(len(starts))]
+        columns = map(np.array, (starts, item.tok_end_to_orig_index, flags))
+        places.append(_Place(item.unique_id, item.example_index, first, *columns))
+    return _windows(places, max_seq_length)
 
 
-def _windows(places: Sequence[Tuple[Question, int]], max_seq_length: int) -> Windows:
-    """The windows of questions, by their numbers."""
+def _windows(places: Sequence[_Place], max_seq_length: int) -> Windows:
     shape = (len(places), max_seq_length)
     starts, lasts = np.full((2, *shape), -1, np.int32)
     flags = np.zeros(shape, bool)
-    for row, (question, number) in enumerate(places):
-        first, end = question.windows[number]
-        offset = len(question.ids) + 2
-        here = slice(offset, offset + end - first)
-        starts[row, here] = question.paragraph.starts[first:end]
-        lasts[row, here] = question.paragraph.lasts[first:end]
-        flags[row, here] = _max_context(question.windows)[number]
-    ids = [_FIRST_UNIQUE_ID + question.number + number for question, number in places]
-    examples = [question.example_index for question, _ in places]
-    return Windows(np.array(ids, np.int64), np.array(examples, np.int32), starts, lasts, flags)
+    for row, place in enumerate(places):
+        here = slice(place.first, place.first + len(place.starts))
+        starts[row, here], lasts[row, here] = place.starts, place.lasts
+        flags[row, here] = place.is_max_context
+    ids = np.array([place.unique_id for place in places], np.int64)
+    examples = np.array([place.example_index for place in places], np.int32)
+    return Windows(ids, examples, starts, lasts, flags)
 
 
 # ---- a file of records ----
@@ -403,17 +445,6 @@ def write_features(
     def questions() -> List[Question]:
         return list(_questions(examples, tokenizer, lengths, num_processes=processes))
 
-    def convert(chunk: Sequence[Question]) -> feature_cache.Conversion:
-        notes: Counter[str] = collections.Counter()
-        records = []
-        for question in chunk:
-            windows = list(builder.windows(question))
-            records += [record_of(window, lengths.is_training) for window in windows]
-            notes[f"question cut to {lengths.max_query_length} tokens"] += question.is_cut
-            is_lost = question.answer and all(window.is_impossible for window in windows)
-            notes["answer that no window holds whole"] += bool(is_lost)
-        return feature_cache.Conversion(records, notes)
-
     records = feature_cache.build_records(
         output_file,
         fingerprint={
@@ -424,14 +455,14 @@ def write_features(
         },
         spec=feature_spec(lengths.max_seq_length, lengths.is_training),
         items=questions,
-        convert=convert,
+        convert=builder.convert,
         exact_path=exact_path,
         num_processes=num_processes,
         description=description or os.path.basename(str(output_file)),
     )
     windows = None
     if not lengths.is_training:
-        places = [(item, number) for item in questions() for number in range(len(item.windows))]
+        places = [place for question in questions() for place in _places(question)]
         windows = _windows(places, lengths.max_seq_length)
     return SquadFeatures(data, records, windows)
 

@@ -7,6 +7,7 @@
 Dimensions: F windows.
 """
 
+import itertools
 import json
 import logging
 import os
@@ -73,6 +74,7 @@ class SquadTask(Task):
         super().__init__(settings, tokenizer, description)
         self._data: Dict[str, squad_examples.SquadData] = {}
         self._windows: Tuple[Any, Any] = (None, None)  # the last examples, and theirs
+        self._numbers = itertools.count()  # names of a program's questions
 
     @classmethod
     def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
@@ -161,7 +163,7 @@ class SquadTask(Task):
         parts = inference.parts_of(text)
         if len(parts) != 2:
             raise UserError("It must be a pair (question, context).")
-        return SquadExample("", *parts)
+        return SquadExample(str(next(self._numbers)), *parts)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
@@ -171,6 +173,18 @@ class SquadTask(Task):
         self, examples: Sequence[SquadExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns the records of the windows of some questions."""
+        found = self._features_of(examples, is_training)
+        self._windows = examples, self._windows_of(found)
+        names = squad_features.SEQUENCES
+        records = [
+            {"unique_ids": item.unique_id, **{name: getattr(item, name) for name in names}}
+            for item in found
+        ]
+        return feature_cache.Conversion(records)
+
+    def _features_of(
+        self, examples: Sequence[SquadExample], is_training: bool
+    ) -> List[squad_features.InputFeatures]:
         found: List[squad_features.InputFeatures] = []
         squad_features.convert_examples_to_features(
             examples,
@@ -180,22 +194,17 @@ class SquadTask(Task):
             output_fn=found.append,
             do_lower_case=self.settings.do_lower_case,
         )
-        windows = squad_features.windows_of(found, self.settings.max_seq_length)
-        self._windows = examples, windows
-        names = squad_features.SEQUENCES
-        records = [
-            {"unique_ids": item.unique_id, **{name: getattr(item, name) for name in names}}
-            for item in found
-        ]
-        return feature_cache.Conversion(records)
+        return found
+
+    def _windows_of(self, found: Sequence[squad_features.InputFeatures]) -> squad_features.Windows:
+        return squad_features.windows_of(found, self.settings.max_seq_length)
 
     def windows(self, examples: Sequence[SquadExample]) -> squad_features.Windows:
         """Returns how the records of examples relate to their paragraphs."""
-        known = self._windows
-        if known[0] is not examples:
-            self.encode(examples, False)
-            known = self._windows
-        return known[1]
+        known = self._windows  # of another thread's call, perhaps
+        if known[0] is examples:
+            return known[1]
+        return self._windows_of(self._features_of(examples, False))
 
     # ---- answers ----
 
@@ -212,13 +221,7 @@ class SquadTask(Task):
 
     def decode(self, examples: Sequence[SquadExample], outputs: Outputs) -> List[Answer]:
         """Returns the answer to each question."""
-        # Of a program, the questions have no names.
-        named = [
-            SquadExample(item.qas_id or str(number), item.question_text, item.paragraph_text)
-            for number, item in enumerate(examples)
-        ]
-        self._windows = named, self.windows(examples)
-        found = self.answers(named, outputs)
+        found = self.answers(examples, outputs)
         odds = found.null_odds or {}
         return [
             Answer(text, found.nbest[name][0]["probability"], odds.get(name))

@@ -8,17 +8,16 @@ is too long is several records.
 Dimensions: B batch, S sequence, H hidden, L labels.
 """
 
-import json
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Sequence
 
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling, tokenization
+from albert import modeling
 from albert.data import batches, feature_cache
-from albert.ops import plain
+from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
 from albert.pretrained.network import SEQUENCES
 from albert.tagging import sentences
-from albert.tagging.sentences import Entity, Sentence
+from albert.tagging.sentences import Sentence
 from albert.tagging.settings import TaggerFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
@@ -29,10 +28,17 @@ _OUTSIDE = "O"
 
 
 class Tagged(NamedTuple):
-    """What a model says of a text: a tag for each word, and the entities that they make."""
+    """What a model says of a text.
 
+    Attributes:
+      words, tags: the words of the text, and a tag for each.
+      entities: what they make: type, text, and its first and last character, exclusive.
+    """
+
+    text: str
+    words: Sequence[str]
     tags: List[str]
-    entities: List[Entity]
+    entities: List[Dict[str, Any]]
 
 
 class TaggingTask(Task):
@@ -45,17 +51,13 @@ class TaggingTask(Task):
     best_metric = "f1"
     sequences = (*SEQUENCES, "label_ids")
 
-    def __init__(
-        self,
-        settings: TaggerFlags,
-        tokenizer: tokenization.FullTokenizer,
-        description: Mapping[str, Any],
-    ):
-        super().__init__(settings, tokenizer, description)
-        self.labels = description.get("labels", ())
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        sentences.seqeval()  # asked for before a training rather than after it
+        self.labels = self.description.get("labels")
         if not self.labels:
-            found = {tag for sentence in self.examples("train") for tag in sentence.tags or ()}
-            self.labels = sorted(found | {_OUTSIDE}, key=lambda tag: (tag != _OUTSIDE, tag))
+            found = {tag for sentence in self.examples("train") for tag in sentence.tags}
+            self.labels = [_OUTSIDE, *sorted(found - {_OUTSIDE})]
 
     def describe(self) -> Dict[str, Any]:
         """Returns what tagging.json says of the task."""
@@ -72,9 +74,7 @@ class TaggingTask(Task):
 
     def parse(self, text: Any) -> Sentence:
         """Returns the example for a text, or for a list of words."""
-        if isinstance(text, str):
-            return sentences.of_text(text)
-        return sentences.of_words(text, None)
+        return sentences.of_text(text) if isinstance(text, str) else sentences.of_words(text)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records; label_ids are 0 but at first tokens."""
@@ -82,92 +82,74 @@ class TaggingTask(Task):
         return batches.FeatureSpec([batches.Feature(name, shape) for name in self.sequences])
 
     def encode(self, examples: Sequence[Sentence], is_training: bool) -> feature_cache.Conversion:
-        """Returns the records of sentences, each word in one of them."""
+        """Returns the records of sentences, each token in one of them."""
         length = self.settings.max_seq_length
-        start, end = self.tokenizer.required_ids(["[CLS]", "[SEP]"])
-        unknown = self.tokenizer.vocab.get("[UNK]", self.tokenizer.vocab.get("<unk>"))
+        start, end, mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
         numbers = {label: number for number, label in enumerate(self.labels, 1)}
         records = []
-        for text, words, tags in examples:
-            ids = self.tokenizer.encode_ids_batch([text[first:last] for first, last in words])
-            rows: List[List[Any]] = [[]]
-            for pieces, tag in zip(ids, tags or [_OUTSIDE] * len(words)):
-                # A tag that the training data lack is learnt as O.
-                marks = [numbers.get(tag, 1), *[0] * length]
-                word = [*zip(pieces or [unknown], marks)][: length - 2]
-                if len(rows[-1]) + len(word) > length - 2:
-                    rows.append([])
-                rows[-1] += word
-            for row in rows:
-                rest = [0] * (length - 2 - len(row))
-                tokens, labels = zip((start, 0), *row, (end, 0), *((0, 0) for _ in rest))
-                mask = [1] * (len(row) + 2) + rest
-                columns = (list(tokens), mask, [0] * length, list(labels))
-                records.append(dict(zip(self.sequences, columns)))
+        for _, words, tags in examples:
+            tokens: List[Any] = []
+            for pieces, tag in zip(self.tokenizer.encode_ids_batch(list(words)), tags or words):
+                # A tag that the training data lack is learnt as O. A word that cannot be seen has
+                # no pieces.
+                tokens += zip(pieces or [mask], [numbers.get(tag, 1)] + [0] * len(pieces))
+            for first in range(0, len(tokens) or 1, length - 2):
+                ids, labels = zip((start, 0), *tokens[first : first + length - 2], (end, 0))
+                columns = zip(self.sequences, (ids, [1] * len(ids), (), labels))
+                padding = [0] * length
+                records.append({name: [*some, *padding][:length] for name, some in columns})
         return feature_cache.Conversion(records)
 
-    def head(
-        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds dropout and a dense layer on the output for each token."""
         encoded = encoder(*(features[name] for name in SEQUENCES))
         sequence = encoder.dropout(encoded.sequence_output, _DROPOUT)  # [B, S, H]
         shape = [int(sequence.shape[-1]), len(self.labels)]
-        weights = modeling.get_dense("tagging", shape, fine_tuning_utils.HEAD_INITIALIZER_RANGE)
-        logits = plain.dense(tf.reshape(sequence, [-1, shape[0]]), weights)
-        logits = tf.reshape(logits, [-1, tf.shape(sequence)[1], shape[1]])
+        weights = modeling.get_dense("tagging", shape, HEAD_INITIALIZER_RANGE)
+        logits = tf.tensordot(sequence, weights.kernel, 1) + weights.bias  # [B, S, L]
         outputs = {"predictions": tf.argmax(logits, axis=-1, output_type=tf.int32)}
         labels = features.get("label_ids")
         if labels is None:
-            return fine_tuning_utils.HeadOutput(None, dict(outputs, logits=logits), {})
-        is_first = tf.cast(labels > 0, tf.float32)  # [B, S]
-        losses = is_first * tf.nn.sparse_softmax_cross_entropy_with_logits(
-            labels=tf.maximum(labels - 1, 0), logits=logits
-        )
-        count = tf.maximum(tf.reduce_sum(is_first, axis=-1), 1.0)
-        loss = tf.reduce_sum(losses, axis=-1) / count
-        return fine_tuning_utils.HeadOutput(loss, dict(outputs, label_ids=labels), {})
-
-    def _tags(self, examples: Sequence[Sentence], outputs: Outputs) -> List[List[str]]:
-        """The tag of each word: first tokens follow each other as the words do."""
-        numbers = iter(outputs["predictions"][outputs["label_ids"] > 0].tolist())
-        return [[self.labels[next(numbers)] for _ in sentence.words] for sentence in examples]
+            return HeadOutput(None, dict(outputs, logits=logits), {})
+        right = tf.one_hot(labels - 1, shape[1])  # [B, S, L]; zeros where no word begins
+        # Not softmax_cross_entropy_with_logits, whose gradient takes the labels' sum for 1.
+        likelihood = tf.reduce_sum(right * tf.nn.log_softmax(logits), [1, 2])  # [B]
+        loss = -likelihood / tf.maximum(tf.reduce_sum(right, [1, 2]), 1.0)
+        return HeadOutput(loss, dict(outputs, label_ids=labels), {})
 
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
-        """Returns tags and entities."""
-        found = zip(examples, self._tags(examples, outputs))
-        return [Tagged(tags, sentences.entities(sentence, tags)) for sentence, tags in found]
+        """Returns tags and entities: first tokens follow each other as the words do."""
+        numbers = iter(outputs["predictions"][outputs["label_ids"] > 0].tolist())
+        tags = [[self.labels[next(numbers)] for _ in sentence.words] for sentence in examples]
+        return [
+            Tagged(*one[:2], some, sentences.entities(one, some))
+            for one, some in zip(examples, tags)
+        ]
 
     def measure(self, examples: Sequence[Sentence], outputs: Outputs) -> Dict[str, float]:
-        """Returns precision, recall and F1 of entities by seqeval, the share of right tags, loss."""
-        from seqeval import metrics
-
-        pair = [list(sentence.tags or ()) for sentence in examples], self._tags(examples, outputs)
-        return {
-            "precision": float(metrics.precision_score(*pair, zero_division=0)),
-            "recall": float(metrics.recall_score(*pair, zero_division=0)),
-            "f1": float(metrics.f1_score(*pair, zero_division=0)),
-            "eval_accuracy": float(metrics.accuracy_score(*pair)),
-        }
+        """Returns precision, recall and F1 of entities by seqeval."""
+        right = [list(sentence.tags) for sentence in examples]
+        found = [tagged.tags for tagged in self.decode(examples, outputs)]
+        scores = sentences.seqeval().precision_recall_fscore_support(
+            right, found, average="micro", zero_division=0
+        )
+        return dict(zip(("precision", "recall", "f1"), map(float, scores)))
 
     def predictions(
         self, split: str, examples: Sequence[Sentence], outputs: Outputs
     ) -> Dict[str, str]:
-        """Returns the predictions as CoNLL, and as JSON lines with the entities' characters."""
-        words, spans = "", ""
-        for (text, places, _), found in zip(examples, self.decode(examples, outputs)):
-            rows = zip(places, found.tags)
-            words += "".join(f"{text[start:end]}\t{tag}\n" for (start, end), tag in rows) + "\n"
-            entities = [entity._asdict() for entity in found.entities]
-            spans += json.dumps({"text": text, "entities": entities}, ensure_ascii=False) + "\n"
-        return {"predictions.conll": words, "predictions.jsonl": spans}
+        """Returns the predictions as JSON lines, and as CoNLL."""
+        rows = (zip(one.words, one.tags) for one in self.decode(examples, outputs))
+        conll = "\n".join("".join(map("%s\t%s\n".__mod__, row)) for row in rows)
+        (spans,) = super().predictions(split, examples, outputs).values()
+        return {"predictions.conll": conll, "predictions.jsonl": spans}
 
 
 class Tagger(fine_tuned.Model):
     """A tagger; options are those of `fine_tuned.Model`."""
 
-    def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
-        super().__init__(TaggingTask, model_dir, checkpoint, **options)
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(TaggingTask, *arguments, **options)
 
     def tag(self, text: str) -> Tagged:
         """Returns the tags and entities of a text."""

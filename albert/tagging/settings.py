@@ -4,7 +4,6 @@
 
 import dataclasses
 import functools
-from typing import Optional
 
 from albert.configs import flags as shared
 from albert.util.flags import flag
@@ -19,13 +18,16 @@ class TaggerFlags(shared.TaskFlags):
     data_dir: str = _data(
         None, "Folder with a train, a dev and a test file.", path=True, required=True
     )
-    token_column: int = _data(0, "Column of the token in CoNLL files, from 0; -1 is the last.")
-    tag_column: int = _data(-1, "Column of the tag in CoNLL files, from 0; -1 is the last.")
+    token_column: int = _data(
+        0, "Column of the token in CoNLL files, from 0; -1 is the last.", lower=-1
+    )
+    tag_column: int = _data(
+        -1, "Column of the tag in CoNLL files, from 0; -1 is the last.", lower=-1
+    )
     max_seq_length: int = flag(128)
-    num_train_epochs: Optional[float] = flag(3.0)
-    warmup_proportion: Optional[float] = flag(0.1)
-    train_batch_size: int = flag(32)
+    num_train_epochs: float = flag(3.0)
+    warmup_proportion: float = flag(0.1)
     keep_checkpoint_max: int = shared.keep_checkpoint_max()
-    export_dir: Optional[str] = flag(
+    export_dir: str = flag(
         None, "Export the best checkpoint into this folder.", path=True, group="Output"
     )

@@ -66,7 +66,7 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
         )
 
 
-def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
+def lock_output_dir(script: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates a script's main part, which takes settings: training locks --output_dir."""
 
     @functools.wraps(script)
@@ -622,7 +622,7 @@ def tpu_outputs(
 # What each process of a distributed training does.
 
 # Settings overridden on workers, which leave this to the first one or do it in their own folder.
-_CHIEFS_OWN = {
+_CHIEF_ONLY_FLAGS = {
     "do_eval": False,
     "do_predict": False,
     "predict_file": None,
@@ -633,10 +633,10 @@ _CHIEFS_OWN = {
     "predict_feature_left_file": None,
 }
 # Flags that may differ between workers.
-_OWN = ("output_dir", *_CHIEFS_OWN)
+_OWN = ("output_dir", *_CHIEF_ONLY_FLAGS)
 
 
-def run_own_part(script: Callable[[Any], Any], settings: TrainingFlags) -> None:
+def run_as_worker(script: Callable[[Any], Any], settings: TrainingFlags) -> None:
     """Runs a script's main part as far as it is this process's, where several train together.
 
     The chief does all that the flags say. The others train, in a temporary folder that begins as a
@@ -659,7 +659,7 @@ def run_own_part(script: Callable[[Any], Any], settings: TrainingFlags) -> None:
         return
     _LOGGER.info("%s", device_line(settings))  # what follows logs warnings only
     _LOGGER.info("%s: the log, checkpoints and results are written by the first worker.", name)
-    own = {name: value for name, value in _CHIEFS_OWN.items() if hasattr(settings, name)}
+    own = {name: value for name, value in _CHIEF_ONLY_FLAGS.items() if hasattr(settings, name)}
     level = _LOGGER.level
     folder = tempfile.mkdtemp(prefix=distribution.WORKERS_FOLDER)
     try:

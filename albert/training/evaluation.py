@@ -427,7 +427,8 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     step = _step_in(checkpoint)
     if step is not None:
         results["global_step"] = step
-    _LOGGER.info("%s, step %s: %s", checkpoint, step, format_metrics(results))
+    where = checkpoint if step is None else f"{checkpoint}, step {step}"
+    _LOGGER.info("%s: %s", where, format_metrics(results))
     stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
     files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in _lines(results)))
     measured = {"checkpoint": checkpoint, "identity": identity_of(checkpoint)}

@@ -51,10 +51,10 @@ class Outcome(NamedTuple):
 
 def main(settings: FineTuningFlags, task: Type[Task]) -> None:
     """Runs a script: all of it, or a worker's part of a distributed training."""
-    estimators.run_own_part(lambda own: run(own, task), settings)
+    estimators.run_as_worker(lambda own: run(own, task), settings)
 
 
-@estimators.sole_trainer
+@estimators.lock_output_dir
 def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
@@ -138,7 +138,7 @@ class FineTuning:
 
     def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
-        settings, began = self.settings, time.time()
+        settings = self.settings
         examples, records = self.task.features("train")
         self._schedule = model_fn.training_length(settings, len(examples))
         last_step = self._schedule.num_train_steps
@@ -157,7 +157,7 @@ class FineTuning:
             self._has_news = True
             self._add_to_summary(
                 num_train_steps=last_step,
-                train_seconds=time.time() - began,
+                train_seconds=summary.seconds,
                 train_examples_per_second=summary.examples_per_second,
             )
         return summary

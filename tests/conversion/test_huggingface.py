@@ -303,6 +303,22 @@ class TestFineTunedModels:
         with pytest.raises(ValueError, match="2 labels.* 3 outputs"):
             to_theirs(source, tmp_path / "theirs")
 
+    def test_a_tagger_takes_its_labels_along_and_tags_the_same_after_all(self, tmp_path):
+        source = fine_tuned_models.write_tagger(tmp_path / "ours")
+        to_theirs(source, tmp_path / "theirs")
+        assert architecture_of(tmp_path / "theirs") == "AlbertForTokenClassification"
+        content = read_json(tmp_path / "theirs" / "config.json")
+        assert content["id2label"] == {"0": "O", "1": "B-PER", "2": "I-PER"}
+        assert weights_in(tmp_path / "theirs")["classifier.weight"].shape == (3, 16)
+        pooler = dict.fromkeys(("albert__pooler__weight", "albert__pooler__bias"))
+        change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
+        to_ours(tmp_path / "theirs", tmp_path / "back")
+        tagged = []
+        for folder in (source, tmp_path / "back"):
+            with predictor.load(str(folder)) as model:
+                tagged.append(model.tag("the king saw a bird of the sea"))
+        assert tagged[0] == tagged[1] and len(set(tagged[0].tags)) > 1
+
     @pytest.mark.slow
     def test_the_head_of_squad_v1_comes_back_and_that_of_v2_is_refused(self, tmp_path):
         source = squad_models.write(tmp_path / "ours")
@@ -447,7 +463,7 @@ class TestFromHuggingFace:
             ({"id2label": 5}, "config.json.*id2label"),
             ({"id2label": {"first": "yes"}}, "config.json.*first"),
             ({"hidden_act": ["gelu_new"]}, "config.json.*hidden_act"),
-            ({"architectures": ["AlbertForTokenClassification"]}, "AlbertForTokenClassification"),
+            ({"architectures": ["AlbertForTokenClassification"]}, "--head=tagging"),
             ({"intermediate_size": 64}, r"ffn.weight .*\[64, 16\]"),
         ],
     )

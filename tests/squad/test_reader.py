@@ -44,12 +44,19 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
     nbest = read_json(out / "nbest_predictions.json")
     expected = [nbest[name][0]["probability"] for name in sorted(nbest)]
     assert [answer.probability for answer in answers] == pytest.approx(expected, abs=1e-5)
-    # Training may go on with others.
-    assert script.answer(flags_lib.parse(script.Flags, [*arguments, "--n_best_size=4"]))
     if version == "v2":
         odds = read_json(out / "null_odds.json")
         found = {str(number): answer.null_odds for number, answer in enumerate(answers)}
         assert found == pytest.approx(odds, abs=1e-5)
+    # Any run may choose others, and so may a program.
+    others = {"n_best_size": 1, "max_answer_length": 1}
+    if version == "v2":
+        others.update(start_n_top=1, end_n_top=1, null_score_diff_threshold=100.0)
+    given = [f"--{name}={value}" for name, value in others.items()]
+    script.answer(flags_lib.parse(script.Flags, [*arguments, *given]))
+    with albert.load(str(out), **others) as model:
+        found = {str(number): one.text for number, one in enumerate(model.predict(pairs))}
+    assert found == read_json(out / "predictions.json")
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):

@@ -67,7 +67,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content[start:][: answer.cut_after])
         with contextlib.suppress(OSError):  # the client has gone
             while answer.drips and not state.is_closed.wait(0.01):
-                self.wfile.write(b"\0")
+                self.wfile.write(bytes(4096))
 
     def _start(self, status: int, headers: Dict[str, str]):
         self.send_response(status)

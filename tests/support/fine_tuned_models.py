@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling
+from albert.checkpoints import weights
 from albert.classification import model
 from albert.classification.run import ClassifierTask
 from albert.pretrained import warm_start
@@ -77,6 +78,20 @@ def write_classifier(
     content.update({"early_exit": True} if layers else {})
     content.update(description or {})
     (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
+    return str(folder)
+
+
+def write_tagger(folder: Any, labels: Sequence[str] = ("O", "B-PER", "I-PER")) -> str:
+    """Writes a tagger with the encoder of `write_classifier`, and returns its folder."""
+    folder = pathlib.Path(write_classifier(folder, description={"task": "tagging"}))
+    values = weights.read_checkpoint(str(folder / "model.ckpt-best")).values
+    values["tagging/kernel"] = values.pop("output_weights").T
+    values["tagging/bias"] = values.pop("output_bias")
+    weights.write_checkpoint(str(folder / "model.ckpt-best"), values)
+    description = json.loads((folder / "classifier.json").read_text(encoding="utf-8"))
+    del description["is_regression"]
+    (folder / "classifier.json").unlink()
+    (folder / "tagging.json").write_text(json.dumps(dict(description, labels=labels)))
     return str(folder)
 
 

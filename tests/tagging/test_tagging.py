@@ -47,8 +47,9 @@ def test_read_gives_the_same_sentence_from_every_format(tmp_path):
     ]
     paths.append(parquet_file(tmp_path / "d.parquet", sorted(TAGS)))
     for path in paths:
-        (found,) = sentences.read(path)
-        assert found == sentences.of_words(WORDS, TAGS), path
+        ((text, *words_and_tags),) = sentences.read(path)
+        assert text == " ".join(WORDS)
+        assert [tuple(some) for some in words_and_tags] == [WORDS, TAGS], path
     assert sentences.read(paths[0], 1, 0)[0].tags == WORDS
     assert sentences.find(str(tmp_path), "c") == paths[0:1] + paths[2:3]
 
@@ -70,12 +71,11 @@ def test_read_names_file_and_line_of_wrong_data(tmp_path, name, content, words):
 
 def test_entities_have_the_characters_of_the_text():
     text = "He  saw Rome, and 東京."
-    words = [text[start:end] for start, end in sentences.of_text(text).words]
-    assert words == ["He", "saw", "Rome", ",", "and", "東", "京", "."]
+    assert sentences.of_text(text).words == ["He", "saw", "Rome", ",", "and", "東", "京", "."]
     tags = ["O", "O", "S-LOC", "O", "O", "B-LOC", "E-LOC", "O"]
     found = sentences.entities(sentences.of_text(text), tags)
-    assert [(one.type, one.text) for one in found] == [("LOC", "Rome"), ("LOC", "東京")]
-    assert all(text[one.start : one.end] == one.text for one in found)
+    assert [(one["type"], one["text"]) for one in found] == [("LOC", "Rome"), ("LOC", "東京")]
+    assert all(text[one["start"] : one["end"]] == one["text"] for one in found)
 
 
 @pytest.mark.parametrize("length", [4, 9, 64])
@@ -122,13 +122,12 @@ def test_tagger_learns_and_answers_as_the_script_predicts(tmp_path):
     found = [list(one.tags) for one in written]
     assert outcome.metrics["f1"] == metrics.f1_score(right, found) > 0.9
     assert evaluation.read_results(str(tmp_path / "out"))[-1].metrics["f1"] > 0.9
-    words = [[one.text[start:end] for start, end in one.words] for one in written]
     with albert.load(str(tmp_path / "out")) as model:
-        assert [one.tags for one in model.predict(words)] == found
+        assert [one.tags for one in model.predict([one.words for one in written])] == found
         tagged = model.tag("king went to river")
-    assert [(one.type, one.start, one.end) for one in tagged.entities] == [
-        ("PER", 0, 4),
-        ("LOC", 13, 18),
+    assert tagged.entities == [
+        {"type": "PER", "text": "king", "start": 0, "end": 4},
+        {"type": "LOC", "text": "river", "start": 13, "end": 18},
     ]
     with open(str(tmp_path / "out" / "predictions.jsonl"), encoding="utf-8") as stream:
         for line in stream:

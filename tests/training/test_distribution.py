@@ -306,10 +306,10 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
 def test_a_worker_without_training_has_nothing_to_do_and_the_chief_everything(monkeypatch):
     settings = settings_for(MULTI_WORKER, "--nodo_train", "--do_eval")
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
-    estimators.run_own_part(pytest.fail, settings)
+    estimators.run_as_worker(pytest.fail, settings)
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
     seen = []
-    estimators.run_own_part(seen.append, settings)
+    estimators.run_as_worker(seen.append, settings)
     assert seen == [settings]
 
 
@@ -330,7 +330,7 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
         assert (own / "albert_config.json").exists()
 
     settings = settings_for(MULTI_WORKER, "--do_eval", f"--output_dir={tmp_path}")
-    estimators.run_own_part(script, settings)
+    estimators.run_as_worker(script, settings)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
 
