@@ -18,7 +18,7 @@ import tensorflow.compat.v1 as tf
 from albert import classifier_utils, fine_tuning_utils, modeling
 from albert.pretrained import warm_start
 from albert.squad import heads as squad_heads
-from tests.support import huggingface_models
+from tests.support import huggingface_models, pretrained_models
 
 Outputs = Dict[str, np.ndarray]
 
@@ -67,7 +67,8 @@ def our_outputs(folder, batch: Batch) -> Outputs:
     """
     config, checkpoint = config_in(folder), warm_start.resolve_checkpoint(str(folder))
     shapes = dict(tf.train.list_variables(checkpoint))
-    builders = [lambda inputs: _pretrained_outputs(config, inputs, shapes)]
+    scopes = {name.rpartition("/")[0] for name in shapes}
+    builders = [lambda inputs: pretrained_models.build(config, *inputs, heads=scopes)]
     if "output_bias" in shapes:
         builders.append(lambda inputs: _class_logits(config, inputs, shapes["output_bias"][0]))
     if "cls/squad/output_bias" in shapes:
@@ -78,31 +79,8 @@ def our_outputs(folder, batch: Batch) -> Outputs:
             outputs = build(Batch(*(tf.constant(value) for value in batch)))
             warm_start.restore_weights(session, checkpoint)
             result.update(session.run(outputs))
+    result.pop("sop_log_probs", None)
     return result
-
-
-def _pretrained_outputs(config, inputs: Batch, shapes) -> Dict[str, tf.Tensor]:
-    model = modeling.AlbertModel(
-        config,
-        False,
-        inputs.input_ids,
-        input_mask=inputs.input_mask,
-        token_type_ids=inputs.segment_ids,
-        scope="bert",
-    )
-    sequence, pooled = model.get_sequence_output(), model.get_pooled_output()
-    outputs = {"sequence_output": sequence, "pooled_output": pooled}
-    if "cls/seq_relationship/output_bias" in shapes:
-        outputs["sop_logits"] = modeling.sentence_order_logits(config, pooled)
-    if "cls/predictions/output_bias" in shapes:
-        outputs["mlm_logits"] = modeling.masked_lm_logits(
-            config,
-            sequence,
-            model.get_embedding_table(),
-            positions=tf.ones_like(inputs.input_ids[:, :1]),
-            projection=model.get_embedding_projection(),
-        )
-    return outputs
 
 
 def _class_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
