@@ -53,7 +53,7 @@ class DataProcessor:
 
     def get_labels(self) -> List[Optional[str]]:
         """Returns the labels in the order of their ids; [None] for regression."""
-        return tasks.get_task(self.task_name).label_list
+        return list(tasks.get_task(self.task_name).labels) or [None]
 
     def process_text(self, text: str) -> str:
         """Returns the text as the tokenizer wants it."""

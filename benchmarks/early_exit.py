@@ -30,8 +30,7 @@ def read_data(arguments):
 
     own = arguments.task_file
     task = tasks.custom_task(own) if own else tasks.get_task(arguments.task_name)
-    split = (task.dev_splits or ("dev",))[0]
-    examples = tasks.read_examples(task, arguments.data_dir, split).examples
+    examples = tasks.read_examples(task, arguments.data_dir, "dev").examples
     texts = [(one.text_a,) if one.text_b is None else (one.text_a, one.text_b) for one in examples]
     return task.best_metric, texts, [one.label for one in examples]
 

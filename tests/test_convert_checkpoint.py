@@ -17,14 +17,12 @@ from tests.support import (
     albert_zh_models,
     conversion_check,
     pretrained_models,
+    recorded,
     released_archives,
     script_process,
 )
 from tests.support.conversion_check import config_in
 from tests.support.conversions import convert, restore, values_in
-
-FIXTURES = pathlib.Path(__file__).parent / "fixtures"
-ENCODED = ("sequence_output", "pooled_output")
 
 
 def change(source, keep=lambda name: True, **more):
@@ -35,13 +33,13 @@ def change(source, keep=lambda name: True, **more):
     released_archives.save(pathlib.Path(source) / "albert_model.ckpt", values)
 
 
-def check(target, outputs, recorded):
+def check(target, outputs, source):
     """Our outputs are those of albert_zh's own computation, recorded by LayerNorm and model."""
-    with np.load(str(FIXTURES / "albert_zh.npz")) as arrays:
-        before = {name: arrays[f"{recorded}/{name}"] for name in (*ENCODED, *outputs)}
     batch = conversion_check.random_batch(config_in(target))
     after = conversion_check.our_outputs(target, batch)
-    assert set(after) == set(before)
+    assert set(after) == {"sequence_output", "pooled_output", *outputs}
+    stored = recorded.arrays("albert_zh", source)
+    before = {name: stored[name] for name in after}
     assert max(conversion_check.largest_differences(before, after).values()) < 2e-5
 
 
@@ -195,5 +193,5 @@ def test_the_error_of_training_on_such_a_checkpoint_names_a_command_that_works(t
         convert("from_albert_zh", source, tmp_path / "ours")
         report = warm_start.warm_start(
             str(tmp_path / "ours"), tf.trainable_variables(), required_scopes=("bert", "cls")
-        ).report
+        )
     assert not report.new and not report.left_over

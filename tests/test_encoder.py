@@ -6,7 +6,6 @@ tests/fixtures/README.md says how encoder.npz was made.
 """
 
 import itertools
-import pathlib
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.ops import fused, plain
 from tests.support import model_outputs
+from tests.support.recorded import arrays
 
 CONFIG = {
     "vocab_size": 40,
@@ -35,22 +35,12 @@ RATES = [HIDDEN_RATE] + 2 * [ATTENTION_RATE, HIDDEN_RATE, HIDDEN_RATE]
 OPS = {"plain": plain, "fused": fused}
 
 
-@pytest.fixture(scope="module")
-def recorded():
-    """Returns what the file has below a name, such as "batch" or "plain/outputs"."""
-    with np.load(str(pathlib.Path(__file__).parent / "fixtures" / "encoder.npz")) as file:
-        arrays = dict(file)
-    return lambda name: {
-        key[len(name) + 1 :]: value for key, value in arrays.items() if key.startswith(f"{name}/")
-    }
-
-
-def outputs_and_gradients(recorded, others=(), *, training, config=None, **options):
+def outputs_and_gradients(others=(), *, training, config=None, **options):
     """Outputs and gradients by name, and the others, a list that may grow while it is built."""
     config = modeling.AlbertConfig.from_dict(dict(CONFIG, **(config or {})))
-    weights = recorded("weights")
+    weights = arrays("encoder", "weights")
     with tf.Graph().as_default(), tf.Session() as session:
-        batch = recorded("batch")
+        batch = arrays("encoder", "batch")
         outputs = model_outputs.build(config, batch, is_training=training, **options)
         variables = {variable.op.name: variable for variable in tf.trainable_variables()}
         assert {name: v.shape for name, v in variables.items()} == {
@@ -90,11 +80,11 @@ def assert_near(actual, expected, tolerance):
         *["float16", "float16 fused", "bfloat16", "bfloat16 fused"],
     ],
 )
-def test_outputs_and_gradients_are_the_recorded_ones(recorded, options, tolerances):
-    outputs, gradients, _ = outputs_and_gradients(recorded, **options)
+def test_outputs_and_gradients_are_the_recorded_ones(options, tolerances):
+    outputs, gradients, _ = outputs_and_gradients(**options)
     assert {value.dtype for value in outputs.values()} == {np.dtype("float32")}
-    assert_near(outputs, recorded("plain/outputs"), tolerances[0])
-    assert_near(gradients, recorded("plain/gradients"), tolerances[1])
+    assert_near(outputs, arrays("encoder", "plain/outputs"), tolerances[0])
+    assert_near(gradients, arrays("encoder", "plain/gradients"), tolerances[1])
 
 
 def test_gelu_of_a_large_number_in_float16_has_its_slope():
@@ -106,8 +96,8 @@ def test_gelu_of_a_large_number_in_float16_has_its_slope():
 
 
 @pytest.mark.parametrize("ops", sorted(OPS))
-def test_dropout_stands_in_seven_places_each_with_its_own_mask(ops, monkeypatch, recorded):
-    drawn, masks, drop = [], recorded("masks"), OPS[ops].dropout
+def test_dropout_stands_in_seven_places_each_with_its_own_mask(ops, monkeypatch):
+    drawn, masks, drop = [], arrays("encoder", "masks"), OPS[ops].dropout
 
     def with_recorded_mask(inputs, keep, rate):
         drawn.append(keep)
@@ -117,10 +107,10 @@ def test_dropout_stands_in_seven_places_each_with_its_own_mask(ops, monkeypatch,
     monkeypatch.setattr(OPS[ops], "dropout", with_recorded_mask)
     seed = np.array([3, 5], np.int32)
     options = {"training": True, "use_xla": ops == "fused", "config": DROPOUT}
-    outputs, gradients, kept = outputs_and_gradients(recorded, drawn, dropout_seed=seed, **options)
+    outputs, gradients, kept = outputs_and_gradients(drawn, dropout_seed=seed, **options)
     assert len(kept) == len(RATES)
-    assert_near(outputs, recorded("dropout/outputs"), 1e-4)
-    assert_near(gradients, recorded("dropout/gradients"), 1e-4)
+    assert_near(outputs, arrays("encoder", "dropout/outputs"), 1e-4)
+    assert_near(gradients, arrays("encoder", "dropout/gradients"), 1e-4)
     for rate, keep in zip(RATES, kept):
         assert abs(keep.mean() - (1 - rate)) < 0.1
     for first, second in ((1, 4), (2, 3), (5, 6), (2, 5), (3, 6)):

@@ -105,6 +105,7 @@ PROBES_OF = {
     """),
     "run_squad_v1": SQUAD,
     "run_squad_v2": SQUAD,
+    "run_tagger": probes("token_column=1 idle:export_dir={work}/export"),
     "show_changes": probes("name=large_v2 pair:text_a=other pair:text_b=other"),
     "sweep": probes("""
         vocab_file=/nowhere output_dir={work}/other suite=clue tasks=cola seeds=3 do_predict=false
@@ -135,6 +136,7 @@ ELSEWHERE = {
         **dict.fromkeys(["n_best_size", "max_answer_length"], "tests/test_run_squad.py"),
         "keep_checkpoint_max": "tests/test_run_classifier.py",
     },
+    "run_tagger": {"keep_checkpoint_max": "tests/test_run_classifier.py"},
     "run_squad_v2": {"null_score_diff_threshold": "tests/test_run_squad.py"},
     "sweep": {"dry_run": "tests/classification/test_sweep.py"},
 }
@@ -146,6 +148,7 @@ PROBED_ELSEWHERE = {
     "fill_mask": (shared.EncoderFlags, TextFlags),
     "run_race": (shared.TaskFlags,),
     "run_squad_v1": (shared.FineTuningFlags,),
+    "run_tagger": (shared.TaskFlags,),
     "run_squad_v2": (SquadFlags,),
 }
 
@@ -247,6 +250,17 @@ def race(folder):
         "train": [*base, "--train_step=40", "--warmup_step=3", "--nodo_eval", "--nouse_xla"],
         "eval": done,
         "predict": [*done, "--do_predict", "--nodo_eval"],
+    }
+
+
+def tagger(folder):
+    for split in ("train", "dev", "test"):
+        text = "the B-DET\nking B-MAN\n\na O\nbird B-BIRD\n"
+        (folder / f"{split}.conll").write_text(text, encoding="utf-8")
+    base = [*encoder_flags(folder), f"--data_dir={folder}", "--max_seq_length=32"]
+    return {
+        "train": [*base, "--do_train", "--nouse_xla"],
+        "idle": [*base, "--output_dir={work}/done"],
     }
 
 
@@ -414,6 +428,7 @@ PROBES = {
     "run_race": (race, with_checkpoint, False),
     "run_squad_v1": (squad, with_checkpoint, False),
     "run_squad_v2": (squad, with_checkpoint, False),
+    "run_tagger": (tagger, with_checkpoint, False),
     "show_changes": (showing, with_foreign_files, True),
     "sweep": (sweeping, with_foreign_files, True),
     "train_vocab": (vocabulary, with_foreign_files, True),

@@ -5,8 +5,6 @@
 What the encoder gives is drawn at random, so that a head's graph is all there is to run.
 """
 
-import pathlib
-
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
@@ -15,6 +13,7 @@ from albert import fine_tuning_utils, modeling
 from albert.classification import model
 from albert.race import model as race_model
 from albert.squad import heads
+from tests.support import recorded
 
 BATCH, LENGTH, HIDDEN = 3, 7, 4
 BEAM = heads.BeamSize(start_n_top=2, end_n_top=3)
@@ -70,14 +69,11 @@ def labels(*values, dtype=np.int32):
 
 CLASSIFIER = model.classification_head(3, is_regression=False), labels(2, 0, 1)
 V1, V2 = (heads.v1_head, ANSWERS), (heads.v2_head(BEAM, 0.2), ANSWERS)
-REGRESSOR = (
-    model.classification_head(1, is_regression=True),
-    labels(2.5, 0.0, 5.0, dtype=np.float32),
-)
+SCORES = labels(2.5, 0.0, 5.0, dtype=np.float32)
 CASES = {
     "classifier": CLASSIFIER,
     "classifier_eval": CLASSIFIER,
-    "regressor_eval": REGRESSOR,
+    "regressor_eval": (model.classification_head(1, is_regression=True), SCORES),
     "race": (race_model.choice_head(0.3), labels(3, 0, 2)),
     "v1": V1,
     "v1_eval": V1,
@@ -92,8 +88,6 @@ def test_head_gives_the_recorded_outputs_and_loss(case):
     encoder = GivenEncoder(BATCH * (4 if case == "race" else 1), not case.endswith("_eval"))
     found = run(head, features, encoder)
     found = dict(found.outputs, loss=found.per_example_loss)
-    with np.load(str(pathlib.Path(__file__).parent / "fixtures" / "heads.npz")) as arrays:
-        recorded = {key: arrays[key] for key in arrays.files if key.startswith(f"{case}/")}
-    for key, expected in recorded.items():
-        actual = found[key.rpartition("/")[2]][..., : expected.shape[-1]]
-        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5, err_msg=key)
+    for name, expected in recorded.arrays("heads", case).items():
+        actual = found[name][..., : expected.shape[-1]]
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5, err_msg=name)

@@ -12,6 +12,7 @@ import tensorflow.compat.v1 as tf
 from albert import lamb_optimizer, optimization
 from albert.configs.flags import OptimizerFlags
 from albert.runtimes import compat
+from tests.support import recorded
 from tests.support.shared import needs_shared, shared_path
 
 TABLE, KERNEL, BIAS, UNUSED = "embeddings/table", "dense/kernel", "dense/bias", "unused/kernel"
@@ -121,56 +122,6 @@ def run_all(session, step, fed, batches):
     return dict(values_of_variables(session), norm=norm)
 
 
-# ---- what NumPy computes ----
-
-
-def gradients_by_numpy(values, batch):
-    """The gradients of the loss, and the norm that clipping uses."""
-    mean = values[TABLE][batch["ids"]].mean(1)
-    up = 40.0 * (mean @ values[KERNEL] + values[BIAS] - batch["targets"]) / len(mean)
-    rows = np.repeat(up @ values[KERNEL].T / IDS, IDS, axis=0)  # a row for each id
-    gradients = {TABLE: np.zeros([ROWS, WIDTH]), KERNEL: mean.T @ up, BIAS: up.sum(0)}
-    np.add.at(gradients[TABLE], batch["ids"].ravel(), rows)
-    return gradients, np.sqrt(
-        sum((part**2).sum() for part in (rows, gradients[KERNEL], gradients[BIAS]))
-    )
-
-
-def updated(state, gradient, *, rate, decay, use_ratio, betas=(0.9, 0.999), epsilon=1e-6):
-    """Returns {w, m, v} after an update by AdamW (arXiv:1711.05101) or LAMB (arXiv:1904.00962)."""
-    m = betas[0] * state["m"] + (1 - betas[0]) * gradient
-    v = betas[1] * state["v"] + (1 - betas[1]) * gradient**2
-    direction = m / (np.sqrt(v) + epsilon) + decay * state["w"]
-    ratio = 1.0
-    if use_ratio and np.any(state["w"]) and np.any(direction):
-        ratio = np.linalg.norm(state["w"]) / np.linalg.norm(direction)
-    return {"w": state["w"] - rate * ratio * direction, "m": m, "v": v}
-
-
-def trained_by_numpy(batches, *, optimizer="adamw", **numbers):
-    """What `run_all` is to return."""
-    flags = OptimizerFlags(**numbers)
-    limit = flags.max_grad_norm
-    state = {name: {"w": value, "m": 0.0, "v": 0.0} for name, value in WEIGHTS.items()}
-    for update, batch in enumerate(batches):
-        values = {name: part["w"] for name, part in state.items()}
-        gradients, norm = gradients_by_numpy(values, batch)
-        for name, gradient in gradients.items():
-            state[name] = updated(
-                state[name],
-                gradient * limit / max(norm, limit),
-                rate=0.1 * (1 - update / 10),
-                decay=flags.weight_decay_rate if name != BIAS else 0.0,
-                use_ratio=optimizer == "lamb" and name != BIAS,
-                betas=(flags.adam_beta_1, flags.adam_beta_2),
-                epsilon=flags.adam_epsilon,
-            )
-    variables = {
-        name + end: part[kind] for name, part in state.items() for kind, end in SUFFIXES.items()
-    }
-    return dict(variables, norm=norm, global_step=len(batches), **{UNUSED: np.ones(LABELS)})
-
-
 def assert_same_values(actual, expected):
     """Slots are linear in gradients; where their terms cancel, rounding shows in an update."""
     for name, value in expected.items():
@@ -263,8 +214,8 @@ def test_updates_follow_the_published_formulas(optimizer, way):
     step = model_step(fed, optimizer=optimizer, **way)
     with new_session() as session:
         found = run_all(session, step, fed, THREE)
-    numbers = way.get("flags", {})
-    assert_same_values(found, trained_by_numpy(THREE, optimizer=optimizer, **numbers))
+    kind = "other" if "flags" in way else "plain"
+    assert_same_values(found, recorded.arrays("optimizer", f"{optimizer}/{kind}"))
 
 
 @pytest.mark.parametrize(
@@ -285,18 +236,8 @@ def test_gradients_applied_by_hand_leave_the_global_step_to_the_program(optimize
     with new_session() as session:
         session.run(train_op)
         found = values_of_variables(session)
-    for name, gradient in gradients.items():
-        expected = updated(
-            {"w": gradient, "m": 0.0, "v": 0.0},
-            gradient,
-            rate=0.1,
-            decay=0.01 * (name == KERNEL),
-            use_ratio=name == adapted,
-            betas=(0.8, 0.9),
-            epsilon=1e-5,
-        )
-        for kind, suffix in SUFFIXES.items():
-            np.testing.assert_allclose(found[name + suffix], expected[kind], rtol=1e-5)
+    for name, expected in recorded.arrays("optimizer", f"by_hand/{adapted}").items():
+        np.testing.assert_allclose(found[name], expected, rtol=1e-5)
     assert found["global_step"] == 0
 
 
@@ -527,7 +468,7 @@ def test_two_replicas_of_four_train_as_one_of_eight(optimizer, steps):
             _, rates, norms = session.run(fetches, {fed[name]: batch[name] for name in fed})
             np.testing.assert_allclose(rates, [0.1 * (1 - update / 10)] * 2, rtol=1e-6)
         found = dict(replicas.values(session), norm=norms[0])
-    assert_same_values(found, trained_by_numpy(THREE, optimizer=optimizer))
+    assert_same_values(found, recorded.arrays("optimizer", f"{optimizer}/plain"))
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", pytest.param("lamb", marks=pytest.mark.slow)])
@@ -557,8 +498,7 @@ def test_minimize_sums_the_replicas_gradients_as_every_optimizer_does(optimizer)
     with new_session() as session:
         session.run(replicas.copies(replicas.result))
         found = replicas.values(session)
-    expected = trained_by_numpy(THREE[:1], optimizer=optimizer, max_grad_norm=1e9)
-    assert_same_values(dict(expected, **found), dict(expected, global_step=0))
+    assert_same_values(found, recorded.arrays("optimizer", f"{optimizer}/unclipped"))
 
 
 @pytest.mark.usefixtures("_two_equal_shards")
@@ -569,8 +509,7 @@ def test_two_equal_shards_train_as_one_replica():
     assert not [op for op in tf.get_default_graph().get_operations() if "Assert" in op.type]
     with new_session() as session:
         found = run_all(session, step, fed, halves)
-    whole = [{name: np.tile(value, [2, 1]) for name, value in half.items()} for half in halves]
-    assert_same_values(found, trained_by_numpy(whole))
+    assert_same_values(found, recorded.arrays("optimizer", "adamw/shards"))
 
 
 @pytest.mark.usefixtures("_two_equal_shards")
@@ -626,7 +565,7 @@ def test_sums_equal_those_of_the_whole_batch(steps, use_resource):
     gradients = [tf.convert_to_tensor(item) for item in sums.gradients]
     with new_session() as session:
         loss, gradients, metrics = session.run([sums.loss, gradients, sums.metrics])
-    for found, wanted in zip(gradients, gradients_by_numpy(WEIGHTS, batch)[0].values()):
+    for found, wanted in zip(gradients, recorded.arrays("optimizer", "gradients").values()):
         np.testing.assert_allclose(found, 2.0 * wanted, rtol=1e-5, atol=1e-5)
     errors = WEIGHTS[TABLE][batch["ids"]].mean(1) @ WEIGHTS[KERNEL] - batch["targets"]
     np.testing.assert_allclose(loss, 40.0 * (errors**2).mean(0).sum(), rtol=1e-5)

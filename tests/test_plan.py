@@ -3,39 +3,21 @@
 """The plan of a training run, compared with graphs, with arithmetic by hand, and with a run."""
 
 import json
+import pathlib
 import re
 import shutil
 
-import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, configs, modeling, plan, race_utils
-from albert.configs.flags import FineTuningFlags
-from albert.squad import heads
-from albert.training import model_fn as training_graph
+from albert import configs, modeling, plan
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 BATCH, LENGTH, PREDICTIONS, LABELS = 4, 12, 3, 5
 
-VARIANTS = {
-    "google": {},
-    "a mapping less, nothing shared": {"embedding_size": 16, "share_type": "none"},
-    "albert_zh, a mapping less, preln": {
-        "embedding_layout": "albert_zh",
-        "embedding_size": 16,
-        "ln_type": "preln",
-    },
-    "attention shared": {"share_type": "attention"},
-    "inner groups": {"inner_group_num": 2, "share_type": "ffn", "num_hidden_groups": 2},
-}
-HEADS = {
-    "classification": lambda: classifier_utils.classification_head(LABELS, False),
-    "squad_v1": lambda: heads.v1_head,
-    "squad_v2": lambda: heads.v2_head(heads.BeamSize(), 0.1),
-    "race": lambda: race_utils.choice_head(0.1),
-}
+# Of each task: its sizes and operations, counted in TensorFlow's graphs of training.
+GRAPHS = json.loads((ROOT / "tests" / "fixtures" / "plan.json").read_text(encoding="utf-8"))
 
 
 def tiny_config(**changes):
@@ -62,85 +44,17 @@ def peak(changes, config=None):
 # ---- against graphs ----
 
 
-def features_of(task):
-    """Placeholders for a batch of the task."""
-    ints = {name: [BATCH, LENGTH] for name in ("input_ids", "input_mask", "segment_ids")}
-    if task == "race":
-        ints = {name: [BATCH, 4, LENGTH] for name in ints}
-    ints.update(label_ids=[BATCH], next_sentence_labels=[BATCH, 1], is_impossible=[BATCH])
-    ints.update(start_positions=[BATCH], end_positions=[BATCH])
-    ints.update(masked_lm_positions=[BATCH, PREDICTIONS], masked_lm_ids=[BATCH, PREDICTIONS])
-    floats = {"p_mask": [BATCH, LENGTH], "masked_lm_weights": [BATCH, PREDICTIONS]}
-    features = {name: tf.placeholder(tf.int32, shape) for name, shape in ints.items()}
-    features.update({name: tf.placeholder(tf.float32, shape) for name, shape in floats.items()})
-    return features
-
-
-def build_pretraining(config):
-    """The forward pass with both heads."""
-    features = features_of("pretraining")
-    model = modeling.AlbertModel(config, False, features["input_ids"], scope="bert")
-    sequence, table = model.get_sequence_output(), model.get_embedding_table()
-    names = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")
-    words = [features[name] for name in names]
-    projection = model.get_embedding_projection()
-    modeling.get_masked_lm_output(config, sequence, table, *words, projection=projection)
-    labels = features["next_sentence_labels"]
-    modeling.get_sentence_order_output(config, model.get_pooled_output(), labels)
-
-
-def sizes_of(variables):
-    """Elements by the part of the model."""
-    found = {"embeddings": 0, "encoder": 0, "pooler": 0, "head": 0}
-    for variable in variables:
-        name = variable.op.name.replace("encoder/embedding_hidden_mapping_in", "embeddings")
-        part = name.split("/")[1] if name.startswith("bert/") else "head"
-        found[part] += variable.shape.num_elements()
-    return found
-
-
-def product_operations(graph):
-    """Two for each multiply-add of the matrix products in a graph."""
-    total = 0
-    for operation in graph.get_operations():
-        if "MatMul" in operation.type:
-            left = operation.inputs[0].shape.as_list()
-            flag = "transpose_a" if operation.type == "MatMul" else "adj_x"
-            inner = left[-2] if operation.get_attr(flag) else left[-1]
-            total += 2 * inner * int(np.prod(operation.outputs[0].shape.as_list()))
-    return total
-
-
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
-def test_operations_match_the_pretraining_graph(variant):
-    config = tiny_config(**VARIANTS[variant])
-    with tf.Graph().as_default() as graph:
-        build_pretraining(config)
-        assert modeling.parameter_counts(config) == sizes_of(tf.trainable_variables())
-    found = plan.operations(config, tiny_run("pretraining"))
-    assert found["forward"] == product_operations(graph)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", sorted(HEADS))
-def test_operations_and_slots_match_the_update_of_a_task(task):
-    config = tiny_config(ln_type="preln")
-    with tf.Graph().as_default() as graph:
-        settings = FineTuningFlags(use_xla=False)
-        model_fn = training_graph.build_model_fn(settings, config, HEADS[task]())
-        model_fn(features_of(task), None, "train", {})
-        counts = modeling.parameter_counts(config, task, num_labels=LABELS)
-        assert counts == sizes_of(tf.trainable_variables())
-        slots = [
-            variable.shape.num_elements()
-            for variable in tf.global_variables()
-            if variable.op.name.endswith(("/adam_m", "/adam_v"))
-        ]
-    assert plan.memory(config, tiny_run(task))["slots"] == 4 * sum(slots)
-    # The sequences that SQuAD's loss does not pool are pooled in the graph, which never runs that.
-    pooling = 2 * BATCH * config.hidden_size**2 if task.startswith("squad") else 0
-    total = plan.operations(config, tiny_run(task))["total"] + pooling
-    assert total == pytest.approx(product_operations(graph), rel=0.04)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_sizes_and_operations_are_those_of_graphs(name):
+    graph, task = GRAPHS[name], GRAPHS[name]["task"]
+    config = tiny_config(**graph["changes"])
+    assert modeling.parameter_counts(config, task, num_labels=LABELS) == graph["sizes"]
+    operations = plan.operations(config, tiny_run(task))
+    if task == "pretraining":
+        assert operations["forward"] == graph["operations"]
+    else:
+        assert plan.memory(config, tiny_run(task))["slots"] == 4 * graph["slots"]
+        assert operations["total"] == pytest.approx(graph["operations"], rel=0.04)
 
 
 @pytest.mark.parametrize(

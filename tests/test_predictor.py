@@ -124,12 +124,12 @@ def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content):
         predictor.Predictor(str(tmp_path))
 
 
-def test_a_folder_that_is_not_there_is_named_with_the_nearest(tmp_path):
+def test_a_folder_that_is_not_there_is_named(tmp_path):
     (tmp_path / "mrpc").mkdir()
     wrong = str(tmp_path / "mprc")
-    with pytest.raises(ValueError, match=f"{wrong}.*'mrpc'"):
+    with pytest.raises(ValueError, match=wrong):
         predictor.Predictor(wrong)
-    with pytest.raises(ValueError, match=f"albert.load.*{wrong}.*'mrpc'"):
+    with pytest.raises(ValueError, match=f"albert.load.*{wrong}"):
         albert.load(wrong)
     with pytest.raises(ValueError, match="albert.load.*base_v2"):
         albert.load("bass_v2")

@@ -20,7 +20,6 @@ from tests.support.shared import needs_shared, shared_path
 FIXTURES = pathlib.Path(__file__).parent / "fixtures"
 MODEL = str(FIXTURES / "tiny.model")
 VOCAB = str(FIXTURES / "wordpiece_vocab.txt")
-PUBLISHED_MODEL = str(shared_path("data/spm/30k-clean.model"))
 
 TOKENIZERS = {
     "spm_lower": lambda: tokenization.FullTokenizer(None, True, MODEL),

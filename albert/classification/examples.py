@@ -92,7 +92,6 @@ class Columns(NamedTuple):
     label_names: Tuple[str, ...] = ()
 
 
-Reading = Columns
 Fields = functools.partial(Columns, label="label")
 
 
@@ -279,8 +278,9 @@ def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Colu
         if table is None or table.path != path:
             table = read_table(path)
         first = table.rows[0].values
-        if isinstance(first, dict):
-            return reading, table
+        if isinstance(first, dict):  # a field may have a number for its name
+            fields = [place if place is None else str(place) for place in reading[:4]]
+            return _with_places(reading, fields), table
         if not split.needs_labels and not _has(first, reading.label):
             reading = reading._replace(label=None)
         missing = [name for name in reading[:5] if isinstance(name, str) and name not in first]
@@ -294,6 +294,10 @@ def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Colu
     raise UserError(problem)
 
 
+def _with_places(columns: Columns, places: Sequence[Optional[Column]]) -> Columns:
+    return columns._replace(**dict(zip(columns._fields, places)))
+
+
 def _has(cells: Sequence[str], column: Optional[Column]) -> bool:
     """Whether a row has a column; a name is one in the header row."""
     return column in (cells if isinstance(column, str) else range(-len(cells), len(cells)))
@@ -304,45 +308,42 @@ def _select_rows(
 ) -> Tuple[Columns, List[Row], List[str]]:
     """The columns as numbers, the rows that are examples, and the names of the texts' columns."""
     first, rows = table.rows[0].values, table.rows
-    named = {
-        field: first.index(column)
-        for field, column in zip(columns._fields, columns[:5])
-        if isinstance(column, str)
-    }
-    columns = columns._replace(**named)
-    has_header = bool(named) or _has_header(columns, first, labels)
+    has_name = any(isinstance(column, str) for column in columns[:5])
+    places = [first.index(one) if isinstance(one, str) else one for one in columns[:5]]
+    columns = _with_places(columns, places)
+    has_header = has_name or _has_header(columns, first, labels)
     unknown = columns.header is None
     if not (has_header or split.needs_labels if unknown else has_header == columns.header):
         notes[f"first row taken as {'a header' if has_header else 'an example'}: {first}"[:120]] = 1
-    places = [place for place in columns[:5] if place is not None]
     # A column that is counted from the end comes after the others.
-    needed = 1 + max([-1, *places]) + max([0, *(-place for place in places)])
+    numbers = [0, *(place for place in places if place is not None)]
+    needed = max(numbers) + 1 - min(numbers)
     rows = rows[has_header:]
     short = [row for row in rows if len(row.values) < needed]
-    if short and not columns.short_rows_are_skipped:
-        raise UserError(
-            f"{short[0].where}: the row has {len(short[0].values)} columns where at least {needed} "
-            f"are needed for {split.name}. Tabs (in a .csv file: commas) separate them. The row "
-            f"begins {short[0].values[0][:60]!r}."
-        )
     # A tab in a text shifts the cells after it.
     wide = [row for row in rows if has_header and any(map(str.strip, row.values[len(first) :]))]
     odd = short + wide
+    separator = "Tabs (in a .csv file: commas) separate columns."
+    if short and not columns.short_rows_are_skipped:
+        raise UserError(
+            f"{short[0].where}: the row has {len(short[0].values)} columns where at least {needed} "
+            f"are needed for {split.name}. {separator} The row begins {short[0].values[0][:60]!r}."
+        )
     if len(odd) > max(10, _ODD_SHARE * len(table.rows)):
         raise UserError(
             f"'{table.path}': {len(odd)} of {len(table.rows)} rows have too few or too many "
-            f"columns; the first is {odd[0].where}. Is this the right file, with tabs (in a .csv "
-            "file: commas) between its columns?"
+            f"columns; the first is {odd[0].where}. Is this the right file? {separator}"
         )
     if odd:
         what = f"too few columns, skipped, or too many, kept (the first: {odd[0].where})"
         notes[f"row with {what}"] = len(odd)
     rows = [row for row in rows if len(row.values) >= needed]
     if columns.filter is not None:
-        every, value = len(rows), columns.filter_value
-        rows = [row for row in rows if row.values[columns.filter] == value]
-        notes[f"row left out: not {value!r}"] = every - len(rows)
-    names = [first[place] for place in columns[:2] if has_header and _has(first, place)]
+        value = columns.filter_value
+        kept = [row for row in rows if row.values[columns.filter] == value]
+        notes[f"row left out: not {value!r}"] = len(rows) - len(kept)
+        rows = kept
+    names = [first[place] for place in places[:2] if has_header and _has(first, place)]
     return columns, rows, names
 
 

@@ -9,18 +9,14 @@ section 3).
 Legend: S sequence, max_seq_length.
 """
 
-import os
 from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
 
 import tensorflow.compat.v1 as tf
 
 from albert.classification.examples import InputExample
-from albert.classification.task_table import Task
 from albert.data import batches, feature_cache, record_files
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.util.errors import UserError
-
-_USES = {"train": "train", "dev": "eval", "test": "predict"}
 
 Example = Union[InputExample, PaddingInputExample]
 
@@ -145,13 +141,3 @@ def file_based_convert_examples_to_features(
         convert=convert,
         exact_path=True,
     )
-
-
-def cache_path(cached_dir: str, task: Task, split: str, *, max_seq_length: int) -> str:
-    """Returns the file for the features of a split, e.g. mrpc_train.128.tf_record in `cached_dir`.
-
-    Uses are called train, eval and predict; of several splits with one use, those after the first
-    add their own name (mnli_eval_mismatched.128.tf_record).
-    """
-    use = _USES[task.split(split).role] + task.suffix(split)
-    return os.path.join(cached_dir, f"{task.name}_{use}.{max_seq_length}.tf_record")

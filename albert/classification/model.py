@@ -5,12 +5,13 @@
 Dimensions: B batch, H hidden, C labels (1 for regression).
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.classification.settings import EXIT_THRESHOLD
+from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput
 from albert.ops import plain
 
 HEAD_DROPOUT = 0.1
@@ -24,17 +25,15 @@ class Logits(NamedTuple):
     predictions: tf.Tensor  # int32 [B]; of a regressor the score, float32 [B]
 
 
-class _Head(NamedTuple):
-    """The weights of one head."""
+def _make_head(
+    encoder: Encoder, path: str, *, hidden: int, outputs: int
+) -> Callable[..., tf.Tensor]:
+    """A head, from a pooled output [B, H] to logits [B, C]: dropout and a dense layer.
 
-    kernel: tf.Tensor  # [C, H]
-    bias: tf.Tensor  # [C]
-    norm: Optional[plain.Norm]
-
-
-def _get_head(encoder: fine_tuning_utils.Encoder, path: str, *, hidden: int, outputs: int) -> _Head:
-    """The head whose variables' names begin with a path; "" is the one after the last layer."""
-    norm = None
+    Its variables' names begin with `path`; "" is the head after the last layer. It draws the
+    dropout mask of `position`.
+    """
+    norm: Any = None
     if encoder.config is not None and encoder.config.ln_type == "preln":
         # Such an encoder ends without a LayerNorm; albert_zh's classifier adds it here.
         norm = modeling.get_norm(f"{path}loss/LayerNorm", hidden)
@@ -42,17 +41,14 @@ def _get_head(encoder: fine_tuning_utils.Encoder, path: str, *, hidden: int, out
         f"{path}output_weights", [outputs, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
     )
     zeros = tf.zeros_initializer()
-    return _Head(kernel, tf.get_variable(f"{path}output_bias", [outputs], initializer=zeros), norm)
+    bias = tf.get_variable(f"{path}output_bias", [outputs], initializer=zeros)
 
+    def head(pooled: tf.Tensor, position: int = -1) -> tf.Tensor:
+        pooled = plain.layer_norm(pooled, norm) if norm else pooled
+        pooled = encoder.dropout(pooled, HEAD_DROPOUT, position)
+        return tf.nn.bias_add(tf.matmul(pooled, kernel, transpose_b=True), bias)
 
-def _apply(
-    head: _Head, encoder: fine_tuning_utils.Encoder, pooled: tf.Tensor, *, position: int = -1
-) -> tf.Tensor:
-    """Dropout and a dense layer on a pooled output [B, H]: [B, C]."""
-    if head.norm is not None:
-        pooled = plain.layer_norm(pooled, head.norm)
-    pooled = encoder.dropout(pooled, HEAD_DROPOUT, position)
-    return tf.nn.bias_add(tf.matmul(pooled, head.kernel, transpose_b=True), head.bias)
+    return head
 
 
 def _as_logits(logits: tf.Tensor, is_regression: bool) -> Logits:
@@ -64,25 +60,23 @@ def _as_logits(logits: tf.Tensor, is_regression: bool) -> Logits:
     return Logits(logits, tf.nn.softmax(logits, axis=-1), predictions)
 
 
-def _encode(
-    encoder: fine_tuning_utils.Encoder, features: fine_tuning_utils.Features, **options: Any
-) -> tf.Tensor:
+def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
     """The pooled output [B, H]."""
     inputs = [features[name] for name in ("input_ids", "input_mask", "segment_ids")]
     return encoder(*inputs, **options).pooled_output
 
 
 def logits_of(
-    encoder: fine_tuning_utils.Encoder,
-    features: fine_tuning_utils.Features,
+    encoder: Encoder,
+    features: Features,
     *,
     num_labels: int,
     is_regression: bool,
 ) -> Logits:
     """Returns the outputs of dropout and one dense layer on the pooled output."""
     pooled = _encode(encoder, features)
-    head = _get_head(encoder, "", hidden=int(pooled.shape[-1]), outputs=num_labels)
-    return _as_logits(_apply(head, encoder, pooled), is_regression)
+    head = _make_head(encoder, "", hidden=int(pooled.shape[-1]), outputs=num_labels)
+    return _as_logits(head(pooled), is_regression)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -101,48 +95,47 @@ class Patience(NamedTuple):
     threshold: float = EXIT_THRESHOLD
 
 
-def _get_heads(encoder: fine_tuning_utils.Encoder, num_labels: int) -> List[_Head]:
+def _make_heads(encoder: Encoder, num_labels: int) -> List[Callable[..., tf.Tensor]]:
     """The heads of all layers, of which the last has the name it has without the others."""
     config = encoder.config
     paths = [f"exit_{layer}/" for layer in range(1, config.num_hidden_layers)]
     sizes = {"hidden": config.hidden_size, "outputs": num_labels}
-    return [_get_head(encoder, path, **sizes) for path in [*paths, ""]]
+    return [_make_head(encoder, path, **sizes) for path in [*paths, ""]]
 
 
 def all_logits(
-    encoder: fine_tuning_utils.Encoder,
-    features: fine_tuning_utils.Features,
+    encoder: Encoder,
+    features: Features,
     *,
     num_labels: int,
     is_regression: bool,
 ) -> List[Logits]:
     """Returns the outputs after each layer; arguments are those of `logits_of`."""
-    heads, pooled = _get_heads(encoder, num_labels), []
+    heads, pooled = _make_heads(encoder, num_labels), []
     _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
     # The last layer's dropout mask is the one that it has without other heads.
-    numbers = range(-len(heads), 0)
     return [
-        _as_logits(_apply(head, encoder, output, position=number), is_regression)
-        for head, output, number in zip(heads, pooled, numbers)
+        _as_logits(head(output, position), is_regression)
+        for head, output, position in zip(heads, pooled, range(-len(heads), 0))
     ]
 
 
 def patient_logits(
-    encoder: fine_tuning_utils.Encoder,
-    features: fine_tuning_utils.Features,
+    encoder: Encoder,
+    features: Features,
     *,
     num_labels: int,
     is_regression: bool,
     patience: Patience,
 ) -> Tuple[Logits, tf.Tensor]:
     """Returns the outputs where each example left the batch, and after which layer, int32 [B]."""
-    heads = _get_heads(encoder, num_labels)
+    heads = _make_heads(encoder, num_labels)
     threshold = patience.threshold if is_regression else None
     left: List[List[tf.Tensor]] = []  # of each exit the rows [b], their logits [b, C], the layer
     going: List[tf.Tensor] = []  # the other rows [b], their logits [b, C], for how many layers [b]
 
     def after_layer(layer: int, pooled: tf.Tensor) -> Optional[tf.Tensor]:
-        logits = _apply(heads[layer - 1], encoder, pooled)
+        logits = heads[layer - 1](pooled)
         places = tf.range(tf.shape(logits)[0])
         rows, unchanged = places, tf.zeros_like(places)
         if layer > 1:
@@ -185,7 +178,7 @@ def classification_head(
     *,
     early_exit: bool = False,
     patience: Optional[Patience] = None,
-) -> fine_tuning_utils.Head:
+) -> Head:
     """Returns the head, with the outputs of `Logits` and, if features have them, label_ids.
 
     Args:
@@ -195,28 +188,25 @@ def classification_head(
     """
     sizes: Dict[str, Any] = {"num_labels": num_labels, "is_regression": is_regression}
 
-    def head(
-        features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
-        layers: Dict[str, tf.Tensor] = {}
+    def head(features: Features, encoder: Encoder) -> HeadOutput:
+        before: List[Logits] = []
+        layers = {}
         if early_exit and encoder.is_training:
-            trained = all_logits(encoder, features, **sizes)
+            *before, found = all_logits(encoder, features, **sizes)
         elif patience:
             found, layers["layers"] = patient_logits(encoder, features, **sizes, patience=patience)
-            trained = [found]
         else:
-            trained = [logits_of(encoder, features, **sizes)]
-        found = trained[-1]
+            found = logits_of(encoder, features, **sizes)
         logits = tf.reshape(found.logits, [-1, num_labels])
         outputs = dict(found._asdict(), logits=logits, **layers)
         if "label_ids" not in features:
-            return fine_tuning_utils.HeadOutput(None, outputs, {})
+            return HeadOutput(None, outputs, {})
         labels = tf.reshape(features["label_ids"], [-1])
         outputs["label_ids"] = labels
         logged = {} if is_regression else {"accuracy": tf.equal(found.predictions, labels)}
-        losses = [losses_of(one.logits, labels, is_regression) for one in trained]
+        losses = [losses_of(one.logits, labels, is_regression) for one in [*before, found]]
         total = tf.add_n([number * loss for number, loss in enumerate(losses, 1)])
         loss = total / sum(range(1, len(losses) + 1))  # [B]
-        return fine_tuning_utils.HeadOutput(loss, outputs, logged)
+        return HeadOutput(loss, outputs, logged)
 
     return head

@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Dict, Iterable, List, NamedTuple, Sequence
+from typing import Dict, Iterable, List, Mapping, Sequence
 
 import numpy as np
 
@@ -35,74 +35,78 @@ _LOGGER = logging.getLogger(__name__)
 # GLUE's site refuses a submission that lacks one of these.
 GLUE_SUBMISSION_FILES = tuple(sorted({file for task in GLUE for file in task.submissions.values()}))
 _HIGHEST_STSB_SCORE = 5.0
-
-
-class Predictions(NamedTuple):
-    """The predictions for N examples, in their order, of L labels."""
-
-    examples: Sequence[InputExample]
-    probabilities: np.ndarray  # float [N, L]; regression: the number, [N, 1]
-    predictions: np.ndarray  # integer [N], the label's number; regression: float [N]
+Outputs = Mapping[str, np.ndarray]
 
 
 # --------------------------------------------------------------------------------------- writing
 
 
-def split_files(task: Task, split: str, *, predictions: Predictions) -> Dict[str, str]:
+def split_files(
+    task: Task, examples: Sequence[InputExample], outputs: Outputs, *, split: str
+) -> Dict[str, str]:
     """Returns the text of all files with a test split's predictions, by name.
 
     The first split's files have the published names; another one's carry its own name
     (test_results_mismatched.tsv).
     """
     suffix = task.suffix(split)
-    written = result_files(task, predictions, suffix=suffix)
-    name = task.split(split).name
-    if name in task.submissions:
-        answers = _answers(task, predictions)
+    written = result_files(task, examples, outputs, suffix=suffix)
+    if task.submissions:
+        answers = _answers(task, outputs)
         if task.is_regression:
-            scores = np.clip(np.reshape(predictions.predictions, [-1]), 0.0, _HIGHEST_STSB_SCORE)
-            answers = [f"{score:.3f}" for score in scores]
-        written[task.submissions[name]] = _text(_submission(predictions, answers))
-    if not task.submissions and not suffix:
-        written[f"{task.name}_predict.json"] = _text(_clue_lines(task, predictions))
+            scores = np.clip(outputs["predictions"], 0.0, _HIGHEST_STSB_SCORE)
+            answers = [f"{score:.3f}" for score in np.ravel(scores)]
+        written[task.submissions[task.split(split).name]] = _submission(examples, answers)
+    elif not suffix:
+        rows = enumerate(_row_answers(task, outputs))
+        written[f"{task.name}_predict.json"] = _text(
+            json.dumps({"id": row, "label": answer}, ensure_ascii=False) for row, answer in rows
+        )
     return written
 
 
-def result_files(task: Task, predictions: Predictions, *, suffix: str = "") -> Dict[str, str]:
-    """Returns the text of test_results.tsv and submit_results.tsv, with `suffix` in the names."""
-    answers = _answers(task, predictions)
-    rows = np.asarray(predictions.probabilities, np.float32).reshape([len(answers), -1])
+def result_files(
+    task: Task, examples: Sequence[InputExample], outputs: Outputs, *, suffix: str = ""
+) -> Dict[str, str]:
+    """Returns the text of test_results.tsv and submit_results.tsv, with `suffix` in the names.
+
+    Args:
+      task: the task, of L labels.
+      examples: N examples.
+      outputs: probabilities, float32 [N, L] (regression: the number, [N, 1]); predictions, the
+        label's number, integer [N] (regression: float [N]).
+      suffix: such as "_mismatched".
+    """
+    rows = np.reshape(outputs["probabilities"], [len(examples), -1])
     return {
         f"test_results{suffix}.tsv": _text("\t".join(map(str, row)) for row in rows),
-        f"submit_results{suffix}.tsv": _text(_submission(predictions, answers)),
+        f"submit_results{suffix}.tsv": _submission(examples, _answers(task, outputs)),
     }
 
 
-def _answers(task: Task, predictions: Predictions) -> List[str]:
+def _answers(task: Task, outputs: Outputs) -> List[str]:
     """The predicted label's name for each example; regression: the number."""
+    found = np.ravel(outputs["predictions"])
     if task.is_regression:
-        return [str(np.float32(number)) for number in np.reshape(predictions.predictions, [-1])]
-    return [task.labels[int(number)] for number in predictions.predictions]
+        return list(map(str, found))
+    return [task.labels[int(number)] for number in found]
 
 
-def _submission(predictions: Predictions, answers: Sequence[str]) -> List[str]:
-    pairs = zip(predictions.examples, answers)
-    return ["index\tprediction", *(f"{example.guid}\t{answer}" for example, answer in pairs)]
+def _row_answers(task: Task, outputs: Outputs) -> List[str]:
+    """The answer for each row of the data file.
 
-
-def _clue_lines(task: Task, predictions: Predictions) -> List[str]:
-    """A JSON line for each row of the data file.
-
-    If a row is several examples (COPA's choices), the answer is the number of the one whose last
-    label, "belongs", is the most probable.
+    If a row is several examples (COPA's choices), it is the number of the one whose last label,
+    "belongs", is the most probable.
     """
-    answers = _answers(task, predictions)
-    if task.examples_per_row > 1:
-        belongs = np.asarray(predictions.probabilities)[:, -1]
-        choices = np.argmax(belongs.reshape([-1, task.examples_per_row]), axis=1)
-        answers = [str(number) for number in choices]
-    rows = [{"id": row, "label": answer} for row, answer in enumerate(answers)]
-    return [json.dumps(row, ensure_ascii=False) for row in rows]
+    if task.examples_per_row == 1:
+        return _answers(task, outputs)
+    belongs = outputs["probabilities"][:, -1].reshape([-1, task.examples_per_row])
+    return list(map(str, belongs.argmax(axis=1)))
+
+
+def _submission(examples: Sequence[InputExample], answers: Sequence[str]) -> str:
+    rows = [f"{example.guid}\t{answer}" for example, answer in zip(examples, answers)]
+    return _text(["index\tprediction", *rows])
 
 
 def _text(lines: Iterable[str]) -> str:
@@ -162,7 +166,8 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     for index, example in enumerate(data.examples):
         example.guid = str(index) if reading.guid is None else example.guid
         example.label = None
-    _LOGGER.info("%s: texts from columns %s.", path, reading[: 1 + task.is_pair])
+    texts = reading[: 1 + task.is_pair]
+    _LOGGER.info("%s; texts from columns %s", data.log_line("predict_file"), texts)
     return data
 
 

@@ -7,7 +7,6 @@
 Dimensions: N examples.
 """
 
-import dataclasses
 import logging
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -19,6 +18,7 @@ from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
 from albert.classification.examples import InputExample
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
+from albert.classification.task_table import METRICS
 from albert.data import batches, feature_cache
 from albert.data.records import record_of
 from albert.pretrained import inference
@@ -26,12 +26,13 @@ from albert.training import fine_tuned, metrics
 from albert.training.task import Outputs, Task
 from albert.util import wording
 from albert.util.errors import UserError
+from albert.util.flags import describe
 
 _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
-_APART = (("exit_patience", "use_tpu"),)
+_USES = {"train": "train", "dev": "eval", "test": "predict"}  # in names of record files
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
 
 
@@ -50,17 +51,15 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
     Raises:
       UserError: an unknown task, or settings of a custom task for one that is not.
     """
-    flags = [field.name for field in dataclasses.fields(CustomTaskFlags)]
-    given = {flag: getattr(settings, flag) for flag in flags}
+    values = {flag: getattr(settings, flag) for flag in describe(CustomTaskFlags)}
+    given = {flag: value for flag, value in values.items() if value is not None}
     if name.strip().lower() == tasks.CUSTOM:
-        described = {flag.replace("_column", ""): value for flag, value in given.items()}
-        return tasks.custom_task(described.pop("task_file") or "", **described)
-    for flag, value in given.items():
-        if value is not None:
-            raise UserError(
-                f"--{flag} is for a task of your own, custom. Leave it out, or name custom in "
-                f"place of {name}."
-            )
+        return tasks.custom_task(**given)
+    if given:
+        raise UserError(
+            f"--{next(iter(given))} is for a task of your own, custom. Leave it out, or name "
+            f"custom in place of {name}."
+        )
     return tasks.get_task(name)
 
 
@@ -96,7 +95,8 @@ class ClassifierTask(Task):
         if settings.task_name:
             self.declared = task = find_task(settings.task_name, settings)
             self.name, self.labels, self.is_pair = task.name, task.labels, task.is_pair
-            self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
+            self.best_metric = task.best_metric
+            self.higher_is_better = METRICS[self.best_metric]
             self.description_defaults = {"is_pair": task.is_pair}
         else:
             self.name, self.labels = description["task"], tuple(description["labels"])
@@ -118,9 +118,8 @@ class ClassifierTask(Task):
     def check_flags(cls, settings: ClassifierFlags) -> None:  # type: ignore[override]
         """Checks that there is something to do, and data for it."""
         super().check_flags(settings)
-        for name, other in _APART:
-            if getattr(settings, name) and getattr(settings, other):
-                raise UserError(f"--{name} does not work with --{other}. Leave one of them out.")
+        if settings.exit_patience and settings.use_tpu:
+            raise UserError("--exit_patience does not work with --use_tpu. Leave one of them out.")
         reads_test_data = settings.do_predict and not settings.predict_file
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
             raise UserError("--data_dir must be given: the folder of the data.")
@@ -131,22 +130,19 @@ class ClassifierTask(Task):
     @property
     def published_name(self) -> str:
         """A task of the user's own may have the name of a published one."""
-        is_custom = self.settings.task_name.strip().lower() == tasks.CUSTOM
-        return "" if is_custom else self.name
+        return self.name if self.declared is tasks.TASKS.get(self.name) else ""
 
     def describe(self) -> Dict[str, Any]:
         """Returns what classifier.json says of the task."""
-        more = {
+        described = {
+            **super().describe(),
+            "labels": list(self.labels),
+            "is_regression": self.is_regression,
             "is_pair": self.is_pair,
             "early_exit": self.has_exits or None,
             "columns": list(self.columns) or None,
         }
-        return {
-            **super().describe(),
-            "labels": list(self.labels),
-            "is_regression": self.is_regression,
-            **{name: value for name, value in more.items() if value is not None},
-        }
+        return {name: value for name, value in described.items() if value is not None}
 
     # ---- data ----
 
@@ -157,34 +153,27 @@ class ClassifierTask(Task):
             return [_PREDICT_FILE]
         if not super().splits(use):
             return []
-        names = (task.dev_splits if use == "dev" else task.test_splits) or (use,)
+        names = task.split_names(use) or [use]
         found = [name for name in names if tasks.has_split(task, settings.data_dir, name)]
         if use == "test":
-            return found or [names[0]]  # which is missed
-        return [names[0], *(name for name in found if name != names[0])]
+            return found or names[:1]  # which is missed
+        return [*names[:1], *(name for name in found if name != names[0])]
 
     def examples(self, split: str) -> List[InputExample]:
         """Reads a split, or the user's own texts."""
         settings, task = self.settings, self.declared
         if split == _PREDICT_FILE:
-            data = predictions.read_predict_file(task, settings.predict_file)
-            _LOGGER.info("%s", data.log_line(split))
-        else:
-            data = tasks.read_examples(task, settings.data_dir, split)
+            return predictions.read_predict_file(task, settings.predict_file).examples
+        data = tasks.read_examples(task, settings.data_dir, split)
         if split == "train":
             self.columns = data.columns
         return data.examples
 
     def record_file(self, split: str) -> Tuple[str, bool]:
         """Returns a file named by its use, such as mrpc_eval.128.tf_record."""
-        settings = self.settings
-        folder, length = settings.cached_dir or settings.output_dir, settings.max_seq_length
-        if split == _PREDICT_FILE:
-            return os.path.join(folder, f"{self.name}_{split}.{length}.tf_record"), False
-        return (
-            classifier_features.cache_path(folder, self.declared, split, max_seq_length=length),
-            False,
-        )
+        if split != _PREDICT_FILE:
+            split = _USES[self.declared.split(split).role] + self.declared.suffix(split)
+        return super().record_file(split)
 
     def parse(self, text: inference.Text) -> InputExample:
         """Returns the example for a text or a pair of texts."""
@@ -228,16 +217,15 @@ class ClassifierTask(Task):
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
         """Returns the label or the number of each example."""
-        layers = outputs.get("layers", [None] * len(examples))
-        found = []
-        for row, layer in zip(outputs["probabilities"], layers):
-            layer = None if layer is None else int(layer)
-            if self.is_regression:
-                found.append(Prediction(None, {}, float(row[0]), layer))
-            else:
-                shares = dict(zip(self.labels, map(float, row)))
-                found.append(Prediction(self.labels[int(np.argmax(row))], shares, None, layer))
-        return found
+        rows, layers = outputs["probabilities"], [None] * len(examples)
+        if "layers" in outputs:
+            layers = outputs["layers"].tolist()
+        if self.is_regression:
+            return [Prediction(None, {}, float(row[0]), layer) for row, layer in zip(rows, layers)]
+        return [
+            Prediction(self.labels[best], dict(zip(self.labels, row)), None, layer)
+            for best, row, layer in zip(rows.argmax(-1), rows.tolist(), layers)
+        ]
 
     def identity(self) -> Dict[str, Any]:
         """Returns the metrics that are computed and, where examples leave early, when."""
@@ -277,11 +265,10 @@ class ClassifierTask(Task):
         """Returns the files with the predictions, and those that GLUE and CLUE take."""
         if "layers" in outputs:
             _LOGGER.info("%s", describe_layers(outputs["layers"].tolist()))
-        found = predictions.Predictions(examples, outputs["probabilities"], outputs["predictions"])
         if split == _PREDICT_FILE:
             stem = os.path.splitext(os.path.basename(self.settings.predict_file))[0]
-            return predictions.result_files(self.declared, found, suffix=f"_{stem}")
-        return predictions.split_files(self.declared, split, predictions=found)
+            return predictions.result_files(self.declared, examples, outputs, suffix=f"_{stem}")
+        return predictions.split_files(self.declared, examples, outputs, split=split)
 
 
 def _outcome(outputs: Outputs) -> metrics.Outcome:

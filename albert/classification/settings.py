@@ -101,16 +101,14 @@ GRID = (
 )
 
 
-def _several(name: str) -> Any:
-    """A flag of a run that takes several values; None: the task's published value."""
-    options = dict(describe(ClassifierFlags)[name], several=True)
-    return dataclasses.field(default=None, metadata=options)
-
-
-# Each value is a text, such as "1e-5,3e-5".
+# Each value is a text, such as "1e-5,3e-5"; None: the task's published value.
 _GridFlags: Any = dataclasses.make_dataclass(
     "_GridFlags",
-    [(name, Optional[str], _several(name)) for name in GRID],
+    [
+        (name, Optional[str], dataclasses.field(default=None, metadata=dict(item, several=True)))
+        for name, item in describe(ClassifierFlags).items()
+        if name in GRID
+    ],
     bases=(Settings,),
     frozen=True,
 )

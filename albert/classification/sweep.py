@@ -86,7 +86,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
                 **recipe_flags(task, given, 0 if lender else len(data["train"].examples)),
                 **{"task_name": task_name, "seed": seed, "output_dir": folder},
                 **{"do_train": not lender, "do_eval": not lender},
-                "do_predict": settings.do_predict and any(map(data.get, task.test_splits)),
+                "do_predict": settings.do_predict and any(map(data.get, task.split_names("test"))),
             }
             if lender:
                 lent = os.path.join(settings.output_dir, lender, place, "model.ckpt-best")
@@ -259,28 +259,25 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
     groups: Dict[Any, List[Result]] = {}
     for result in results:
         groups.setdefault((result["task"], result["setting"]), []).append(result)
-    means = {key: float(np.mean(list(map(score_of, group)))) for key, group in groups.items()}
+    means = {key: np.mean(list(map(score_of, group))) for key, group in groups.items()}
     model, rows = results[0].get("model"), []
     cells = [("task", "metric", "seeds", "mean", "deviation")]
     beside: List[published.Comparison] = []
     for (task, setting), group in groups.items():
-        is_best = means[task, setting] == max(means[key] for key in means if key[0] == task)
+        is_best = bool(means[task, setting] == max(means[key] for key in means if key[0] == task))
         label = ", ".join(filter(None, [task, setting])) + " (best)" * bool(setting and is_best)
         others = sorted(name for name in group[0]["metrics"] if name.startswith(_SCORES))
         for metric in dict.fromkeys([group[0]["metric"], *others]):
-            values = np.array([result["metrics"].get(metric, math.nan) for result in group])
-            spread = values.std(ddof=1) if len(group) > 1 else math.nan  # of the sample
-            row = {
-                **{"task": task, "setting": setting, "is_best": is_best, "metric": metric},
-                **{"mean": values.mean(), "deviation": spread},
-                "values": dict(zip([result["seed"] for result in group], values.tolist())),
-            }
+            values = {one["seed"]: one["metrics"].get(metric, math.nan) for one in group}
+            percent = [100 * value for value in values.values()]
+            spread = np.std(percent, ddof=1) if len(group) > 1 else math.nan  # of the sample
+            shown = [f"{value:.2f}".replace("nan", "-") for value in (np.mean(percent), spread)]
+            cells.append((label, metric, str(len(group)), *shown))
+            row = {"task": task, "setting": setting, "is_best": is_best, "metric": metric}
+            row.update(mean=np.mean(percent) / 100, deviation=spread / 100, values=values)
             rows.append(row)
-            percent = [f"{100 * value:.2f}".replace("nan", "-") for value in (row["mean"], spread)]
-            cells.append((label, metric, str(len(group)), *percent))
             if model and is_best:
-                scores = {metric: (100 * values).tolist()}
-                beside += published.compare(task, published.Model(**model), scores)
+                beside += published.compare(task, published.Model(**model), {metric: percent})
     lines = wording.table(cells, left=(0, 1))
     if beside:
         lines += ["", "Beside published results, in per cent", "", *published.table(beside)]

@@ -64,19 +64,9 @@ class Task(NamedTuple):
     examples_per_row: int = 1  # in the data file; of several, the most probable one is the answer
 
     @property
-    def folder(self) -> str:
-        """Returns the official name of the task's folder."""
-        return self.folders[0]
-
-    @property
     def best_metric(self) -> str:
         """Returns the metric that chooses the checkpoint."""
         return self.metrics[0]
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Returns whether a larger best_metric is better."""
-        return METRICS[self.best_metric]
 
     @property
     def is_regression(self) -> bool:
@@ -91,31 +81,15 @@ class Task(NamedTuple):
         )
 
     @property
-    def num_labels(self) -> int:
-        """Returns the number of outputs of the head."""
-        return len(self.label_list)
-
-    @property
-    def label_list(self) -> List[Optional[str]]:
-        """Returns the labels as processors do: [None] for regression."""
-        return list(self.labels) or [None]
-
-    @property
-    def dev_splits(self) -> Tuple[str, ...]:
-        """Returns the names of the splits to evaluate on; the first decides."""
-        return tuple(split.name for split in self.splits if split.role == "dev")
-
-    @property
-    def test_splits(self) -> Tuple[str, ...]:
-        """Returns the names of the splits to predict."""
-        return tuple(split.name for split in self.splits if split.role == "test")
-
-    @property
     def submissions(self) -> Dict[str, str]:
         """Returns the file name in GLUE's zip for each test split."""
         parts = {"test": "", "test_matched": "-m", "test_mismatched": "-mm"}
-        names = self.test_splits if self.glue_name else ()
+        names = self.split_names("test") if self.glue_name else ()
         return {split: f"{self.glue_name}{parts[split]}.tsv" for split in names}
+
+    def split_names(self, role: str) -> List[str]:
+        """Returns the names of the splits of a role; the first of "dev" decides."""
+        return [split.name for split in self.splits if split.role == role]
 
     def split(self, name: str) -> Split:
         """Returns a split, "dev" and "test" being the first of each; ValueError if it has none."""

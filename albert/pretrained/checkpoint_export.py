@@ -44,8 +44,7 @@ def export(settings: CheckpointExportFlags) -> str:
             copies[os.path.basename(source)] = source
     else:
         _LOGGER.warning(
-            "The new folder has no vocabulary, because %s has none. Name it by --spm_model_file or "
-            "--vocab_file.",
+            "%s has no vocabulary. Name it by --spm_model_file or --vocab_file.",
             folder,
         )
     target, name = os.path.split(settings.export_path)
@@ -58,32 +57,28 @@ def export(settings: CheckpointExportFlags) -> str:
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
     is_there = tf.io.gfile.isdir(target)
     with contextlib.nullcontext(target) if is_there else files.atomic_folder(target) as new:
-        report = _write_weights(model, os.path.join(new, name))
+        start = _write_weights(model, os.path.join(new, name))
         for base, source in copies.items():
             tf.io.gfile.copy(source, os.path.join(new, base))
         if model.vocabulary:
             model_vocabulary.put(new, model.vocabulary)
     prefix = os.path.join(target, name)
-    left_out = len(report.optimizer_state + report.left_over)
-    count = warm_start.count_parameters(report.loaded)
-    _LOGGER.info(
-        "Wrote %s: %d variables, %s parameters. Left out %d variables. Beside it: %s.",
-        *(prefix, len(report.loaded), f"{count:,}", left_out, ", ".join(sorted(copies))),
-    )
+    report = warm_start.format_report(start)
+    _LOGGER.info("Wrote %s, and %s. %s", prefix, ", ".join(sorted(copies)), report)
     return prefix
 
 
-def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.Report:
+def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.WarmStart:
     """Writes encoder and pretraining heads, with the graph that bert-for-tf2 looks for (.meta)."""
     with tf.Graph().as_default():
         zeros = tf.zeros([1, 1], tf.int32)
         inputs = dict.fromkeys((*inference.SEQUENCES, inference.POSITIONS), zeros)
         inference.pretraining_outputs(model.config, inputs, False)
         variables = tf.trainable_variables()
-        report = warm_start.warm_start(
+        start = warm_start.warm_start(
             model.files.init_checkpoint, variables, required_scopes=("bert", "cls")
-        ).report
+        )
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             tf.train.Saver(variables).save(session, prefix, write_state=False)
-    return report
+    return start

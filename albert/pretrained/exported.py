@@ -52,19 +52,8 @@ def max_seq_length(program: str) -> int:
     Raises:
       ValueError: there is no record, or it says nothing of it.
     """
-    return files.read_json_object(_record_path(program), {"max_seq_length": int})["max_seq_length"]
-
-
-def _record_path(program: str) -> str:
-    return os.path.join(os.path.dirname(program), RECORD_NAME)
-
-
-def describe(program: str) -> str:
-    """Returns what runs a file, and in which numbers: "int8 by ONNX Runtime"."""
-    runtime = "ONNX Runtime" if program.endswith(NAMES["onnx"]) else "TensorFlow Lite"
-    path = _record_path(program)
-    record = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
-    return f"{'int8' if record.get('quantize') == 'int8' else 'float32'} by {runtime}"
+    path = os.path.join(os.path.dirname(program), RECORD_NAME)
+    return files.read_json_object(path, {"max_seq_length": int})["max_seq_length"]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -131,16 +120,10 @@ class Program(NamedTuple):
     Attributes:
       run: takes int32 [B, S] by the names of Inputs; returns outputs by name, [B, ...] each.
       outputs: an object with `shape` for each output, by name; -1 and names are unknown sizes.
-      length: S of a program that takes no other; None: any.
     """
 
     run: Callable[[Arrays], Dict[str, np.ndarray]]
     outputs: Dict[str, Any]
-    length: Optional[int] = None
-
-    def __call__(self, inputs: Arrays) -> Dict[str, np.ndarray]:
-        """Returns the outputs."""
-        return self.run(inputs)
 
 
 def open_program(path: str) -> Program:
@@ -186,8 +169,7 @@ def _lite_program(content: bytes) -> Program:
     results = {item["name"].split(":")[0]: item for item in interpreter.get_output_details()}
     # TensorFlow 1.15 does not tell that a size is free; it shows 1.
     first = places["input_ids"]
-    size = int(first.get("shape_signature", first["shape"])[1])
-    length = None if size in (-1, 1) else size
+    length = int(first.get("shape_signature", first["shape"])[1])
 
     def compute(inputs: Arrays) -> Dict[str, np.ndarray]:
         for name, item in places.items():
@@ -198,9 +180,7 @@ def _lite_program(content: bytes) -> Program:
         interpreter.invoke()
         return {name: interpreter.get_tensor(item["index"]) for name, item in results.items()}
 
-    def run(inputs: Arrays) -> Dict[str, np.ndarray]:
-        if length is None:
-            return compute(inputs)
+    def one_by_one(inputs: Arrays) -> Dict[str, np.ndarray]:
         missing = length - inputs["input_ids"].shape[1]
         padded = {name: np.pad(inputs[name], [(0, 0), (0, missing)]) for name in places}
         rows = [
@@ -210,4 +190,4 @@ def _lite_program(content: bytes) -> Program:
         return {name: np.concatenate([row[name] for row in rows]) for name in results}
 
     shapes = {name: types.SimpleNamespace(shape=item["shape"]) for name, item in results.items()}
-    return Program(run, shapes, length)
+    return Program(compute if length in (-1, 1) else one_by_one, shapes)

@@ -12,6 +12,8 @@ Models of the tasks are in training.fine_tuned.
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
 """
 
+import contextlib
+import itertools
 import logging
 import sys
 from typing import (
@@ -77,13 +79,10 @@ def _padded(rows: Sequence[Sequence[int]]) -> np.ndarray:
     return padded
 
 
-class Model:
+class Model(contextlib.AbstractContextManager):
     """A `Network` with what turns texts into its inputs. Use it in a `with` statement."""
 
     network: Network
-
-    def __enter__(self) -> Any:
-        return self
 
     def __exit__(self, *_) -> None:
         self.close()
@@ -93,21 +92,17 @@ class Model:
         self.network.close()
 
 
-def checked(texts: Sequence[Text]) -> Texts:
-    """Returns each text, or pair of texts, as a tuple.
-
-    Raises:
-      ValueError: an item is neither; or a single text is given, which is a sequence too.
-    """
+def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
+    """Returns what `parse` makes of each text; raises UserError with the number of a wrong one."""
     if isinstance(texts, str):
         raise UserError("A list of texts is needed, not a single text: write [text].")
-    found = []
+    parsed = []
     for number, text in enumerate(texts, 1):
         try:
-            found.append(parts_of(text))
+            parsed.append(parse(text))
         except ValueError as error:
             raise UserError(f"Text number {number} is {str(text)[:60]!r}. {error}") from None
-    return found
+    return parsed
 
 
 def parts_of(text: Text) -> Tuple[str, ...]:
@@ -147,18 +142,12 @@ def read_texts(
             bar.update(len(texts), "")
 
 
-def announce(
-    config: Optional[modeling.AlbertConfig], checkpoint: Optional[str], settings: TextFlags
-) -> None:
-    """Logs the first line of a script that answers texts: model, input, precision and device."""
-    if _LOGGER.isEnabledFor(logging.INFO):
-        model, place = released.model_summary(config), settings.input_file
-        model += f" on {place}" if place != text_lines.STANDARD else ""
-        if checkpoint and exported.is_program(checkpoint):
-            runs = f"{exported.describe(checkpoint)}. Running on {devices.describe([])}."
-        else:
-            runs = f"{settings.precision}. {devices.training_line(1, 'Running')}"
-        _LOGGER.info("%s in %s", model, runs)
+def announce(config: modeling.AlbertConfig, checkpoint: str, settings: TextFlags) -> None:
+    """Logs the first line of a script that answers texts: model, precision and device."""
+    runs = f"in {settings.precision}. {devices.training_line(1, 'Running')}"
+    if exported.is_program(checkpoint):
+        runs = f"as {checkpoint}. Running on {devices.describe([])}."
+    _LOGGER.info("%s %s", released.model_summary(config), runs)
 
 
 def answer_texts(
@@ -255,23 +244,30 @@ def _albert(
 class _Pretrained(Model):
     """A pretrained model; subclasses say in `_build` what is computed with it."""
 
-    def __init__(self, source: Source, *, precision_name: str, batch_size: int):
+    def __init__(self, source: Source, *, precision_name: str = "float32", batch_size: int = 32):
         self.source = source
-        if exported.is_program(source.checkpoint) and not isinstance(self, Embedder):
-            raise UserError(
-                f"{source.checkpoint} gives vectors of texts only. Take the model that it was "
-                "exported from."
-            )
         self._dtype = compat.compute_dtype(precision_name)
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
         )
-        self.network = self._network(precision_name, batch_size)
+        if not exported.is_program(source.checkpoint):
+            network = GraphNetwork(self._build, _SPEC, batch_size=batch_size)
+            network.load(source.checkpoint)
+            self.network: Network = network
+        else:
+            self.network = ProgramNetwork(
+                source.checkpoint,
+                precision_name=precision_name,
+                names=self._program_names,
+                batch_size=batch_size,
+            )
 
-    def _network(self, precision_name: str, batch_size: int) -> Network:
-        found = GraphNetwork(self._build, _SPEC, batch_size=batch_size)
-        found.load(self.source.checkpoint)
-        return found
+    @property
+    def _program_names(self) -> Dict[str, str]:
+        raise UserError(
+            f"{self.source.checkpoint} gives vectors of texts only. Take the model that it was "
+            "exported from."
+        )
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
         """The outputs of the network, [N, ...] each; {} without rows."""
@@ -319,12 +315,10 @@ class Embedder(_Pretrained):
         """
         if pooling not in POOLINGS:
             raise UserError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
-        is_fixed = exported.is_program(source.checkpoint)
-        if layer != LAST_LAYER and (pooling == "pooled" or is_fixed):
-            reason = "pooled vectors are" if pooling == "pooled" else "the model's file gives"
+        if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
             raise UserError(
-                f"layer {layer} cannot be taken: {reason} of the last layer only. Use mean or "
-                "first, with a checkpoint."
+                f"layer {layer} cannot be taken: pooled vectors, and an exported model's, are of "
+                "the last layer only. Use mean or first, with a checkpoint."
             )
         self._pooling, self._layer = pooling, layer
         super().__init__(source, precision_name=precision_name, batch_size=batch_size)
@@ -334,11 +328,9 @@ class Embedder(_Pretrained):
 
         Each is a text or a pair, else ValueError; what is too long is cut at its end.
         """
-        parts = checked(texts)
-        ids = iter(
-            self.source.tokenizer.encode_ids_batch([part for item in parts for part in item])
-        )
-        found = self._run([self._row([next(ids) for _ in item]) for item in parts])
+        items = parse_texts(texts, parts_of)
+        ids = iter(self.source.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
+        found = self._run([self._row([next(ids) for _ in item]) for item in items])
         return found.get("vector", np.zeros([0, self.width], np.float32))
 
     predict = embed  # the name that all models have
@@ -348,39 +340,38 @@ class Embedder(_Pretrained):
         """Returns H."""
         return int(self.network.outputs["vector"].shape[-1])
 
-    def _network(self, precision_name: str, batch_size: int) -> Network:
-        path = self.source.checkpoint
-        if not exported.is_program(path):
-            return super()._network(precision_name, batch_size)
-        names = {"vector": f"{self._pooling}_output"}
-        return ProgramNetwork(
-            path, precision_name=precision_name, names=names, batch_size=batch_size
-        )
+    @property
+    def _program_names(self) -> Dict[str, str]:
+        return {"vector": f"{self._pooling}_output"}
 
     def _build(self, inputs: Tensors) -> Tensors:
-        model = _albert(self.source.config, inputs, dtype=self._dtype)
-        pooled, sequence = model.get_pooled_output(), self._chosen_layer(model)
-        if self._pooling == "mean":
-            return {"vector": _mean(sequence, inputs)}
-        return {"vector": pooled if self._pooling == "pooled" else sequence[:, 0]}
-
-    def _chosen_layer(self, model: modeling.AlbertModel) -> tf.Tensor:
-        layers = model.get_all_encoder_layers()
-        if not 1 <= abs(self._layer) <= len(layers):
-            raise UserError(
-                f"There is no layer {self._layer}; the model has {len(layers)}, counted from 1, or "
-                "from -1 backwards."
-            )
-        return layers[self._layer - 1 if self._layer > 0 else self._layer]
+        config, dtype = self.source.config, self._dtype
+        outputs = encoder_outputs(config, inputs, layer=self._layer, dtype=dtype)
+        if self._pooling == "first":
+            return {"vector": outputs["sequence_output"][:, 0]}
+        return {"vector": outputs[f"{self._pooling}_output"]}
 
 
-def encoder_outputs(config: modeling.AlbertConfig, inputs: Tensors) -> Dict[str, tf.Tensor]:
+def encoder_outputs(
+    config: modeling.AlbertConfig,
+    inputs: Tensors,
+    *,
+    layer: int = LAST_LAYER,
+    dtype: tf.DType = tf.float32,
+) -> Dict[str, tf.Tensor]:
     """Builds the encoder; returns pooled_output and mean_output [B, H], sequence_output [B, S, H].
 
-    They are float32, of inputs int32 [B, S] named as SEQUENCES; the mean is that of `Embedder`.
+    They are float32, of inputs int32 [B, S] named as SEQUENCES; the mean is that of `Embedder`, and
+    it and the sequence are those of a layer. Raises UserError if there is no such layer.
     """
-    model = _albert(config, inputs)
-    sequence = model.get_sequence_output()
+    model = _albert(config, inputs, dtype=dtype)
+    layers = model.get_all_encoder_layers()
+    if not 1 <= abs(layer) <= len(layers):
+        raise UserError(
+            f"There is no layer {layer}; the model has {len(layers)}, counted from 1, or from -1 "
+            "backwards."
+        )
+    sequence = layers[layer - 1 if layer > 0 else layer]
     return {
         "pooled_output": model.get_pooled_output(),
         "mean_output": _mean(sequence, inputs),
@@ -396,9 +387,8 @@ def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
     used = tf.cast(inputs["input_mask"], tf.float32)
     segment = tf.cast(inputs["segment_ids"], tf.float32)
     following = tf.pad(used[:, 1:], [[0, 0], [0, 1]])  # 0 at the last position in use
-    changes = tf.pad(segment[:, 1:], [[0, 0], [0, 1]]) - segment
-    is_border = tf.maximum(changes, 0.0)  # 1 where segment 0 ends
-    weights = used * following * (1.0 - is_border)
+    changes = tf.pad(segment[:, 1:], [[0, 0], [0, 1]]) - segment  # 1 where segment 0 ends
+    weights = used * following * (1.0 - tf.maximum(changes, 0.0))
     weights = tf.concat([tf.zeros_like(weights[:, :1]), weights[:, 1:]], axis=1)
     total = tf.maximum(tf.reduce_sum(weights, axis=1, keepdims=True), 1.0)
     # No product of matrices: TensorFlow Lite of 1.15 has none for batches.
@@ -416,17 +406,13 @@ class Proposal(NamedTuple):
 class MaskFiller(_Pretrained):
     """Proposes words for each [MASK] in a text; several are filled independently."""
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        count: int = 5,
-        precision_name: str = "float32",
-        batch_size: int = 32,
-    ):
-        """Loads the model to give `count` proposals; ValueError if it has no head for them."""
+    def __init__(self, source: Source, *, count: int = 5, **options: Any):
+        """Loads the model to give `count` proposals; ValueError if it has no head for them.
+
+        The options, precision_name and batch_size, are those of `Embedder`.
+        """
         self._count = count
-        super().__init__(source, precision_name=precision_name, batch_size=batch_size)
+        super().__init__(source, **options)
 
     def fill(self, texts: Sequence[str]) -> List[List[List[Proposal]]]:
         """Returns for each text, for each [MASK] in it, the most probable words, the best first.
@@ -445,14 +431,11 @@ class MaskFiller(_Pretrained):
         ]
 
     def _build(self, inputs: Tensors) -> Tensors:
-        model = _albert(self.source.config, inputs, dtype=self._dtype)
-        return self._best(_word_logits(self.source.config, model, inputs[POSITIONS]), inputs)
-
-    def _best(self, logits: tf.Tensor, inputs: Tensors) -> Dict[str, tf.Tensor]:
-        """The most probable tokens and their probabilities, [B, P, count]."""
+        outputs = pretraining_outputs(self.source.config, inputs, heads=("mlm",), dtype=self._dtype)
+        logits = outputs["mlm_logits"]
         count = min(self._count, int(logits.shape[-1]))
         shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=count)
-        shape = [-1, tf.shape(inputs[POSITIONS])[1], count]
+        shape = [-1, tf.shape(inputs[POSITIONS])[1], count]  # [B, P, count]
         return {"ids": tf.reshape(ids, shape), "shares": tf.reshape(shares, shape)}
 
     def _masked_row(self, text: str) -> Row:
@@ -491,10 +474,6 @@ class MaskFiller(_Pretrained):
 class OrderJudge(_Pretrained):
     """Tells in which order two texts stand; the model needs its head for sentence order."""
 
-    def __init__(self, source: Source):
-        """Loads the model; ValueError if it has no head for this."""
-        super().__init__(source, precision_name="float32", batch_size=32)
-
     def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
         """Returns for each pair of texts the probability that the second follows the first."""
         encode = self.source.tokenizer.encode_ids_batch
@@ -502,9 +481,8 @@ class OrderJudge(_Pretrained):
         return found["order"][:, 0].tolist() if found else []
 
     def _build(self, inputs: Tensors) -> Tensors:
-        pooled = _albert(self.source.config, inputs).get_pooled_output()
-        logits = modeling.sentence_order_logits(self.source.config, pooled)
-        return {"order": tf.nn.softmax(logits)}  # [B, 2]
+        outputs = pretraining_outputs(self.source.config, inputs, heads=("sop",))
+        return {"order": tf.exp(outputs["sop_log_probs"])}  # [B, 2]
 
 
 def has_order_head(source: Source) -> bool:
@@ -517,37 +495,32 @@ def has_order_head(source: Source) -> bool:
 def pretraining_outputs(
     config: modeling.AlbertConfig,
     inputs: Tensors,
-    is_training: bool,
+    is_training: bool = False,
     *,
+    heads: Sequence[str] = ("sop", "mlm"),
+    dtype: tf.DType = tf.float32,
     with_attention: bool = False,
 ) -> Dict[str, tf.Tensor]:
-    """Builds the encoder and both pretraining heads; returns all outputs, float32, by name.
+    """Builds the encoder and pretraining heads; returns all outputs, float32, by name.
 
     Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS.
     """
-    model = _albert(config, inputs, is_training=is_training)
-    pooled = model.get_pooled_output()
-    words = _word_logits(config, model, inputs[POSITIONS])
+    model = _albert(config, inputs, is_training=is_training, dtype=dtype)
     outputs = {
-        "pooled_output": pooled,  # [B, H]
+        "pooled_output": model.get_pooled_output(),  # [B, H]
         "sequence_output": model.get_sequence_output(),  # [B, S, H]
-        "sop_log_probs": tf.nn.log_softmax(
-            modeling.sentence_order_logits(config, pooled)
-        ),  # [B, 2]
-        "mlm_logits": words,  # [B * P, V]
     }
+    if "sop" in heads:
+        logits = modeling.sentence_order_logits(config, outputs["pooled_output"])
+        outputs["sop_log_probs"] = tf.nn.log_softmax(logits)  # [B, 2]
+    if "mlm" in heads:
+        outputs["mlm_logits"] = modeling.masked_lm_logits(
+            config,
+            outputs["sequence_output"],
+            model.get_embedding_table(),
+            positions=inputs[POSITIONS],
+            projection=model.get_embedding_projection(),
+        )  # [B * P, V]
     if with_attention:  # [B, L, N, S, S] of L blocks
         outputs["attention_probs"] = tf.stack(model.get_attention_probs(), axis=1)
     return outputs
-
-
-def _word_logits(
-    config: modeling.AlbertConfig, model: modeling.AlbertModel, positions: tf.Tensor
-) -> tf.Tensor:
-    return modeling.masked_lm_logits(
-        config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        positions=positions,
-        projection=model.get_embedding_projection(),
-    )

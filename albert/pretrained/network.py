@@ -182,7 +182,7 @@ class ProgramNetwork(Network):
         self.outputs = {name: found[source] for name, source in self._names.items()}
 
     def _compute(self, batch: Arrays) -> Dict[str, np.ndarray]:
-        found = self._program({name: np.array(batch[name], np.int32) for name in SEQUENCES})
+        found = self._program.run({name: np.array(batch[name], np.int32) for name in SEQUENCES})
         return {name: found[source] for name, source in self._names.items()}
 
 

@@ -13,7 +13,7 @@ to a folder of ours), with a record of its files: see downloads.cache.
 import os
 import re
 import shutil
-from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence, Tuple
+from typing import Iterable, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -33,7 +33,7 @@ from albert.pretrained.settings import (
     Settings,
 )
 from albert.runtimes import hub_module
-from albert.util import files, wording
+from albert.util import files
 from albert.util.errors import UserError
 from albert.util.flags import AnySettings
 
@@ -61,22 +61,11 @@ def local_folder(place: str, label: str) -> str:
     """
     if tf.io.gfile.isdir(place):
         return place
-    if "/" in place:
-        raise UserError(f"{label}: there is no such folder.{folders_like(place)}")
     try:
         release = find_release(place)
     except UserError as error:
         raise UserError(f"{label}: there is no such folder. {error}") from error
     return obtain(release)
-
-
-def folders_like(place: str) -> str:
-    """Returns " Did you mean ...?" with what is called like a folder that is not there, or ""."""
-    parent, name = os.path.split(place.rstrip("/"))
-    if not tf.io.gfile.isdir(parent or "."):
-        return ""
-    names = [found.rstrip("/") for found in tf.io.gfile.listdir(parent or ".")]
-    return wording.did_you_mean(name, names, cutoff=0.6)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -188,21 +177,31 @@ def find_files(
     """
     found = named or ModelFiles()
     if not found.albert_config_file:
-        config = _file_by_name(folder, "albert_config_file", label)
-        if not config:
+        path = _file_by_name(folder, "albert_config_file", label)
+        if not path:
             raise UserError(f"{label} holds no {CONFIG_NAME}. Name it by --albert_config_file.")
-        found = found._replace(albert_config_file=config)
+        found = found._replace(albert_config_file=path)
     if not found.init_checkpoint:
         found = found._replace(init_checkpoint=warm_start.resolve_checkpoint(folder))
     if vocabulary == "unused" or found.vocabulary:
         return found
     description, _ = model_vocabulary.read_description(folder)
     found = found._replace(**model_vocabulary.recorded_files(folder, description))
+    if found.vocabulary:
+        return found
     for key in model_vocabulary.KEYS:
-        if not found.vocabulary:
-            found = found._replace(**{key: _file_by_name(folder, key, label)})
-            _check_vocabulary(found)
-    if not found.vocabulary and vocabulary == "required":
+        path = _file_by_name(folder, key, label)
+        if path:
+            found = found._replace(**{key: path})
+            vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
+            count = len(found.tokenizer().vocab)
+            if not 0 <= vocab_size - count < tokenization.MOST_ROUNDING:
+                raise UserError(
+                    f"{path} has {count} tokens, but the vocab_size of {found.albert_config_file} "
+                    f"is {vocab_size}. Name the model's own vocabulary by --{key}."
+                )
+            return found
+    if vocabulary == "required":
         raise UserError(
             f"{label} holds no vocabulary, a SentencePiece model or vocab.txt. Name it by "
             "--spm_model_file or --vocab_file."
@@ -218,18 +217,6 @@ def _file_by_name(folder: str, key: str, label: str) -> Optional[str]:
     if len(names) > 1 and usual not in names:
         raise UserError(f"{label} holds several: {', '.join(names)}. Name one by --{key}.")
     return os.path.join(folder, usual if usual in names else names[0]) if names else None
-
-
-def _check_vocabulary(found: ModelFiles) -> None:
-    if found.vocabulary:
-        vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
-        count = len(found.tokenizer().vocab)
-        if not 0 <= vocab_size - count < tokenization.MOST_ROUNDING:
-            raise UserError(
-                f"{found.vocabulary} has {count} tokens, but the vocab_size of "
-                f"{found.albert_config_file} is {vocab_size}: they do not belong together. Name "
-                "the model's own vocabulary by --spm_model_file or --vocab_file."
-            )
 
 
 class OpenModel(NamedTuple):
@@ -321,42 +308,41 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
         resolve_checkpoint raise.
     """
     flags = settings.to_dict()
-    folder, module = flags["albert_dir"], flags.get("albert_hub_module_handle")
+    folder, start = flags["albert_dir"], flags["init_checkpoint"]
+    module = flags.get("albert_hub_module_handle")
     if flags.get("spm_model_file") == FROM_TF_HUB:
         if not module:
             raise UserError(
-                f"--spm_model_file={FROM_TF_HUB} takes the vocabulary of a module, and no "
-                "--albert_hub_module_handle is given. Name the module, or the vocabulary's file."
+                f"--spm_model_file={FROM_TF_HUB} needs --albert_hub_module_handle. Name the "
+                "module, or the vocabulary's file."
             )
         flags["spm_model_file"] = None
     named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
-    start, has_tokenizer = named.init_checkpoint, with_vocabulary and "spm_model_file" in flags
-    changes: Dict[str, Any] = {}
+    has_tokenizer = with_vocabulary and "spm_model_file" in flags
     if module:
         if folder or start or named.albert_config_file:
             raise UserError(
                 f"--albert_hub_module_handle={module} stands for --albert_dir, --init_checkpoint "
                 "and --albert_config_file. Name one model only."
             )
-        changes["albert_hub_module_handle"] = None
         label, found, recorded = module, *_module_files(module, named)
     elif folder or start and (has_tokenizer or not named.albert_config_file):
+        label, wanted = f"The folder of --init_checkpoint={start}", "optional"
         if folder:
             label, wanted = f"--albert_dir={folder}", "required"
-            folder = changes["albert_dir"] = local_folder(folder, label)
+            place = folder = local_folder(folder, label)
         else:
-            label, wanted = f"The folder of --init_checkpoint={start}", "optional"
-            folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start) or "."
+            place = start if tf.io.gfile.isdir(start) else os.path.dirname(start) or "."
         wanted = wanted if has_tokenizer else "unused"
-        found = find_files(folder, named, label=label, vocabulary=wanted)
-        recorded = model_vocabulary.recorded_lower_case(folder, found.vocabulary)
+        found = find_files(place, named, label=label, vocabulary=wanted)
+        recorded = model_vocabulary.recorded_lower_case(place, found.vocabulary)
     else:
         return settings
+    changes = dict(found._asdict(), albert_dir=folder, albert_hub_module_handle=None)
     if has_tokenizer and found.vocabulary and "do_lower_case" in flags:
         changes["do_lower_case"] = _lower_case(settings, recorded, label)
-    changes.update((name, value) for name, value in found._asdict().items() if name in flags)
     given = settings.to_dict()
-    new = {name: value for name, value in changes.items() if given[name] != value}
+    new = {name: changes[name] for name in changes.keys() & given if changes[name] != given[name]}
     return settings.replace(**new) if new else settings
 
 

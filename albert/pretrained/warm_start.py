@@ -6,6 +6,7 @@ Every variable of the backbone has to be there with its shape. Heads are loaded 
 has them and are new where it has not.
 """
 
+import itertools
 import os
 import re
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
@@ -18,21 +19,15 @@ from albert.util import wording
 from albert.util.errors import UserError
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
-_MOST_LISTED = 12
-_PRETRAINING_HEADS = "cls/"
-# What a variable's name here can begin with in the checkpoint of a model that was trained from a
-# TF-Hub module by earlier versions, or by Google's scripts.
+# Before the names in checkpoints of models that Google's scripts trained from a TF-Hub module.
 _MODULE_SCOPE = "module/"
 
-# A variable of other layouts under the same file names, and what to do about each.
-_CONVERT = "Convert it: python -m albert.convert_checkpoint {} --input_dir=FOLDER --output_dir=NEW"
+# What to do about a checkpoint with variables of another layout, by a pattern in their names.
+_CONVERT = "Convert it: python -m albert.convert_checkpoint --direction={}."
 _FOREIGN_LAYOUTS = {
-    r"^bert/encoder/layer_shared/": "It has albert_zh's layout. "
-    + _CONVERT.format("from_albert_zh"),
-    r"^bert/encoder/layer_\d+/": "It is one of BERT, whose layers share nothing: take an ALBERT "
-    "checkpoint.",
-    r"albert_layer_groups": "It has the names of Hugging Face's ALBERT. "
-    + _CONVERT.format("from_huggingface"),
+    "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
+    r"^bert/encoder/layer_\d+/": "It is one of BERT: take an ALBERT checkpoint.",
+    "albert_layer_groups": _CONVERT.format("from_huggingface"),
     r"\.ATTRIBUTES/VARIABLE_VALUE$": "tf.train.Checkpoint or Keras wrote it: save it again with "
     "tf.compat.v1.train.Saver.",
 }
@@ -42,33 +37,23 @@ class Entry(NamedTuple):
     """A variable of the model or of the checkpoint."""
 
     name: str
-    shape: Tuple[int, ...]
-    remark: str = ""  # why the checkpoint's value is not taken, if it has one
-    source: str = ""  # the variable of the checkpoint whose value is taken
+    shape: Sequence[int]
+    source: str = ""  # the variable of the checkpoint whose value it takes
+    remark: str = ""  # what the checkpoint has in its place
 
-
-class Report(NamedTuple):
-    """What a warm start did with each variable."""
-
-    checkpoint: str  # prefix
-    loaded: Tuple[Entry, ...]  # variables of the model that take a value from it
-    new: Tuple[Entry, ...]  # variables of the model that keep their random initial values
-    left_over: Tuple[Entry, ...]  # variables of the checkpoint that nothing takes
-    optimizer_state: Tuple[Entry, ...]  # slots and counters, which a warm start never takes
+    def __str__(self) -> str:
+        return f"{self.name} {list(self.shape)}{self.remark}"
 
 
 class WarmStart(NamedTuple):
-    """A checked warm start."""
+    """What a warm start does with each variable."""
 
+    checkpoint: str  # prefix
+    loaded: List[Entry]  # variables of the model that take a value from it
+    new: List[Entry]  # variables of the model that keep their random initial values
+    left_over: List[Entry]  # variables of the checkpoint that nothing takes
+    optimizer_state: List[Entry]  # slots and counters, which a warm start never takes
     scaffold_fn: Optional[Callable[[], tf.train.Scaffold]]  # of a TPUEstimatorSpec, with use_tpu
-    report: Report
-
-
-_Tensors = Dict[str, Tuple[Tuple[int, ...], tf.DType]]  # shape and type by name
-
-
-# ---------------------------------------------------------------------------------------------
-# Which checkpoint.
 
 
 def resolve_checkpoint(path: str) -> str:
@@ -91,35 +76,19 @@ def resolve_checkpoint(path: str) -> str:
     )
     prefix = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path)
     if is_folder:
-        prefix = _checkpoint_in_folder(path, prefixes) or ""
-    if prefix not in prefixes:
+        named = [BEST_CHECKPOINT, checkpoint_files.read_state(folder).name or ""]
+        candidates = [os.path.join(folder, name) for name in named]
+        candidates += [found.path for found in checkpoint_files.list_checkpoints(folder)[-1:]]
+        candidates += prefixes if len(prefixes) == 1 else []
+        prefix = next((item for item in candidates if item in prefixes), "")
+    if prefix not in prefixes or not checkpoint_files.data_files(os.path.basename(prefix), names):
         raise UserError(
-            f"There is no checkpoint {path!r}: give the common prefix of its .index and .data "
-            f"files, or a folder with {BEST_CHECKPOINT} or one checkpoint."
+            f"There is no checkpoint {path!r} with its .index and .data files. Give their common "
+            f"prefix, or a folder with {BEST_CHECKPOINT} or one checkpoint."
             f"{wording.did_you_mean(path, prefixes)} Checkpoints in {folder!r}: "
             f"{wording.listed(prefixes)}. convert_checkpoint reads files of Hugging Face."
         )
-    if not checkpoint_files.data_files(os.path.basename(prefix), names):
-        raise UserError(
-            f"The checkpoint {prefix!r} is incomplete: a .data file is missing. Copy all files "
-            "that begin with this prefix."
-        )
     return prefix
-
-
-def _checkpoint_in_folder(folder: str, prefixes: Sequence[str]) -> Optional[str]:
-    named = [BEST_CHECKPOINT, checkpoint_files.read_state(folder).name]
-    for name in filter(None, named):
-        if os.path.join(folder, name) in prefixes:
-            return os.path.join(folder, name)
-    numbered = checkpoint_files.list_checkpoints(folder)
-    if numbered:
-        return numbered[-1].path
-    return prefixes[0] if len(prefixes) == 1 else None
-
-
-# ---------------------------------------------------------------------------------------------
-# Its values.
 
 
 def warm_start(
@@ -148,38 +117,37 @@ def warm_start(
       UserError: no such checkpoint, an unreadable one, or one that does not fit the model.
     """
     checkpoint = resolve_checkpoint(init_checkpoint)
-    tensors = _read_index(checkpoint)
+    entries, unused = _compare(
+        checkpoint,
+        variables,
+        required_scopes=required_scopes,
+        init_from_group0=init_from_group0,
+    )
     takers: Dict[str, List[tf.Variable]] = {}
-    loaded, new, wrong = [], [], []
-    for variable in variables:
-        entry = _compare(variable, tensors, init_from_group0)
+    for entry, variable in zip(entries, variables):
         if entry.source:
             takers.setdefault(entry.source, []).append(variable)
-            loaded.append(entry)
-        elif entry.name.startswith(tuple(f"{scope}/" for scope in required_scopes)):
-            wrong.append(entry)
-        else:
-            new.append(entry)
-    if wrong or not loaded:
-        raise UserError(_refusal(checkpoint, wrong, tensors))
     # Checked here, because TensorFlow's own error would not name the file.
     checkpoint_files.check_whole(checkpoint, takers)
-    unused = [Entry(name, tensors[name][0]) for name in sorted(set(tensors) - set(takers))]
-    state = tuple(entry for entry in unused if checkpoint_files.is_optimizer_state(entry.name))
-    left_over = tuple(entry for entry in unused if entry not in state)
 
     def initialise() -> tf.train.Scaffold:
         # init_from_checkpoint gives a value to one variable; several may want it.
-        for place in range(max(map(len, takers.values()))):
-            one_each = {name: found[place] for name, found in takers.items() if place < len(found)}
+        for several in itertools.zip_longest(*takers.values()):
+            one_each = {name: item for name, item in zip(takers, several) if item is not None}
             tf.train.init_from_checkpoint(checkpoint, one_each)
         return tf.train.Scaffold()
 
-    report = Report(checkpoint, tuple(loaded), tuple(new), left_over, state)
-    if use_tpu:
-        return WarmStart(initialise, report)
-    initialise()
-    return WarmStart(None, report)
+    if not use_tpu:
+        initialise()
+    state = [entry for entry in unused if checkpoint_files.is_optimizer_state(entry.name)]
+    return WarmStart(
+        checkpoint,
+        loaded=[entry for entry in entries if entry.source],
+        new=[entry for entry in entries if not entry.source],
+        left_over=[entry for entry in unused if entry not in state],
+        optimizer_state=state,
+        scaffold_fn=initialise if use_tpu else None,
+    )
 
 
 def restore_weights(session: tf.Session, checkpoint: str) -> None:
@@ -193,105 +161,78 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
       UserError: it is unreadable, or lacks a variable, or has it in another shape.
     """
     variables = tf.global_variables()
-    tensors = _read_index(checkpoint)
-    entries = [_compare(variable, tensors) for variable in variables]
-    wrong = [entry for entry in entries if not entry.source]
-    if wrong:
-        raise UserError(_refusal(checkpoint, wrong, tensors))
+    entries, _ = _compare(checkpoint, variables)
     with checkpoint_files.explained(checkpoint):
         sources = {entry.source: variable for entry, variable in zip(entries, variables)}
         tf.train.Saver(sources).restore(session, checkpoint)
 
 
-def _read_index(checkpoint: str) -> _Tensors:
+def _compare(
+    checkpoint: str,
+    variables: Sequence[tf.Variable],
+    *,
+    required_scopes: Optional[Sequence[str]] = None,
+    init_from_group0: bool = False,
+) -> Tuple[List[Entry], List[Entry]]:
+    """Returns an entry for each variable, and those of the checkpoint that none takes.
+
+    Raises UserError if a value is missing below the required scopes (None: anywhere), or all are.
+    """
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
         dtypes = reader.get_variable_to_dtype_map()
         shapes = reader.get_variable_to_shape_map()
-    return {name: (tuple(shape), dtypes[name]) for name, shape in shapes.items()}
-
-
-def _compare(variable: tf.Variable, tensors: _Tensors, init_from_group0: bool = False) -> Entry:
-    """A variable with the name of its value in the checkpoint, or why there is none."""
-    name, shape = re.sub(r":\d+$", "", variable.name), tuple(variable.shape.as_list())
-    candidates = [name, _MODULE_SCOPE + name]
-    if init_from_group0:
-        group0 = re.sub(r"/group_\d+/", "/group_0/", name)
-        first_block = re.sub(r"/(attention|ffn)_\d+/", r"/\1_1/", group0)
-        first_inner = re.sub(r"/inner_group_\d+/", "/inner_group_0/", first_block)
-        candidates = [group0, first_block, first_inner]
-    source = next((name for name in candidates if name in tensors), "")
-    if not source:
-        return Entry(name, shape)
-    if tensors[source] == (shape, variable.dtype.base_dtype):
-        return Entry(name, shape, source=source)
-    found, dtype = tensors[source]
-    return Entry(name, shape, f"{dtype.name} {list(found)}")
-
-
-# ---------------------------------------------------------------------------------------------
-# In words.
-
-
-def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: _Tensors) -> str:
-    """The message for a checkpoint that does not fit, and the most likely remedy."""
-    listed = "".join(f"\n  {_described(entry)}" for entry in wrong[:_MOST_LISTED])
-    if len(wrong) > _MOST_LISTED:
-        listed += f"\n  and {len(wrong) - _MOST_LISTED} more"
-    remedy = (
-        "Use the albert_config.json that came with the checkpoint, or leave --init_checkpoint out "
-        f"to start from random weights. The checkpoint begins with: "
-        f"{', '.join(sorted(tensors)[:3])}."
-    )
-    if any(entry.name.endswith("/word_embeddings") for entry in wrong):
+    entries = []
+    for variable in variables:
+        name, shape = re.sub(r":\d+$", "", variable.name), variable.shape.as_list()
+        candidates = [name, _MODULE_SCOPE + name]
+        if init_from_group0:
+            group0 = re.sub(r"/group_\d+/", "/group_0/", name)
+            first_block = re.sub(r"/(attention|ffn)_\d+/", r"/\1_1/", group0)
+            first_inner = re.sub(r"/inner_group_\d+/", "/inner_group_0/", first_block)
+            candidates = [group0, first_block, first_inner]
+        source, remark = next((name for name in candidates if name in shapes), ""), ""
+        if source and (shapes[source], dtypes[source]) != (shape, variable.dtype.base_dtype):
+            remark = f" (the checkpoint has {dtypes[source].name} {shapes[source]})"
+            source = ""
+        entries.append(Entry(name, shape, source, remark))
+    scopes = tuple(f"{scope}/" for scope in required_scopes or ())
+    is_required = required_scopes is None
+    wrong = [e for e in entries if not e.source and (is_required or e.name.startswith(scopes))]
+    taken = {entry.source for entry in entries} - {""}
+    if wrong or not taken:
         remedy = (
-            "vocab_size or embedding_size differ: use the albert_config.json and the vocabulary "
-            "that came with the checkpoint."
+            "Use the albert_config.json and the vocabulary (vocab_size) that came with it, or "
+            "start from random weights. If the model has more groups: --init_from_group0."
         )
-    if wrong and all(re.search(r"/(inner_)?group_[1-9]\d*/", entry.name) for entry in wrong):
-        remedy = (
-            "The checkpoint has fewer groups than the model: use the config that came with it, or "
-            "start every group from group 0 with --init_from_group0."
+        for pattern, advice in _FOREIGN_LAYOUTS.items():
+            if any(re.search(pattern, name) for name in shapes):
+                remedy = advice
+        raise UserError(
+            f"The checkpoint {checkpoint!r} does not fit the model. {remedy}\n"
+            f"  It lacks {wording.listed(_names(wrong), most=12)}.\n"
+            f"  It has {wording.listed(sorted(shapes), most=3)}."
         )
-    for pattern, advice in _FOREIGN_LAYOUTS.items():
-        if any(re.search(pattern, name) for name in tensors):
-            remedy = advice
-    return f"The checkpoint {checkpoint!r} does not fit the model; it lacks:{listed}\n{remedy}"
+    return entries, [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]
 
 
-def format_report(report: Optional[Report]) -> str:
-    """Returns what was loaded and left out, with names where something may be wrong.
-
-    None stands for no checkpoint at all.
-    """
-    if report is None:
-        return "All weights are randomly initialised (no --init_checkpoint)."
-    heads = [entry for entry in report.left_over if entry.name.startswith(_PRETRAINING_HEADS)]
-    unknown = [_described(entry) for entry in report.left_over if entry not in heads]
-    unfit = [_described(entry) for entry in report.new if entry.remark]
-    parts = [f"Warm start from {report.checkpoint}: {_amount(report.loaded)} loaded"]
-    if report.new:
-        names = wording.listed([entry.name for entry in report.new], most=3)
-        parts.append(f"{_amount(report.new)} new, at random: {names}")
-    left = {"the pretraining heads": heads, "the optimizer": report.optimizer_state}
-    parts += [f"not taken: {len(entries)} of {name}" for name, entries in left.items() if entries]
-    if unfit:
-        parts.append(f"\n  new, because the checkpoint's do not fit: {wording.listed(unfit)}")
+def format_report(start: WarmStart) -> str:
+    """Returns what was loaded and left out, with names where something may be wrong."""
+    text = f"Loaded {_amount(start.loaded)} from {start.checkpoint}"
+    if start.new:
+        text += f"; {_amount(start.new)} new, at random: {wording.listed(_names(start.new))}"
+    heads = [entry for entry in start.left_over if entry.name.startswith("cls/")]
+    unknown = [entry for entry in start.left_over if entry not in heads]
+    text += f"; not taken: {len(start.optimizer_state)} of the optimizer, {len(heads)} of the heads"
     if unknown:
-        parts.append(f"\n  in the checkpoint, but not in this model: {wording.listed(unknown)}")
-    return "; ".join(parts)
+        text += f"; not in this model: {wording.listed(_names(unknown))}"
+    return text
+
+
+def _names(entries: Iterable[Entry]) -> List[str]:
+    return list(map(str, entries))
 
 
 def _amount(entries: Sequence[Entry]) -> str:
-    variables = wording.counted(len(entries), "variable")
-    return f"{variables} ({count_parameters(entries):,} parameters)"
-
-
-def count_parameters(entries: Iterable[Entry]) -> int:
-    """Returns the number of parameters of a report's `loaded`, `new` or other part."""
-    return sum(int(np.prod(entry.shape, dtype=np.int64)) for entry in entries)
-
-
-def _described(entry: Entry) -> str:
-    remark = f" (the checkpoint's is {entry.remark})" if entry.remark else ""
-    return f"{entry.name} {list(entry.shape)}{remark}"
+    parameters = sum(int(np.prod(entry.shape, dtype=np.int64)) for entry in entries)
+    return f"{wording.counted(len(entries), 'variable')} ({parameters:,} parameters)"

@@ -23,7 +23,7 @@ from albert import modeling
 from albert.checkpoints import checkpoint_files
 from albert.configs.flags import TrainingFlags
 from albert.data import record_damage
-from albert.pretrained import network, released, warm_start
+from albert.pretrained import network, released
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
@@ -207,7 +207,7 @@ def first_weights(
         _LOGGER.info("Going on from %s, step %d.", resumed.path, resumed.step)
         return None
     if not settings.init_checkpoint:
-        _LOGGER.info("%s Seed %d.", warm_start.format_report(None), settings.seed)
+        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
     return settings.init_checkpoint or None
 
 

@@ -309,14 +309,7 @@ class Model(inference.Model):
         Raises:
           UserError: an item is not what the task takes.
         """
-        if isinstance(texts, str):
-            raise UserError("A list of texts is needed, not a single text: write [text].")
-        examples = []
-        for number, text in enumerate(texts, 1):
-            try:
-                examples.append(self.task.parse(text))
-            except ValueError as error:
-                raise UserError(f"Text number {number} is {str(text)[:60]!r}. {error}") from None
+        examples = inference.parse_texts(texts, self.task.parse)
         return self.task.decode(examples, self.outputs(examples)) if examples else []
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
@@ -330,7 +323,7 @@ def _check_is_trained(folder: str, name: str) -> None:
         return
     found = f"model_dir {folder!r} "
     if not tf.io.gfile.isdir(folder):
-        found += f"does not exist.{released.folders_like(folder)}"
+        found += "does not exist."
     else:
         _, other = model_vocabulary.read_description(folder)
         found += f"holds no fine-tuned model of this kind: it has no {name}"

@@ -21,9 +21,9 @@ def _predictions(probabilities, predictions, guids=None):
     guids = guids or [str(index) for index in range(len(predictions))]
     examples = [InputExample(guid, "a") for guid in guids]
     dtype = np.asarray(predictions).dtype
-    return classifier_predictions.Predictions(
-        examples, np.array(probabilities, np.float32), np.array(predictions, dtype)
-    )
+    found = np.array(predictions, np.float32 if dtype.kind == "f" else np.int32)
+    outputs = {"probabilities": np.array(probabilities, np.float32), "predictions": found}
+    return examples, outputs
 
 
 # --------------------------------------------------------------------------------------- writing
@@ -87,7 +87,7 @@ def _predictions(probabilities, predictions, guids=None):
 def test_predictions_go_to_the_files_that_people_glue_and_clue_expect(
     task, split, predictions, expected
 ):
-    found = classifier_predictions.split_files(_task(task), split, predictions=predictions)
+    found = classifier_predictions.split_files(_task(task), *predictions, split=split)
     assert found == expected
 
 

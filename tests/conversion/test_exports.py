@@ -90,7 +90,8 @@ def difference(folder, other):
     with albert.load(str(folder)) as model, albert.load(str(other)) as exported:
         ours, theirs = outputs_of(model), outputs_of(exported)
     gaps = [0.0]
-    for name in set(ours) & set(theirs):
+    # Beyond the possible answers, which index comes next is chance.
+    for name in {name for name in set(ours) & set(theirs) if not name.endswith("index")}:
         is_possible = np.abs(ours[name]) < 1e20
         assert np.array_equal(is_possible, np.abs(theirs[name]) < 1e20)
         assert ours[name].shape == theirs[name].shape
@@ -295,7 +296,7 @@ def test_a_reader_keeps_its_threshold_and_limits(place, tmp_path):
     rows_of = {"input_ids": [2, 40, 50, 3], "input_mask": [1] * 4, "segment_ids": [0, 1, 1, 1]}
     short = {name: np.array([row], np.int32) for name, row in rows_of.items()}
     found, padded = (
-        program({name: np.pad(value, [(0, 0), (0, more)]) for name, value in short.items()})
+        program.run({name: np.pad(value, [(0, 0), (0, more)]) for name, value in short.items()})
         for more in (0, 8)
     )
     assert found["end_top_index"].max() < 4

@@ -13,30 +13,13 @@ from tests.support import classification_data, pages, released_archives, squad_d
 
 # Small values of flags, which replace the page's or are added.
 SMALL = {
-    "train_vocab": {"vocab_size": 200},
-    "create_pretraining_data": {"max_seq_length": 32, "dupe_factor": 1, "num_processes": 1},
-    "run_pretraining": {
-        "albert_config_file": "tiny.json",
-        "max_seq_length": 32,
-        "train_batch_size": 4,
-        "num_train_steps": 2,
-        "num_warmup_steps": 1,
-        "max_eval_steps": 2,
-        "use_xla": False,
-    },
-    "run_classifier": {
-        "max_seq_length": 32,
-        "train_batch_size": 4,
-        "train_step": 2,
-        "warmup_step": 1,
-        "use_xla": False,
-    },
-    "run_squad_v1": {
-        "max_seq_length": 64,
-        "max_query_length": 20,
-        "train_batch_size": 2,
-        "use_xla": False,
-    },
+    "train_vocab": "--vocab_size=200",
+    "create_pretraining_data": "--max_seq_length=32 --dupe_factor=1 --num_processes=1",
+    "run_pretraining": "--albert_config_file=tiny.json --max_seq_length=32 --train_batch_size=4 "
+    "--num_train_steps=2 --num_warmup_steps=1 --max_eval_steps=2 --nouse_xla",
+    "run_classifier": "--max_seq_length=32 --train_batch_size=4 --train_step=2 --warmup_step=1 "
+    "--nouse_xla",
+    "run_squad_v1": "--max_seq_length=64 --max_query_length=20 --train_batch_size=2 --nouse_xla",
 }
 CHINESE_VOCABULARY = released_archives.FIXTURES / "chinese_vocab.txt"
 STREET = "清晨，小镇的街道上还没有多少行人。面包店的老板已经打开了大门，新鲜面包的香味飘到了路口。"
@@ -96,15 +79,14 @@ def test_pretrainings_commands_lead_from_text_to_a_model_in_use(folder, capsys):
     pages.run(again, SMALL)
 
 
-def follow(page: str, **changes) -> None:
+def follow(page: str, more: str = "") -> None:
     """Does what the page says, from top to bottom."""
     names = {"__name__": page}
     for step in pages.steps(pages.read(page)):
         if isinstance(step, pages.Command) and step.module == "download_data":
             continue  # the data are there
         if isinstance(step, pages.Command):
-            small = {**SMALL.get(step.module, {}), **changes.get(step.module, {})}
-            pages.run(step, {step.module: small})
+            pages.run(step, dict(SMALL, run_classifier=f"{SMALL['run_classifier']} {more}"))
         else:
             exec(compile(step, page, "exec"), names)
 
@@ -124,7 +106,7 @@ def test_a_language_of_ones_own_becomes_a_classifier(folder, capsys):
         (folder / "text" / f"{name}-1.txt").rename(folder / "text" / name / "1.txt")
     (folder / "topics").mkdir()
     classification_data.write_own(folder / "topics")
-    follow("tutorials/own_language", run_classifier={"num_train_epochs": 0.2})
+    follow("tutorials/own_language", "--num_train_epochs=0.2")
     assert "Prediction(label=" in capsys.readouterr().out
 
 

@@ -214,7 +214,6 @@ def test_fill_mask_writes_an_object_for_each_text(archive, tmp_path, capsys):
         (embed, ["--columns=a,b,c"], "--columns"),
         (embed, ["--albert_dir=", "--albert_config_file={0}/albert_config.json"], "--init_checkp"),
         (fill_mask, ["--text=a [MASK]", "--input_file=x"], "--text"),
-        (fill_mask, ["--text=a [MASK]", "--columns=a,b,c"], "--columns"),
     ],
 )
 def test_mistakes_are_named(archive, script, arguments, words):

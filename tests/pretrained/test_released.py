@@ -373,17 +373,6 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
     assert releases.find_release("base_zh").archive == "albert_base_zh.tar.gz"
 
 
-def test_an_archive_of_albert_zh_in_another_layout_is_refused(cached, tmp_path, monkeypatch):
-    monkeypatch.setattr(released, "ALBERT_ZH_URL", cached.url)
-    folder = released_archives.write_model(tmp_path / "google", chinese=True)
-    archive = shutil.make_archive(str(tmp_path / "zh"), "zip", str(folder))
-    with open(archive, "rb") as stream:
-        cached.files["/albert_large_zh.zip"] = stream.read()
-    with pytest.raises(ValueError, match="albert_large_zh.zip .*layout|variable names"):
-        resolved("--albert_dir=albert_zh_large")
-    assert visible(tmp_path / "cache") == []
-
-
 @pytest.mark.slow
 def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
     for script, arguments in (

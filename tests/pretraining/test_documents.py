@@ -261,20 +261,11 @@ def test_parts_of_a_long_document_are_the_same_in_every_range(monkeypatch):
 @pytest.fixture
 def folder(tmp_path):
     """A folder with text and with much that is none."""
-    for name in (
-        "b.txt",
-        "a.jsonl",
-        "deep/er/c.JSON.gz",
-        "deep/d.txt.gz",
-        "wiki_00.gz",
-        "vocab.txt",
-        ".hidden.txt",
-        ".work/x.txt",
-        "notes.md",
-        "model.tar.gz",
-        "records.txt",
-        "0.tf_record",
-    ):
+    names = """
+        b.txt a.jsonl deep/er/c.JSON.gz deep/d.txt.gz wiki_00.gz vocab.txt .hidden.txt .work/x.txt
+        notes.md model.tar.gz records.txt 0.tf_record
+    """
+    for name in names.split():
         write(tmp_path, name, "x\n")
     blocks = record_files.BlockOffsets()
     blocks.add(1)

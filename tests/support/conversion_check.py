@@ -18,7 +18,8 @@ import tensorflow.compat.v1 as tf
 from albert import classifier_utils, fine_tuning_utils, modeling
 from albert.pretrained import warm_start
 from albert.squad import heads as squad_heads
-from tests.support import huggingface_models
+from albert.tagging import run as tagging
+from tests.support import huggingface_models, pretrained_models
 
 Outputs = Dict[str, np.ndarray]
 
@@ -63,46 +64,27 @@ def our_outputs(folder, batch: Batch) -> Outputs:
     """What our model says of a batch.
 
     These are sequence_output [B, S, H], pooled_output [B, H] and, of the heads there are:
-    mlm_logits [B, V] of place 1, sop_logits [B, 2], logits [B, C], start_logits, end_logits [B, S].
+    mlm_logits [B, V] of place 1, sop_logits [B, 2], logits [B, C] or of tags
+    [B, S, C], start_logits, end_logits [B, S].
     """
     config, checkpoint = config_in(folder), warm_start.resolve_checkpoint(str(folder))
     shapes = dict(tf.train.list_variables(checkpoint))
-    builders = [lambda inputs: _pretrained_outputs(config, inputs, shapes)]
+    scopes = {name.rpartition("/")[0] for name in shapes}
+    builders = [lambda inputs: pretrained_models.build(config, *inputs, heads=scopes)]
     if "output_bias" in shapes:
         builders.append(lambda inputs: _class_logits(config, inputs, shapes["output_bias"][0]))
     if "cls/squad/output_bias" in shapes:
         builders.append(lambda inputs: _span_logits(config, inputs))
+    if "tagging/bias" in shapes:
+        builders.append(lambda inputs: _tag_logits(config, inputs, shapes["tagging/bias"][0]))
     result: Outputs = {}
     for build in builders:
         with tf.Graph().as_default(), tf.Session() as session:
             outputs = build(Batch(*(tf.constant(value) for value in batch)))
             warm_start.restore_weights(session, checkpoint)
             result.update(session.run(outputs))
+    result.pop("sop_log_probs", None)
     return result
-
-
-def _pretrained_outputs(config, inputs: Batch, shapes) -> Dict[str, tf.Tensor]:
-    model = modeling.AlbertModel(
-        config,
-        False,
-        inputs.input_ids,
-        input_mask=inputs.input_mask,
-        token_type_ids=inputs.segment_ids,
-        scope="bert",
-    )
-    sequence, pooled = model.get_sequence_output(), model.get_pooled_output()
-    outputs = {"sequence_output": sequence, "pooled_output": pooled}
-    if "cls/seq_relationship/output_bias" in shapes:
-        outputs["sop_logits"] = modeling.sentence_order_logits(config, pooled)
-    if "cls/predictions/output_bias" in shapes:
-        outputs["mlm_logits"] = modeling.masked_lm_logits(
-            config,
-            sequence,
-            model.get_embedding_table(),
-            positions=tf.ones_like(inputs.input_ids[:, :1]),
-            projection=model.get_embedding_projection(),
-        )
-    return outputs
 
 
 def _class_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
@@ -110,6 +92,12 @@ def _class_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
         config, False, *inputs, None, count, False, "", None, is_regression=count == 1
     )
     return {"logits": tf.reshape(logits, [-1, count])}
+
+
+def _tag_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
+    task = tagging.TaggingTask(tagging.TaggerFlags(), None, {"labels": range(count)})
+    outputs = task.head(inputs._asdict(), fine_tuning_utils.Encoder(config, False)).outputs
+    return {"logits": outputs["logits"]}
 
 
 def _span_logits(config, inputs: Batch) -> Dict[str, tf.Tensor]:

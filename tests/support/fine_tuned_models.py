@@ -32,6 +32,16 @@ CONFIG = {
 }
 
 
+def save_random(session: tf.Session, path: Any, seed: int) -> None:
+    """Saves large weights for all variables, so that texts differ in what is said of them."""
+    generator = np.random.RandomState(seed)
+    session.run(tf.global_variables_initializer())
+    for variable in tf.trainable_variables():
+        centre = 1.0 if variable.op.name.endswith("gamma") else 0.0
+        session.run(variable.assign(generator.normal(centre, 0.5, variable.shape.as_list())))
+    tf.train.Saver().save(session, str(path), write_meta_graph=False)
+
+
 def write_classifier(
     folder: Any,
     *,
@@ -57,13 +67,7 @@ def write_classifier(
             model.all_logits(encoder, dict(zip(INPUTS, inputs)), **sizes)
         else:
             build(config, labels, *inputs)
-        # Large weights, so that texts differ in what is said of them.
-        generator = np.random.RandomState(seed)
-        session.run(tf.global_variables_initializer())
-        for variable in tf.trainable_variables():
-            centre = 1.0 if variable.op.name.endswith("gamma") else 0.0
-            session.run(variable.assign(generator.normal(centre, 0.5, variable.shape.as_list())))
-        tf.train.Saver().save(session, str(folder / name), write_meta_graph=False)
+        save_random(session, folder / name, seed)
     (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
     sha256 = files.file_fingerprint(str(VOCABULARY))["sha256"]
     content = {

@@ -89,10 +89,9 @@ def parse(command: Command):
     return flags_lib.parse(importlib.import_module(f"albert.{command.module}").Flags, arguments)
 
 
-def run(command: Command, small: Mapping[str, Mapping[str, object]]) -> None:
+def run(command: Command, small: Mapping[str, str]) -> None:
     """Runs a command in this process; `small` has flags of its module that replace its own."""
-    flags = small.get(command.module, {})
-    arguments = command.arguments + [f"--{flag}={value}" for flag, value in flags.items()]
+    arguments = command.arguments + small.get(command.module, "").split()
     settings = parse(Command(command.module, arguments))
     script = importlib.import_module(f"albert.{command.module}")
     getattr(script, _FUNCTIONS.get(command.module, "main"))(settings)

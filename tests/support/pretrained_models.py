@@ -20,25 +20,26 @@ def config(**changes: Any) -> modeling.AlbertConfig:
     return modeling.AlbertConfig.from_dict(dict(fine_tuned_models.CONFIG, **changes))
 
 
-def build(of_config: modeling.AlbertConfig, ids: tf.Tensor, mask: tf.Tensor, segments: tf.Tensor):
-    """The model with both heads; returns its outputs by name, for masked position 1."""
-    model = modeling.AlbertModel(
-        of_config, False, ids, input_mask=mask, token_type_ids=segments, scope="bert"
-    )
-    words = modeling.masked_lm_logits(
-        of_config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        positions=tf.ones_like(ids[:, :1]),
-        projection=model.get_embedding_projection(),
-    )
-    order = modeling.sentence_order_logits(of_config, model.get_pooled_output())
-    return {
-        "pooled_output": model.get_pooled_output(),
-        "sequence_output": model.get_sequence_output(),
-        "sop_log_probs": tf.nn.log_softmax(order),
-        "mlm_logits": words,
-    }
+HEADS = ("cls/predictions", "cls/seq_relationship")
+
+
+def build(config: modeling.AlbertConfig, *inputs: tf.Tensor, heads=HEADS):
+    """The model on ids, mask and segments; its outputs by name, for masked position 1."""
+    model = modeling.AlbertModel(config, False, *inputs, scope="bert")
+    sequence, pooled = model.get_sequence_output(), model.get_pooled_output()
+    outputs = {"pooled_output": pooled, "sequence_output": sequence}
+    if HEADS[0] in heads:
+        outputs["mlm_logits"] = modeling.masked_lm_logits(
+            config,
+            sequence,
+            model.get_embedding_table(),
+            positions=tf.ones_like(inputs[0][:, :1]),
+            projection=model.get_embedding_projection(),
+        )
+    if HEADS[1] in heads:
+        outputs["sop_logits"] = modeling.sentence_order_logits(config, pooled)
+        outputs["sop_log_probs"] = tf.nn.log_softmax(outputs["sop_logits"])
+    return outputs
 
 
 def write_archive(folder: Any, *, wordpiece: bool = False, seed: int = 0, **changes: Any) -> str:
@@ -48,12 +49,7 @@ def write_archive(folder: Any, *, wordpiece: bool = False, seed: int = 0, **chan
     of_config = config(**changes)
     with tf.Graph().as_default(), tf.Session() as session:
         build(of_config, *[tf.zeros([1, 4], tf.int32)] * 3)
-        generator = np.random.RandomState(seed)
-        session.run(tf.global_variables_initializer())
-        for variable in tf.trainable_variables():
-            centre = 1.0 if variable.op.name.endswith("gamma") else 0.0
-            session.run(variable.assign(generator.normal(centre, 0.5, variable.shape.as_list())))
-        tf.train.Saver().save(session, str(folder / "model.ckpt-best"), write_meta_graph=False)
+        fine_tuned_models.save_random(session, folder / "model.ckpt-best", seed)
     (folder / "albert_config.json").write_text(of_config.to_json_string(), encoding="utf-8")
     if wordpiece:
         shutil.copy(str(WORDPIECES), str(folder / "vocab_chinese.txt"))

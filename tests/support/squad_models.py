@@ -7,7 +7,6 @@ import pathlib
 import shutil
 from typing import Any
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
@@ -38,12 +37,7 @@ def write(folder: Any, *, is_v2: bool = False, **changes: Any) -> str:
     with tf.Graph().as_default(), tf.Session() as session:
         ids = tf.placeholder(tf.int32, [None, None])
         (build_v2 if is_v2 else build)(config, ids, ids, ids)
-        generator = np.random.RandomState(1)
-        session.run(tf.global_variables_initializer())
-        for variable in tf.trainable_variables():
-            shape = variable.shape.as_list()
-            session.run(variable.assign(generator.normal(0.2, 0.4, shape)))
-        tf.train.Saver().save(session, str(folder / "model.ckpt-best"), write_meta_graph=False)
+        fine_tuned_models.save_random(session, folder / "model.ckpt-best", 1)
     (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
     shutil.copy(str(pretrained_models.VOCABULARY), str(folder / "30k-clean.model"))
     return str(folder)
