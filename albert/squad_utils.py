@@ -272,7 +272,7 @@ def _outputs(
 
 
 def _best_answers(
-    result_dict: Mapping[str, Any], all_features: Sequence[Any], all_examples: Any, size: int
+    result_dict: Mapping[str, Any], all_features: Sequence[Any], all_examples: Any, *, size: int
 ) -> List[List[decoding.Answer]]:
     spans = decoding.mean_spans(result_dict[_RUNS])
     return decoding.best_answers(spans, _windows(all_features), all_examples, n_best_size=size)
@@ -319,7 +319,7 @@ def write_predictions_v1(
 ) -> Dict[str, str]:
     """Writes and returns {question's id: best answer}, after `accumulate_predictions_v1`."""
     del all_results, max_answer_length
-    answers = _best_answers(result_dict, all_features, all_examples, n_best_size)
+    answers = _best_answers(result_dict, all_features, all_examples, size=n_best_size)
     predictions = decoding.predictions(answers, all_examples)
     _write(predictions, output_prediction_file, output_nbest_file)
     return predictions.answers
@@ -370,7 +370,7 @@ def write_predictions_v2(
     Above null_score_diff_threshold an answer is left empty (None: never).
     """
     del all_results, max_answer_length
-    answers = _best_answers(result_dict, all_features, all_examples, n_best_size)
+    answers = _best_answers(result_dict, all_features, all_examples, size=n_best_size)
     odds = np.mean(cls_dict[_RUNS], axis=0)
     predictions = decoding.predictions(
         answers, all_examples, odds, threshold=null_score_diff_threshold

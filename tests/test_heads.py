@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils
+from albert import fine_tuning_utils, modeling
 from albert.classification import model
 from albert.race import model as race_model
 from albert.squad import heads
@@ -22,7 +22,7 @@ BEAM = heads.BeamSize(start_n_top=2, end_n_top=3)
 class GivenEncoder:
     """In place of fine_tuning_utils.Encoder; its dropout multiplies by the rate, to be seen."""
 
-    config = None
+    config = modeling.AlbertConfig(50)
 
     def __init__(self, rows, is_training):
         random = np.random.RandomState(7)
@@ -68,7 +68,7 @@ def labels(*values, dtype=np.int32):
 
 
 CLASSIFIER = model.classification_head(3, is_regression=False), labels(2, 0, 1)
-V1, V2 = (heads.v1_head(LENGTH + 2), ANSWERS), (heads.v2_head(BEAM, 0.2), ANSWERS)
+V1, V2 = (heads.v1_head, ANSWERS), (heads.v2_head(BEAM, 0.2), ANSWERS)
 SCORES = labels(2.5, 0.0, 5.0, dtype=np.float32)
 CASES = {
     "classifier": CLASSIFIER,
