@@ -23,7 +23,10 @@ import json
 import logging
 import multiprocessing
 import os
+import sys
 from typing import Any, Callable, Counter, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+
+import numpy as np
 
 from albert.data import batches, record_damage, record_files
 from albert.util import files, parallel, progress
@@ -120,8 +123,9 @@ def fingerprinted_path(path: str, fingerprint: Mapping[str, Any]) -> str:
 
 def digest(examples: Iterable[Any]) -> str:
     """Returns a hash of what records are made from, in order: objects with fields, or values."""
-    contents = (repr(getattr(example, "__dict__", example)) for example in examples)
-    return _digest(content.encode("utf-8", "backslashreplace") for content in contents)
+    with np.printoptions(threshold=sys.maxsize):  # an array is written in full
+        contents = (repr(getattr(example, "__dict__", example)) for example in examples)
+        return _digest(content.encode("utf-8", "backslashreplace") for content in contents)
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:

@@ -39,7 +39,14 @@ from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
-from albert.pretrained.network import SEQUENCES, GraphNetwork, Network, ProgramNetwork, Tensors
+from albert.pretrained.network import (
+    SEQUENCES,
+    GraphNetwork,
+    Network,
+    ProgramNetwork,
+    Tensors,
+    check_finite,
+)
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
 from albert.runtimes import compat, devices
 from albert.util import progress
@@ -100,7 +107,7 @@ def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
     for number, text in enumerate(texts, 1):
         try:
             parsed.append(parse(text))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise UserError(f"Text number {number} is {str(text)[:60]!r}. {error}") from None
     return parsed
 
@@ -271,7 +278,7 @@ class _Pretrained(Model):
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
         """The outputs of the network, [N, ...] each; {} without rows."""
-        return self.network.run(stack(rows)) if rows else {}
+        return check_finite(self.network.run(stack(rows))) if rows else {}
 
     def _build(self, inputs: Tensors) -> Tensors:
         raise NotImplementedError

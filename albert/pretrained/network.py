@@ -84,8 +84,6 @@ class Network:
           batch_size: in place of the network's own.
           on_batch: called after each batch with the number of its examples.
 
-        Raises:
-          UserError: an output is not finite.
         """
         lengths, longest = _lengths(features[MASK]), features[MASK].shape[-1]
         order = np.argsort(-lengths, kind="stable")
@@ -100,7 +98,6 @@ class Network:
                     size = size * longest // length
                 rows = order[start : start + size]
                 parts.append(self._compute(self._batch(features, rows, length)))
-                _check_finite(parts[-1])
                 on_batch(len(rows))
                 start += size
         back = np.argsort(order)
@@ -143,7 +140,8 @@ def joined(parts: Sequence[Arrays], fills: Mapping[str, float] = {}) -> Dict[str
     return found
 
 
-def _check_finite(outputs: Arrays) -> None:
+def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
+    """Returns outputs; raises UserError if one is not finite."""
     for name, value in outputs.items():
         if not np.isfinite(value).all():
             raise UserError(
@@ -151,6 +149,7 @@ def _check_finite(outputs: Arrays) -> None:
                 "above 65,504 are infinite: choose float32 or bfloat16. In these, look at the "
                 "checkpoint."
             )
+    return outputs
 
 
 class ProgramNetwork(Network):
@@ -208,7 +207,8 @@ class GraphNetwork(Network):
             self._inputs = {}
             for feature in spec.features:
                 dtype = tf.int32 if feature.dtype.is_integer else feature.dtype
-                shape = [None] * (1 + len(feature.shape))
+                is_sequence = feature.name in self._sequences
+                shape = [None, *([None] * len(feature.shape) if is_sequence else feature.shape)]
                 self._inputs[feature.name] = tf.placeholder(dtype, shape, feature.name)
             self.outputs = dict(build(self._inputs))
         self._session = tf.Session(graph=self.graph, config=compat.session_config())

@@ -64,8 +64,8 @@ def read(path: str, token_column: int = 0, tag_column: int = -1) -> List[Sentenc
         return [_of_row(files.parse_json(line, at), at) for at, line in lines if line.strip()]
     found: List[List[Sequence[str]]] = [[]]
     for place, line in lines:
-        cells = line.split()
-        if not cells or cells[0] == _BREAK:
+        cells = line.strip().split("\t" if "\t" in line else None)
+        if not any(cells) or cells[0] == _BREAK:
             found.append([])
         elif len(cells) > max(token_column, tag_column):
             found[-1].append((cells[token_column], cells[tag_column]))

@@ -194,7 +194,8 @@ def rank_of(
     value = float(metrics.get(best_metric, "nan"))
     loss = float(metrics.get("loss", metrics.get("eval_loss", "nan")))
     gain = -loss if math.isfinite(loss) else -math.inf
-    return (value if higher_is_better else -value, gain)
+    value = value if higher_is_better else -value
+    return (value if math.isfinite(value) else -math.inf, gain)
 
 
 @dataclasses.dataclass
@@ -445,7 +446,8 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     folder, name = os.path.split(checkpoint)
     step = _step_in(checkpoint)
     for place in (output_dir, folder):
-        results = read_results(place) if place == folder else []
+        ledger = read_document(os.path.join(place, LEDGER_NAME), _LEDGER_TYPES) or {}
+        results = _evaluations(ledger.get("results", []) if place == folder else [])
         known = [result.metrics for result in results if result.step == step]
         alone = read_document(os.path.join(place, f"eval_results.{name}.json")) or {}
         if known or alone.get("identity", ...) == identity_of(checkpoint):

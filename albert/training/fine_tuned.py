@@ -26,7 +26,7 @@ from albert.pretrained import (
     saved_model,
     warm_start,
 )
-from albert.pretrained.network import GraphNetwork, Network, ProgramNetwork
+from albert.pretrained.network import GraphNetwork, Network, ProgramNetwork, check_finite
 from albert.runtimes import compat
 from albert.training import evaluation
 from albert.training.task import Outputs, Task, records_in_memory
@@ -208,7 +208,11 @@ def _as_recorded(
     changes = {name: description[name] for name in names - settings.given}
     if not (settings.spm_model_file or settings.vocab_file):
         changes.update(model_vocabulary.recorded_files(folder, description))
-    changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
+    config_file = os.path.join(folder, CONFIG_NAME)
+    if tf.io.gfile.exists(config_file) or not description.get("hub_module"):
+        changes["albert_config_file"] = config_file
+    else:  # earlier versions left it in the module
+        changes["albert_hub_module_handle"] = description["hub_module"]
     return changes
 
 
@@ -314,7 +318,7 @@ class Model(inference.Model):
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
         """Returns the outputs of the head for examples of the task."""
-        return self.network.run(records_in_memory(self.task, examples))
+        return check_finite(self.network.run(records_in_memory(self.task, examples)))
 
 
 def _check_is_trained(folder: str, name: str) -> None:

@@ -248,7 +248,8 @@ class FineTuning:
             if "per_example_loss" in outputs[split]:
                 loss = np.mean(outputs[split]["per_example_loss"], dtype=np.float64)
                 found.setdefault("eval_loss", float(loss))
-            suffix = split[len("dev") :] if number else ""
+            named = split[len("dev") :] if split.startswith("dev") else f"_{split}"
+            suffix = named if number else ""
             metrics.update({name + suffix: value for name, value in found.items()})
         self._has_news = True
         task = self.task
@@ -292,7 +293,8 @@ class FineTuning:
     def _describe_best(self, summary: evaluation.EvaluationSummary) -> None:
         """Writes what there is to say of the best checkpoint, if this start has measured it."""
         folder, task, step = self.settings.output_dir, self.task, summary.best.step
-        known = self._outputs.get(os.path.join(folder, f"model.ckpt-{step}"))
+        measured = os.path.join(folder, f"model.ckpt-{step}")
+        known = self._outputs.get(measured) or self._outputs.get(summary.best_checkpoint)
         if not known:
             return
         self._outputs = {summary.best_checkpoint: known}
@@ -300,13 +302,13 @@ class FineTuning:
         for name, content in task.details(outputs).items():
             files.atomic_write_json(os.path.join(folder, name), dict(content, step=step))
         predicted, right = (outputs.get(name) for name in ("predictions", "label_ids"))
-        if right is None or not np.issubdtype(right.dtype, np.integer):
+        if not task.labels or predicted is None or right is None or right.ndim != 1:
             return
         if len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
                 "The best checkpoint predicts %s for every example. Try a lower --learning_rate "
                 "than %g, more training steps or a longer warm-up, or another --seed.",
-                *(task.labels[predicted.flat[0]], self.settings.learning_rate),
+                *(task.labels[predicted[0]], self.settings.learning_rate),
             )
 
     def compare(self, metrics: Mapping[str, float], split: str) -> List[published.Comparison]:

@@ -82,7 +82,7 @@ def test_outputs_that_are_not_finite_are_refused():
     made = a_network(overflowing)
     assert made.run(features([64]))["vector"][0, 0] == 64000
     with pytest.raises(ValueError, match="float16"):
-        made.run(features([64], [66]))
+        network.check_finite(made.run(features([64], [66])))
 
 
 def test_what_is_made_of_weights_is_made_once():
