@@ -61,7 +61,7 @@ Text = Union[str, Sequence[str]]
 Texts = List[Tuple[str, ...]]
 Row = Dict[str, List[int]]
 
-_SPEC = FeatureSpec([Feature(name, (1,)) for name in (*SEQUENCES, POSITIONS)])
+_SPEC = FeatureSpec([Feature(name, (-1,)) for name in (*SEQUENCES, POSITIONS)])
 _SPACE = "\u2581"  # in SentencePiece's tokens
 
 

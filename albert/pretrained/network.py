@@ -207,8 +207,9 @@ class GraphNetwork(Network):
             self._inputs = {}
             for feature in spec.features:
                 dtype = tf.int32 if feature.dtype.is_integer else feature.dtype
-                is_sequence = feature.name in self._sequences
-                shape = [None, *([None] * len(feature.shape) if is_sequence else feature.shape)]
+                is_cut = feature.name in self._sequences
+                sizes = [None if is_cut or size < 0 else size for size in feature.shape]
+                shape = [None, *sizes]
                 self._inputs[feature.name] = tf.placeholder(dtype, shape, feature.name)
             self.outputs = dict(build(self._inputs))
         self._session = tf.Session(graph=self.graph, config=compat.session_config())

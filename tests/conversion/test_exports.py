@@ -300,8 +300,10 @@ def test_a_reader_keeps_its_threshold_and_limits(place, tmp_path):
         for more in (0, 8)
     )
     assert found["end_top_index"].max() < 4
-    for name in ("start_top_log_probs", "end_top_log_probs", "cls_logits"):
-        np.testing.assert_allclose(found[name], padded[name], rtol=1e-4)
+    np.testing.assert_allclose(found["cls_logits"], padded["cls_logits"], rtol=1e-4)
+    # Three starts are possible; what follows them is chance.
+    for name, count in (("start_top_log_probs", 3), ("end_top_log_probs", 15)):
+        np.testing.assert_allclose(found[name][:, :count], padded[name][:, :count], rtol=1e-4)
 
 
 def test_what_an_export_cannot_do_is_refused(exported, tmp_path):
