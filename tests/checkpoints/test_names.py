@@ -25,7 +25,7 @@ CONFIG = {
 
 
 PRETRAINING = (checkpoint_names.MASKED_WORDS, checkpoint_names.SENTENCE_ORDER)
-FINE_TUNING = (checkpoint_names.CLASSIFIER, checkpoint_names.SPANS)
+FINE_TUNING = (checkpoint_names.CLASSIFIER, checkpoint_names.SPANS, checkpoint_names.TAGS)
 
 
 def model_shapes(build):
@@ -83,10 +83,10 @@ def test_hugging_faces_table_has_exactly_the_variables_of_our_pretraining_model(
 def test_the_heads_of_fine_tuning_are_in_hugging_faces_table():
     config = config_of()
     parts = checkpoint_names.huggingface(config, 5)
-    classifier = table_shapes(parts, checkpoint_names.SPANS, *PRETRAINING)
+    classifier = table_shapes(parts, *FINE_TUNING[1:], *PRETRAINING)
     assert classifier == classifier_shapes(config, 5)
     spans = model_shapes(lambda *inputs: squad_models.build(config, *inputs))
-    assert table_shapes(parts, checkpoint_names.CLASSIFIER, *PRETRAINING) == spans
+    assert table_shapes(parts, *FINE_TUNING[::2], *PRETRAINING) == spans
 
 
 @pytest.mark.parametrize("ln_type", ["postln", "preln"])
