@@ -14,6 +14,7 @@ stopped goes on with exactly the batches it would have seen.
 Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
 """
 
+import contextlib
 import math
 import operator
 import struct
@@ -709,14 +710,13 @@ def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, 
     with graph.as_default(), record_damage.explained(readings=readings):
         dataset = evaluation_batches([path], spec, batch_size=batch_size, pad_final_batch=False)
         following = tf.data.make_one_shot_iterator(dataset).get_next()
-    with tf.Session(graph=graph) as session:
-        while True:
-            try:
+    # No session is the default one while the caller works with the values.
+    with contextlib.closing(tf.Session(graph=graph)) as session:
+        with contextlib.suppress(tf.errors.OutOfRangeError):
+            while True:
                 with record_damage.explained(readings=readings):
                     values = session.run(following)
-            except tf.errors.OutOfRangeError:
-                return
-            yield values
+                yield values
 
 
 def _in_order(found: Sequence[record_index.FileBlocks], begin: int, end: int) -> tf.data.Dataset:

@@ -75,11 +75,10 @@ def _members(archive: str) -> Iterator[Tuple[str, int, Any]]:
     """Name, size and content of what is no folder; None for what is no regular file."""
     if archive.endswith(".zip"):
         with zipfile.ZipFile(archive) as members:
-            for info in members.infolist():
+            for info in (item for item in members.infolist() if not item.is_dir()):
                 kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
-                is_file = kind in (0, stat.S_IFREG)
-                if not info.is_dir():
-                    yield info.filename, info.file_size, members.open(info) if is_file else None
+                content = members.open(info) if kind in (0, stat.S_IFREG) else None
+                yield info.filename, info.file_size, content
         return
     with gzip.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
         for member in members:

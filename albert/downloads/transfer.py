@@ -118,11 +118,15 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6)
-                if max(stream.tell(), size) > limits.bytes:
-                    raise UserError(
-                        f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb)."
-                    )
-                if time.monotonic() > deadline:
-                    raise requests.Timeout("the time is over (--time_limit_minutes)")
+                _check_limits(shown, max(stream.tell(), size), limits, deadline=deadline)
         if response.raw.length_remaining:
             raise requests.ConnectionError("connection broken")
+
+
+def _check_limits(shown: str, size: int, limits: Limits, *, deadline: float) -> None:
+    import requests
+
+    if size > limits.bytes:
+        raise UserError(f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb).")
+    if time.monotonic() > deadline:
+        raise requests.Timeout("the time is over (--time_limit_minutes)")

@@ -218,7 +218,7 @@ def _softmax_backward(probabilities, upstream):
 
 
 def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
-    """Returns softmax(scores + attention_bias) over the last axis; the attention_bias gets no gradient."""
+    """Returns softmax(scores + attention_bias) over the last axis; the bias gets no gradient."""
 
     @tf.custom_gradient
     def softmax(logits):

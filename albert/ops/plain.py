@@ -75,7 +75,7 @@ def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.
 def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
     """Returns softmax(scores + attention_bias) over the last axis, computed in float32.
 
-    Scores are [B, N, S, S]; the attention_bias is float32 and broadcastable, large negative where a key is
+    Scores are [B, N, S, S]; the bias is float32 and broadcastable, large negative where a key is
     masked.
     """
     return tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32) + attention_bias), scores.dtype)

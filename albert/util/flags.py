@@ -214,9 +214,9 @@ def read(
     try:
         _refuse_two_names({re.sub("^--?|=.*", "", argument) for argument in arguments})
         rest = flag_values(arguments, known_only=takes_rest)[1:]
-        if len(rest) == 1 and positional in flag_values:
-            if flag_values[positional].using_default_value:
-                _set_missing(flag_values, {positional: rest.pop()})
+        is_argument = len(rest) == 1 and positional in flag_values
+        if is_argument and flag_values[positional].using_default_value:
+            _set_missing(flag_values, {positional: rest.pop()})
         for path in reversed(flag_values[CONFIG].value):
             _set_missing(flag_values, config_files.read(path), f"--{CONFIG}={path}, ")
         _set_missing(flag_values, fallback or {})
