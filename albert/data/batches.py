@@ -711,12 +711,12 @@ def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, 
         dataset = evaluation_batches([path], spec, batch_size=batch_size, pad_final_batch=False)
         following = tf.data.make_one_shot_iterator(dataset).get_next()
     # No session is the default one while the caller works with the values.
-    with contextlib.closing(tf.Session(graph=graph)) as session:
-        with contextlib.suppress(tf.errors.OutOfRangeError):
-            while True:
-                with record_damage.explained(readings=readings):
-                    values = session.run(following)
-                yield values
+    session, is_over = tf.Session(graph=graph), contextlib.suppress(tf.errors.OutOfRangeError)
+    with contextlib.closing(session), is_over:
+        while True:
+            with record_damage.explained(readings=readings):
+                values = session.run(following)
+            yield values
 
 
 def _in_order(found: Sequence[record_index.FileBlocks], begin: int, end: int) -> tf.data.Dataset:
