@@ -174,7 +174,7 @@ def probes_of(script):
     return {
         name: known.get(name) or (None, another_value(options))
         for name, options in described.items()
-        if "help" in options and name not in left_out
+        if name not in left_out and not options.get("help", "Ignored").startswith("Ignored")
     }
 
 

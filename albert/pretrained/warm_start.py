@@ -23,7 +23,7 @@ BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 _MODULE_SCOPE = "module/"
 
 # What to do about a checkpoint with variables of another layout, by a pattern in their names.
-_CONVERT = "Convert it: python -m albert.convert_checkpoint --direction={}."
+_CONVERT = "Convert it: python -m albert.convert_checkpoint {}."
 _FOREIGN_LAYOUTS = {
     "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
     r"^bert/encoder/layer_\d+/": "It is one of BERT: take an ALBERT checkpoint.",

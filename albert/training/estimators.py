@@ -108,7 +108,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     It is the one that the file `checkpoint` names, or else the newest, whose values are all finite
     and equal their checksums. Every process of a run finds the same. What was left half-written is
     removed, and the file `checkpoint`, by which TensorFlow finds what to restore, is mended if need
-    be. Checkpoints that are passed over stay where they are.
+    be. Checkpoints that are skipped stay where they are.
 
     Args:
       is_ours: whether this process is the one that writes there, and may mend things.
@@ -133,18 +133,16 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
         if not damage:
             resumed = checkpoint
             break
-        faults.append(
-            f"Checkpoint {checkpoint.path}, step {checkpoint.step}, is of no use ({damage})"
-        )
+        faults.append(f"corrupt checkpoint {checkpoint.path} ({damage})")
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise UserError(
             f"--output_dir={output_dir} has no readable checkpoint, and training from the first "
-            f"step would overwrite what is there. {faults[0]}. Put whole ones there, or choose "
+            f"step would overwrite what is there: {faults[0]}. Put whole ones there, or choose "
             "another --output_dir."
         )
     for fault in faults:
-        goes_on = f"goes on from step {resumed.step}" if resumed else "begins anew"
-        _LOGGER.warning("%s; passed over: training %s.", fault, goes_on)
+        start = f"Resuming from step {resumed.step}" if resumed else "Starting anew"
+        _LOGGER.warning("Skipping %s. %s.", fault, start)
     if is_ours and not (resumed and os.path.basename(resumed.path) == state.name):
         if state.exists and not (resumed and state.name):
             path = os.path.join(output_dir, checkpoint_files.STATE_NAME)

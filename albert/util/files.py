@@ -41,7 +41,8 @@ def naming_path(path: str) -> Iterator[None]:
         yield
     except Exception as error:
         named = str(getattr(error, "filename", None) or path)
-        is_other = os.path.basename(path) not in named  # of the block's own
+        # A file of the block's own is neither `path` nor a folder above it.
+        is_other = os.path.basename(path) not in named and not path.startswith(named)
         if isinstance(error, ValueError) or is_other or not _REFUSALS.search(str(error)):
             raise
         raise UserError(f"'{named}': {getattr(error, 'strerror', None) or error}.") from error

@@ -114,4 +114,4 @@ def test_checkpoints_pass_between_precisions_where_they_can(tmp_path):
         weight = tf.get_variable("bert/weight", [2])
         report = warm_start.warm_start(str(tmp_path / "model.ckpt-1"), [weight])
     state = {entry.name for entry in report.optimizer_state}
-    assert report.left_over == () and {"loss_scale", "loss_scale_good_steps"} <= state
+    assert not report.left_over and {"loss_scale", "loss_scale_good_steps"} <= state
