@@ -42,7 +42,7 @@ def naming_path(path: str) -> Iterator[None]:
     except Exception as error:
         named = str(getattr(error, "filename", None) or path)
         # A file of the block's own is neither `path` nor a folder above it.
-        is_other = os.path.basename(path) not in named and not path.startswith(named)
+        is_other = os.path.basename(path) not in named and not str(path).startswith(named)
         if isinstance(error, ValueError) or is_other or not _REFUSALS.search(str(error)):
             raise
         raise UserError(f"'{named}': {getattr(error, 'strerror', None) or error}.") from error
