@@ -129,7 +129,6 @@ def fine_tuned(script, task, folder, modes, *arguments):
     words += ["--num_tpu_cores=1", *arguments]
     settings = flags_lib.parse(script.Flags, flags_for(folder, *words))
     run = fine_tuning.FineTuning(settings, task)
-    run.task.check_data()
     run.schedule = model_fn.Schedule(10)
     splits = {
         mode: "predict" if mode == PREDICT and "squad" in task.name else "train" for mode in modes

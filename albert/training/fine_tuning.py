@@ -72,6 +72,7 @@ class FineTuning:
       setup: settings, model, vocabulary and task.
       settings, task: those of `setup`.
       published_model: what it is compared with; None if it has another size.
+      schedule: of training, once its data were read.
     """
 
     def __init__(self, settings: FineTuningFlags, task: Type[Task]):
@@ -83,7 +84,7 @@ class FineTuning:
         self.setup = fine_tuned.set_up(settings, task)
         self.settings, self.task = self.setup.settings, self.setup.task
         self.published_model = published_model(settings, self.setup.config)
-        self._schedule = model_fn.ONE_STEP
+        self.schedule = model_fn.ONE_STEP
         self._splits: Dict[str, Split] = {}
         self._outputs: Dict[str, Dict[str, Outputs]] = {}  # of the best checkpoint, by split
         self._best_rank = (-math.inf, -math.inf)
@@ -140,8 +141,8 @@ class FineTuning:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings = self.settings
         examples, records = self.task.features("train")
-        self._schedule = model_fn.training_length(settings, len(examples))
-        last_step = self._schedule.num_train_steps
+        self.schedule = model_fn.training_length(settings, len(examples))
+        last_step = self.schedule.num_train_steps
         summary = estimators.train(
             settings,
             self.model_fn,
@@ -168,7 +169,7 @@ class FineTuning:
             self.settings.replace(init_checkpoint=init_checkpoint),
             self.setup.config,
             self.task.head,
-            schedule=self._schedule,
+            schedule=self.schedule,
             # On a TPU looking up rows is slower than a product.
             use_one_hot_embeddings=self.settings.use_tpu,
         )
@@ -324,7 +325,7 @@ class FineTuning:
         """The last step of training; None where another process trains and its epochs say it."""
         settings = self.settings
         if settings.do_train:
-            return self._schedule.num_train_steps
+            return self.schedule.num_train_steps
         is_known = not settings.num_train_epochs and "train_step" in settings.given
         return settings.train_step if is_known else None
 
