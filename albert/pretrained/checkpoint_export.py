@@ -81,4 +81,7 @@ def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.WarmSta
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             tf.train.Saver(variables).save(session, prefix, write_state=False)
+    meta_graph = tf.MetaGraphDef.FromString(files.read_bytes(f"{prefix}.meta"))
+    content = meta_graph.SerializeToString(deterministic=True)
+    files.atomic_write_bytes(f"{prefix}.meta", content)
     return start
