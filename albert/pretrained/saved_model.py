@@ -144,7 +144,7 @@ def make_portable(folder: str) -> None:
                 node.attr.clear()
             elif f"{node.name}:0" in assets:
                 node.attr["value"].tensor.string_val[:] = [b"SAVEDMODEL-ASSET"]
-            elif any(text.startswith(b"_temp_") for text in node.attr["value"].tensor.string_val):
+            elif node.op == "Const" and b"_temp_" in b"".join(node.attr["value"].tensor.string_val):
                 node.attr["value"].tensor.string_val[:] = [b"_temp/part"]  # was drawn by chance
     with tf.io.gfile.GFile(path, "wb") as stream:
         stream.write(saved_model.SerializeToString(deterministic=True))
