@@ -16,7 +16,7 @@ import itertools
 import logging
 import os
 import time
-from typing import Callable, Mapping, NamedTuple, Optional
+from typing import Callable, Container, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
@@ -136,15 +136,19 @@ def make_portable(folder: str) -> None:
         graph_def, assets = meta_graph.graph_def, hub_module.asset_names(meta_graph)
         functions = (function.node_def for function in graph_def.library.function)
         for node in itertools.chain(graph_def.node, *functions):
-            if node.op == "VarHandleOp" and "debug_name" in node.attr:
-                del node.attr["debug_name"]
-            elif node.op == "DisableCopyOnRead":
-                node.op = "NoOp"
-                del node.input[:]
-                node.attr.clear()
-            elif f"{node.name}:0" in assets:
-                node.attr["value"].tensor.string_val[:] = [b"SAVEDMODEL-ASSET"]
-            elif node.op == "Const" and b"_temp_" in b"".join(node.attr["value"].tensor.string_val):
-                node.attr["value"].tensor.string_val[:] = [b"_temp/part"]  # was drawn by chance
+            _make_node_portable(node, assets)
     with tf.io.gfile.GFile(path, "wb") as stream:
         stream.write(saved_model.SerializeToString(deterministic=True))
+
+
+def _make_node_portable(node: tf.NodeDef, assets: Container[str]) -> None:
+    if node.op == "VarHandleOp" and "debug_name" in node.attr:
+        del node.attr["debug_name"]
+    elif node.op == "DisableCopyOnRead":
+        node.op = "NoOp"
+        del node.input[:]
+        node.attr.clear()
+    elif f"{node.name}:0" in assets:
+        node.attr["value"].tensor.string_val[:] = [b"SAVEDMODEL-ASSET"]
+    elif node.op == "Const" and b"_temp_" in b"".join(node.attr["value"].tensor.string_val):
+        node.attr["value"].tensor.string_val[:] = [b"_temp/part"]  # was drawn by chance
