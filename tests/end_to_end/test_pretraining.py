@@ -125,7 +125,7 @@ def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_
     stopped = folder
     assert process.returncode == 130, said
     assert said.splitlines()[-1] == "Interrupted." and "Traceback" not in said
-    assert "model.ckpt-9 (" in said and "model.ckpt-6 (" in said
+    assert "model.ckpt-9 (" in said and "model.ckpt-6, step 6" in said
     assert not (stopped / "model.ckpt-12_temp").exists()
 
     process = start(data, stopped, program=("-c", ASKED))
