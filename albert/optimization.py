@@ -175,9 +175,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self._prepare()
 
         def update(copy, gradient):
-            with tf.get_default_graph().colocate_with(None, ignore_existing=True):
-                scaled = _scaled(gradient, scale)  # the same bits as without replicas
-            return self._update(scaled, copy, condition)
+            return self._update(_scaled(gradient, scale), copy, condition)
 
         updates: List[tf.Operation] = []
         for gradient, variable in sums:
@@ -342,17 +340,17 @@ def build_train_step(
         tf.get_default_graph()._is_loss_scaled_by_optimizer = True
 
     def update(strategy, values, rows, *rates):
-        # Every replica's rate has to be read before the global step grows.
-        with tf.control_dependencies([*strategy.experimental_local_results(rates[0])]):
-            return _update(
-                rule,
-                list(zip(values, [variable for _, variable in pairs])),
-                rows,
-                strategy=strategy,
-                reduce=_over_shards if use_tpu else _over_replicas,
-                max_grad_norm=settings.max_grad_norm,
-                loss_scale=loss_scale,
-            )
+        return _update(
+            rule,
+            list(zip(values, [variable for _, variable in pairs])),
+            rows,
+            strategy=strategy,
+            # Every replica's rate has to be read before the global step grows.
+            before_count=list(strategy.experimental_local_results(rates[0])),
+            reduce=_over_shards if use_tpu else _over_replicas,
+            max_grad_norm=settings.max_grad_norm,
+            loss_scale=loss_scale,
+        )
 
     values = [value for value, _ in pairs]
     train_op, norm = replicas.merge_call(update, args=(values, rows, learning_rate))
@@ -365,6 +363,7 @@ def _update(
     rows: Dict[int, tf.Tensor],
     *,
     strategy: tf.distribute.Strategy,
+    before_count: List[tf.Tensor],
     reduce: Callable,
     max_grad_norm: float,
     loss_scale: Optional["LossScale"],
@@ -385,8 +384,8 @@ def _update(
         for place, (value, _) in enumerate(sums)
     ]
     # Every copy of a sum has to run, since the devices wait for each other.
-    with tf.control_dependencies([copy for row in rows.values() for copy in first(row)]):
-        norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
+    before_count += [copy for row in rows.values() for copy in first(row)]
+    norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
     is_finite = tf.math.is_finite(norm)
     if can_fail:
         is_right = tf.logical_or(is_finite, loss_scale.value > 1.0) if loss_scale else is_finite
@@ -403,7 +402,7 @@ def _update(
     def add(copy):
         return copy.assign_add(count, read_value=False)
 
-    with tf.control_dependencies(updates):
+    with tf.control_dependencies([*updates, *before_count]):
         return tf.group(*strategy.extended.update(global_step, add, group=False)), norm
 
 
