@@ -64,6 +64,8 @@ def choice_head(dropout_prob: float) -> fine_tuning_utils.Head:
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         found = choose(encoder, features, dropout_prob=dropout_prob)
+        if "label_ids" not in features:  # of an exported model
+            return fine_tuning_utils.HeadOutput(None, found._asdict(), {})
         labels = tf.reshape(features["label_ids"], [-1])
         outputs = dict(found._asdict(), label_ids=labels)
         logged = {"accuracy": tf.equal(found.predictions, labels)}

@@ -119,7 +119,8 @@ class TaggingTask(Task):
 
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
         """Returns tags and entities: first tokens follow each other as the words do."""
-        numbers = iter(outputs["predictions"][outputs["label_ids"] > 0].tolist())
+        found = outputs["predictions"]  # [R, S], or less where all records are short
+        numbers = iter(found[outputs["label_ids"][:, : found.shape[1]] > 0].tolist())
         tags = [[self.labels[next(numbers)] for _ in sentence.words] for sentence in examples]
         return [
             Tagged(*one[:2], some, sentences.entities(one, some))

@@ -317,8 +317,9 @@ class Model(inference.Model):
         return self.task.decode(examples, self.outputs(examples)) if examples else []
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
-        """Returns the outputs of the head for examples of the task."""
-        return check_finite(self.network.run(records_in_memory(self.task, examples)))
+        """Returns the outputs of the head for examples of the task, and what their records hold."""
+        records = records_in_memory(self.task, examples)
+        return check_finite({**records, **self.network.run(records)})
 
 
 def _check_is_trained(folder: str, name: str) -> None:
