@@ -137,14 +137,13 @@ def read_examples(
     for level in levels:
         for path in _find_files(data_dir, split, level):
             for where, passage in _passages(path):
-                found = list(_questions(passage, where, level=level, split=split))
-                for name in {example.example_id for example in found} & set(places):
-                    raise UserError(
-                        f"'{where}', passage '{name}': '{places[name]}' has a passage with the "
-                        "same id."
-                    )
-                places.update({example.example_id: where for example in found})
-                examples += found
+                for example in _questions(passage, where, level=level, split=split):
+                    other = places.setdefault(example.example_id, where)
+                    if other != where:
+                        raise UserError(
+                            f"'{where}' and '{other}' have one id, '{example.example_id}'."
+                        )
+                    examples.append(example)
     if not examples:
         raise UserError(f"There is no question in the {split} data of '{data_dir}'.")
     _LOGGER.info("RACE %s: %d questions on %d passages.", split, len(examples), len(places))

@@ -74,9 +74,7 @@ def place(tmp_path_factory):
     squad_models.write_reader(folder / "reader2", is_v2=True, **about)
     questions = [squad_data.answered(text, CONTEXT, text) for text in ("king", "bird")]
     for name in ("reader", "reader2"):
-        squad_data.write_squad(
-            folder, [squad_data.paragraph(CONTEXT, *questions)], f"{name}.data"
-        )
+        squad_data.write_squad(folder, [squad_data.paragraph(CONTEXT, *questions)], f"{name}.data")
     pretrained_models.write_archive(folder / "encoder")
     (folder / "encoder.data").write_text("\n".join(TEXTS), encoding="utf-8")
     write_race(folder / "race")
@@ -126,7 +124,6 @@ CASES = [
     for name in ASKED
     for format_name in FORMATS
 ]
-
 
 
 @pytest.mark.parametrize("name, format_name", CASES)
