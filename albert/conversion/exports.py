@@ -202,8 +202,8 @@ def export(settings: ModelExportFlags) -> Measured:
         )
     task = _task_class(settings.task) if settings.task else None
     model = predictor.load(place, settings.checkpoint, task=task)
-    is_encoder = isinstance(model, inference.Embedder)
-    subject: Any = (_Encoder if is_encoder else _FineTuned)(model, settings)
+    kind: Any = _Encoder if isinstance(model, inference.Embedder) else _FineTuned
+    subject = kind(model, settings)
     if not subject.examples:
         raise UserError(f"--eval_file={settings.eval_file} holds nothing to compare on.")
     content = _converted(subject, settings)
@@ -292,7 +292,7 @@ def _converted(subject: Any, settings: ModelExportFlags) -> bytes:
 def _to_lite(
     session: tf.Session, inputs: Inputs, outputs: Mapping[str, tf.Tensor], *, is_int8: bool
 ) -> bytes:
-    """TensorFlow Lite; with is_int8 weights are bytes, and activations become bytes as they come."""
+    """TensorFlow Lite; with is_int8 weights are bytes, and activations become so as they come."""
     try:
         return exported.converted(session, inputs, outputs, is_int8=is_int8)
     except Exception as error:  # the converters have classes of their own

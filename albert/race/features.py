@@ -90,9 +90,9 @@ def convert_single_example(
         rest = [0] * (max_seq_length - used)
         segments = [0] * len(begin) + [1] * len(second) + rest
         rows.append((begin + second + rest, [1] * used + rest, segments))
-    sequences = map(list, zip(*rows))
+    ids, masks, segments = map(list, zip(*rows))
     label, name = example.label or 0, example.example_id
-    return InputFeatures(*sequences, label_id=label, example_id=name, is_cut=is_cut)
+    return InputFeatures(ids, masks, segments, label, example_id=name, is_cut=is_cut)
 
 
 def convert_examples(

@@ -159,7 +159,9 @@ class RaceTask(Task):
         """
         choices = self.decode(examples, outputs)
         answers = {item.name: self.labels[one.number] for item, one in zip(examples, choices)}
-        rows = ["\t".join(map(str, np.float32(one.probabilities))) + "\n" for one in choices]
+        rows = [
+            "\t".join(map(str, np.array(one.probabilities, np.float32))) + "\n" for one in choices
+        ]
         results = {"num_questions": len(examples), **self.measure(examples, outputs)}
         _LOGGER.info("Test: %s", evaluation.format_metrics(results))
         return {
