@@ -9,6 +9,7 @@ Dimensions: N examples, B batch, S sequence, H hidden.
 """
 
 import importlib
+import logging
 import os
 import pathlib
 import tempfile
@@ -323,6 +324,7 @@ def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> by
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder, name) for name in ("float32.onnx", "int8.onnx")]
         onnx.save(model, str(paths[0]))
+        logging.disable(logging.WARNING)  # advice on preparing models of other programs
         quantization.quantize_dynamic(
             *paths,
             op_types_to_quantize=["MatMul", "Gemm", "Gather"],
@@ -330,4 +332,5 @@ def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> by
             reduce_range=True,  # processors without VNNI add two products of bytes in 16 bits
             weight_type=quantization.QuantType.QInt8,
         )
+        logging.disable(logging.NOTSET)
         return paths[1].read_bytes()
