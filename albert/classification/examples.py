@@ -11,6 +11,7 @@ a .csv file quotes are CSV's. Repairs are counted, and errors name file and line
 import collections
 import dataclasses
 import io
+import itertools
 import math
 from typing import (
     Any,
@@ -34,28 +35,36 @@ from albert.util.errors import UserError
 _ODD_SHARE = 0.01  # of the rows; a file with more is probably of another kind
 
 # Usual names of columns and fields, in the order in which they are looked for.
-PAIR_NAMES = (
-    ("text_a", "text_b"),
-    ("sentence1", "sentence2"),
-    ("premise", "hypothesis"),
-    ("premise", "hypo"),
-    ("question1", "question2"),
-    ("question", "sentence"),
-    ("query1", "query2"),
-    ("text1", "text2"),
-    ("#1 String", "#2 String"),
+TEXT_NAMES = ("text_a", "sentence", "text", "review", "content")
+FIRST_NAMES = (
+    "text_a",
+    "sentence1",
+    "premise",
+    "question1",
+    "question",
+    "query1",
+    "text1",
+    "#1 String",
 )
-SINGLE_NAMES = tuple((name, None) for name in ("text_a", "sentence", "text", "review", "content"))
+SECOND_NAMES = (
+    "text_b",
+    "sentence2",
+    "hypothesis",
+    "hypo",
+    "question2",
+    "sentence",
+    "query2",
+    "text2",
+    "#2 String",
+)
 LABEL_NAMES = ("label", "gold_label", "score", "is_duplicate", "Quality")
 GUID_NAMES = ("index", "id", "guid", "idx")
-_HEADER_WORDS = {
-    str(name).lower() for names in (*PAIR_NAMES, *SINGLE_NAMES, LABEL_NAMES) for name in names
-}
+_HEADER_WORDS = {name.lower() for name in (*TEXT_NAMES, *FIRST_NAMES, *SECOND_NAMES, *LABEL_NAMES)}
 
 
 @dataclasses.dataclass(eq=False)
 class InputExample:
-    """A text or a pair of texts; the label is a name, a number (regression) or None (unknown)."""
+    """A text or a pair of texts; the label is a name, a number (regression) or None (test data)."""
 
     guid: str  # the example's name in results
     text_a: str
@@ -83,13 +92,7 @@ class Columns(NamedTuple):
     render: Optional[Callable[[Mapping[str, Any]], List[InputExample]]] = None
 
 
-def usual_columns(is_pair: bool, guid: Column = None) -> Tuple[Columns, ...]:
-    """Returns the columns of the usual names."""
-    names = PAIR_NAMES if is_pair else SINGLE_NAMES
-    return tuple(Columns(text_a, text_b, LABEL_NAMES, guid) for text_a, text_b in names)
-
-
-# The usual names of a split's files without their ending, in the order in which they are looked for.
+# Usual names of a split's files without ending, in the order in which they are looked for.
 # OCNLI's train file has the number of its examples, the largest first; CLUE's test files have the
 # version of the leader board, the newest first.
 _STEMS = {
@@ -119,7 +122,7 @@ class Split(NamedTuple):
 
     @property
     def files(self) -> List[str]:
-        """Returns where the split may be; names of Parquet files of a hub, the last, are patterns."""
+        """Returns where the split may be; the last are patterns, for the Parquet files of a hub."""
         if self.file:
             return [self.file]
         stems = _STEMS.get(self.name, self.name).split()
@@ -154,9 +157,8 @@ class Task(NamedTuple):
     glue_name: str = ""  # of its files in GLUE's zip
     # Measured beside eval_loss; the first chooses the checkpoint, on the first dev split.
     metrics: Tuple[str, ...] = ("eval_accuracy",)
-    label_aliases: Mapping[str, str] = {}  # other spellings -> label
-    dropped_labels: Tuple[str, ...] = ()  # annotators disagreed on these examples
-    # The names of labels that are numbers, in order; (): those that a Parquet file has.
+    label_aliases: Mapping[str, str] = {}  # other spellings -> label; "": drop these examples
+    # The names of labels that are numbers from 0; (): those that a Parquet file has.
     hub_labels: Tuple[str, ...] = ()
     language: str = ""  # in the column "language" of a TSV file with several
     examples_per_row: int = 1  # in the data file; of several, the most probable one is the answer
@@ -233,20 +235,19 @@ class Table(NamedTuple):
     path: str
     files: List[str]  # of Parquet, `path` may be their pattern
     rows: List[Row]
-    blank_rows: int
 
 
 def read_table(path: str) -> Table:
     """Returns the rows of a .csv, .parquet, TSV or JSON-lines file; the path may be a pattern.
 
-    A file with another ending is JSON lines if it begins with "{".
+    JSON lines are a file that begins with "{" and does not end in .tsv.
 
     Raises:
       ValueError: the file is missing or empty, or is not of its kind; the line is named.
     """
     path = str(path)
     parts = (path.endswith(parquet.ENDING) and parquet.parts(path)) or [path]
-    found = [(f"{part}:{line}", row) for part in parts for line, row in _rows(part)]
+    found = ((f"{part}:{line}", row) for part in parts for line, row in _rows(part))
     rows = [
         Row(where, number, values)
         for number, (where, values) in enumerate(found)
@@ -254,7 +255,7 @@ def read_table(path: str) -> Table:
     ]
     if not rows:
         raise UserError(f"'{path}' is empty.")
-    return Table(path, parts, rows, len(found) - len(rows))
+    return Table(path, parts, rows)
 
 
 def _rows(path: str) -> Iterable[Tuple[int, Any]]:
@@ -264,18 +265,14 @@ def _rows(path: str) -> Iterable[Tuple[int, Any]]:
     text = files.read_text(path)
     if path.endswith(csv_rows.ENDING):
         return csv_rows.rows(io.StringIO(text, newline=""), path)
-    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
-    is_json = text.lstrip()[:1] == "{" and not path.endswith(".tsv")
-    parse = _object if is_json else _cells
-    return ((line, parse(text, f"{path}:{line}")) for line, text in enumerate(lines, start=1))
-
-
-def _cells(line: str, where: str) -> List[str]:
-    return line.split("\t")
+    lines = enumerate(text.replace("\r\n", "\n").rstrip("\n").split("\n"), start=1)
+    if text.lstrip()[:1] == "{" and not path.endswith(".tsv"):
+        return ((line, text.strip() and _object(text, f"{path}:{line}")) for line, text in lines)
+    return ((line, text.split("\t")) for line, text in lines)
 
 
 def _object(line: str, where: str) -> Any:
-    value = line.strip() and files.parse_json(line, where)
+    value = files.parse_json(line, where)
     files.check_types(value, dict, where)
     return value
 
@@ -297,11 +294,11 @@ def find_columns(
     if is_cells:
         there.update((number, number % count) for number in range(-count, count))
     for columns in candidates:
-        places = [_place(column, there) for column in columns[:4]]
+        places: List[Any] = [_place(column, there) for column in columns[:4]]
         needed = zip(columns[: 2 + needs_labels], places)
         if all(column is None or place is not None for column, place in needed):
             header = is_cells and _has_header(columns, places, first, task=task)
-            return Columns(*places, header, columns.render)
+            return Columns(*[*places, header, columns.render])
     wanted = [str(column) for column in candidates[0][: 2 + needs_labels] if column is not None]
     raise UserError(
         f"'{table.path}' has no columns {', '.join(wanted)}; its first row is "
@@ -323,7 +320,7 @@ def _has_header(
         return True
     if columns.header is not None:
         return columns.header
-    is_labelled = parse_label(cells[2], task) is not None
+    is_labelled = parse_label(cells[2], label_spellings(task)) is not None
     return not is_labelled and any(cell.lower() in _HEADER_WORDS for cell in cells)
 
 
@@ -344,29 +341,28 @@ def read_file(task: Task, path: str, split: Split) -> TaskData:
         kept = [row for row in rows if row.values[place : place + 1] == [task.language]]
         table = table._replace(rows=[first, *kept])
     columns = find_columns(table, task.columns, task, needs_labels=split.needs_labels)
-    if task.glue_name and not split.needs_labels:  # -1 on the hubs, but of MRPC the true ones
-        columns = columns._replace(label=None)
     return read_rows(table, columns, task, split=split)
 
 
 def read_rows(table: Table, columns: Columns, task: Task, *, split: Split) -> TaskData:
     """Reads the examples in a table's columns, which are those of `find_columns`."""
-    notes = collections.Counter({"blank line": table.blank_rows})
-    first, rows = table.rows[0].values, table.rows
+    notes: Counter[str] = collections.Counter()
+    first = table.rows[0].values
+    rows: Iterable[Row] = table.rows
     names: List[Any] = [place for place in columns[:2] if place is not None and not columns.render]
     if isinstance(first, list):
         names = [first[place] for place in names if columns.header]
         rows = _whole_rows(table, columns, split, notes=notes)
-    label_names = _label_names(columns, table, task)
+    spellings = label_spellings(task, _number_names(columns, table, task))
     examples = []
     for row in rows:
         found = _examples_of(row, columns)
         for part, example in enumerate(found):
-            text = _label_text(example.label, label_names, task)
-            if text in task.dropped_labels and split.needs_labels:
+            text = example.label
+            example.label = parse_label(text, spellings) if split.needs_labels else None
+            if example.label == "":
                 notes[f"example dropped: its label is {text!r}"] += 1
                 continue
-            example.label = parse_label(text, task)
             if example.label is None and split.needs_labels:
                 wanted = wording.listed(task.labels or ["a number"], 12)
                 raise UserError(f"{row.where}: the label is {text!r}. It must be one of: {wanted}.")
@@ -381,7 +377,9 @@ def read_rows(table: Table, columns: Columns, task: Task, *, split: Split) -> Ta
     return TaskData(examples, table.files, counts, tuple(names))
 
 
-def _whole_rows(table: Table, columns: Columns, split: Split, *, notes: Counter[str]) -> List[Row]:
+def _whole_rows(
+    table: Table, columns: Columns, split: Split, *, notes: Counter[str]
+) -> Iterable[Row]:
     """The rows after the header as {number of a cell: text}, without those that are cut short."""
     first, rows = table.rows[0].values, table.rows[columns.header :]
     if not (columns.header or split.needs_labels):
@@ -399,7 +397,7 @@ def _whole_rows(table: Table, columns: Columns, split: Split, *, notes: Counter[
         what = "row with too few columns, skipped, or too many, kept"
         notes[f"{what} (the first: {odd[0].where})"] = len(odd)
     whole = (row for row in rows if len(row.values) >= needed)
-    return [row._replace(values=dict(enumerate(row.values))) for row in whole]
+    return (row._replace(values=dict(enumerate(row.values))) for row in whole)
 
 
 def _examples_of(row: Row, columns: Columns) -> List[InputExample]:
@@ -413,7 +411,7 @@ def _examples_of(row: Row, columns: Columns) -> List[InputExample]:
         return [InputExample(values.get(guid), text_of(values[text_a]), second, values.get(label))]
     except (LookupError, TypeError, ValueError) as error:
         problem = f"no field {error}" if isinstance(error, KeyError) else error
-        raise UserError(f"{row.where}: {problem}. Its fields: {', '.join(values)}.") from None
+        raise UserError(f"{row.where}: {problem}.") from None
 
 
 def text_of(value: Any) -> str:
@@ -428,32 +426,30 @@ def text_of(value: Any) -> str:
 # ---------------------------------------------------------------------------------------- labels
 
 
-def _label_names(columns: Columns, table: Table, task: Task) -> Sequence[str]:
-    """The names of labels that are numbers; () where the task's own labels are these numbers."""
+def _number_names(columns: Columns, table: Table, task: Task) -> Sequence[str]:
+    """The names of labels that are numbers in a table; () where these are the labels."""
     if task.hub_labels or not table.path.endswith(parquet.ENDING):
         return task.hub_labels
     names = parquet.label_names(table.files[0]).get(columns.label, ())
-    return names if task.labels and set(task.labels) <= set(names) else ()
+    return names if set(task.labels) <= set(names) else ()
 
 
-def _label_text(label: Any, names: Sequence[str], task: Task) -> Optional[str]:
-    """A label as TSV files would hold it: JSON has numbers and booleans too."""
-    if isinstance(label, bool):
-        label = str(label).lower()
-    elif isinstance(label, float) and label.is_integer() and str(label) not in task.labels:
-        label = int(label)  # pandas makes 1.0 of 1 where some are missing
-    if isinstance(label, int) and 0 <= label < len(names):
-        return names[label]
-    return label if label is None else str(label).strip()
+def label_spellings(task: Task, number_names: Sequence[str] = ()) -> Dict[str, str]:
+    """Returns {what stands for a label: the label}; "" for examples to drop, {} for regression."""
+    if task.is_regression:
+        return {}
+    spellings = [*zip(task.labels, task.labels), *zip(map(str, itertools.count()), number_names)]
+    # pandas makes 1.0 of 1 where some are missing
+    floats = {f"{text}.0": label for text, label in spellings}
+    return {**floats, **dict(spellings), **task.label_aliases}
 
 
-def parse_label(label: Optional[str], task: Task) -> Union[str, float, None]:
-    """Returns the label's name (regression: its number); None if it is none of them."""
-    if task.labels:
-        name = task.label_aliases.get(label, label)
-        return name if name in task.labels else None
+def parse_label(value: Any, spellings: Mapping[str, str]) -> Union[str, float, None]:
+    """Returns the label (regression: its number) for text or a JSON value; None if it is none."""
+    text = str(value).lower() if isinstance(value, bool) else str(value).strip()
+    if spellings:
+        return None if value is None else spellings.get(text)
     try:
-        number = float(label)
-    except (TypeError, ValueError):
+        return float(text) if math.isfinite(float(text)) else None
+    except ValueError:
         return None
-    return number if math.isfinite(number) else None

@@ -18,7 +18,10 @@ import numpy as np
 
 from albert.classification import examples as labelled_examples
 from albert.classification.examples import (
+    FIRST_NAMES,
     GUID_NAMES,
+    SECOND_NAMES,
+    TEXT_NAMES,
     Columns,
     InputExample,
     Split,
@@ -28,7 +31,6 @@ from albert.classification.examples import (
 )
 from albert.classification.task_table import GLUE
 from albert.util import files as file_utils
-from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -127,6 +129,7 @@ def zip_glue_submission(zip_path: str, paths: Iterable[str]) -> List[str]:
 
 # --------------------------------------------------------------------------------- texts to predict
 
+
 def read_predict_file(task: Task, path: str) -> TaskData:
     """Reads texts to predict from a TSV, CSV, JSON-lines or Parquet file; ignores its labels.
 
@@ -148,7 +151,6 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     data = labelled_examples.read_rows(table, columns, task, split=Split("test"))
     for index, example in enumerate(data.examples):
         example.guid = str(index) if columns.guid is None else example.guid
-        example.label = None
     _LOGGER.info("%s; texts from columns %s", data.log_line("predict_file"), columns[:2])
     return data
 
@@ -156,15 +158,16 @@ def read_predict_file(task: Task, path: str) -> TaskData:
 def _text_columns(task: Task, table: Table) -> List[Columns]:
     """Where texts may be: under the task's names, under usual ones, or in all columns there are."""
     first, last = table.rows[0].values, table.rows[-1].values
-    usual = labelled_examples.usual_columns(task.is_pair)
+    texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
     found = [
         columns._replace(label=None, guid=columns.guid or GUID_NAMES, header=None)
-        for columns in (*task.columns, *usual)
-        if isinstance(columns.text_a, str)
+        for columns in (*task.columns, Columns(*texts))
+        if not isinstance(columns.text_a, int)
     ]
     width = 1 + task.is_pair
     # Two columns may be a text and its label.
     if isinstance(first, list) and len(first) == width:
-        if not task.is_pair or labelled_examples.parse_label(last[-1].strip(), task) is None:
+        spellings = labelled_examples.label_spellings(task)
+        if not task.is_pair or labelled_examples.parse_label(last[-1], spellings) is None:
             found.append(Columns(*range(width)))
     return found

@@ -10,14 +10,17 @@ albert_zh's and, where it names none, those of the most similar task.
 from typing import Any, Dict, List, Mapping, Tuple
 
 from albert.classification.examples import (
+    FIRST_NAMES,
     GUID_NAMES,
+    LABEL_NAMES,
+    SECOND_NAMES,
+    TEXT_NAMES,
     Columns,
     InputExample,
     Recipe,
     Split,
     Task,
     text_of,
-    usual_columns,
 )
 from albert.util import wording
 from albert.util.errors import UserError
@@ -59,7 +62,6 @@ def mark_spans(values: Mapping[str, Any]) -> List[InputExample]:
 def pair_choices(values: Mapping[str, Any]) -> List[InputExample]:
     """Returns COPA's two examples of a line: cause and effect in order, label 1 if they belong.
 
-    An answer that is none of the choices becomes the label of both, which is an unknown label.
     Accuracy is of choices, not of questions as on the leader board.
 
     Raises:
@@ -70,12 +72,11 @@ def pair_choices(values: Mapping[str, Any]) -> List[InputExample]:
     if question not in ("cause", "effect"):
         raise UserError(f"question is {question!r}; it must be 'cause' or 'effect'")
     first, second = values.get("choices") or (values["choice0"], values["choice1"])
-    number = None if answer in (None, "") else float(answer)
-    labels = {0: ("1", "0"), 1: ("0", "1")}.get(number, (answer, answer))
-    pairs = [(text_of(choice), premise) for choice in (first, second)]
-    if question == "effect":
-        pairs = [pair[::-1] for pair in pairs]
-    return [InputExample("", *pair, label) for pair, label in zip(pairs, labels)]
+    other = answer if answer in (None, "") else 1 - float(answer)
+    pairs = ((text_of(first), premise, other), (text_of(second), premise, answer))
+    if question == "cause":
+        return [InputExample("", *pair) for pair in pairs]
+    return [InputExample("", cause, choice, label) for choice, cause, label in pairs]
 
 
 # ----------------------------------------------------------------------------------- declarations
@@ -83,16 +84,15 @@ def pair_choices(values: Mapping[str, Any]) -> List[InputExample]:
 _BINARY = ("0", "1")
 _RTE = ("entailment", "not_entailment")
 _NLI = ("contradiction", "entailment", "neutral")
-_NLI_TRAITS: Dict[str, Any] = {
-    "label_aliases": {"contradictory": "contradiction"},
-    "dropped_labels": ("-", "-1"),  # the second on the hubs
-}
+# Annotators disagreed on what has no label; it is -1 on the hubs.
+_NLI_ALIASES = {"contradictory": "contradiction", "-": "", "-1": ""}
 # The order of the labels on the hubs, where it is not that of the task.
 _MNLI_HUB = ("entailment", "neutral", "contradiction")
 _CMNLI_HUB = ("neutral", "entailment", "contradiction")
 
-_SINGLE, _GLUE_SINGLE = usual_columns(False), usual_columns(False, GUID_NAMES)
-_PAIR, _GLUE_PAIR = usual_columns(True), usual_columns(True, GUID_NAMES)
+_PAIR = Columns(FIRST_NAMES, SECOND_NAMES, LABEL_NAMES)
+_TEXT = Columns(TEXT_NAMES, None, LABEL_NAMES)
+_GLUE_TEXT = _TEXT._replace(guid=GUID_NAMES)
 
 
 def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Task:
@@ -100,7 +100,7 @@ def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Ta
     splits = tuple(map(Split, more.pop("splits", ("train", "dev", "test"))))
     usual = {
         "folders": (name, f"{name}_public"),
-        "columns": (*_PAIR, Columns(0, 1, 2)),
+        "columns": (_PAIR, Columns(0, 1, 2)),
         "hub_labels": labels,
     }
     return Task(name, labels=labels, recipe=recipe, splits=splits, **{**usual, **more})
@@ -108,7 +108,8 @@ def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Ta
 
 def _glue(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Task:
     """A task of GLUE, whose files number the examples."""
-    usual = {"folders": (name,), "glue_name": name, "columns": _GLUE_PAIR}
+    columns = (_PAIR._replace(guid=GUID_NAMES),)
+    usual = {"folders": (name,), "glue_name": name, "columns": columns}
     return _task(name.lower(), labels, recipe, **{**usual, **more})
 
 
@@ -123,7 +124,7 @@ _MNLI = _glue(
     Recipe(512, 128, 3e-5, 10000, 1000, 100),
     splits=("train", "dev_matched", "dev_mismatched", "test_matched", "test_mismatched"),
     hub_labels=_MNLI_HUB,
-    **_NLI_TRAITS,
+    label_aliases=_NLI_ALIASES,
 )
 
 GLUE = (
@@ -131,7 +132,7 @@ GLUE = (
         "CoLA",
         _BINARY,
         Recipe(512, 16, 1e-5, 5336, 320, 100),
-        columns=(*_GLUE_SINGLE, Columns(3, None, 1)),
+        columns=(_GLUE_TEXT, Columns(3, None, 1)),
         metrics=("matthew_corr", "eval_accuracy"),
     ),
     _glue(
@@ -139,7 +140,7 @@ GLUE = (
         _BINARY,
         Recipe(512, 32, 1e-5, 20935, 1256, 100),
         folders=("SST-2", "SST2", "SST"),
-        columns=_GLUE_SINGLE,
+        columns=(_GLUE_TEXT,),
     ),
     _glue("MRPC", _BINARY, Recipe(512, 32, 2e-5, 800, 200, 100), metrics=("eval_accuracy", "f1")),
     _glue(
@@ -174,7 +175,7 @@ _XNLI_RECIPE = _epochs(128, 64, 3e-5, epochs=2)
 CHINESE = (
     _LCQMC,
     _LCQMC._replace(name="lcqmc_pair", folders=("LCQMC", "lcqmc_pair")),
-    _task("sentence_pair", _BINARY, _LCQMC.recipe, columns=(*_PAIR, Columns(1, 2, 0))),
+    _task("sentence_pair", _BINARY, _LCQMC.recipe, columns=(_PAIR, Columns(1, 2, 0))),
     _task(
         "xnli",
         _NLI,
@@ -182,23 +183,23 @@ CHINESE = (
         folders=("xnli", "XNLI-1.0", "XNLI-MT-1.0"),
         hub_labels=_MNLI_HUB,
         language="zh",  # of the fifteen in XNLI 1.0
-        **_NLI_TRAITS,
+        label_aliases=_NLI_ALIASES,
     ),
     _task(
         "tnews",
         tuple(str(number) for number in range(100, 117) if number not in (105, 111)),
         _epochs(128, 16, 2e-5, epochs=3),
-        columns=_SINGLE,
+        columns=(_TEXT,),
     ),
     _task(
         "iflytek",
         tuple(map(str, range(119))),
         _epochs(128, 32, 2e-5, epochs=3),
-        columns=_SINGLE,
+        columns=(_TEXT,),
     ),
     _task("afqmc", _BINARY, _epochs(128, 16, 2e-5, epochs=3)),
     *(
-        _task(name, _NLI, _XNLI_RECIPE, hub_labels=_CMNLI_HUB, **_NLI_TRAITS)
+        _task(name, _NLI, _XNLI_RECIPE, hub_labels=_CMNLI_HUB, label_aliases=_NLI_ALIASES)
         for name in ("cmnli", "ocnli")
     ),
     _task(
@@ -226,7 +227,7 @@ CHINESE = (
         "chnsenticorp",
         _BINARY,
         _epochs(256, 32, 2e-5, epochs=3),
-        columns=(*_SINGLE, Columns(1, None, 0)),
+        columns=(_TEXT, Columns(1, None, 0)),
     ),
 )
 GLUE_TASKS = tuple(task.name for task in GLUE)

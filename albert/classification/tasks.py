@@ -13,7 +13,7 @@ import dataclasses
 import logging
 import os
 import re
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -50,9 +50,9 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
     data_dir = os.path.expanduser(data_dir)
     if not tf.io.gfile.isdir(data_dir):
         raise UserError(f"'{data_dir}' is not a folder. {_advice(task, data_dir)}")
-    found = {name.rstrip("/").lower(): name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)}
-    own = [found[name.lower()] for name in task.folders if name.lower() in found]
-    return [os.path.join(data_dir, name) for name in dict.fromkeys(own)] + [data_dir]
+    there = [name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)]
+    own = [name for folder in task.folders for name in there if name.lower() == folder.lower()]
+    return [os.path.join(data_dir, name) for name in own] + [data_dir]
 
 
 def _advice(task: Task, data_dir: str) -> str:
@@ -80,12 +80,11 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
         `examples.read_file`).
     """
     declared = task.split(split)
-    folders = _folders_to_read(task, data_dir)
-    path = _first_file(folders, [declared])
+    path = _find_file(task, data_dir, declared)
     if not path:
         raise UserError(
-            f"The {declared.name} data was not found: none of {wording.listed(declared.files)} is "
-            f"in {', '.join(map(repr, folders))}. {_advice(task, data_dir)}"
+            f"'{data_dir}' holds no {declared.name} data of {task.name}, such as "
+            f"{wording.listed(declared.files)}. {_advice(task, data_dir)}"
         )
     data = examples.read_file(task, path, declared)
     _LOGGER.info("%s", data.log_line(f"{task.name} {split}"))
@@ -94,18 +93,22 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
 
 def has_split(task: Task, data_dir: str, split: str) -> bool:
     """Returns whether a file for the split exists."""
-    return bool(_first_file(_folders_to_read(task, data_dir), [task.split(split)]))
+    return bool(_find_file(task, data_dir, task.split(split)))
 
 
-def _folders_to_read(task: Task, data_dir: str) -> List[str]:
-    """The task's own folders, or `data_dir` if they have no data: it may hold another task's."""
+def _find_file(task: Task, data_dir: str, split: Split) -> str:
+    """The file of a split, a pattern of Parquet files, or "" if there is none.
+
+    It is in the task's own folders, or in `data_dir` if they have no data of the task.
+    """
     *own, parent = task_folders(task, data_dir)
-    return own if _first_file(own, task.splits) else [parent]
+    files_there = {one.name: _first_file(own, one.files) for one in task.splits}
+    if any(files_there.values()):
+        return files_there[split.name]
+    return _first_file([parent], split.files)
 
 
-def _first_file(folders: Sequence[str], splits: Iterable[Split]) -> str:
-    """The first file of the splits that exists, or the pattern of a Parquet file's parts; or ""."""
-    names = [name for split in splits for name in split.files]
+def _first_file(folders: Sequence[str], names: Sequence[str]) -> str:
     for path in (os.path.join(folder, name) for folder in folders for name in names):
         if parquet.find(path) if "*" in path else tf.io.gfile.exists(path):
             return path
@@ -159,14 +162,10 @@ def _custom_task(given: Dict[str, Any]) -> Task:
     flags = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in given}
     settings = make(_CustomTask, **{flags[name]: value for name, value in given.items()})
     if settings.text_a_column is None:
-        raise UserError(
-            "A custom task needs text_a: the column (a number from 0, or its name in the header "
-            "row) or JSON field that holds the text."
-        )
+        raise UserError("A custom task needs text_a: the text's column, a number from 0 or a name.")
     if not re.fullmatch(r"[\w-][\w.-]*", settings.name):
         raise UserError(
-            f"name is {settings.name!r}; it names a folder and files. Use letters, digits, '-', "
-            "'_', and after the first character '.'."
+            f"name is {settings.name!r}. Use letters, digits, '-', '_' and, not at the start, '.'."
         )
     is_regression = labels == ["regression"]
     if len(set(labels)) < max(2, len(labels)) and not is_regression:
@@ -181,33 +180,31 @@ def _custom_task(given: Dict[str, Any]) -> Task:
         raise UserError(
             f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(known)}."
         )
-    columns = Columns(
-        _column(settings.text_a_column),
-        _column(settings.text_b_column),
-        _column(settings.label_column or "label"),
-        _column(settings.guid_column),
-        header=settings.header,
-    )
-    named = (settings.train_file, settings.dev_file, settings.test_file)
+    columns: List[Any] = [
+        int(column) if re.fullmatch(r"-?\d+", column or "") else column
+        for column in (
+            settings.text_a_column,
+            settings.text_b_column,
+            settings.label_column or "label",
+            settings.guid_column,
+        )
+    ]
     return Task(
         settings.name,
         folders=(settings.name,),
-        splits=tuple(Split(*item) for item in zip(("train", "dev", "test"), named)),
+        splits=tuple(
+            Split(role, getattr(settings, f"{role}_file") or "")
+            for role in ("train", "dev", "test")
+        ),
         labels=() if is_regression else tuple(labels),
-        columns=(columns,),
+        columns=(Columns(*[*columns, settings.header]),),
         recipe=_CUSTOM_RECIPE,
         metrics=tuple(metrics),
     )
 
 
 def _listed(value: Any) -> List[str]:
-    """A list, or comma-separated text, as a list of texts."""
-    parts = value.split(",") if isinstance(value, str) else list(value or ())
-    # JSON's true and false are labels as they are spelt there.
-    texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in parts]
-    return [text.strip() for text in texts if text.strip()]
-
-
-def _column(place: Optional[str]) -> Union[int, str, None]:
-    """A number where a flag gives one as text."""
-    return int(place) if re.fullmatch(r"\s*-?[0-9]+\s*", place or "") else place
+    """A list, or comma-separated text, as a list of texts; true and false are as JSON has them."""
+    parts = value if isinstance(value, (list, tuple)) else str(value or "").split(",")
+    texts = [str(part).lower() if isinstance(part, bool) else str(part).strip() for part in parts]
+    return list(filter(None, texts))
