@@ -289,15 +289,12 @@ def find_columns(
     Raises ValueError if no candidate fits.
     """
     first = table.rows[0].values
-    is_cells, count = isinstance(first, list), len(first)
-    there = dict(zip(first, range(count) if is_cells else first))
-    if is_cells:
-        there.update((number, number % count) for number in range(-count, count))
+    keys = _keys(first)
     for columns in candidates:
-        places: List[Any] = [_place(column, there) for column in columns[:4]]
+        places: List[Any] = [_place(column, keys) for column in columns[:4]]
         needed = zip(columns[: 2 + needs_labels], places)
         if all(column is None or place is not None for column, place in needed):
-            header = is_cells and _has_header(columns, places, first, task=task)
+            header = isinstance(first, list) and _has_header(columns, places, first, task=task)
             return Columns(*[*places, header, columns.render])
     wanted = [str(column) for column in candidates[0][: 2 + needs_labels] if column is not None]
     raise UserError(
@@ -306,9 +303,18 @@ def find_columns(
     )
 
 
-def _place(column: Column, there: Mapping[Any, Any]) -> Any:
+def _keys(first: Any) -> Dict[Any, Any]:
+    """Returns {name or number of a column: its number, or the name of a field}."""
+    if isinstance(first, dict):
+        return {name: name for name in first}
+    count = len(first)
+    numbers = {number: number % count for number in range(-count, count)}
+    return {**numbers, **dict(zip(first, range(count)))}
+
+
+def _place(column: Column, keys: Mapping[Any, Any]) -> Any:
     names = column if isinstance(column, tuple) else (column,)
-    return next((there[name] for name in names if name in there), None)
+    return next((keys[name] for name in names if name in keys), None)
 
 
 def _has_header(
@@ -335,11 +341,6 @@ def read_file(task: Task, path: str, split: Split) -> TaskData:
         unknown (file and line are named), or there is no example.
     """
     table = read_table(path)
-    first, *rows = table.rows
-    if task.language and "language" in first.values:
-        place = first.values.index("language")
-        kept = [row for row in rows if row.values[place : place + 1] == [task.language]]
-        table = table._replace(rows=[first, *kept])
     columns = find_columns(table, task.columns, task, needs_labels=split.needs_labels)
     return read_rows(table, columns, task, split=split)
 
@@ -354,8 +355,11 @@ def read_rows(table: Table, columns: Columns, task: Task, *, split: Split) -> Ta
         names = [first[place] for place in names if columns.header]
         rows = _whole_rows(table, columns, split, notes=notes)
     spellings = label_spellings(task, _number_names(columns, table, task))
+    language = _keys(first).get("language")
     examples = []
     for row in rows:
+        if task.language and row.values.get(language, task.language) != task.language:
+            continue
         found = _examples_of(row, columns)
         for part, example in enumerate(found):
             text = example.label
@@ -364,8 +368,8 @@ def read_rows(table: Table, columns: Columns, task: Task, *, split: Split) -> Ta
                 notes[f"example dropped: its label is {text!r}"] += 1
                 continue
             if example.label is None and split.needs_labels:
-                wanted = wording.listed(task.labels or ["a number"], 12)
-                raise UserError(f"{row.where}: the label is {text!r}. It must be one of: {wanted}.")
+                wanted = wording.listed(task.labels or ["numbers"], 12)
+                raise UserError(f"{row.where}: the label is {text!r}. Labels: {wanted}.")
             if example.guid in (None, ""):
                 example.guid = f"{split.role}-{row.number * len(found) + part}"
             example.guid = str(example.guid)
