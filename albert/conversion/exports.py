@@ -142,16 +142,7 @@ class _Classifier(_Kind):
     def read(self, path: str, count: int) -> Texts:
         about = self.ours[0].task
         task = self._task(about, path)
-        labels = examples.Labels(task.labels, task.label_aliases, task.dropped_labels)
-        split = task.split("dev")
-        ending = os.path.splitext(path)[1]
-        fitting = [item for item in split.sources if os.path.splitext(item.file)[1] == ending]
-        name = os.path.basename(path)
-        split = split._replace(
-            sources=tuple(item._replace(file=name) for item in fitting or split.sources)
-        )
-        folder = os.path.dirname(path) or "."
-        data = examples.read_split(split, [folder], labels, advice="Check --eval_file.")
+        data = examples.read_file(task, path, task.split("dev"))
         found = data.examples[: count or None]
         numbers = {label: number for number, label in enumerate(about.labels)}
         self._right = np.array([numbers.get(item.label, item.label) for item in found])
