@@ -104,7 +104,7 @@ def find_spans(outputs: Mapping[str, Any], windows: Sequence[Any], limits: Limit
         fits = is_max[np.clip(start, -1, count)] & (start <= end) & (end < count)
         fits &= end < start + limits.max_answer_length
         found.append([np.full([fits.sum()], number), *(part[fits] for part in pairs)])
-    return Spans(*map(np.concatenate, zip(*found)), null_scores)
+    return Spans(*map(np.concatenate, zip(*found)))._replace(null_scores=null_scores)
 
 
 def _best(logits: Any, count: int) -> Sequence[np.ndarray]:
@@ -163,6 +163,7 @@ def best_answers(
             found.setdefault(item.paragraph_text[start : last + 1].strip(), scores)
         if not found:
             found = {"empty": [0.0] * 2} if odds is None else {"": [_NO_SPAN_SCORE] * 2}
+        shares = softmax([sum(scores) for scores in found.values()])
         nbest = [
             {
                 "text": text,
@@ -170,10 +171,10 @@ def best_answers(
                 "start_log_prob": float(scores[0]),
                 "end_log_prob": float(scores[1]),
             }
-            for (text, scores), share in zip(found.items(), softmax([*map(sum, found.values())]))
+            for (text, scores), share in zip(found.items(), shares)
         ]
         texts = [text for text in found if text or odds is None]
-        answers.append(Answer([*texts, ""][0], nbest[0]["probability"], odds, nbest))
+        answers.append(Answer([*texts, ""][0], shares[0], odds, nbest))
     return answers
 
 

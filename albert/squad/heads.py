@@ -107,8 +107,15 @@ def answer_logits(
     if encoder.is_training:
         found = {"start_logits": start_logits, "end_logits": tf.squeeze(end_logits, [1])}
         return {**found, "cls_logits": cls_logits}
-    ends = [tf.reshape(part, [-1, count * beam.end_n_top]) for part in _top(end_logits, beam[1])]
-    return Beams(start_log_probs, starts, *ends, cls_logits)._asdict()
+    end_log_probs, ends = _top(end_logits, beam.end_n_top)  # [B, K, E]
+    flat_ends = [-1, count * beam.end_n_top]
+    return Beams(
+        start_log_probs,
+        starts,
+        tf.reshape(end_log_probs, flat_ends),
+        tf.reshape(ends, flat_ends),
+        cls_logits,
+    )._asdict()
 
 
 def _masked(logits: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:

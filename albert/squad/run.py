@@ -21,7 +21,7 @@ from albert.squad import metrics as squad_metrics
 from albert.squad.examples import SquadExample, read_squad_examples
 from albert.squad.settings import SquadFlags, SquadV1Flags, SquadV2Flags
 from albert.training import fine_tuned
-from albert.training.task import Outputs, Split, Task
+from albert.training.task import Outputs, Task
 from albert.util import files
 from albert.util.errors import UserError
 
@@ -61,12 +61,8 @@ class SquadTask(Task):
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
             if getattr(settings, part) and not getattr(settings, name):
                 raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
-        if settings.max_query_length + 3 >= settings.max_seq_length:
-            raise UserError(
-                f"--max_query_length={settings.max_query_length} leaves no room for the paragraph "
-                f"in --max_seq_length={settings.max_seq_length}: [CLS] question [SEP] paragraph "
-                "[SEP]. Lower the first (24 is enough for most questions) or raise the second."
-            )
+        if settings.do_train and not settings.num_train_epochs > 0:
+            raise UserError(f"--num_train_epochs={settings.num_train_epochs:g} trains nothing.")
         path = settings.train_feature_file
         if path and path == settings.predict_feature_file:
             raise UserError(f"--train_feature_file and --predict_feature_file are both {path}.")
@@ -107,50 +103,21 @@ class SquadTask(Task):
         named = getattr(self.settings, f"{split}_feature_file")
         return (named, True) if named else super().record_file(split)
 
-    def layout(self, is_training: bool) -> squad_features.Layout:
-        """Returns how questions and paragraphs are laid out."""
-        lengths = (getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS))
-        return squad_features.Layout(*lengths, is_training)
-
-    def features(self, split: str) -> Split:
-        """Returns the questions and their windows' records."""
-        examples, is_training = self.examples(split), split == "train"
-        path, is_exact = self.record_file(split)
-        processes = feature_cache.processes_for(None, len(examples))
-        records = feature_cache.build_records(
-            path,
-            fingerprint={
-                **self.layout(is_training)._asdict(),
-                "examples": feature_cache.digest(examples),
-                "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
-            },
-            spec=self.spec(is_training),
-            # Answers need those of prediction, whether or not there are records.
-            items=(lambda: self._make_windows(examples, True, processes))
-            if is_training
-            else self.windows(examples, processes),
-            convert=squad_features.records_of,
-            exact_path=is_exact,
-            num_processes=processes,
-            description=f"{self.name} {split}",
-        )
-        return Split(examples, records)
-
-    def _make_windows(
-        self, examples: Sequence[SquadExample], is_training: bool, processes: int = 1
+    def items(
+        self, examples: Sequence[SquadExample], is_training: bool, num_processes: int = 1
     ) -> List[squad_features.Window]:
-        made = squad_features.make_windows(
-            examples, self.tokenizer, self.layout(is_training), num_processes=processes
-        )
-        return list(made)
-
-    def windows(
-        self, examples: Sequence[SquadExample], processes: int = 1
-    ) -> List[squad_features.Window]:
-        """Returns the windows of examples to predict, which stay until others are asked for."""
+        """Returns the windows of examples; those to predict stay until others are asked for."""
         known, windows = self._windows  # of another thread's call, perhaps
-        if known is not examples:
-            windows = self._make_windows(examples, False, processes)
+        if known is examples:
+            return windows
+        lengths = {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
+        layout = squad_features.Layout(**lengths, is_training=is_training)
+        windows = list(
+            squad_features.make_windows(
+                examples, self.tokenizer, layout, num_processes=num_processes
+            )
+        )
+        if not is_training:
             self._windows = examples, windows
         return windows
 
@@ -166,26 +133,19 @@ class SquadTask(Task):
         return squad_features.feature_spec(self.settings.max_seq_length, is_training)
 
     def encode(
-        self, examples: Sequence[SquadExample], is_training: bool
+        self, items: Sequence[squad_features.Window], is_training: bool
     ) -> feature_cache.Conversion:
-        """Returns the records of the windows of some questions."""
-        windows = self._make_windows(examples, True) if is_training else self.windows(examples)
-        return squad_features.records_of(windows)
+        """Returns the records of windows."""
+        return squad_features.records_of(items)
 
     # ---- answers ----
-
-    def limits(self) -> decoding.Limits:
-        """Returns how many answers are looked at."""
-        known = self.settings.to_dict()
-        return decoding.Limits(
-            **{name: known[name] for name in decoding.Limits._fields if name in known}
-        )
 
     def best_answers(
         self, examples: Sequence[SquadExample], outputs: Outputs
     ) -> List[decoding.Answer]:
         """Returns the most likely span for each question."""
-        windows, limits = self.windows(examples), self.limits()
+        windows, known = self.items(examples, False), self.settings.to_dict()
+        limits = decoding.Limits(*(known.get(name, 0) for name in decoding.Limits._fields))
         spans = decoding.find_spans(outputs, windows, limits)
         return decoding.best_answers(examples, windows, [spans], limits.n_best_size)
 
