@@ -59,9 +59,10 @@ def obtain(
         be fetched, has not the hash that is known, or is of no use; the folder lacks files or parts
         of them; or the disk is full, where what has arrived stays.
     """
-    parent, name = os.path.split(os.path.abspath(folder))
     if "://" in folder:
         raise UserError(f"{folder} must be a folder of this machine. Copy the download from there.")
+    folder = os.path.abspath(folder)
+    parent, name = os.path.split(folder)
     if not os.path.exists(folder):  # what is there is whole, and may be read-only
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
@@ -71,26 +72,21 @@ def obtain(
 
 def _make_folder(folder: str, sources: Sequence[Source], make: Maker, *, limits: Limits) -> None:
     """Fetches the sources, and makes the folder and its record."""
-    parent = os.path.dirname(os.path.abspath(folder))
     with files.naming_path(folder):
-        paths = [_arrived(source, parent, limits) for source in sources]
+        paths = [_arrived(source, os.path.dirname(folder), limits) for source in sources]
     fetched = [path for path in paths if os.path.basename(path).startswith(".")]
     with files.atomic_folder(folder) as new:
         try:
-            origins = []
-            for source, path in zip(sources, paths):
-                content = {"size": os.path.getsize(path), "sha256": files.sha256(path)}
-                origins.append({"url": transfer.without_login(source.url), **content})
-                _check_hash(source, origins[-1])
+            origins = [_origin(source, path) for source, path in zip(sources, paths)]
             make(paths, new)
         except UserError:
             for path in fetched:
                 transfer.discard(path)
             raise
         made = {
-            os.path.relpath(path, new): {"size": os.path.getsize(path)}
-            for path in map(str, sorted(pathlib.Path(new).rglob("*")))
-            if os.path.isfile(path)
+            str(path.relative_to(new)): {"size": path.stat().st_size}
+            for path in sorted(pathlib.Path(new).rglob("*"))
+            if path.is_file()
         }
         record = {"format_version": _RECORD_VERSION, "sources": origins, "files": made}
         # First, because a record without its folder does no harm.
@@ -113,6 +109,14 @@ def _arrived(source: Source, parent: str, limits: Limits) -> str:
     except UserError as error:
         raise type(error)(f"{error} Or bring {url} by hand to {own}.") from error
     return hidden
+
+
+def _origin(source: Source, path: str) -> Dict[str, Any]:
+    """What is recorded of a fetched file; UserError if it is not the one expected."""
+    url = transfer.without_login(source.url)
+    found = {"url": url, "size": os.path.getsize(path), "sha256": files.sha256(path)}
+    _check_hash(source, found)
+    return found
 
 
 def _check_hash(source: Source, found: Dict[str, Any]) -> None:

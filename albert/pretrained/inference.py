@@ -337,11 +337,8 @@ class MaskFiller(_Pretrained):
         rows = [self._masked_row(text) for text in texts]
         found = self._run(rows)
         return [
-            [
-                self._proposals(found["ids"][number, place], found["shares"][number, place])
-                for place in range(len(row[POSITIONS]))
-            ]
-            for number, row in enumerate(rows)
+            [self._proposals(found["ids"][n, p], found["shares"][n, p]) for p in range(len(masks))]
+            for n, masks in enumerate(row[POSITIONS] for row in rows)
         ]
 
     def _build(self, inputs: Tensors) -> Tensors:
@@ -458,15 +455,14 @@ def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
 
     [CLS] is the first position, [SEP] the last one in use and, of pairs, the last of segment 0.
     """
-    used = tf.cast(inputs["input_mask"], tf.float32)
-    segment = tf.cast(inputs["segment_ids"], tf.float32)
-    following = tf.pad(used[:, 1:], [[0, 0], [0, 1]])  # 0 at the last position in use
-    changes = tf.pad(segment[:, 1:], [[0, 0], [0, 1]]) - segment  # 1 where segment 0 ends
-    weights = used * following * (1.0 - tf.maximum(changes, 0.0))
-    weights = tf.concat([tf.zeros_like(weights[:, :1]), weights[:, 1:]], axis=1)
+    shift = [[0, 0], [0, 1]]
+    following = tf.pad(inputs["input_mask"][:, 1:], shift)  # 0 at the last position in use
+    segment = inputs["segment_ids"]
+    changes = tf.pad(segment[:, 1:], shift) - segment  # 1 where segment 0 ends
+    weights = tf.cast(following * (1 - changes), tf.float32)[:, 1:]
     total = tf.maximum(tf.reduce_sum(weights, axis=1, keepdims=True), 1.0)
     # No product of matrices: TensorFlow Lite of 1.15 has none for batches.
-    return tf.reduce_sum(tf.expand_dims(weights, -1) * sequence, axis=1) / total
+    return tf.reduce_sum(tf.expand_dims(weights, -1) * sequence[:, 1:], axis=1) / total
 
 
 def pretraining_outputs(

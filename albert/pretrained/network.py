@@ -29,17 +29,20 @@ Arrays = Mapping[str, np.ndarray]
 Tensors = Mapping[str, tf.Tensor]
 
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
-_CONTROL_FLOW = ("Enter", "Switch", "Merge")  # operations
+# Operations.
+_READ = "ReadVariableOp"
+_OF_VARIABLES = (_READ, "VarHandleOp")
+_VARYING = ("Placeholder", "Enter", "Switch", "Merge")
 
 
 class Network:
     """What runs batches. Calls from several threads take turns.
 
     Attributes:
-      outputs: an object with a `shape` for each output, by name.
+      outputs: their names.
     """
 
-    outputs: Dict[str, Any]
+    outputs: Sequence[str]
 
     def __init__(
         self,
@@ -185,9 +188,10 @@ class GraphNetwork(Network):
                 is_cut = feature.name in self._sequences
                 sizes = [None if is_cut or size < 0 else size for size in feature.shape]
                 self._inputs[feature.name] = tf.placeholder(dtype, [None, *sizes], feature.name)
-            self.outputs = dict(build(self._inputs))
-            _multiply_cubes(self.graph)
+            self._outputs = dict(build(self._inputs))
+            self.outputs = list(self._outputs)
             self._kept = _keep_products(self.graph)
+            _multiply_cubes(self.graph)
         self._session = tf.Session(graph=self.graph, config=compat.session_config())
 
     def load(self, checkpoint: Optional[str]) -> None:
@@ -205,7 +209,7 @@ class GraphNetwork(Network):
 
     def _compute(self, batch: Arrays) -> Dict[str, np.ndarray]:
         feed = {self._inputs[name]: value for name, value in batch.items() if name in self._inputs}
-        return self._session.run(self.outputs, feed)
+        return self._session.run(self._outputs, feed)
 
 
 def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
@@ -213,20 +217,17 @@ def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
 
     Joined and cast weights would otherwise be made in each call.
     """
-    varying, products, kept = set(), set(), {}
+    varying, made, kept = set(), set(), {}
     for op in graph.get_operations():
-        is_read = op.type == "ReadVariableOp"
-        is_stateful = op.op_def.is_stateful and not is_read and op.type != "VarHandleOp"
-        may_vary = is_stateful or op.type in ("Placeholder", *_CONTROL_FLOW) or op.control_inputs
-        if not may_vary and not any(tensor.op in varying for tensor in op.inputs):
-            if any(
-                tensor.op in products or tensor.op.type == "ReadVariableOp" for tensor in op.inputs
-            ):
-                products.add(op)
+        sources = {tensor.op for tensor in op.inputs}
+        is_stateful = op.op_def.is_stateful and op.type not in _OF_VARIABLES
+        if not (is_stateful or op.type in _VARYING or op.control_inputs or sources & varying):
+            if op.type == _READ or sources & made:
+                made.add(op)
             continue
         varying.add(op)
         for number, tensor in enumerate(op.inputs):
-            if tensor.op in products:
+            if tensor.op in made and tensor.op.type != _READ:
                 if tensor.name not in kept:
                     kept[tensor.name] = tf.Variable(
                         tensor, trainable=False, collections=[], use_resource=True
