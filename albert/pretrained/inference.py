@@ -16,8 +16,19 @@ import contextlib
 import itertools
 import logging
 import sys
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional
-from typing import Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -27,8 +38,14 @@ from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
-from albert.pretrained.network import SEQUENCES, GraphNetwork, Network, ProgramNetwork, Tensors
-from albert.pretrained.network import check_finite
+from albert.pretrained.network import (
+    SEQUENCES,
+    GraphNetwork,
+    Network,
+    ProgramNetwork,
+    Tensors,
+    check_finite,
+)
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
 from albert.runtimes import compat, devices
 from albert.util import progress
@@ -226,8 +243,8 @@ class _Pretrained(Model):
             self.network.load(source.checkpoint)
         if self.output not in self.network.outputs:
             raise UserError(
-                f"{source.checkpoint} has no {self.output}; it has {', '.join(self.network.outputs)}."
-                " Take the model that it was exported from."
+                f"{source.checkpoint} has no {self.output}, but {', '.join(self.network.outputs)}. "
+                "Take the model that it was exported from."
             )
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
@@ -258,8 +275,7 @@ class Embedder(_Pretrained):
         *,
         pooling: str = "pooled",
         layer: int = LAST_LAYER,
-        precision_name: str = "float32",
-        batch_size: int = 32,
+        **options: Any,
     ):
         """Loads the model.
 
@@ -268,8 +284,8 @@ class Embedder(_Pretrained):
           pooling: "pooled", what classifiers build on (of the last layer); "mean", over the tokens
             of the text without [CLS] and [SEP]; "first", the vector of [CLS].
           layer: 1 is the first layer and -1 the last.
-          precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
-          batch_size: most texts to run together.
+          **options: precision_name, "float32", or "bfloat16" or "float16" where the device is
+            faster with it; batch_size, the most texts to run together.
 
         Raises:
           UserError: an unknown pooling or layer, or a model that does not fit.
@@ -282,7 +298,7 @@ class Embedder(_Pretrained):
                 "the last layer only. Use mean or first, with a checkpoint."
             )
         self._layer, self.output = layer, f"{pooling}_output"
-        super().__init__(source, precision_name=precision_name, batch_size=batch_size)
+        super().__init__(source, **options)
 
     def embed(self, texts: Sequence[Text]) -> np.ndarray:
         """Returns the vectors, float32 [N, H], in the order of the texts.

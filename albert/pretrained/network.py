@@ -12,7 +12,7 @@ Dimensions: N examples, B batch, S sequence.
 """
 
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -217,23 +217,32 @@ def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
 
     Joined and cast weights would otherwise be made in each call.
     """
-    varying, made, kept = set(), set(), {}
+    varying: Set[tf.Operation] = set()
+    made: Set[tf.Operation] = set()
+    uses: List[Tuple[tf.Operation, tf.Tensor]] = []
     for op in graph.get_operations():
         sources = {tensor.op for tensor in op.inputs}
         is_stateful = op.op_def.is_stateful and op.type not in _OF_VARIABLES
-        if not (is_stateful or op.type in _VARYING or op.control_inputs or sources & varying):
-            if op.type == _READ or sources & made:
-                made.add(op)
-            continue
-        varying.add(op)
-        for number, tensor in enumerate(op.inputs):
-            if tensor.op in made and tensor.op.type != _READ:
-                if tensor.name not in kept:
-                    kept[tensor.name] = tf.Variable(
-                        tensor, trainable=False, collections=[], use_resource=True
-                    )
-                op._update_input(number, kept[tensor.name].read_value())
+        if is_stateful or op.type in _VARYING or op.control_inputs or sources & varying:
+            varying.add(op)
+            products = (item for item in op.inputs if item.op in made and item.op.type != _READ)
+            uses += [(op, tensor) for tensor in products]
+        elif op.type == _READ or sources & made:
+            made.add(op)
+    kept: Dict[str, tf.Variable] = {}
+    for op, tensor in uses:
+        if tensor.name not in kept:
+            kept[tensor.name] = tf.Variable(
+                tensor, trainable=False, collections=[], use_resource=True
+            )
+        _replace_input(op, tensor, kept[tensor.name].read_value())
     return [variable.initializer for variable in kept.values()]
+
+
+def _replace_input(op: tf.Operation, old: tf.Tensor, new: tf.Tensor) -> None:
+    for number, tensor in enumerate(op.inputs):
+        if tensor is old:
+            op._update_input(number, new)
 
 
 def _multiply_cubes(graph: tf.Graph) -> None:
@@ -248,4 +257,4 @@ def _multiply_cubes(graph: tf.Graph) -> None:
             power, (base, _) = op.outputs[0], op.inputs
             consumers, cube = power.consumers(), tf.square(base) * base
             for consumer in consumers:
-                consumer._update_input(list(consumer.inputs).index(power), cube)
+                _replace_input(consumer, power, cube)

@@ -11,9 +11,10 @@ to a folder of ours), with a record of its files: see downloads.cache.
 """
 
 import os
+import pathlib
 import re
 import shutil
-from typing import Dict, Iterable, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -56,8 +57,8 @@ def local_folder(place: str, label: str) -> str:
       label: how messages show where the user named it, such as "--albert_dir=base_v2".
 
     Raises:
-      UserError: there is neither such a folder nor such a name; the model cannot be downloaded, or
-        is no model; or that in the cache has changed.
+      UserError: there is neither such a folder nor such a name; or the model cannot be downloaded,
+        or is no model.
     """
     if tf.io.gfile.isdir(place):
         return place
@@ -97,30 +98,27 @@ def obtain(
     source = cache.Source(f"{base_url}/{release.archive}", sha256)
 
     def make(paths: Sequence[str], new: str) -> None:
+        unpacked = os.path.join(new, ".archive") if release.is_albert_zh else new
+        archives.unpack(paths[0], unpacked)
+        found = find_files(_model_folder(unpacked), label=release.archive)
         if release.is_albert_zh:
-            unpacked = os.path.join(new, ".archive")
-            found = _model_folder(unpacked, archives.unpack(paths[0], unpacked))
             _convert_albert_zh(found, os.path.join(new, release.folder))
             shutil.rmtree(unpacked)
-        else:
-            find_files(_model_folder(new, archives.unpack(paths[0], new)), label=release.archive)
 
-    record = cache.obtain(folder, [source], make, limits=limits)
-    return _model_folder(folder, record["files"])
+    cache.obtain(folder, [source], make, limits=limits)
+    return _model_folder(folder)
 
 
-def _model_folder(folder: str, names: Iterable[str]) -> str:
+def _model_folder(folder: str) -> str:
     """The folder that holds the configuration; the archives have one around everything."""
-    pattern, _ = _NAMES["albert_config_file"]
-    inner = [os.path.dirname(name) for name in names if re.fullmatch(pattern, name.split("/")[-1])]
-    if not inner:
-        raise UserError(f"The archive for {folder} holds no {CONFIG_NAME}.")
-    return os.path.join(folder, min(inner)).rstrip("/")
+    found = sorted(pathlib.Path(folder).rglob("albert_config*.json"))
+    if not found:
+        raise UserError(f"{folder} holds no {CONFIG_NAME}. Remove it to download it again.")
+    return str(found[0].parent)
 
 
-def _convert_albert_zh(source: str, folder: str) -> None:
-    """Writes albert_zh's model in the folder `source` as one of ours."""
-    found = find_files(source, label=source)
+def _convert_albert_zh(found: "ModelFiles", folder: str) -> None:
+    """Writes albert_zh's model as one of ours."""
     config, values, _ = weights.from_albert_zh(
         modeling.AlbertConfig.from_json_file(found.albert_config_file),
         weights.read_checkpoint(found.init_checkpoint),
@@ -148,7 +146,7 @@ class ModelFiles(NamedTuple):
 
 def find_files(
     folder: str,
-    named: ModelFiles = ModelFiles(),
+    named: Optional[ModelFiles] = None,
     *,
     label: str,
     vocabulary: str = "required",
@@ -166,7 +164,7 @@ def find_files(
     Raises:
       UserError: the folder lacks a part, or has several of a kind.
     """
-    found = named
+    found = named or ModelFiles()
     if not found.albert_config_file:
         found = found._replace(**_file_by_name(folder, "albert_config_file", label))
     if not found.init_checkpoint:
@@ -214,7 +212,7 @@ def open_model(
     settings: Settings,
     *,
     label: str,
-    named: ModelFiles = ModelFiles(),
+    named: Optional[ModelFiles] = None,
     vocabulary: str = "required",
 ) -> OpenModel:
     """Returns the files, configuration and vocabulary of the model in a folder.

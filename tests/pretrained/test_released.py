@@ -107,8 +107,7 @@ def test_obtain_downloads_once_and_records_the_files(obtain, server, folder):
     record = json.loads(obtain.record.read_text(encoding="utf-8"))
     (source,) = record["sources"]
     assert source["url"] == server.url + PATH and source["size"] == len(server.files[PATH])
-    names = os.listdir(str(folder))
-    assert sorted(record["files"]) == sorted(f"albert_base/{name}" for name in names)
+    assert sorted(os.listdir(found)) == sorted(os.listdir(str(folder)))
     assert obtain(sha256=source["sha256"].upper()) == found
     with pytest.raises(ValueError, match="0000 .*--sha256"):
         obtain(sha256="0" * 64)
@@ -127,19 +126,13 @@ def test_obtain_names_what_cannot_be_had(obtain, server, tmp_path):
     assert visible(obtain.cache) == [] and visible(tmp_path) == ["cache"]
 
 
-@pytest.mark.parametrize("change", ["changed", "removed", "record", "no record"])
-def test_obtain_refuses_a_folder_that_is_not_as_downloaded(obtain, change):
-    path = os.path.join(obtain(), "model.ckpt-best.data-00000-of-00001")
-    if change == "changed":
-        with open(path, "ab") as stream:
-            stream.write(b"x")
-    elif change == "removed":
-        os.remove(path)
-    elif change == "record":
-        obtain.record.write_text("{", encoding="utf-8")
-    else:
-        obtain.record.unlink()
-    with pytest.raises(ValueError, match=str(obtain.record) if "record" in change else path):
+@pytest.mark.parametrize("content", [None, "{"])
+def test_obtain_refuses_a_folder_without_its_record(obtain, content):
+    obtain()
+    obtain.record.unlink()
+    if content:
+        obtain.record.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=str(obtain.record)):
         obtain()
     shutil.rmtree(str(obtain.cache / "albert_base_v2"))
     assert obtain()
@@ -348,10 +341,6 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
             assert path.read_bytes() == (tmp_path / "ours" / path.name).read_bytes()
     assert cached.ranges == [None] and found.do_lower_case
     assert visible(tmp_path / "cache") == ["albert_zh_base", "albert_zh_base.json"]
-    with open(str(folder / "vocab.txt"), "ab") as stream:
-        stream.write(b"x")
-    with pytest.raises(ValueError, match="albert_zh_base/vocab.txt"):
-        resolved("--albert_dir=albert_zh_base")
     # Google's Chinese model has another name, and is another.
     assert releases.find_release("base_zh").archive == "albert_base_zh.tar.gz"
 
