@@ -26,10 +26,7 @@ from albert.util.errors import UserError
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 # By format; a folder has one of them.
 NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
-HOW_TO_INSTALL = (
-    "needs the packages onnx and onnxruntime, which are not here: pip install 'albert-tf[onnx]', "
-    "or pip install onnx onnxruntime."
-)
+HOW_TO_INSTALL = "needs tf2onnx and onnxruntime, which are not here: pip install 'albert-tf[onnx]'."
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -56,44 +53,6 @@ def max_seq_length(program: str) -> int:
 
 
 # ---- written ----
-
-
-def to_tflite(
-    build: Callable[[Inputs], Mapping[str, tf.Tensor]],
-    load: Callable[[tf.Session], None],
-    *,
-    max_length: int,
-    is_int8: bool,
-) -> bytes:
-    """Returns a model as TensorFlow Lite.
-
-    It reads int32 [B, S] of any batch and length up to max_length; TensorFlow 1.15 can only write
-    [1, max_length]. With is_int8 the weights are bytes with a scale for each output, and
-    activations become bytes as they come.
-
-    Args:
-      build: makes the outputs of the inputs, by name.
-      load: gives the variables of a session their values.
-      max_length: S of the longest sequence.
-      is_int8: whether products are of bytes.
-
-    Raises:
-      UserError: this TensorFlow cannot convert the model.
-    """
-    shape = [1, max_length] if not compat.is_tf2() else [None, None]
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
-        with tf.name_scope("model"):  # the names of the outputs are theirs alone
-            built = build(inputs)
-        outputs = {name: tf.identity(value, name=name) for name, value in built.items()}
-        load(session)
-        try:
-            return converted(session, inputs, outputs, is_int8=is_int8)
-        except Exception as error:  # the converters have classes of their own
-            raise UserError(
-                f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite. Use "
-                f"--format=onnx, or TensorFlow 2.15 or later. ({error})"
-            ) from error
 
 
 def converted(
@@ -166,7 +125,7 @@ def _lite_program(content: bytes) -> Program:
     results = {item["name"].split(":")[0]: item for item in interpreter.get_output_details()}
     # TensorFlow 1.15 does not tell that a size is free; it shows 1.
     first = places["input_ids"]
-    length = int(first.get("shape_signature", first["shape"])[1])
+    length = int(first.get("shape_signature", first["shape"])[-1])
 
     def compute(inputs: Arrays) -> Dict[str, np.ndarray]:
         for name, item in places.items():
@@ -180,9 +139,13 @@ def _lite_program(content: bytes) -> Program:
     def run(inputs: Arrays) -> Dict[str, np.ndarray]:
         if length in (-1, 1):
             return compute(inputs)
-        missing = [(0, 0), (0, length - inputs["input_ids"].shape[1])]
-        rows = zip(*(np.pad(inputs[name], missing)[:, None] for name in places))  # of [1, S]
-        found = [compute(dict(zip(places, row))) for row in rows]
-        return {name: np.concatenate([row[name] for row in found]) for name in results}
+        missing = length - inputs["input_ids"].shape[-1]
+        pads = [(0, 0)] * (inputs["input_ids"].ndim - 1) + [(0, missing)]
+        padded = {name: np.pad(inputs[name], pads) for name in places}
+        rows = [
+            compute({name: value[[row]] for name, value in padded.items()})
+            for row in range(len(padded["input_ids"]))
+        ]
+        return {name: np.concatenate([row[name] for row in rows]) for name in results}
 
     return Program(run, list(results))

@@ -184,17 +184,21 @@ class Setup(NamedTuple):
 def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
     """Finds the model, the vocabulary and the task that flags stand for.
 
-    Without training, a model that no flag names is that of --output_dir; its vocabulary is taken
-    too, and what its description says of flags that are not given.
+    Without training, a model that no flag names is that of --output_dir, or of --checkpoint's
+    folder; its vocabulary is taken too, and what its description says of flags that are not given.
 
     Raises:
       UserError: they are not there, or do not belong together.
     """
-    path, description = os.path.join(settings.output_dir, task.description_name), {}
+    folder, description = settings.output_dir, {}
+    start, name = settings.checkpoint, task.description_name
+    if start and not tf.io.gfile.exists(os.path.join(folder, name)):
+        folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
+    path = os.path.join(folder, name)
     if not settings.do_train and tf.io.gfile.exists(path):
         description = read_description(path)
-        if not any(getattr(settings, name) for name in _MODELS):
-            settings = settings.replace(**_as_recorded(settings, task, description))
+        if not any(getattr(settings, model) for model in _MODELS):
+            settings = settings.replace(**_as_recorded(settings, task, description, folder=folder))
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
@@ -202,10 +206,9 @@ def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
 
 
 def _as_recorded(
-    settings: FineTuningFlags, task: Type[Task], description: Mapping[str, Any]
+    settings: FineTuningFlags, task: Type[Task], description: Mapping[str, Any], *, folder: str
 ) -> Dict[str, Any]:
-    """The settings that a description names, but for flags that are given."""
-    folder = settings.output_dir
+    """The settings that a folder's description names, but for flags that are given."""
     names = {"do_lower_case", "max_seq_length", *task.recorded_flags} & set(description)
     changes = {name: description[name] for name in names - settings.given}
     if not (settings.spm_model_file or settings.vocab_file):
@@ -322,8 +325,9 @@ class Model(inference.Model):
         return self.task.decode(examples, self.outputs(examples)) if examples else []
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
-        """Returns the outputs of the head for examples of the task."""
-        return check_finite(self.network.run(records_in_memory(self.task, examples)))
+        """Returns the outputs of the head for examples of the task, and what their records hold."""
+        records = records_in_memory(self.task, examples)
+        return check_finite({**records, **self.network.run(records)})
 
 
 def _check_is_trained(folder: str, name: str) -> None:
