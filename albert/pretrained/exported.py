@@ -3,7 +3,7 @@
 """Models as files of other runtimes: TensorFlow Lite, and ONNX Runtime.
 
     program = open_program("export/mrpc/model.onnx")
-    program({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
+    program.run({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
 
 Such a file takes the place of the checkpoint in a model's folder.
 
@@ -12,9 +12,8 @@ Dimensions: B batch, S sequence.
 
 import os
 import sys
-import types
 import warnings
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -53,8 +52,7 @@ def max_seq_length(program: str) -> int:
     return files.read_json_object(path, {"max_seq_length": int})["max_seq_length"]
 
 
-# ---------------------------------------------------------------------------------------------
-# Written.
+# ---- written ----
 
 
 def converted(
@@ -69,8 +67,7 @@ def converted(
     return converter.convert()
 
 
-# ---------------------------------------------------------------------------------------------
-# Read.
+# ---- read ----
 
 
 class Program(NamedTuple):
@@ -78,11 +75,11 @@ class Program(NamedTuple):
 
     Attributes:
       run: takes int32 [B, S] by the names of Inputs; returns outputs by name, [B, ...] each.
-      outputs: an object with `shape` for each output, by name; -1 and names are unknown sizes.
+      outputs: their names.
     """
 
     run: Callable[[Arrays], Dict[str, np.ndarray]]
-    outputs: Dict[str, Any]
+    outputs: List[str]
 
 
 def open_program(path: str) -> Program:
@@ -110,7 +107,7 @@ def _onnx_program(content: bytes) -> Program:
     options.log_severity_level = 3
     options.intra_op_num_threads = _processors()
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    outputs = {item.name: item for item in session.get_outputs()}
+    outputs = [item.name for item in session.get_outputs()]
     return Program(lambda inputs: dict(zip(outputs, session.run(None, dict(inputs)))), outputs)
 
 
@@ -139,7 +136,9 @@ def _lite_program(content: bytes) -> Program:
         interpreter.invoke()
         return {name: interpreter.get_tensor(item["index"]) for name, item in results.items()}
 
-    def one_by_one(inputs: Arrays) -> Dict[str, np.ndarray]:
+    def run(inputs: Arrays) -> Dict[str, np.ndarray]:
+        if length in (-1, 1):
+            return compute(inputs)
         missing = length - inputs["input_ids"].shape[-1]
         pads = [(0, 0)] * (inputs["input_ids"].ndim - 1) + [(0, missing)]
         padded = {name: np.pad(inputs[name], pads) for name in places}
@@ -149,5 +148,4 @@ def _lite_program(content: bytes) -> Program:
         ]
         return {name: np.concatenate([row[name] for row in rows]) for name in results}
 
-    shapes = {name: types.SimpleNamespace(shape=item["shape"]) for name, item in results.items()}
-    return Program(compute if length in (-1, 1) else one_by_one, shapes)
+    return Program(run, list(results))

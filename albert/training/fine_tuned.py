@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Typ
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.configs.flags import FineTuningFlags
+from albert.configs.flags import FineTuningFlags, TaskFlags
 from albert.pretrained import (
     exported,
     inference,
@@ -37,6 +37,8 @@ _LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = released.CONFIG_NAME
 _FORMAT_VERSION = 1
+# Flags of every training that matter to a model in memory too.
+_HEARD = {"max_seq_length", "padding", "spm_model_file", "vocab_file", "do_lower_case"}
 _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
 
 
@@ -297,6 +299,9 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
+        unheard = options.keys() & (set(flags.describe(TaskFlags)) - _HEARD)
+        if unheard:
+            raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
         folder = os.path.expanduser(str(folder))
         self.setup = open_folder(task, folder, precision=precision_name, **options)
         self.task = self.setup.task
