@@ -139,9 +139,10 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 
 
 def test_settings_that_the_model_cannot_have_are_refused(model_dir, tmp_path):
-    for options, words in (({"batch_size": 0}, "0"), ({"precision_name": "float8"}, "float8")):
-        with pytest.raises(ValueError, match=words):
-            predictor.Predictor(model_dir, **options)
+    options = {"batch_size": 0, "precision_name": "float8", "do_train": True, "output_dir": "x"}
+    for name, value in options.items():
+        with pytest.raises(ValueError, match=f"{name}|{value}"):
+            albert.load(model_dir, **{name: value})
     models.write_classifier(tmp_path)
     config = dict(models.CONFIG, vocab_size=300)
     (tmp_path / "albert_config.json").write_text(json.dumps(config), encoding="utf-8")

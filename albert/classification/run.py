@@ -103,6 +103,7 @@ class ClassifierTask(Task):
             self.is_pair = description.get("is_pair")
         self.is_regression = not self.labels
         self.columns = tuple(description.get("columns") or ())
+        self.details_name = "" if self.is_regression else CONFUSION_NAME
         self.has_exits = settings.early_exit or bool(description.get("early_exit"))
         self._patience: Optional[model.Patience] = None
         if settings.exit_patience:
@@ -249,15 +250,13 @@ class ClassifierTask(Task):
             found["mean_layers"] = float(np.mean(outputs["layers"]))
         return {**found, **self._exits()}
 
-    def details(self, outputs: Outputs) -> Dict[str, Dict[str, Any]]:
+    def details(self, outputs: Outputs) -> Dict[str, Any]:
         """Returns the confusion matrix; shows a small one."""
-        if self.is_regression:
-            return {}
         matrix = metrics.confusion_matrix(_outcome(outputs), len(self.labels)).tolist()
         if len(self.labels) <= _MOST_LABELS_SHOWN:
             rows = [f"{name}: {row}" for name, row in zip(self.labels, matrix)]
             _LOGGER.info("Labels (rows) and their predictions (columns): %s", "; ".join(rows))
-        return {CONFUSION_NAME: {"labels": list(self.labels), "matrix": matrix}}
+        return {"labels": list(self.labels), "matrix": matrix}
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs

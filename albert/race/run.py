@@ -50,6 +50,7 @@ class RaceTask(Task):
     description_name = "race.json"
     labels = race_examples.LETTERS
     recorded_flags = ("max_qa_length",)
+    measures_test = True
 
     def __init__(
         self,
@@ -159,8 +160,6 @@ class RaceTask(Task):
                 accuracy = metrics.compute([self.best_metric], outcome(chosen))
                 measured[f"{self.best_metric}_{level}"] = accuracy[self.best_metric]
         return measured
-
-    predicted_metrics = measure
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
