@@ -137,6 +137,7 @@ def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content):
         (albert.load, "{model}", {"precision_name": "float8"}, "float8"),
         (albert.load, "{model}", {"learning_rate": 1, "precision": 2}, "learning_rate, precision"),
         (albert.load, "{model}", {"pooling": "mean"}, "pooling"),
+        (albert.load, "{model}", {"do_train": True}, "do_train"),
         (albert.load, "{model}", {"exit_patience": 2}, "early_exit"),
         (albert.load, "{encoder}", {"exit_patience": 2}, "exit_patience"),
     ],

@@ -240,7 +240,10 @@ def holds_checkpoint(folder: str) -> bool:
 def open_folder(task: Type[Task], folder: str, **options: Any) -> Setup:
     """Returns what a training has left in its --output_dir; `options` are flags of the task."""
     _check_is_trained(folder, task.description_name)
-    return set_up(flags.make(task.flags, output_dir=folder, do_train=False, **options), task)
+    fixed = {"output_dir": folder, "do_train": False}
+    for name in fixed.keys() & options.keys():
+        raise UserError(f"{name} is no option of a model in memory. Leave it out.")
+    return set_up(flags.make(task.flags, **fixed, **options), task)
 
 
 def export(setup: Setup, checkpoint: str, export_dir: str, *, threshold: float = math.nan) -> str:
@@ -303,7 +306,7 @@ class Model(inference.Model):
         if unheard:
             raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
         folder = os.path.expanduser(str(folder))
-        self.setup = open_folder(task, folder, precision=precision_name, **options)
+        self.setup = open_folder(task, folder, **{"precision": precision_name, **options})
         self.task = self.setup.task
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
