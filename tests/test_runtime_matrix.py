@@ -110,7 +110,7 @@ def read_tuned(folder, name, is_lite_read):
     lite = None
     if is_lite_read:
         content = (exported / squad_export.TFLITE_NAME).read_bytes()
-        lite = squad_export.run_tflite(content, batch)["start_logits"]
+        lite = squad_runs.run_tflite(content, batch)["start_logits"]
     return {
         "answers": answer_again(folder, name),
         "squad": squad_runs.load_export(str(exported / "squad"))("ids", batch)["start_logits"],

@@ -115,8 +115,14 @@ class Task:
         """Returns the declaration of the records."""
         raise NotImplementedError
 
-    def encode(self, examples: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
-        """Returns the records of some consecutive examples."""
+    def items(
+        self, examples: Sequence[Any], is_training: bool, num_processes: int = 1
+    ) -> Sequence[Any]:
+        """Returns what `encode` takes; a task with several records an example returns its parts."""
+        return examples
+
+    def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
+        """Returns the records of some consecutive items."""
         raise NotImplementedError
 
     def record_file(self, split: str) -> Tuple[str, bool]:
@@ -129,6 +135,7 @@ class Task:
         """Returns a split with its records, which are made if they are not there."""
         examples, is_training = self.examples(split), split == "train"
         path, is_exact = self.record_file(split)
+        processes = feature_cache.processes_for(None, len(examples))
         records = feature_cache.build_records(
             path,
             fingerprint={
@@ -141,9 +148,10 @@ class Task:
                 "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
             },
             spec=self.spec(is_training),
-            items=examples,
+            items=lambda: self.items(examples, is_training, processes),
             convert=lambda some: self.encode(some, is_training),
             exact_path=is_exact,
+            num_processes=processes,
             description=f"{self.name} {split}",
         )
         return Split(examples, records)
@@ -198,7 +206,7 @@ class Task:
 
 def records_in_memory(task: Task, examples: Sequence[Any]) -> Dict[str, np.ndarray]:
     """Returns the records of examples as arrays [R, ...] by name."""
-    records, found = task.encode(examples, False).records, {}
+    records, found = task.encode(task.items(examples, False), False).records, {}
     for feature in task.spec(False).features:
         dtype = np.int32 if feature.dtype.is_integer else np.float32
         values = np.array([record[feature.name] for record in records], dtype)
