@@ -37,8 +37,6 @@ _LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = released.CONFIG_NAME
 _FORMAT_VERSION = 1
-# Flags of every training that matter to a model in memory too.
-_HEARD = {"max_seq_length", "padding", "spm_model_file", "vocab_file", "do_lower_case"}
 _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
 
 
@@ -302,7 +300,7 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
-        unheard = options.keys() & (set(flags.describe(TaskFlags)) - _HEARD)
+        unheard = options.keys() & (set(flags.describe(TaskFlags)) - {"max_seq_length", "padding"})
         if unheard:
             raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
         folder = os.path.expanduser(str(folder))
@@ -311,8 +309,12 @@ class Model(inference.Model):
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
         if program:
-            options = {"precision_name": precision_name, "fills": self.task.fills}
-            self.network = ProgramNetwork(program, batch_size=batch_size, **options)
+            self.network = ProgramNetwork(
+                program,
+                precision_name=precision_name,
+                batch_size=batch_size,
+                fills=self.task.fills,
+            )
             return
         self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
         self.network = self.setup.network(batch_size)
@@ -337,11 +339,8 @@ def _check_is_trained(folder: str, name: str) -> None:
     """Refuses a folder without the file that describes a fine-tuned model."""
     if tf.io.gfile.exists(os.path.join(folder, name)):
         return
-    found = f"model_dir {folder!r} "
-    if not tf.io.gfile.isdir(folder):
-        found += "does not exist."
-    else:
-        _, other = model_vocabulary.read_description(folder)
-        found += f"holds no fine-tuned model of this kind: it has no {name}"
-        found += f", but {other}, which describes another." if other else "."
-    raise UserError(f"{found} Give the --output_dir of a training.")
+    _, other = model_vocabulary.read_description(folder)
+    raise UserError(
+        f"model_dir {folder!r} has no {name}, but {other or 'no description'}. Give the "
+        "--output_dir of a training of this kind."
+    )
