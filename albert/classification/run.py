@@ -245,9 +245,13 @@ class ClassifierTask(Task):
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics."""
         found = metrics.compute(self._measured(), _outcome(outputs))
-        if self._patience:
+        if "layers" in outputs:
             found["mean_layers"] = float(np.mean(outputs["layers"]))
         return {**found, **self._exits()}
+
+    def served(self) -> Dict[str, Any]:
+        """Says that the heads before the last are not exported."""
+        return {"early_exit": False} if self.has_exits else {}
 
     def details(self, outputs: Outputs) -> Dict[str, Dict[str, Any]]:
         """Returns the confusion matrix; shows a small one."""

@@ -116,7 +116,7 @@ def test_only_the_parts_of_one_table_are_read_together(tmp_path, names):
 def test_an_unknown_label_is_named_with_its_part_and_row(tmp_path, label):
     for part, labels in enumerate(([1, 0, 1], [0, label, 1])):
         write(tmp_path / f"train-0000{part}-of-00002.parquet", pairs(labels))
-    with pytest.raises(ValueError, match=f"train-00001-of-00002.parquet:2: .*'{label}'"):
+    with pytest.raises(ValueError, match=f"train-00001-of-00002.parquet:2: .* {label}"):
         read("mrpc", tmp_path)
 
 
@@ -160,7 +160,8 @@ def test_the_folder_of_a_data_set_of_a_hub_is_read_as_it_is(tmp_path):
         for task in (own, tasks.get_task("chnsenticorp")):
             data = read(task, tmp_path, split)
             assert [item.text_a for item in data.examples] == [there, "b"]
-            assert [item.label for item in data.examples] == list(task.labels)
+            labels = [None, None] if split == "test" else list(task.labels)
+            assert [item.label for item in data.examples] == labels
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PAR1" * 9, None])

