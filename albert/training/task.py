@@ -121,7 +121,7 @@ class Task:
         raise NotImplementedError
 
     def items(
-        self, examples: Sequence[Any], is_training: bool, num_processes: int = 1
+        self, examples: Sequence[Any], is_training: bool, *, num_processes: int = 1
     ) -> Sequence[Any]:
         """Returns what `encode` takes; a task with several records an example returns its parts."""
         return examples
@@ -153,7 +153,7 @@ class Task:
                 "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
             },
             spec=self.spec(is_training),
-            items=lambda: self.items(examples, is_training, processes),
+            items=lambda: self.items(examples, is_training, num_processes=processes),
             convert=lambda some: self.encode(some, is_training),
             exact_path=is_exact,
             num_processes=processes,
