@@ -173,6 +173,8 @@ def answer_texts(
                 output.write(f"{line}\n")
             output.flush()
             count += len(texts)
+        if not count:
+            raise UserError(f"--input_file={settings.input_file} has no text.")
     return count
 
 

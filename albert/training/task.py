@@ -139,6 +139,9 @@ class Task:
     def features(self, split: str) -> Split:
         """Returns a split with its records, which are made if they are not there."""
         examples, is_training = self.examples(split), split == "train"
+        if not len(examples):
+            place = getattr(self.settings, "data_dir", None) or self.name
+            raise UserError(f"There is no example in the {split} data of {place}.")
         path, is_exact = self.record_file(split)
         processes = feature_cache.processes_for(None, len(examples))
         records = feature_cache.build_records(
