@@ -20,9 +20,10 @@ from albert.conversion.settings import ModelExportFlags as Flags
 
 def main(settings: Flags):
     """Runs the script."""
+    from albert import predictor
     from albert.conversion import exports
 
-    exports.export(settings)
+    exports.export(settings, predictor.load)
     print(f"Wrote {settings.output_dir}.")
 
 

@@ -9,16 +9,16 @@ Dimensions: N examples, B batch, S sequence, H hidden.
 """
 
 import importlib
+import logging
 import os
 import pathlib
 import tempfile
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import predictor
 from albert.checkpoints import checkpoint_files
 from albert.configs.flags import TaskFlags
 from albert.conversion.settings import ModelExportFlags
@@ -184,8 +184,8 @@ def _lines(path: str) -> List[Any]:
 # ---- export ----
 
 
-def export(settings: ModelExportFlags) -> Measured:
-    """Writes settings.output_dir and returns what was measured of it.
+def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Measured:
+    """Writes settings.output_dir and returns what was measured of it; `load` is predictor.load.
 
     Raises:
       UserError: no model, or none that can be exported; the new folder is there already; the data
@@ -201,7 +201,7 @@ def export(settings: ModelExportFlags) -> Measured:
             f"--model_dir={place} is an exported model. Give the folder of the training."
         )
     task = _task_class(settings.task) if settings.task else None
-    model = predictor.load(place, settings.checkpoint, task=task)
+    model = load(place, settings.checkpoint, task=task)
     kind: Any = _Encoder if isinstance(model, inference.Embedder) else _FineTuned
     subject = kind(model, settings)
     if not subject.examples:
@@ -216,7 +216,7 @@ def export(settings: ModelExportFlags) -> Measured:
         record["max_seq_length"] = subject.max_seq_length
         path = os.path.join(folder, exported.RECORD_NAME)
         files.atomic_write_json(path, record)
-        with predictor.load(folder, task=task) as small:
+        with load(folder, task=task) as small:
             measured = _measure(subject, small, len(content))
         print(measured.table())
         _check_loss(measured, settings, 1 if subject.higher_is_better else -1)
@@ -323,6 +323,7 @@ def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> by
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder, name) for name in ("float32.onnx", "int8.onnx")]
         onnx.save(model, str(paths[0]))
+        logging.disable(logging.WARNING)  # advice on preparing models of other programs
         quantization.quantize_dynamic(
             *paths,
             op_types_to_quantize=["MatMul", "Gemm", "Gather"],
@@ -330,4 +331,5 @@ def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> by
             reduce_range=True,  # processors without VNNI add two products of bytes in 16 bits
             weight_type=quantization.QuantType.QInt8,
         )
+        logging.disable(logging.NOTSET)
         return paths[1].read_bytes()

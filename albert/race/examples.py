@@ -123,6 +123,16 @@ def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[
         yield example
 
 
+def _with_places(
+    data_dir: str, split: str, levels: Sequence[str]
+) -> Iterator[Tuple[str, InputExample]]:
+    for level in levels:
+        for path in _find_files(data_dir, split, level):
+            for where, passage in _passages(path):
+                found = _questions(passage, where, level=level, split=split)
+                yield from ((where, example) for example in found)
+
+
 def read_examples(
     data_dir: str, split: str, *, levels: Sequence[str] = LEVELS
 ) -> List[InputExample]:
@@ -134,16 +144,11 @@ def read_examples(
     """
     examples: List[InputExample] = []
     places: Dict[str, str] = {}  # passage's id -> where it is
-    for level in levels:
-        for path in _find_files(data_dir, split, level):
-            for where, passage in _passages(path):
-                for example in _questions(passage, where, level=level, split=split):
-                    other = places.setdefault(example.example_id, where)
-                    if other != where:
-                        raise UserError(
-                            f"'{where}' and '{other}' have one id, '{example.example_id}'."
-                        )
-                    examples.append(example)
+    for where, example in _with_places(data_dir, split, levels):
+        other = places.setdefault(example.example_id, where)
+        if other != where:
+            raise UserError(f"'{where}' and '{other}' have one id, '{example.example_id}'.")
+        examples.append(example)
     if not examples:
         raise UserError(f"There is no question in the {split} data of '{data_dir}'.")
     _LOGGER.info("RACE %s: %d questions on %d passages.", split, len(examples), len(places))

@@ -45,6 +45,9 @@ class Task:
       recorded_flags: those that the description records, beside max_seq_length. A model that is
         only used takes them from there.
       free_keys: keys of the description that any run may choose anew.
+      details_name: JSON file with the `details` of the best checkpoint, if there are any.
+      measures_test: whether the test data have right answers, which are compared with published
+        results.
       description_defaults: values of the description that earlier versions did not record.
     """
 
@@ -60,6 +63,8 @@ class Task:
     fills: Mapping[str, float] = {}
     recorded_flags: Tuple[str, ...] = ()
     free_keys: Tuple[str, ...] = ()
+    details_name = ""
+    measures_test = False
     description_defaults: Mapping[str, Any] = {}
 
     def __init__(
@@ -179,9 +184,9 @@ class Task:
         """Returns what the measurements depend on beside checkpoint, precision and records."""
         return {}
 
-    def details(self, outputs: Outputs) -> Dict[str, Dict[str, Any]]:
-        """Returns JSON files, by name, on the best checkpoint's outputs for the first split."""
-        return {}
+    def details(self, outputs: Outputs) -> Dict[str, Any]:
+        """Returns the content of `details_name` for outputs on the first split."""
+        raise NotImplementedError
 
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""
@@ -198,10 +203,6 @@ class Task:
 
     def export_more(self, export_dir: str, build: Callable[[Any], Any], checkpoint: str) -> None:
         """Writes what --export_dir gets beside the SavedModel; `build` builds the network."""
-
-    def predicted_metrics(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
-        """Returns the measurements of predictions whose right answers are known; else {}."""
-        return {}
 
 
 def records_in_memory(task: Task, examples: Sequence[Any]) -> Dict[str, np.ndarray]:
