@@ -138,7 +138,8 @@ def create_v2_model(
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     beam = heads.BeamSize(start_n_top, end_n_top)
-    found = heads.answer_logits(encoder, {**features, **inputs}, beam, dropout_prob)
+    inputs = {**features, **inputs}
+    found = heads.answer_logits(encoder, inputs, beam, dropout_prob=dropout_prob)
     for side in ("start", "end") if is_training else ():
         found[f"{side}_log_probs"] = tf.nn.log_softmax(found.pop(f"{side}_logits"))
     return found

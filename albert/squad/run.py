@@ -108,7 +108,7 @@ class SquadTask(Task):
     ) -> List[squad_features.Window]:
         """Returns the windows of examples; those to predict stay until others are asked for."""
         known, windows = self._windows  # of another thread's call, perhaps
-        if known is examples:
+        if known is examples and not is_training:
             return windows
         lengths = {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
         layout = squad_features.Layout(**lengths, is_training=is_training)
