@@ -21,7 +21,6 @@ from albert.squad.run import Reader, SquadV1
 from albert.tagging.run import Tagger, TaggingTask
 from albert.training import fine_tuned
 from albert.training.task import Task
-from albert.util.errors import UserError
 
 __all__ = ["Answerer", "Prediction", "Predictor", "Reader", "Tagger", "load"]
 
@@ -33,7 +32,6 @@ _KINDS: Dict[str, Any] = {
     RaceTask.description_name: Answerer,
     TaggingTask.description_name: Tagger,
 }
-_ENCODER_OPTIONS = ("precision_name", "batch_size", "pooling", "layer")
 AnyModel = Union[fine_tuned.Model, inference.Embedder]
 
 
@@ -69,10 +67,4 @@ def load(
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:
         return _KINDS[name](folder, checkpoint, **options)
-    unheard = sorted(set(options) - set(_ENCODER_OPTIONS))
-    if unheard:
-        raise UserError(
-            f"{', '.join(unheard)}: no effect on an encoder. Its options: "
-            f"{', '.join(_ENCODER_OPTIONS)}."
-        )
     return inference.Embedder(inference.folder_source(folder, checkpoint), **options)

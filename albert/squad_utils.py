@@ -6,7 +6,7 @@ Dimensions: B batch, S max_seq_length, H hidden.
 """
 
 import collections
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -138,7 +138,8 @@ def create_v2_model(
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     beam = heads.BeamSize(start_n_top, end_n_top)
-    found = heads.answer_logits(encoder, {**features, **inputs}, beam, dropout_prob)
+    inputs = {**features, **inputs}
+    found = heads.answer_logits(encoder, inputs, beam, dropout_prob=dropout_prob)
     for side in ("start", "end") if is_training else ():
         found[f"{side}_log_probs"] = tf.nn.log_softmax(found.pop(f"{side}_logits"))
     return found
@@ -266,17 +267,19 @@ def _write(
     result_dict: Mapping[str, Any],
     examples: Sequence[Any],
     features: Sequence[Any],
-    n_best: int,
-    *paths: str,
+    *,
+    n_best_size: int,
+    paths: Sequence[str],
     threshold: Optional[float] = None,
-) -> Tuple[Dict[str, Any], ...]:
+) -> List[Dict[str, Any]]:
     """Writes and returns the contents of decoding.FILE_NAMES."""
-    answers = decoding.best_answers(examples, features, result_dict[_RUNS], n_best)
+    runs = result_dict[_RUNS]
+    answers = decoding.best_answers(examples, features, runs, n_best_size=n_best_size)
     answers = decoding.with_threshold(answers, threshold)
-    contents = decoding.file_contents(examples, answers).values()
+    contents = list(decoding.file_contents(examples, answers).values())
     for path, content in zip(paths, contents):
         files.atomic_write_text(path, decoding.file_text(content))
-    return tuple(contents)
+    return contents
 
 
 # ---- v1 ----
@@ -312,7 +315,8 @@ def write_predictions_v1(
     """Writes and returns {question's id: best answer}, after `accumulate_predictions_v1`."""
     del all_results, max_answer_length
     paths = (output_prediction_file, output_nbest_file)
-    return _write(result_dict, all_examples, all_features, n_best_size, *paths)[0]
+    data = (result_dict, all_examples, all_features)
+    return _write(*data, n_best_size=n_best_size, paths=paths)[0]
 
 
 # ---- v2 ----
@@ -357,10 +361,13 @@ def write_predictions_v2(
     Above null_score_diff_threshold an answer is left empty (None: never).
     """
     del cls_dict, all_results, max_answer_length
-    paths = (output_prediction_file, output_nbest_file, output_null_log_odds_file)
-    data = (all_examples, all_features, n_best_size)
-    answers, _, odds = _write(result_dict, *data, *paths, threshold=null_score_diff_threshold)
-    return answers, odds
+    answers, _, null_odds = _write(
+        *(result_dict, all_examples, all_features),
+        n_best_size=n_best_size,
+        paths=(output_prediction_file, output_nbest_file, output_null_log_odds_file),
+        threshold=null_score_diff_threshold,
+    )
+    return answers, null_odds
 
 
 def evaluate_v2(

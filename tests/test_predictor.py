@@ -137,8 +137,12 @@ def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content):
         (albert.load, "{model}", {"precision_name": "float8"}, "float8"),
         (albert.load, "{model}", {"learning_rate": 1, "precision": 2}, "learning_rate, precision"),
         (albert.load, "{model}", {"pooling": "mean"}, "pooling"),
+        (albert.load, "{model}", {"do_train": True}, "do_train"),
         (albert.load, "{model}", {"exit_patience": 2}, "early_exit"),
-        (albert.load, "{encoder}", {"exit_patience": 2}, "exit_patience"),
+        (albert.load, "{model}", {"exit_patience": 0}, "exit_patience"),
+        (albert.load, "{model}", {"exit_patience": 2.5}, "exit_patience"),
+        (albert.load, "{model}", {"exit_threshold": -1.0}, "exit_threshold"),
+        (albert.load, "{tmp}/encoder", {"exit_patience": 2}, "exit_patience"),
     ],
 )
 def test_load_names_what_it_cannot_use(model_dir, tmp_path, load, place, options, named):
@@ -147,11 +151,10 @@ def test_load_names_what_it_cannot_use(model_dir, tmp_path, load, place, options
     models.write_classifier(tmp_path / "vocab")
     config = dict(models.CONFIG, vocab_size=300)
     (tmp_path / "vocab" / "albert_config.json").write_text(json.dumps(config), encoding="utf-8")
-    folders = {"tmp": tmp_path, "model": model_dir, "encoder": tmp_path / "encoder"}
     if "encoder" in place:
         pretrained_models.write_archive(tmp_path / "encoder")
     with pytest.raises(UserError, match=named):
-        load(place.format(**folders), **options)
+        load(place.format(tmp=tmp_path, model=model_dir), **options)
 
 
 @pytest.mark.slow
@@ -204,14 +207,3 @@ def test_with_exit_patience_texts_are_answered_before_the_last_layer(tmp_path, l
                 for one in (alone, together)
             )
             np.testing.assert_allclose(*values, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"exit_patience": value} for value in (0, 2.0, float("nan"))]
-    + [{"exit_patience": 1, "exit_threshold": value} for value in (0, -1.0, float("nan"))],
-)
-def test_exit_options_without_sense_are_refused(tmp_path, options):
-    folder = models.write_classifier(tmp_path, layers=2)
-    with pytest.raises(UserError, match=list(options)[-1]):
-        predictor.Predictor(folder, **options)

@@ -296,10 +296,11 @@ def find_columns(
         if all(column is None or place is not None for column, place in needed):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
             return Columns(*[*places, header, columns.render])
-    wanted = [str(column) for column in candidates[0][: 2 + needs_labels] if column is not None]
+    wanted = [column[0] if isinstance(column, tuple) else column for column in candidates[0]]
     raise UserError(
-        f"'{table.path}' has no columns {', '.join(wanted)}; its first row is "
-        f"{str(list(first))[:200]}. Name them in a header row."
+        f"'{table.path}' does not have the columns "
+        f"{', '.join(str(name) for name in wanted[: 2 + needs_labels] if name is not None)}; its "
+        f"first row is {str(list(first))[:200]}. Correct its header, or name other columns."
     )
 
 

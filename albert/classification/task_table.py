@@ -106,9 +106,11 @@ def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Ta
     return Task(name, labels=labels, recipe=recipe, splits=splits, **{**usual, **more})
 
 
-def _glue(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Task:
-    """A task of GLUE, whose files number the examples."""
-    columns = (_PAIR._replace(guid=GUID_NAMES),)
+def _glue(
+    name: str, labels: Tuple[str, ...], recipe: Recipe, *, numbers: Any = (1, 2, -1, 0), **more: Any
+) -> Task:
+    """A task of GLUE, of pairs by default, in columns with these numbers under whatever header."""
+    columns = (_PAIR._replace(guid=GUID_NAMES), Columns(*numbers)._replace(header=True))
     usual = {"folders": (name,), "glue_name": name, "columns": columns}
     return _task(name.lower(), labels, recipe, **{**usual, **more})
 
@@ -122,6 +124,7 @@ _MNLI = _glue(
     "MNLI",
     _NLI,
     Recipe(512, 128, 3e-5, 10000, 1000, 100),
+    numbers=(8, 9, -1, 0),
     splits=("train", "dev_matched", "dev_mismatched", "test_matched", "test_mismatched"),
     hub_labels=_MNLI_HUB,
     label_aliases=_NLI_ALIASES,
@@ -142,11 +145,18 @@ GLUE = (
         folders=("SST-2", "SST2", "SST"),
         columns=(_GLUE_TEXT,),
     ),
-    _glue("MRPC", _BINARY, Recipe(512, 32, 2e-5, 800, 200, 100), metrics=("eval_accuracy", "f1")),
+    _glue(
+        "MRPC",
+        _BINARY,
+        Recipe(512, 32, 2e-5, 800, 200, 100),
+        numbers=(3, 4, 0),
+        metrics=("eval_accuracy", "f1"),
+    ),
     _glue(
         "STS-B",
         (),
         Recipe(512, 16, 2e-5, 3598, 214, 100),
+        numbers=(7, 8, -1, 0),
         folders=("STS-B", "STSB", "STS"),
         metrics=("pearson", "spearman", "MSE"),
     ),
@@ -154,6 +164,7 @@ GLUE = (
         "QQP",
         _BINARY,
         Recipe(512, 128, 5e-5, 14000, 1000, 100),
+        numbers=(3, 4, 5, 0),
         metrics=("eval_accuracy", "f1"),
     ),
     _MNLI,
@@ -162,8 +173,12 @@ GLUE = (
     _glue("RTE", _RTE, Recipe(512, 32, 3e-5, 800, 200, 100)),
     _glue("WNLI", _BINARY, Recipe(512, 16, 2e-5, 2000, 250, 100)),
     # GLUE's diagnostic data, predicted by a model that was trained on MNLI.
-    _MNLI._replace(
-        name="ax", folders=("diagnostic", "AX"), splits=(Split("test"),), glue_name="AX"
+    _glue(
+        "AX",
+        _NLI,
+        _MNLI.recipe,
+        folders=("diagnostic", "AX"),
+        splits=("test",),
     ),
 )
 

@@ -173,6 +173,8 @@ def answer_texts(
                 output.write(f"{line}\n")
             output.flush()
             count += len(texts)
+        if not count:
+            raise UserError(f"--input_file={settings.input_file} has no text.")
     return count
 
 
@@ -290,6 +292,9 @@ class Embedder(_Pretrained):
         Raises:
           UserError: an unknown pooling or layer, or a model that does not fit.
         """
+        unheard = sorted(set(options) - {"precision_name", "batch_size"})
+        if unheard:
+            raise UserError(f"{', '.join(unheard)}: no effect on an encoder.")
         if pooling not in POOLINGS:
             raise UserError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
         if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):

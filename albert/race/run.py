@@ -50,6 +50,7 @@ class RaceTask(Task):
     description_name = "race.json"
     labels = race_examples.LETTERS
     recorded_flags = ("max_qa_length",)
+    measures_test = True
 
     def __init__(self, settings: RaceFlags, *arguments: Any):
         super().__init__(settings, *arguments)
@@ -145,8 +146,6 @@ class RaceTask(Task):
             losses = outputs["per_example_loss"][is_known]
             measured["eval_loss"] = float(losses.mean(dtype=np.float64))
         return measured
-
-    predicted_metrics = measure
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs

@@ -133,7 +133,7 @@ def _mean(runs: Sequence[Spans]) -> Spans:
 
 
 def best_answers(
-    examples: Sequence[Any], windows: Sequence[Any], runs: Sequence[Spans], n_best_size: int = 20
+    examples: Sequence[Any], windows: Sequence[Any], runs: Sequence[Spans], *, n_best_size: int = 20
 ) -> List[Answer]:
     """Returns the best answer to each question.
 

@@ -112,8 +112,8 @@ def read_squad_examples(
         for example in kept:
             example.has_gold = example.is_impossible
     notes["question left out, as its answer is not where it is said to be"] = len(faults)
-    details = "; ".join(f"{number} x {what}" for what, number in notes.items() if number)
-    _LOGGER.info("%s from %s (%s)", wording.counted(len(kept), "question"), path, details or "all")
+    counts = "".join(f"; {number} x {what}" for what, number in notes.items() if number)
+    _LOGGER.info("%s from %s%s", wording.counted(len(kept), "question"), path, counts)
     return kept
 
 

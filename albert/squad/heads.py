@@ -57,7 +57,7 @@ def span_logits(encoder: Encoder, features: Features) -> SpanLogits:
 
 
 def answer_logits(
-    encoder: Encoder, features: Features, beam: BeamSize, dropout_prob: float
+    encoder: Encoder, features: Features, beam: BeamSize, *, dropout_prob: float
 ) -> Dict[str, tf.Tensor]:
     """Returns the outputs of the v2 head by name.
 
@@ -151,7 +151,7 @@ def v2_head(beam: BeamSize, dropout_prob: float) -> fine_tuning_utils.Head:
       dropout_prob: of the classifier that says whether there is an answer.
     """
     return lambda features, encoder: _head_output(
-        answer_logits(encoder, features, beam, dropout_prob), features, encoder
+        answer_logits(encoder, features, beam, dropout_prob=dropout_prob), features, encoder
     )
 
 

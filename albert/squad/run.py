@@ -104,11 +104,11 @@ class SquadTask(Task):
         return (named, True) if named else super().record_file(split)
 
     def items(
-        self, examples: Sequence[SquadExample], is_training: bool, num_processes: int = 1
+        self, examples: Sequence[SquadExample], is_training: bool, *, num_processes: int = 1
     ) -> List[squad_features.Window]:
         """Returns the windows of examples; those to predict stay until others are asked for."""
         known, windows = self._windows  # of another thread's call, perhaps
-        if known is examples:
+        if known is examples and not is_training:
             return windows
         lengths = {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
         layout = squad_features.Layout(**lengths, is_training=is_training)
@@ -147,7 +147,7 @@ class SquadTask(Task):
         windows, known = self.items(examples, False), self.settings.to_dict()
         limits = decoding.Limits(*(known.get(name, 0) for name in decoding.Limits._fields))
         spans = decoding.find_spans(outputs, windows, limits)
-        return decoding.best_answers(examples, windows, [spans], limits.n_best_size)
+        return decoding.best_answers(examples, windows, [spans], n_best_size=limits.n_best_size)
 
     def decode(self, examples: Sequence[SquadExample], outputs: Outputs) -> List[decoding.Answer]:
         """Returns the answer to each question."""

@@ -24,7 +24,6 @@ from typing import (
     Any,
     Callable,
     Dict,
-    Iterator,
     List,
     Mapping,
     NamedTuple,
@@ -122,14 +121,13 @@ def _copy(source: str, target: str) -> None:
 
 def read_results(output_dir: str) -> List[Evaluation]:
     """Returns a folder's results in step order; raises UserError if the file is another's."""
-    return [  # JSON knows "nan", "inf" and "-inf" as strings only
-        Evaluation(result["step"], {key: _as_number(n) for key, n in result["metrics"].items()})
-        for result in _read_ledger(str(output_dir))["results"]
-    ]
-
-
-def _as_number(value: Any) -> Any:
-    return float(value) if isinstance(value, str) else value
+    found = []
+    for result in _read_ledger(str(output_dir))["results"]:
+        metrics = result["metrics"]
+        # JSON knows "nan", "inf" and "-inf" as strings only.
+        numbers = {key: float(n) for key, n in metrics.items() if isinstance(n, str)}
+        found.append(Evaluation(result["step"], {**metrics, **numbers}))
+    return found
 
 
 def _read_ledger(output_dir: str) -> Dict[str, Any]:
@@ -198,8 +196,8 @@ def rank_of(
     """Returns what orders checkpoints, the best last: the metric and, of equal ones, the loss."""
     value = float(metrics.get(best_metric, "nan"))
     loss = float(metrics.get("loss", metrics.get("eval_loss", "nan")))
-    value = value if higher_is_better else -value
-    return tuple(number if math.isfinite(number) else -math.inf for number in (value, -loss))
+    value, gain = value if higher_is_better else -value, -loss
+    return value if math.isfinite(value) else -math.inf, gain if math.isfinite(gain) else -math.inf
 
 
 @dataclasses.dataclass
@@ -420,14 +418,15 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     """
     folder, name = os.path.split(checkpoint)
     step, identity = _step_in(checkpoint), _identity_of(checkpoint)
+    known = []
     for place in (output_dir, folder):
-        known = [dict(result.metrics) for result in read_results(place) if result.step == step]
+        if place == folder:
+            known = [dict(result.metrics) for result in read_results(place) if result.step == step]
         path = os.path.join(place, f"eval_results.{name}.json")
         alone = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
-        if known and place == folder:
+        known += [alone] * (alone.get("identity", ...) == identity)
+        if known:
             return known[0]
-        if alone.get("identity", ...) == identity:
-            return alone
     return {}
 
 

@@ -37,8 +37,6 @@ _LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = released.CONFIG_NAME
 _FORMAT_VERSION = 1
-# Flags of every training that matter to a model in memory too.
-_HEARD = {"max_seq_length", "padding", "spm_model_file", "vocab_file", "do_lower_case"}
 _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
 
 
@@ -240,7 +238,10 @@ def holds_checkpoint(folder: str) -> bool:
 def open_folder(task: Type[Task], folder: str, **options: Any) -> Setup:
     """Returns what a training has left in its --output_dir; `options` are flags of the task."""
     _check_is_trained(folder, task.description_name)
-    return set_up(flags.make(task.flags, output_dir=folder, do_train=False, **options), task)
+    fixed = {"output_dir": folder, "do_train": False}
+    for name in fixed.keys() & options.keys():
+        raise UserError(f"{name} is no option of a model in memory. Leave it out.")
+    return set_up(flags.make(task.flags, **fixed, **options), task)
 
 
 def export(setup: Setup, checkpoint: str, export_dir: str, *, threshold: float = math.nan) -> str:
@@ -299,17 +300,21 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
-        unheard = options.keys() & (set(flags.describe(TaskFlags)) - _HEARD)
+        unheard = options.keys() & (set(flags.describe(TaskFlags)) - {"max_seq_length", "padding"})
         if unheard:
             raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
         folder = os.path.expanduser(str(folder))
-        self.setup = open_folder(task, folder, precision=precision_name, **options)
+        self.setup = open_folder(task, folder, **{"precision": precision_name, **options})
         self.task = self.setup.task
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
         if program:
-            options = {"precision_name": precision_name, "fills": self.task.fills}
-            self.network = ProgramNetwork(program, batch_size=batch_size, **options)
+            self.network = ProgramNetwork(
+                program,
+                precision_name=precision_name,
+                batch_size=batch_size,
+                fills=self.task.fills,
+            )
             return
         self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
         self.network = self.setup.network(batch_size)
@@ -334,11 +339,8 @@ def _check_is_trained(folder: str, name: str) -> None:
     """Refuses a folder without the file that describes a fine-tuned model."""
     if tf.io.gfile.exists(os.path.join(folder, name)):
         return
-    found = f"model_dir {folder!r} "
-    if not tf.io.gfile.isdir(folder):
-        found += "does not exist."
-    else:
-        _, other = model_vocabulary.read_description(folder)
-        found += f"holds no fine-tuned model of this kind: it has no {name}"
-        found += f", but {other}, which describes another." if other else "."
-    raise UserError(f"{found} Give the --output_dir of a training.")
+    _, other = model_vocabulary.read_description(folder)
+    raise UserError(
+        f"model_dir {folder!r} has no {name}, but {other or 'no description'}. Give the "
+        "--output_dir of a training of this kind."
+    )

@@ -18,8 +18,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 
-from albert import optimization
-from albert.checkpoints import checkpoint_files
+from albert.checkpoints import checkpoint_files, comparison
 from albert.configs.flags import TrainingFlags
 from albert.training import distribution
 from albert.util import files, progress, stop_signals
@@ -418,7 +417,12 @@ class _StartHook(tf.train.SessionRunHook):
     def begin(self):
         if self._resumed:
             # TensorFlow would find out too, but its message is hard to read.
-            check_restorable(self._resumed.path, tf.global_variables())
+            comparison.compare(
+                self._resumed.path,
+                tf.global_variables(),
+                remedy="To resume, use the configuration, --optimizer and --precision it was made "
+                "with. Otherwise choose another --output_dir, and start by --init_checkpoint.",
+            )
 
     def after_create_session(self, session, coord):
         del session, coord
@@ -473,31 +477,3 @@ def around(
         timer = _SaveTimer(settings.save_checkpoints_steps)
         hooks.append(_SaverHook(folder, timer, resumed.step if resumed else None))
     return hooks
-
-
-def check_restorable(
-    checkpoint_path: str,
-    variables: List[tf.Variable],
-    purpose: str = "Training cannot go on from",
-):
-    """Raises ValueError if a checkpoint does not hold each of `variables` in its shape."""
-    stored = tf.train.load_checkpoint(checkpoint_path).get_variable_to_shape_map()
-    problems = []
-    for variable in variables:
-        name, shape = variable.op.name, variable.shape.as_list()
-        if name == optimization.LossScale.NAMES[0] and name not in stored:
-            raise UserError(
-                f"{purpose} {checkpoint_path} by --precision=float16: it has no loss scale, since "
-                "it comes from another precision. Keep to that one, or choose another --output_dir "
-                f"and start by --init_checkpoint={checkpoint_path}."
-            )
-        if name not in stored:
-            problems.append(f"{name} {shape} is not in it")
-        elif stored[name] != shape:
-            problems.append(f"{name} is {shape} here and {stored[name]} in it")
-    if problems:
-        shown = "\n  ".join(problems[:10] + ["..."] * (len(problems) > 10))
-        raise UserError(
-            f"{purpose} {checkpoint_path}: {len(problems)} variables do not fit. Choose another "
-            f"--output_dir, or the configuration this one was made with.\n  {shown}"
-        )

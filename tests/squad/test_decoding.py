@@ -52,7 +52,7 @@ def _answers(start, end, windows, n_best_size=20):
     """The texts of the best answers, of at most three words, to the first two questions."""
     outputs, limits = _outputs(start, end), decoding.Limits(max_answer_length=3)
     spans = decoding.find_spans(outputs, windows, limits)
-    answers = decoding.best_answers(_examples(2), windows, [spans], n_best_size)
+    answers = decoding.best_answers(_examples(2), windows, [spans], n_best_size=n_best_size)
     return [[entry["text"] for entry in answer.nbest] for answer in answers]
 
 

@@ -62,16 +62,3 @@ def model_inputs(length=20):
         "input_mask": used,
         "segment_ids": ((places > 5) * used).astype(np.int32),
     }
-
-
-def run_tflite(content, inputs):
-    """What a TensorFlow Lite model makes of inputs [1, S], by its outputs' names."""
-    interpreter = tf.lite.Interpreter(model_content=content)
-    interpreter.allocate_tensors()
-    for detail in interpreter.get_input_details():
-        interpreter.set_tensor(detail["index"], inputs[detail["name"].split(":")[0]])
-    interpreter.invoke()
-    return {
-        detail["name"].split(":")[0]: interpreter.get_tensor(detail["index"])
-        for detail in interpreter.get_output_details()
-    }

@@ -301,12 +301,8 @@ def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path)
         tf.get_variable("weights", [3])
         return model_fn(features, labels, mode, params)
 
-    with pytest.raises(ValueError, match=r"weights \[3\] is not in it"):
+    with pytest.raises(ValueError, match=r"(?s)model.ckpt-1.*weights \[3\]"):
         train(tmp_path, max_steps=8, function=wider)
-    with tf.Graph().as_default():
-        weight = tf.get_variable("weight", [2])
-        with pytest.raises(ValueError, match=r"weight is \[2\] here and \[\] in it"):
-            hooks.check_restorable(str(tmp_path / "model.ckpt-1"), [weight])
 
 
 # ---------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import shutil
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -203,6 +204,27 @@ def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_pa
 
 
 # --------------------------------------------------------------------------- corrupt, lost, changed
+
+
+def test_a_best_of_an_earlier_training_does_not_stay_where_none_is_best(tmp_path):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    _save(tmp_path, 100, weight=0.5)
+    assert _evaluate(tmp_path, {100.5: math.nan})[0].best is None
+    assert not list(tmp_path.glob("model.ckpt-best*"))
+
+
+def test_a_copy_without_a_result_of_its_own_is_measured(tmp_path, monkeypatch):
+    """The result is recorded, the copy is an older one, and the checkpoint was deleted."""
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, {100: 0.5})
+    _save(tmp_path, 100, weight=0.5)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(tf.io.gfile, "copy", mock.Mock(side_effect=KeyboardInterrupt))
+        _evaluate(tmp_path, {100.5: 0.9})
+    _remove(tmp_path, 100)
+    summary, seen = _evaluate(tmp_path, {100: 0.5})
+    assert (seen, summary.best.metrics["accuracy"]) == (["best"], 0.5)
 
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)
