@@ -45,6 +45,11 @@ class Measured(NamedTuple):
     milliseconds: np.ndarray  # [2, N], of one example at a time
     sizes: Tuple[int, int]  # bytes of the weights as float32, and of the file
 
+    def lost(self, higher_is_better: bool) -> float:
+        """Returns how much worse the export is."""
+        before, after = self.scores
+        return before - after if higher_is_better else after - before
+
     def record(self) -> Dict[str, Any]:
         """Returns it as JSON values."""
         sides = []
@@ -219,7 +224,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Measured:
         with load(folder, task=task) as small:
             measured = _measure(subject, small, len(content))
         print(measured.table())
-        _check_loss(measured, settings, 1 if subject.higher_is_better else -1)
+        _check_loss(measured, settings, measured.lost(subject.higher_is_better))
         record.update(measured.record(), eval_file=os.path.basename(settings.eval_file))
         record["tensorflow"] = tf.__version__
         files.atomic_write_json(path, record)
@@ -254,9 +259,9 @@ def _measure(subject: Any, small: Any, size: int) -> Measured:
     return Measured(subject.metric, count, scores, timed, (4 * int(sum(counts)), size))
 
 
-def _check_loss(measured: Measured, settings: ModelExportFlags, sign: int) -> None:
+def _check_loss(measured: Measured, settings: ModelExportFlags, lost: float) -> None:
     before, after = measured.scores
-    if not sign * (before - after) <= settings.max_loss:
+    if not lost <= settings.max_loss:
         raise UserError(
             f"--max_loss={settings.max_loss}: {measured.metric} of the {settings.format} file is "
             f"{after:.2f} on {settings.eval_file}, that of the model {before:.2f}. Nothing was "

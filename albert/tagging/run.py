@@ -23,9 +23,6 @@ from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
 from albert.util.errors import UserError
 
-_DROPOUT = 0.1
-_OUTSIDE = "O"
-
 
 class Tagged(NamedTuple):
     """What a model says of a text.
@@ -57,7 +54,7 @@ class TaggingTask(Task):
         self.labels = self.description.get("labels")
         if not self.labels:
             found = {tag for sentence in self.examples("train") for tag in sentence.tags}
-            self.labels = [_OUTSIDE, *sorted(found - {_OUTSIDE})]
+            self.labels = ["O", *sorted(found - {"O"})]
 
     def describe(self) -> Dict[str, Any]:
         """Returns what tagging.json says of the task."""
@@ -65,9 +62,8 @@ class TaggingTask(Task):
 
     def examples(self, split: str) -> List[Sentence]:
         """Reads a split."""
-        settings = self.settings
-        columns = (settings.token_column, settings.tag_column)
-        paths = sentences.find(settings.data_dir, split)
+        columns = (self.settings.token_column, self.settings.tag_column)
+        paths = sentences.find(self.settings.data_dir, split)
         found = [item for path in paths for item in sentences.read(path, *columns)]
         if split != "test" and any(item.tags is None for item in found):
             raise UserError(f"{paths}: a sentence has no tags, and the {split} data need them.")
@@ -75,7 +71,7 @@ class TaggingTask(Task):
 
     def parse(self, text: Any) -> Sentence:
         """Returns the example for a text, or for a list of words."""
-        return sentences.of_text(text) if isinstance(text, str) else sentences.of_words(text)
+        return (sentences.of_text if isinstance(text, str) else sentences.of_words)(text)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records; label_ids are 0 but at first tokens."""
@@ -104,7 +100,7 @@ class TaggingTask(Task):
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds dropout and a dense layer on the output for each token."""
         encoded = encoder(*(features[name] for name in SEQUENCES))
-        sequence = encoder.dropout(encoded.sequence_output, _DROPOUT)  # [B, S, H]
+        sequence = encoder.dropout(encoded.sequence_output, 0.1)  # [B, S, H]
         shape = [int(sequence.shape[-1]), len(self.labels)]
         dense = modeling.get_dense("tagging", shape, HEAD_INITIALIZER_RANGE)
         logits = tf.tensordot(sequence, dense.kernel, 1) + dense.bias  # [B, S, L]

@@ -252,13 +252,16 @@ def test_scores_are_those_of_the_tasks_metric(place, tmp_path):
     with albert.load(str(place / "regressor")) as model:
         losses = (model.predict_array(TEXTS)[:, 0] - np.arange(6)) ** 2
     assert measured.metric == "MSE"
+    assert measured._replace(scores=(30.0, 32.0)).lost(False) == 2
+    assert measured._replace(scores=(30.0, 32.0)).lost(True) == -2
     assert measured.scores == pytest.approx([100 * losses.mean()] * 2, rel=1e-4)
 
 
 def test_a_reader_keeps_its_threshold_and_limits(place, tmp_path):
     export(place, "reader2", tmp_path / "new", "--max_loss=100")
     with albert.load(str(tmp_path / "new")) as model:
-        assert model.task.threshold() == -2.5 and model.task.limits()._asdict() == LIMITS
+        assert model.task.threshold() == -2.5
+        assert {name: getattr(model.task.settings, name) for name in LIMITS} == LIMITS
         assert outputs_of(model, ASKED["reader2"])["end_top_index"].shape[1:] == (30,)
         # Fewer positions than there are starts.
         program = exported_files.open_program(str(tmp_path / "new" / "model.onnx"))

@@ -125,10 +125,3 @@ def test_missing_data_are_named(tmp_path):
     write(tmp_path, "all.txt", "\n", split="dev")
     with pytest.raises(UserError, match="no question in"):
         read(tmp_path, "dev")
-
-
-def test_one_level_excludes_the_other():
-    assert examples.levels_of(True, False) == ("high",)
-    assert examples.levels_of(False, True) == ("middle",)
-    with pytest.raises(ValueError, match="--high_only"):
-        examples.levels_of(True, True)

@@ -11,7 +11,6 @@ import albert
 from albert import run_tagger, tokenization
 from albert.tagging import run as tagging
 from albert.tagging import sentences
-from albert.training import evaluation
 from albert.util import flags as flags_lib
 from tests.support import classification_data
 
@@ -124,7 +123,6 @@ def test_tagger_learns_and_answers_as_the_script_predicts(tmp_path):
     written = sentences.read(str(tmp_path / "out" / "predictions.conll"))
     found = [list(one.tags) for one in written]
     assert outcome.metrics["f1"] == metrics.f1_score(right, found) > 0.9
-    assert evaluation.read_results(str(tmp_path / "out"))[-1].metrics["f1"] > 0.9
     # The description beside --checkpoint says the rest, without training data.
     write(tmp_path / "new" / "test.conll", "".join(lines))
     again = [f"--output_dir={tmp_path / 'new'}", f"--data_dir={tmp_path / 'new'}", "--do_predict"]
@@ -139,8 +137,3 @@ def test_tagger_learns_and_answers_as_the_script_predicts(tmp_path):
         {"type": "PER", "text": "king", "start": 0, "end": 4},
         {"type": "LOC", "text": "river", "start": 13, "end": 18},
     ]
-    with open(str(tmp_path / "out" / "predictions.jsonl"), encoding="utf-8") as stream:
-        for line in stream:
-            row = json.loads(line)
-            for one in row["entities"]:
-                assert row["text"][one["start"] : one["end"]] == one["text"]
