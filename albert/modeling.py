@@ -164,63 +164,55 @@ def _check_heads(hidden_size: int, num_attention_heads: int) -> None:
 # ---- encoder -------------------------------------------------------------------------------------
 
 
-class _AttentionWeights(NamedTuple):
-    """One block's attention: query, key and value as one product, output, LayerNorm."""
+class _LayerWeights(NamedTuple):
+    """The weights of one block."""
 
     query_key_value: Dense  # [H, 3H], [3H]; the query part is divided by sqrt(D)
-    output: Dense  # [H, H], [H]
-    norm: Norm
-
-
-class _FeedForwardWeights(NamedTuple):
-    """One block's feed-forward part and its LayerNorm."""
-
+    attention_output: Dense  # [H, H], [H]
+    attention_norm: Norm
     intermediate: Dense  # [H, I], [I]
     output: Dense  # [I, H], [H]
-    norm: Norm
+    output_norm: Norm
 
 
-_BlockWeights = Tuple[_AttentionWeights, _FeedForwardWeights]
-
-
-class _Variables:
+class _SharedWeights:
     """Makes the variables of blocks and the tensors made of them, each once.
 
     Layers share weights, so the cast to the compute dtype and the joining of query, key and value
-    are done once a step and not once a layer. With `adds_up` each use takes the weights from the
-    use before; see `fused.shared`.
+    are done once a step and not once a layer. With `accumulate_shared_grads` each use takes the
+    weights from the use before; see `fused.shared`.
     """
 
-    def __init__(self, config: AlbertConfig, dtype: tf.DType, *, adds_up: bool):
+    def __init__(self, config: AlbertConfig, dtype: tf.DType, *, accumulate_shared_grads: bool):
         self._config = config
         self._dtype = dtype
-        self._adds_up = adds_up
+        self._accumulates = accumulate_shared_grads
         # Float32 for the next use, and in the compute dtype.
         self._made: Dict[Tuple[Callable, str], Tuple[Any, Any]] = {}
 
-    def block(self, groups: "LayerGroups", inner: int) -> _BlockWeights:
-        """The weights of a block, for one more layer."""
-        attention = self._used(self._attention, groups.attention, inner)
-        return attention, self._used(self._feed_forward, groups.feed_forward, inner)
+    def block(self, attention: str, feed_forward: str) -> _LayerWeights:
+        """Returns the weights below the paths of a block's two parts, for one more layer."""
+        parts = self._use(self._attention, attention), self._use(self._feed_forward, feed_forward)
+        return _LayerWeights(*parts[0], *parts[1])
 
-    def _used(self, make: Callable, group: int, inner: int) -> Any:
+    def _use(self, make: Callable, path: str) -> Tuple[Dense, Dense, Norm]:
         """The weights that `make` created at the first use, reused by later layers."""
-        path = f"encoder/transformer/group_{group}/inner_group_{inner}"
         if (make, path) not in self._made:
-            created = make(path)
-            self._made[make, path] = created, self._cast(created)
+            *dense, norm = weights = make(path)
+            cast = tf.nest.map_structure(lambda weight: tf.cast(weight, self._dtype), dense)
+            self._made[make, path] = weights, (*cast, norm)  # a LayerNorm's stay float32
         weights, cast = self._made[make, path]
-        if not self._adds_up:
+        if not self._accumulates:
             return cast
         flat = fused.shared(tf.nest.flatten(weights), tf.nest.flatten(cast))
         used, rest = (tf.nest.pack_sequence_as(weights, part) for part in flat)
         self._made[make, path] = rest, cast
         return used
 
-    def _attention(self, path: str) -> _AttentionWeights:
+    def _attention(self, path: str) -> Tuple[Dense, Dense, Norm]:
         hidden = self._config.hidden_size
         query, key, value = (
-            self._dense(f"{path}/attention_1/self/{name}", hidden, hidden)
+            self._dense(f"{path}attention_1/self/{name}", hidden, hidden)
             for name in ("query", "key", "value")
         )
         # Scaling the query's weights once replaces scaling the scores in every layer.
@@ -229,32 +221,17 @@ class _Variables:
             tf.concat([query.kernel * scale, key.kernel, value.kernel], axis=1),  # [H, 3H]
             tf.concat([query.bias * scale, key.bias, value.bias], axis=0),  # [3H]
         )
-        return _AttentionWeights(
-            query_key_value=joined,
-            output=self._dense(f"{path}/attention_1/output/dense", hidden, hidden),
-            norm=get_norm(f"{path}/LayerNorm", hidden),
-        )
+        output = self._dense(f"{path}attention_1/output/dense", hidden, hidden)
+        return joined, output, get_norm(f"{path}LayerNorm", hidden)
 
-    def _feed_forward(self, path: str) -> _FeedForwardWeights:
+    def _feed_forward(self, path: str) -> Tuple[Dense, Dense, Norm]:
         hidden, inner = self._config.hidden_size, self._config.intermediate_size
-        path_in = f"{path}/ffn_1/intermediate"
-        return _FeedForwardWeights(
-            intermediate=self._dense(f"{path_in}/dense", hidden, inner),
-            output=self._dense(f"{path_in}/output/dense", inner, hidden),
-            norm=get_norm(f"{path}/LayerNorm_1", hidden),
-        )
+        intermediate = self._dense(f"{path}ffn_1/intermediate/dense", hidden, inner)
+        output = self._dense(f"{path}ffn_1/intermediate/output/dense", inner, hidden)
+        return intermediate, output, get_norm(f"{path}LayerNorm_1", hidden)
 
     def _dense(self, path: str, rows: int, columns: int) -> Dense:
         return get_dense(path, [rows, columns], self._config.initializer_range)
-
-    def _cast(self, weights: Any) -> Any:
-        """The weights with dense layers in the compute dtype; a LayerNorm's stay float32."""
-        dense = {
-            name: Dense(*(tf.cast(weight, self._dtype) for weight in value))
-            for name, value in weights._asdict().items()
-            if isinstance(value, Dense)
-        }
-        return weights._replace(**dense)
 
 
 class _Dropout(NamedTuple):
@@ -274,107 +251,140 @@ class _Dropout(NamedTuple):
         return self.ops.dropout(tensor, uniform >= rate, rate)
 
 
+class _Encoder(NamedTuple):
+    """What the layers of one model have in common, besides their weights."""
+
+    config: AlbertConfig
+    dropout: _Dropout
+    batch_and_length: List
+    attention_bias: tf.Tensor  # float32 [B, 1, 1, S]
+    attention: List[tf.Tensor]  # each layer that is built adds [B, N, S, S]
+
+    def keep(self, rows: tf.Tensor, hidden: tf.Tensor) -> Tuple["_Encoder", tf.Tensor]:
+        """Takes the other rows out of the batch: [T, H] -> [c * S, H] for int [c] places."""
+        width, length = self.config.hidden_size, self.batch_and_length[1]
+        encoder = self._replace(
+            batch_and_length=[tf.shape(rows)[0], length],
+            attention_bias=tf.gather(self.attention_bias, rows),
+        )
+        kept = tf.gather(tf.reshape(hidden, [-1, length * width]), rows)
+        return encoder, tf.reshape(kept, [-1, width])
+
+
+def _operations(use_xla: bool) -> Any:
+    """The operations a model is built of: compiled ones, or plain ones that load anywhere."""
+    return fused if use_xla else plain
+
+
+def _attention_bias(mask: tf.Tensor, batch_and_length: List) -> tf.Tensor:
+    """What is added to scores, [B, 1, 1, T], for a mask of 1 where attention may go."""
+    batch, length = batch_and_length
+    mask = tf.reshape(mask, [batch, 1, 1, length])
+    return (1.0 - tf.cast(mask, tf.float32)) * MASK_BIAS
+
+
+def _encoder_layer(
+    encoder: _Encoder, inputs: tf.Tensor, weights: _LayerWeights, *, position: int
+) -> tf.Tensor:
+    """One attention and one feed-forward sub-layer: [T, H] -> [T, H]."""
+    config, dropout, ops = encoder.config, encoder.dropout, encoder.dropout.ops
+    heads, size = config.num_attention_heads, config.hidden_size // config.num_attention_heads
+    rate, preln = config.hidden_dropout_prob, config.ln_type == "preln"
+
+    x = ops.layer_norm(inputs, weights.attention_norm) if preln else inputs
+    joined = ops.dense(x, weights.query_key_value)  # [T, 3H]
+    # Four dimensions: TensorFlow Lite of 1.15 does not move more.
+    split = tf.reshape(joined, [*encoder.batch_and_length, 3 * heads, size])  # [B, S, 3N, D]
+    split = tf.transpose(split, [0, 2, 1, 3])  # [B, 3N, S, D]
+    query, key, value = tf.raw_ops.Split(axis=1, value=split, num_split=3)  # [B, N, S, D] each
+    scores = tf.matmul(query, key, transpose_b=True)  # [B, N, S, S]
+    probabilities = ops.masked_softmax(scores, encoder.attention_bias)
+    encoder.attention.append(probabilities)
+    probabilities = dropout(probabilities, config.attention_probs_dropout_prob, position)
+    context = tf.matmul(probabilities, value)  # [B, N, S, D]
+    context = tf.transpose(context, [0, 2, 1, 3])  # [B, S, N, D]
+    context = tf.reshape(context, [-1, config.hidden_size])  # [T, H]
+    update = dropout(ops.dense(context, weights.attention_output), rate, position + 1)
+    residual = ops.residual_layer_norm
+    middle = inputs + update if preln else residual(inputs, update, weights.attention_norm)
+
+    x = ops.layer_norm(middle, weights.output_norm) if preln else middle
+    activation = get_activation(config.hidden_act)
+    update = ops.feed_forward(x, weights.intermediate, weights.output, activation=activation)
+    update = dropout(update, rate, position + 2)
+    return middle + update if preln else residual(middle, update, weights.output_norm)
+
+
 def _never(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
     """False (bool []) whatever the tensors hold, but a compiler cannot know that beforehand."""
     firsts = [tf.cast(tf.reshape(tensor, [-1])[0], tf.float32) for tensor in tensors]
     return tf.sin(tf.clip_by_value(tf.add_n(firsts), -1.0, 1.0)) > 2.0
 
 
-class _Encoder:
-    """The stack of layers, on activations of shape [T, H]."""
+def _recomputed_layer(
+    encoder: _Encoder, inputs: tf.Tensor, weights: _LayerWeights, *, position: int
+) -> tf.Tensor:
+    """`_encoder_layer`, of which the backward pass keeps only the inputs (arXiv:1604.06174)."""
+    dropout = encoder.dropout
+    seed = [] if dropout.seed is None else [dropout.seed]
 
-    def __init__(self, config: AlbertConfig, batch_and_length: List, *, ops: Any, mask: tf.Tensor):
-        self._config = config
-        self._batch, self._length = batch_and_length
-        self._ops = ops
-        mask = tf.reshape(mask, [self._batch, 1, 1, self._length])
-        self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * MASK_BIAS
-        self.attention: List[tf.Tensor] = []  # [B, N, S, S] of each block that was built
+    def run(tensors):
+        x, *rest = tensors
+        masks = dropout._replace(seed=rest.pop()) if seed else dropout
+        parts = tf.nest.pack_sequence_as(weights, rest)
+        return _encoder_layer(encoder._replace(dropout=masks), x, parts, position=position)
 
-    def go_on_with(self, rows: tf.Tensor, hidden: tf.Tensor) -> tf.Tensor:
-        """Takes the other rows out of the batch: [T, H] -> [c * S, H] for int [c] places."""
-        width = self._config.hidden_size
-        self._batch = tf.shape(rows)[0]
-        self._mask_adder = tf.gather(self._mask_adder, rows)
-        kept = tf.gather(tf.reshape(hidden, [-1, self._length * width]), rows)
-        return tf.reshape(kept, [-1, width])
+    @tf.custom_gradient
+    def recomputed(*tensors):
+        def gradient(upstream):
+            # The control dependencies hold the second forward pass back until its gradient is due,
+            # and keep the graph optimizer from merging it with the first. XLA drops them, so the
+            # value depends on a condition: its branch is never taken.
+            with tf.control_dependencies([upstream]):
+                again = [tf.identity(tensor) for tensor in tensors]
+            never = _never([upstream])
+            again[0] = tf.where(never, upstream, again[0])
+            if seed:
+                again[-1] = tf.where(never, -again[-1], again[-1])
+            below, *others = tf.gradients(run(again), again, grad_ys=upstream)
+            # Otherwise XLA computes the weights' gradients last and keeps their inputs.
+            never = _never([item for item in others if item is not None])
+            return [tf.where(never, upstream, below), *others]
 
-    def block(
-        self, inputs: tf.Tensor, weights: _BlockWeights, *, dropout: _Dropout, position: int
-    ) -> tf.Tensor:
-        """One attention and one feed-forward sub-layer: [T, H] -> [T, H]."""
-        attention, feed_forward = weights
-        ops, rate = self._ops, self._config.hidden_dropout_prob
-        pre = self._config.ln_type == "preln"
+        return run(list(tensors)), gradient
 
-        def sub_layer(x, function, *, norm, place):
-            update = dropout(function(ops.layer_norm(x, norm) if pre else x), rate, place)
-            return x + update if pre else ops.residual_layer_norm(x, update, norm)
+    return recomputed(inputs, *tf.nest.flatten(weights), *seed)
 
-        def attend(x):
-            return self._attend(x, attention, dropout=dropout, position=position)
 
-        def feed(x):
-            activation = get_activation(self._config.hidden_act)
-            return ops.feed_forward(
-                x, feed_forward.intermediate, feed_forward.output, activation=activation
-            )
+def _encode(
+    encoder: _Encoder,
+    hidden: tf.Tensor,
+    weights: _SharedWeights,
+    *,
+    path: str = "",
+    recompute: bool = False,
+    after_layer: Optional[Callable] = None,
+) -> List[tf.Tensor]:
+    """Runs all layers on [T, H]; gives the output [T, H] of every inner block.
 
-        middle = sub_layer(inputs, attend, norm=attention.norm, place=position + 1)
-        return sub_layer(middle, feed, norm=feed_forward.norm, place=position + 2)
-
-    def _attend(self, inputs, weights: _AttentionWeights, *, dropout: _Dropout, position: int):
-        """Multi-head self-attention, [T, H] -> [T, H], before its dropout and residual."""
-        config, ops = self._config, self._ops
-        heads, size = config.num_attention_heads, config.hidden_size // config.num_attention_heads
-        joined = ops.dense(inputs, weights.query_key_value)  # [T, 3H]
-        # Four dimensions: TensorFlow Lite of 1.15 does not move more.
-        split = tf.reshape(joined, [self._batch, self._length, 3 * heads, size])
-        split = tf.transpose(split, [0, 2, 1, 3])  # [B, 3N, S, D]
-        query, key, value = tf.raw_ops.Split(axis=1, value=split, num_split=3)  # [B, N, S, D] each
-        scores = tf.matmul(query, key, transpose_b=True)  # [B, N, S, S]
-        probabilities = ops.masked_softmax(scores, self._mask_adder)
-        self.attention.append(probabilities)
-        probabilities = dropout(probabilities, config.attention_probs_dropout_prob, position)
-        context = tf.matmul(probabilities, value)  # [B, N, S, D]
-        context = tf.transpose(context, [0, 2, 1, 3])  # [B, S, N, D]
-        return ops.dense(tf.reshape(context, [-1, config.hidden_size]), weights.output)  # [T, H]
-
-    def recomputed_block(
-        self, inputs: tf.Tensor, weights: _BlockWeights, *, dropout: _Dropout, position: int
-    ) -> tf.Tensor:
-        """`block`, of which only the inputs are kept for the backward pass (arXiv:1604.06174)."""
-        seed = [] if dropout.seed is None else [dropout.seed]
-        config = self._config
-        if not seed and (config.hidden_dropout_prob or config.attention_probs_dropout_prob):
-            raise ValueError("Recomputing activations under dropout needs `dropout_seed`.")
-
-        def run(tensors):
-            x, *rest = tensors
-            drop = dropout._replace(seed=rest.pop()) if seed else dropout
-            parts = tf.nest.pack_sequence_as(weights, rest)
-            return self.block(x, parts, dropout=drop, position=position)
-
-        @tf.custom_gradient
-        def recomputed(*tensors):
-            def gradient(upstream):
-                # The control dependencies hold the second forward pass back until its gradient is
-                # due, and keep the graph optimizer from merging it with the first. XLA drops them,
-                # so the value depends on a condition: its branch is never taken.
-                with tf.control_dependencies([upstream]):
-                    again = [tf.identity(tensor) for tensor in tensors]
-                never = _never([upstream])
-                again[0] = tf.where(never, upstream, again[0])
-                if seed:
-                    again[-1] = tf.where(never, -again[-1], again[-1])
-                below, *others = tf.gradients(run(again), again, grad_ys=upstream)
-                # Otherwise XLA computes the weights' gradients last and keeps their inputs.
-                never = _never([item for item in others if item is not None])
-                return [tf.where(never, upstream, below), *others]
-
-            return run(list(tensors)), gradient
-
-        return recomputed(inputs, *tf.nest.flatten(weights), *seed)
+    `after_layer` takes a layer's number, from 1, and its output; it returns the rows that go on.
+    """
+    config, outputs = encoder.config, []  # type: Tuple[AlbertConfig, List[tf.Tensor]]
+    run_layer = _recomputed_layer if recompute else _encoder_layer
+    for layer in range(config.num_hidden_layers):
+        for inner in range(config.inner_group_num):
+            paths = [
+                f"{path}transformer/group_{group}/inner_group_{inner}/"
+                for group in layer_groups(config, layer)
+            ]
+            # Three dropouts a block; position 0 is the embedding's.
+            position = 1 + 3 * len(outputs)
+            hidden = run_layer(encoder, hidden, weights.block(*paths), position=position)
+            outputs.append(hidden)
+        rows = after_layer(layer + 1, hidden) if after_layer else None
+        if rows is not None:
+            encoder, hidden = encoder.keep(rows, hidden)
+    return outputs
 
 
 class AlbertModel:
@@ -426,82 +436,61 @@ class AlbertModel:
         """
         del use_einsum
         config.validate()
-        self._config = _without_dropout(config) if not is_training else config
-        self._ops = fused if use_xla else plain
-        self._dropout = _Dropout(dropout_seed, self._ops)
+        self._config = config = config if is_training else _without_dropout(config)
+        has_dropout = config.hidden_dropout_prob or config.attention_probs_dropout_prob
+        if recompute and has_dropout and dropout_seed is None:
+            raise ValueError("Recomputing activations under dropout needs `dropout_seed`.")
+        dropout = _Dropout(dropout_seed, _operations(use_xla))
         batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
         _check_length(length, config.max_position_embeddings)
         mask = tf.ones([batch, length], tf.int32) if input_mask is None else input_mask
         types = tf.zeros([batch, length], tf.int32) if token_type_ids is None else token_type_ids
 
         with tf.variable_scope(scope, default_name="bert"):
-            # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
-            variables = _Variables(self._config, compute_dtype, adds_up=is_training and use_xla)
-            hidden = self._embed(input_ids, types, one_hot=use_one_hot_embeddings)
-            encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=mask)
+            hidden = self._embed(input_ids, types, dropout=dropout, one_hot=use_one_hot_embeddings)
             hidden = tf.cast(hidden, compute_dtype)
-            self._layers = self._encode(
-                encoder, variables, hidden, recompute=recompute, after_layer=after_layer
+            sizes = [batch, length]
+            encoder = _Encoder(config, dropout, sizes, _attention_bias(mask, sizes), [])
+            if after_layer:
+                self._shape = [-1, length]  # rows may leave the batch
+            # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
+            accumulates = is_training and use_xla
+            self._layers = _encode(
+                encoder,
+                hidden,
+                _SharedWeights(config, compute_dtype, accumulate_shared_grads=accumulates),
+                path="encoder/",
+                recompute=recompute,
+                after_layer=after_layer and (lambda layer, x: after_layer(layer, self._pool(x))),
             )
             self._attention = encoder.attention[:]
             self._pooled_output = self._pool(self._layers[-1])
 
-    def _embed(self, input_ids, token_type_ids, *, one_hot: bool) -> tf.Tensor:
+    def _embed(self, input_ids, token_type_ids, *, dropout: _Dropout, one_hot: bool) -> tf.Tensor:
         """Sums words, types and positions; gives the encoder's input, float32 [T, H]."""
-        config = self._config
+        config, spread = self._config, self._config.initializer_range
         embedding, hidden = config.embedding_size, config.hidden_size
-        table = self._variable("embeddings/word_embeddings", config.vocab_size, embedding)
-        words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=one_hot)
-        self._embedding_table, self._word_embeddings, self._projection = table, words, None
-        if config.embedding_layout == "albert_zh" and embedding != hidden:
-            self._projection = self._variable(f"{_MAPPING}/kernel", embedding, hidden)
-            words = tf.matmul(words, self._projection)  # [T, H]
-        output = self._add_types_and_positions(words, token_type_ids, one_hot=one_hot)
-        self._embeddings = output
-        if config.embedding_layout == "albert_zh" or embedding == hidden:
-            return output
-        mapping = get_dense(_MAPPING, [embedding, hidden], config.initializer_range)
-        return plain.dense(output, mapping)  # [T, H]
-
-    def _variable(self, path: str, rows: int, columns: int) -> tf.Variable:
-        return get_weight(path, [rows, columns], self._config.initializer_range)
-
-    def _add_types_and_positions(self, words, token_type_ids, *, one_hot: bool) -> tf.Tensor:
-        """LayerNorm(words + types + positions) with dropout, float32 [T, width]."""
-        config, width = self._config, int(words.shape[-1])
-        batch, length = self._shape
-        types = self._variable("embeddings/token_type_embeddings", config.type_vocab_size, width)
-        positions = self._variable(
-            "embeddings/position_embeddings", config.max_position_embeddings, width
+        is_zh = config.embedding_layout == "albert_zh"
+        words, self._embedding_table = embedding_lookup(
+            input_ids, config.vocab_size, embedding, spread, "embeddings/word_embeddings", one_hot
         )
-        # A lookup, not the faster product with one-hot rows: the clipping norm of a lookup counts
-        # repeated ids separately, and training has to follow the published implementation.
-        total = words + _look_up(types, tf.reshape(token_type_ids, [-1]), one_hot=one_hot)
-        total = tf.reshape(total, [batch, length, width])
-        total += tf.slice(positions, [0, 0], [length, -1])  # [S, width] over the batch
-        total = tf.reshape(total, [-1, width])  # [T, width]
-        output = self._ops.layer_norm(total, get_norm("embeddings/LayerNorm", width))
-        return self._dropout(output, config.hidden_dropout_prob, 0)
-
-    def _encode(self, encoder, variables, hidden, *, recompute, after_layer) -> List[tf.Tensor]:
-        """Runs all layers; gives the output [T, H] of every inner block."""
-        config = self._config
-        block = encoder.recomputed_block if recompute else encoder.block
-        if after_layer:
-            self._shape = [-1, self._shape[1]]  # rows may leave the batch
-        outputs: List[tf.Tensor] = []
-        for layer in range(config.num_hidden_layers):
-            groups = layer_groups(config, layer)
-            for inner in range(config.inner_group_num):
-                # Three dropouts a block; position 0 is the embedding's.
-                position = 1 + 3 * len(outputs)
-                weights = variables.block(groups, inner)
-                hidden = block(hidden, weights, dropout=self._dropout, position=position)
-                outputs.append(hidden)
-            rows = after_layer(layer + 1, self._pool(hidden)) if after_layer else None
-            if rows is not None:
-                hidden = encoder.go_on_with(rows, hidden)
-        return outputs
+        self._word_embeddings, self._projection = words, None
+        if is_zh and embedding != hidden:
+            self._projection = get_weight(f"{_MAPPING}/kernel", [embedding, hidden], spread)
+            words = einsum_via_matmul(words, self._projection, 1)  # [B, S, H]
+        width = int(words.shape[-1])
+        shape = [config.type_vocab_size, width]
+        types = get_weight("embeddings/token_type_embeddings", shape, spread)
+        shape = [config.max_position_embeddings, width]
+        positions = get_weight("embeddings/position_embeddings", shape, spread)
+        total = _add_positions(_add_types(words, types, token_type_ids, one_hot=one_hot), positions)
+        norm = get_norm("embeddings/LayerNorm", width)
+        total = reshape_to_matrix(total)  # [T, width]
+        output = dropout(dropout.ops.layer_norm(total, norm), config.hidden_dropout_prob, 0)
+        self._embeddings = output
+        if is_zh or embedding == hidden:
+            return output
+        return plain.dense(output, get_dense(_MAPPING, [embedding, hidden], spread))  # [T, H]
 
     def _pool(self, tokens: tf.Tensor) -> tf.Tensor:
         """tanh dense layer on the first token of a layer's output [T, H]: [B, H]."""
@@ -649,6 +638,23 @@ def _look_up(table: tf.Variable, ids: tf.Tensor, *, one_hot: bool) -> tf.Tensor:
     return tf.nn.embedding_lookup(table, ids)
 
 
+def _add_types(
+    inputs: tf.Tensor, table: tf.Variable, token_type_ids: tf.Tensor, *, one_hot: bool
+) -> tf.Tensor:
+    """Adds the rows of a table for types [B, S] to [B, S, W]."""
+    # By default a lookup, not the faster product with one-hot rows: the clipping norm of a lookup
+    # counts repeated ids separately, and training has to follow the published implementation.
+    types = _look_up(table, tf.reshape(token_type_ids, [-1]), one_hot=one_hot)
+    return inputs + tf.reshape(types, get_shape_list(inputs))
+
+
+def _add_positions(inputs: tf.Tensor, table: tf.Variable) -> tf.Tensor:
+    """Adds the first S rows of a table to [B, S, W]."""
+    length = get_shape_list(inputs)[1]
+    _check_length(length, int(table.shape[0]))
+    return inputs + tf.slice(table, [0, 0], [length, -1])
+
+
 # ---- pretraining heads ---------------------------------------------------------------------------
 
 
@@ -693,7 +699,7 @@ def get_masked_lm_output(
     )
     labels = tf.reshape(label_ids, [-1])
     example_weights = tf.cast(tf.reshape(label_weights, [-1]), tf.float32)
-    per_example, logits = (fused if use_xla else plain).vocabulary_loss(
+    per_example, logits = _operations(use_xla).vocabulary_loss(
         transformed, weights, labels, compute_dtype=compute_dtype
     )
     total_weight = tf.reduce_sum(example_weights) + 1e-5
@@ -996,21 +1002,18 @@ def embedding_postprocessor(
     Raises:
       ValueError: types are asked for and not given, or the sequence is longer than the table.
     """
-    batch, length, width = get_shape_list(input_tensor, expected_rank=3)
+    width = get_shape_list(input_tensor, expected_rank=3)[-1]
     output = input_tensor
     if use_token_type:
         if token_type_ids is None:
             raise ValueError("use_token_type needs token_type_ids. Give them, or leave both out.")
-        table = get_weight(
-            token_type_embedding_name, [token_type_vocab_size, width], initializer_range
-        )
-        types = _look_up(table, tf.reshape(token_type_ids, [-1]), one_hot=use_one_hot_embeddings)
-        output += tf.reshape(types, [batch, length, width])
+        shape = [token_type_vocab_size, width]
+        table = get_weight(token_type_embedding_name, shape, initializer_range)
+        output = _add_types(output, table, token_type_ids, one_hot=use_one_hot_embeddings)
     if use_position_embeddings:
-        _check_length(length, max_position_embeddings)
         shape = [max_position_embeddings, width]
-        positions = get_weight(position_embedding_name, shape, initializer_range)
-        output += tf.slice(positions, [0, 0], [length, -1])  # [S, E] over the batch
+        table = get_weight(position_embedding_name, shape, initializer_range)
+        output = _add_positions(output, table)
     return layer_norm_and_dropout(output, dropout_prob)
 
 
@@ -1063,7 +1066,8 @@ def dense_layer_2d(
     with tf.variable_scope(name, default_name="dense"):
         kernel = tf.get_variable("kernel", shape, initializer=initializer)
         bias = tf.get_variable("bias", [output_size], initializer=tf.zeros_initializer())
-    output = einsum_via_matmul(input_tensor, kernel, 1) + bias
+    output = plain.dense(reshape_to_matrix(input_tensor), Dense(kernel, bias))
+    output = reshape_from_matrix(output, get_shape_list(input_tensor))
     return activation(output) if activation else output
 
 
@@ -1077,10 +1081,7 @@ def dot_product_attention(q, k, v, bias, dropout_rate=0.0) -> tf.Tensor:
       dropout_rate: of the probabilities.
     """
     scores = tf.matmul(q, k, transpose_b=True) / np.sqrt(int(q.shape[-1]))  # [..., F, T]
-    attention_bias = 0.0
-    if bias is not None:
-        mask = tf.linalg.matrix_transpose(tf.cast(bias, tf.float32))  # [B, 1, 1, T]
-        attention_bias = (1.0 - mask) * MASK_BIAS
+    attention_bias = 0.0 if bias is None else _attention_bias(bias, get_shape_list(bias)[::2])
     return tf.matmul(dropout(plain.masked_softmax(scores, attention_bias), dropout_rate), v)
 
 
@@ -1151,29 +1152,29 @@ def attention_ffn_block(
     `attention_mask` is int32 [B, S]; `intermediate_act_fn` an activation's name, a function, or
     None. `hidden_dropout_prob` is of the dropout of each sub-layer's output.
     """
-    initializer = create_initializer(initializer_range)
-    linear = (initializer, None, use_einsum)
-    with tf.variable_scope("attention_1"):
-        with tf.variable_scope("self"):
-            context = attention_layer(
-                layer_input,
-                layer_input,
-                attention_mask,
-                num_attention_heads,
-                attention_probs_dropout_prob=attention_probs_dropout_prob,
-                initializer_range=initializer_range,
-            )
-        with tf.variable_scope("output"):
-            attended = dense_layer_3d_proj(
-                context, hidden_size, attention_head_size, *linear, name="dense"
-            )
-    middle = layer_norm(layer_input + dropout(attended, hidden_dropout_prob))
-    with tf.variable_scope("ffn_1/intermediate"):
-        options = (initializer, get_activation(intermediate_act_fn), use_einsum)
-        inner = dense_layer_2d(middle, intermediate_size, *options, name="dense")
-        with tf.variable_scope("output"):
-            update = dense_layer_2d(inner, hidden_size, *linear, name="dense")
-    return layer_norm(middle + dropout(update, hidden_dropout_prob))
+    config = _config_of(locals())
+    encoder, hidden = _plain_encoder(config, layer_input, attention_mask)
+    weights = _SharedWeights(config, tf.float32, accumulate_shared_grads=False).block("", "")
+    output = _encoder_layer(encoder, hidden, weights, position=0)
+    return reshape_from_matrix(output, get_shape_list(layer_input))
+
+
+def _config_of(arguments: Dict[str, Any]) -> AlbertConfig:
+    """The settings among a function's arguments."""
+    names = [field.name for field in dataclasses.fields(AlbertConfig)]
+    given = {name: arguments[name] for name in names if name in arguments}
+    return AlbertConfig(vocab_size=0, hidden_act=arguments["intermediate_act_fn"], **given)
+
+
+def _plain_encoder(
+    config: AlbertConfig, inputs: tf.Tensor, mask: Optional[tf.Tensor]
+) -> Tuple[_Encoder, tf.Tensor]:
+    """An encoder of plain operations with stateful dropout, and [B, S, H] as [T, H]."""
+    batch, length, _ = get_shape_list(inputs, expected_rank=3)
+    mask = tf.ones([batch, length]) if mask is None else mask
+    sizes = [batch, length]
+    encoder = _Encoder(config, _Dropout(None, plain), sizes, _attention_bias(mask, sizes), [])
+    return encoder, reshape_to_matrix(inputs)
 
 
 def transformer_model(
@@ -1201,28 +1202,17 @@ def transformer_model(
     Raises:
       ValueError: hidden_size is not a multiple of num_attention_heads.
     """
+    config = _config_of(locals())
     _check_heads(hidden_size, num_attention_heads)
-    hidden, outputs = input_tensor, []
-    if get_shape_list(input_tensor, expected_rank=3)[-1] != hidden_size:
-        initializer, name = create_initializer(initializer_range), "embedding_hidden_mapping_in"
-        hidden = dense_layer_2d(hidden, hidden_size, initializer, None, use_einsum, name=name)
-    for block in range(num_hidden_layers * inner_group_num):
-        layer, inner = divmod(block, inner_group_num)
-        group = layer * num_hidden_groups // num_hidden_layers
-        path = f"transformer/group_{group}/inner_group_{inner}"
-        with tf.variable_scope(path, reuse=tf.AUTO_REUSE):
-            hidden = attention_ffn_block(
-                hidden,
-                hidden_size=hidden_size,
-                attention_mask=attention_mask,
-                num_attention_heads=num_attention_heads,
-                attention_head_size=hidden_size // num_attention_heads,
-                attention_probs_dropout_prob=attention_probs_dropout_prob,
-                intermediate_size=intermediate_size,
-                intermediate_act_fn=intermediate_act_fn,
-                initializer_range=initializer_range,
-                hidden_dropout_prob=hidden_dropout_prob,
-                use_einsum=use_einsum,
-            )
-        outputs.append(hidden)
-    return outputs if do_return_all_layers else hidden
+    batch, length, width = get_shape_list(input_tensor, expected_rank=3)
+    if width != hidden_size:
+        options = (create_initializer(initializer_range), None, use_einsum)
+        name = "embedding_hidden_mapping_in"
+        input_tensor = dense_layer_2d(input_tensor, hidden_size, *options, name=name)
+    encoder, hidden = _plain_encoder(config, input_tensor, attention_mask)
+    weights = _SharedWeights(config, tf.float32, accumulate_shared_grads=False)
+    outputs = [
+        tf.reshape(output, [batch, length, hidden_size])
+        for output in _encode(encoder, hidden, weights)
+    ]
+    return outputs if do_return_all_layers else outputs[-1]

@@ -21,6 +21,7 @@ from albert.util import wording
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 
 Gradient = Union[tf.Tensor, tf.IndexedSlices]
+Pairs = List[Tuple[Gradient, tf.Variable]]
 
 
 class TrainStep(NamedTuple):
@@ -40,19 +41,7 @@ class AccumulatedGradients(NamedTuple):
     metrics: Dict[str, tf.Tensor]
     # Of tables that are looked up: the sum of squares of the looked-up rows' gradients, which is
     # what the clipping norm counts; else None.
-    squared_norms: List[Optional[tf.Tensor]]
-
-
-class _Pair(NamedTuple):
-    """A gradient, its variable, and its squared norm where that is not the gradient's own."""
-
-    gradient: Gradient
-    variable: tf.Variable
-    squared_norm: Optional[tf.Tensor]
-
-    def square(self) -> tf.Tensor:
-        """What the gradient adds to the square of the clipping norm."""
-        return _sum_of_squares(self.gradient) if self.squared_norm is None else self.squared_norm
+    squares_of_rows: List[Optional[tf.Tensor]]
 
 
 def learning_rate_schedule(
@@ -73,11 +62,11 @@ def learning_rate_schedule(
     Raises:
       ValueError: an argument out of range.
     """
-    numbers = {"init_lr": init_lr, "num_train_steps": num_train_steps, "poly_power": poly_power}
-    numbers.update(num_warmup_steps=num_warmup_steps, start_warmup_step=start_warmup_step)
-    for name, value in numbers.items():
-        if not value >= 0 or (name == "num_train_steps" and not value):
-            raise ValueError(f"{name}={value} must be positive.")
+    bounds = {"init_lr": (init_lr, 0), "num_train_steps": (num_train_steps, 1)}
+    bounds.update(num_warmup_steps=(num_warmup_steps, 0), poly_power=(poly_power, 0))
+    for name, (value, lowest) in bounds.items():
+        if not value >= lowest:
+            raise ValueError(f"{name}={value} must be at least {lowest}.")
     if num_warmup_steps > num_train_steps:
         tf.logging.warning(
             "num_warmup_steps=%d is more than num_train_steps=%d: the learning rate never "
@@ -130,10 +119,9 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.beta_2 = beta_2
         self.epsilon = epsilon
         self.exclude_from_weight_decay = tuple(exclude_from_weight_decay or ())
-        self.use_xla = use_xla
-        self.condition: Optional[tf.Tensor] = None  # bool []; where it is false nothing changes
+        # One function for all variables: each of its shapes is compiled once.
+        self._rules = {decays: self._adam(decays, use_xla) for decays in (True, False)}
         self._learning_rate_tensor = None
-        self._rules: Dict[bool, Callable] = {}  # by whether the weights decay
 
     def _create_slots(self, var_list):
         for variable in var_list:
@@ -143,9 +131,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     def _prepare(self):
         rate = self.learning_rate() if callable(self.learning_rate) else self.learning_rate
         self._learning_rate_tensor = tf.convert_to_tensor(rate, name="learning_rate")
-        # One function for all variables: each of its shapes is compiled once.
-        compiled = compat.xla_cluster if self.use_xla else lambda rule: rule
-        self._rules = {True: compiled(self._decayed_adam), False: compiled(self._adam)}
 
     def _apply_dense(self, grad, var):
         return self._update(grad, var)
@@ -172,58 +157,62 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         # Only the base class updates every replica and every shard.
         return super().apply_gradients(pairs, name=name)
 
-    def apply_aggregated(
-        self, strategy: tf.distribute.Strategy, pairs: Sequence[_Pair], scale: tf.Tensor
+    def apply_sums(
+        self,
+        strategy: tf.distribute.Strategy,
+        sums: Sequence[Tuple[Gradient, tf.Variable]],
+        *,
+        scale: tf.Tensor,
+        condition: Optional[tf.Tensor],
     ) -> List[tf.Operation]:
-        """Updates each replica's copy of the variables by `scale` times summed gradients.
+        """Updates every copy of the variables by `scale` times sums over all devices.
 
         `apply_gradients` would sum them over the replicas once more. Called in cross-replica
-        context.
+        context. Where the condition (bool []) is false nothing changes.
         """
         with tf.init_scope():
-            self._create_slots([pair.variable for pair in pairs])
+            self._create_slots([variable for _, variable in sums])
         self._prepare()
+
+        def update(copy, gradient):
+            return self._update(_scaled(gradient, scale), copy, condition)
+
         updates: List[tf.Operation] = []
-        for pair in pairs:
-            updates += strategy.extended.update(
-                pair.variable,
-                lambda copy, gradient: self._update(_scaled(gradient, scale), copy),
-                args=(pair.gradient,),
-                group=False,
-            )
+        for gradient, variable in sums:
+            args = (gradient,)
+            updates += strategy.extended.update(variable, update, args=args, group=False)
         return updates
 
-    def _update(self, gradient: Gradient, variable: tf.Variable) -> tf.Operation:
+    def _update(
+        self, gradient: Gradient, variable: tf.Variable, condition: Optional[tf.Tensor] = None
+    ) -> tf.Operation:
         """Returns the operation that updates one variable and its two slots."""
         name = _parameter_name(variable)
-        weight = tf.convert_to_tensor(variable)
+        slots = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
+        weight, m, v = (tf.convert_to_tensor(item) for item in (variable, *slots))
         gradient = tf.cast(_dense(gradient, variable), weight.dtype)
-        m, v = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
-        rule = self._rules[self._is_decayed(name)]
-        old_m, old_v = tf.convert_to_tensor(m), tf.convert_to_tensor(v)
-        new_m, new_v, direction = rule(gradient, old_m, old_v, weight)
+        new_m, new_v, direction = self._rules[self._is_decayed(name)](gradient, m, v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
         change = rate * self._trust_ratio(name, weight, direction) * direction
-        if self.condition is not None:
-            change = tf.where_v2(self.condition, change, tf.zeros_like(change))
-            new_m = tf.where_v2(self.condition, new_m, old_m)
-            new_v = tf.where_v2(self.condition, new_v, old_v)
+        if condition is not None:
+            change = tf.where_v2(condition, change, tf.zeros_like(change))
+            new_m, new_v = tf.where_v2(condition, new_m, m), tf.where_v2(condition, new_v, v)
         return tf.group(
             variable.assign_sub(change, read_value=False),
-            m.assign(new_m, read_value=False),
-            v.assign(new_v, read_value=False),
+            *(slot.assign(new, read_value=False) for slot, new in zip(slots, (new_m, new_v))),
         )
 
-    def _adam(self, *tensors: tf.Tensor):
-        """Gives m, v and direction; takes gradient, m, v and weight, as a compiled function can."""
-        gradient, m, v, _ = tensors
-        m = self.beta_1 * m + (1.0 - self.beta_1) * gradient
-        v = self.beta_2 * v + (1.0 - self.beta_2) * tf.square(gradient)
-        return m, v, m / (tf.sqrt(v) + self.epsilon)
+    def _adam(self, decays: bool, use_xla: bool) -> Callable:
+        """Returns the function from gradient, m, v and weight to new m, new v and direction."""
 
-    def _decayed_adam(self, *tensors: tf.Tensor):
-        m, v, direction = self._adam(*tensors)
-        return m, v, direction + self.weight_decay_rate * tensors[-1]
+        def adam(*tensors):
+            gradient, m, v, weight = tensors
+            m = self.beta_1 * m + (1.0 - self.beta_1) * gradient
+            v = self.beta_2 * v + (1.0 - self.beta_2) * tf.square(gradient)
+            direction = m / (tf.sqrt(v) + self.epsilon)
+            return m, v, direction + self.weight_decay_rate * weight if decays else direction
+
+        return compat.xla_cluster(adam) if use_xla else adam
 
     def _is_decayed(self, name: str) -> bool:
         return bool(self.weight_decay_rate) and not _matches(name, self.exclude_from_weight_decay)
@@ -324,7 +313,8 @@ def build_train_step(
     Args:
       loss: scalar; not used when `gradients` are given.
       settings: the optimizer, its numbers, and the peak learning rate.
-      use_tpu: wraps the optimizer in CrossShardOptimizer.
+      use_tpu: sum over the shards of a TPU, whose compiled code cannot fail: an update that is not
+        finite counts nothing.
       use_xla: compiles the element-wise part.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
       gradients: what `accumulate_gradients` returned.
@@ -339,16 +329,99 @@ def build_train_step(
     learning_rate = learning_rate_schedule(step, init_lr=settings.learning_rate, **schedule)
     rule = _rule(settings, learning_rate, use_xla)
     if gradients is None:
-        variables = tf.trainable_variables()
         options = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
-        found = _differentiate(loss, variables, loss_scale, **options)
-        gradients = AccumulatedGradients(loss, found, variables, {}, [None] * len(variables))
-    pairs = _pairs(gradients, excluded_tvars)
+        gradients = _differentiate(loss, tf.trainable_variables(), loss_scale, **options)
     replicas = tf.distribute.get_replica_context()
-    has_replicas = replicas and replicas.num_replicas_in_sync > 1
-    update = _UpdateOnShards if use_tpu else _UpdateOnReplicas if has_replicas else _Update
-    train_op, norm = update(rule, settings.max_grad_norm, loss_scale).build(pairs)
+    has_replicas = replicas.num_replicas_in_sync > 1
+    pairs, rows = _used(gradients, excluded_tvars, dense=use_tpu or has_replicas)
+    if has_replicas:
+        # Estimator reports the sum of the replicas' losses, unless the graph says that the
+        # optimizer has made means of them.
+        tf.get_default_graph()._is_loss_scaled_by_optimizer = True
+
+    def update(strategy, values, rows, *rates):
+        return _update(
+            rule,
+            list(zip(values, [variable for _, variable in pairs])),
+            rows,
+            strategy=strategy,
+            # Every replica's rate has to be read before the global step grows.
+            before_count=list(strategy.experimental_local_results(rates[0])),
+            reduce=_over_shards if use_tpu else _over_replicas,
+            max_grad_norm=settings.max_grad_norm,
+            loss_scale=loss_scale,
+        )
+
+    values = [value for value, _ in pairs]
+    train_op, norm = replicas.merge_call(update, args=(values, rows, learning_rate))
     return TrainStep(train_op, learning_rate, norm)
+
+
+def _update(
+    rule: AdamWeightDecayOptimizer,
+    pairs: Pairs,
+    rows: Dict[int, tf.Tensor],
+    *,
+    strategy: tf.distribute.Strategy,
+    before_count: List[tf.Tensor],
+    reduce: Callable,
+    max_grad_norm: float,
+    loss_scale: Optional["LossScale"],
+) -> Tuple[tf.Operation, tf.Tensor]:
+    """Updates the variables, on one device or many; returns the train op and the norm.
+
+    An update whose norm is not finite fails; it is left out on a TPU, and with a loss scale that
+    can be lowered. `rows` has the squares of looked-up tables, by the number of the pair, and
+    `reduce` sums tensors over all devices.
+    """
+    global_step, can_fail = tf.train.get_global_step(), reduce is not _over_shards
+    step_before = tf.identity(global_step)
+    first = strategy.experimental_local_results
+    sums, rows, share = reduce(strategy, pairs, rows)
+    unit = share / loss_scale.value if loss_scale else share
+    squares = [
+        first(rows[place])[0] if place in rows else _sum_of_squares(first(value)[0])
+        for place, (value, _) in enumerate(sums)
+    ]
+    # Every copy of a sum has to run, since the devices wait for each other.
+    before_count += [copy for row in rows.values() for copy in first(row)]
+    norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
+    is_finite = tf.math.is_finite(norm)
+    if can_fail:
+        is_right = tf.logical_or(is_finite, loss_scale.value > 1.0) if loss_scale else is_finite
+        message = ["gradient norm is not finite; global step, norm:", step_before, norm]
+        with tf.control_dependencies([tf.debugging.Assert(is_right, message)]):
+            norm = tf.identity(norm)
+    scale = max_grad_norm / tf.maximum(norm, max_grad_norm) * unit
+    condition = is_finite if loss_scale or not can_fail else None
+    updates = rule.apply_sums(strategy, sums, scale=scale, condition=condition)
+    if loss_scale:
+        updates += loss_scale.updates(is_finite)
+    count = 1 if can_fail else tf.cast(is_finite, global_step.dtype.base_dtype)
+
+    def add(copy):
+        return copy.assign_add(count, read_value=False)
+
+    with tf.control_dependencies([*updates, *before_count]):
+        return tf.group(*strategy.extended.update(global_step, add, group=False)), norm
+
+
+def _over_replicas(strategy: tf.distribute.Strategy, pairs: Pairs, rows: Dict[int, tf.Tensor]):
+    """The sums, a copy on every device of each variable, and a replica's share in the mean."""
+    looked_up = [(row, pairs[place][1]) for place, row in rows.items()]
+    total = tf.distribute.ReduceOp.SUM
+    sums = strategy.extended.batch_reduce_to(total, [*pairs, *looked_up])
+    variables = [variable for _, variable in pairs]
+    rows = dict(zip(rows, sums[len(pairs) :]))
+    return list(zip(sums, variables)), rows, 1.0 / strategy.num_replicas_in_sync
+
+
+def _over_shards(strategy: tf.distribute.Strategy, pairs: Pairs, rows: Dict[int, tf.Tensor]):
+    """The sums, which each shard has, and a shard's share in the mean."""
+    del strategy
+    total = tf.tpu.cross_replica_sum
+    sums = [(total(value), variable) for value, variable in pairs]
+    return sums, {place: total(row) for place, row in rows.items()}, 1.0 / total(tf.ones([]))
 
 
 def _rule(
@@ -371,8 +444,10 @@ def _rule(
     )
 
 
-def _pairs(gradients: AccumulatedGradients, excluded: Optional[Sequence[str]]) -> List[_Pair]:
-    """Returns the gradients of variables that are used and not excluded."""
+def _used(
+    gradients: AccumulatedGradients, excluded: Optional[Sequence[str]], *, dense: bool
+) -> Tuple[Pairs, Dict[int, tf.Tensor]]:
+    """Returns gradients with variables that are used and not excluded, and squares of rows."""
     names = [_parameter_name(variable) for variable in gradients.variables]
     excluded = [excluded] if isinstance(excluded, str) else list(excluded or ())
     excluded = [re.sub(r":\d+$", "", name) for name in excluded]
@@ -381,28 +456,35 @@ def _pairs(gradients: AccumulatedGradients, excluded: Optional[Sequence[str]]) -
             f"excluded_tvars names {name!r}, which is no trainable variable."
             f"{wording.did_you_mean(name, names)} Take names from tf.trainable_variables()."
         )
-    pairs = []
-    for name, gradient, variable, squared_norm in zip(
-        names, gradients.gradients, gradients.variables, gradients.squared_norms
-    ):
+    pairs: Pairs = []
+    rows: Dict[int, tf.Tensor] = {}
+    items = zip(names, gradients.gradients, gradients.variables, gradients.squares_of_rows)
+    for name, gradient, variable, square in items:
         if gradient is None or name in excluded:
             continue
-        if isinstance(gradient, tf.IndexedSlices) and squared_norm is None:
-            # Taken now: aggregation may sum the rows of repeated ids.
-            squared_norm = _sum_of_squares(gradient.values)
-        pairs.append(_Pair(gradient, variable, squared_norm))
+        if square is not None:
+            rows[len(pairs)] = square
+        # Rows of a table cannot be gathered from workers whose batches differ in length.
+        pairs.append((_dense(gradient, variable) if dense else gradient, variable))
     if not pairs:
         raise ValueError(
             "There is nothing to train: no trainable variable that is not excluded has a gradient "
             "of the loss. Check excluded_tvars and what the loss depends on."
         )
-    return pairs
+    return pairs, rows
 
 
 def _differentiate(
     loss: tf.Tensor, variables: List[tf.Variable], loss_scale: Optional["LossScale"], **options: Any
-) -> List[Optional[Gradient]]:
-    return tf.gradients(loss * loss_scale.value if loss_scale else loss, variables, **options)
+) -> AccumulatedGradients:
+    """Returns the gradients of one loss, times the loss scale."""
+    scaled = loss * loss_scale.value if loss_scale else loss
+    gradients = tf.gradients(scaled, variables, **options)
+    rows = [
+        _sum_of_squares(gradient.values) if isinstance(gradient, tf.IndexedSlices) else None
+        for gradient in gradients
+    ]
+    return AccumulatedGradients(loss, gradients, list(variables), {}, rows)
 
 
 def _parameter_name(variable: tf.Variable) -> str:
@@ -431,162 +513,6 @@ def _scaled(gradient: Gradient, scale: Any) -> Gradient:
 def _sum_of_squares(tensor: tf.Tensor) -> tf.Tensor:
     # One pass without a temporary of the tensor's size.
     return 2.0 * tf.nn.l2_loss(tensor)
-
-
-# ---------------------------------------------------------------------------------------------
-# One update, on one device, on the shards of a TPU, or on replicas.
-
-Squares = List[tf.Tensor]  # what each gradient adds to the square of the norm
-
-
-class _Update:
-    """An update on one device; a subclass sums gradients over several."""
-
-    can_fail = True
-    share: Any = 1.0  # of a device in the mean over all
-
-    def __init__(
-        self,
-        rule: AdamWeightDecayOptimizer,
-        max_grad_norm: float,
-        loss_scale: Optional["LossScale"],
-    ):
-        if loss_scale and not self.can_fail:
-            raise ValueError("A TPU computes in bfloat16, which needs no loss scale.")
-        self.rule = rule
-        self.global_step = tf.train.get_global_step()
-        self._step_before = tf.identity(self.global_step)
-        self._limit = max_grad_norm
-        self._loss_scale = loss_scale
-
-    def build(self, pairs: List[_Pair]) -> Tuple[tf.Operation, tf.Tensor]:
-        """Returns the train op and the norm before clipping.
-
-        An update whose norm is not finite fails; it is left out on a TPU, and with a loss scale
-        that can be lowered.
-        """
-        loss_scale, limit = self._loss_scale, self._limit
-        summed, squares = self.sum(pairs)
-        unit = self.share / loss_scale.value if loss_scale else self.share
-        norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
-        if self.can_fail:
-            is_right = tf.math.is_finite(norm)
-            if loss_scale:
-                is_right = tf.logical_or(is_right, loss_scale.value > 1.0)
-            message = ["gradient norm is not finite; global step, norm:", self._step_before, norm]
-            with tf.control_dependencies([tf.debugging.Assert(is_right, message)]):
-                norm = tf.identity(norm)
-        if loss_scale or not self.can_fail:
-            self.rule.condition = tf.math.is_finite(norm)
-        scale = limit / tf.maximum(norm, limit) * unit
-        updates = self.apply(summed, scale)
-        if loss_scale:
-            updates += loss_scale.updates(self.rule.condition)
-        with tf.control_dependencies(updates):
-            return self.count(), norm
-
-    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], Squares]:
-        """Returns the gradients summed over all devices, and their squares."""
-        return pairs, [pair.square() for pair in pairs]
-
-    def apply(self, pairs: List[_Pair], scale: tf.Tensor) -> List[tf.Operation]:
-        """Returns what updates the variables by `scale` times the sums."""
-        return [self.rule.apply_gradients(_all_scaled(pairs, scale))]
-
-    def count(self) -> tf.Operation:
-        """Returns what adds one to the global step."""
-        return tf.group(self.global_step.assign_add(1, read_value=False))
-
-
-def _all_scaled(pairs: List[_Pair], scale: tf.Tensor) -> List[Tuple[Gradient, tf.Variable]]:
-    return [(_scaled(pair.gradient, scale), pair.variable) for pair in pairs]
-
-
-class _UpdateOnShards(_Update):
-    """An update on a TPU, whose compiled code cannot fail: a refused one counts nothing.
-
-    CrossShardOptimizer sums what it is given over the shards, so each gives its share of the
-    clipped average. That second sum is the price of clipping after aggregation; ALBERT's shared
-    layers keep it small.
-    """
-
-    can_fail = False
-
-    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], Squares]:
-        total = tf.tpu.cross_replica_sum
-        self.share = 1.0 / total(tf.ones([]))
-        summed = [
-            _Pair(
-                total(_dense(pair.gradient, pair.variable)),
-                pair.variable,
-                None if pair.squared_norm is None else total(pair.squared_norm),
-            )
-            for pair in pairs
-        ]
-        return super().sum(summed)
-
-    def apply(self, pairs: List[_Pair], scale: tf.Tensor) -> List[tf.Operation]:
-        scaled = _all_scaled(pairs, scale * self.share)
-        return [tf.tpu.CrossShardOptimizer(self.rule).apply_gradients(scaled)]
-
-    def count(self) -> tf.Operation:
-        count = tf.cast(self.rule.condition, self.global_step.dtype.base_dtype)
-        return tf.group(self.global_step.assign_add(count, read_value=False))
-
-
-class _UpdateOnReplicas(_Update):
-    """An update of every replica's copy of the variables."""
-
-    def build(self, pairs: List[_Pair]) -> Tuple[tf.Operation, tf.Tensor]:
-        # Estimator reports the sum of the replicas' losses, unless the graph says that the
-        # optimizer has made means of them.
-        tf.get_default_graph()._is_loss_scaled_by_optimizer = True
-        looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
-        square = tf.add_n(looked_up) if looked_up else tf.zeros([])
-        # Rows of a table cannot be gathered from workers whose batches differ in length.
-        gradients = [_dense(pair.gradient, pair.variable) for pair in pairs]
-
-        def build(strategy, gradients, *of_replicas):
-            self._strategy, self._of_replicas = strategy, of_replicas
-            self.share = 1.0 / strategy.num_replicas_in_sync
-            return super(_UpdateOnReplicas, self).build(
-                [pair._replace(gradient=one) for pair, one in zip(pairs, gradients)]
-            )
-
-        replicas = tf.distribute.get_replica_context()
-        return replicas.merge_call(build, args=(gradients, square, self.rule.learning_rate))
-
-    def sum(self, pairs: List[_Pair]) -> Tuple[List[_Pair], Squares]:
-        copies = self._strategy.experimental_local_results  # on the devices of this process
-        looked_up, learning_rate = self._of_replicas
-        sums = self._totals([(pair.gradient, pair.variable) for pair in pairs])
-        summed = [pair._replace(gradient=total) for pair, total in zip(pairs, sums)]
-        squares = [
-            _sum_of_squares(copies(pair.gradient)[0])
-            for pair in summed
-            if pair.squared_norm is None
-        ]
-        rows = copies(self._totals([(looked_up, pairs[0].variable)])[0])
-        # Every copy of a reduction has to run, since the devices wait for each other, and every
-        # replica's learning rate has to be read before the global step grows.
-        with tf.control_dependencies([*rows, *copies(learning_rate)]):
-            return summed, [*squares, tf.identity(rows[0])]
-
-    def _totals(self, values_and_variables: List[Tuple[Any, tf.Variable]]) -> List[Any]:
-        """The sums over the replicas, a copy on every device of each variable."""
-        total = tf.distribute.ReduceOp.SUM
-        return self._strategy.extended.batch_reduce_to(total, values_and_variables)
-
-    def apply(self, pairs: List[_Pair], scale: tf.Tensor) -> List[tf.Operation]:
-        return self.rule.apply_aggregated(self._strategy, pairs, scale)
-
-    def count(self) -> tf.Operation:
-        update = self._strategy.extended.update
-        return tf.group(
-            *update(
-                self.global_step, lambda copy: copy.assign_add(1, read_value=False), group=False
-            )
-        )
 
 
 class LossScale:
@@ -650,69 +576,42 @@ def accumulate_gradients(
       The sums; gradients of looked-up tables are dense, unless steps is 1.
 
     Raises:
-      ValueError: steps that do not divide the batch, a metric of unknown shape, a loss_fn that
-        makes new variables at each call.
+      ValueError: steps that do not divide the batch, or a metric of unknown shape.
     """
-    scope = tf.get_variable_scope()
+    scope, split = tf.get_variable_scope(), {}
+    if steps != 1:
+        split = {name: _split(tensor, steps) for name, tensor in batch.items()}
 
     def loss_of(index: Any) -> Tuple[tf.Tensor, Dict[str, tf.Tensor]]:
         part = {name: tf.gather(tensor, index) for name, tensor in split.items()}
         with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
             return loss_fn(part or batch, index)
 
-    split = {name: _split(name, tensor, steps) for name, tensor in batch.items() if steps != 1}
     loss, metrics = loss_of(tf.constant(0) if split else 0)
     variables = list(tf.trainable_variables())
     if not split:
-        gradients = _differentiate(loss, variables, loss_scale)
-        return AccumulatedGradients(loss, gradients, variables, metrics, [None] * len(variables))
-    for name, metric in metrics.items():
-        if not metric.shape.is_fully_defined():
-            raise ValueError(
-                f"The metric {name!r} has the shape {metric.shape}. Sums over micro-batches "
-                "need static shapes: return sums and counts."
-            )
+        return _differentiate(loss, variables, loss_scale)._replace(metrics=metrics)
     zeros = AccumulatedGradients(
         loss=tf.zeros([], loss.dtype),
         gradients=[tf.zeros(item.shape, item.dtype.base_dtype) for item in variables],
         variables=[],
         metrics={name: tf.zeros(item.shape, item.dtype) for name, item in metrics.items()},
-        squared_norms=[tf.zeros([]) for _ in variables],
+        squares_of_rows=[tf.zeros([]) for _ in variables],
     )
-    return _sum_in_loop(loss_of, steps, variables, zeros=zeros, loss_scale=loss_scale)
-
-
-def _sum_in_loop(
-    loss_of: Callable,
-    steps: int,
-    variables: List[tf.Variable],
-    *,
-    zeros: AccumulatedGradients,
-    loss_scale: Optional[LossScale],
-) -> AccumulatedGradients:
-    is_sparse: Dict[int, bool] = {}  # by place, of the variables that the loss uses
+    found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones are None
 
     def body(index, sums):
-        known = len(tf.trainable_variables())
         loss, metrics = loss_of(index)
-        new = tf.trainable_variables()[known:]
-        if new:
-            raise ValueError(
-                f"loss_fn made new variables at its second call: {[item.name for item in new]}. "
-                "Make variables by tf.get_variable with fixed names, so that each micro-batch "
-                "uses the same."
-            )
-        gradients, squared_norms = list(sums.gradients), list(sums.squared_norms)
-        for place, gradient in enumerate(_differentiate(loss, variables, loss_scale)):
-            if gradient is None:
-                continue
-            is_sparse[place] = isinstance(gradient, tf.IndexedSlices)
-            if is_sparse[place]:
-                squared_norms[place] += _sum_of_squares(gradient.values)
-            gradients[place] += _dense(gradient, variables[place])
-        metrics = {name: sums.metrics[name] + value for name, value in metrics.items()}
-        sums = AccumulatedGradients(sums.loss + loss, gradients, [], metrics, squared_norms)
-        return index + 1, sums
+        found.append(_differentiate(loss, variables, loss_scale))
+        assert len(variables) == len(tf.trainable_variables()), "loss_fn made new variables"
+        dense = [_dense(*pair) for pair in zip(found[-1].gradients, variables)]
+        return index + 1, AccumulatedGradients(
+            loss=sums.loss + loss,
+            gradients=_added(sums.gradients, dense),
+            variables=[],
+            metrics={name: sums.metrics[name] + value for name, value in metrics.items()},
+            squares_of_rows=_added(sums.squares_of_rows, found[-1].squares_of_rows),
+        )
 
     _, sums = tf.while_loop(
         lambda index, _: index < steps,
@@ -723,30 +622,25 @@ def _sum_in_loop(
         maximum_iterations=steps,
         name="micro_batches",
     )
-    places = range(len(variables))
     return sums._replace(
-        gradients=[sums.gradients[place] if place in is_sparse else None for place in places],
+        gradients=_present(sums.gradients, found[-1].gradients),
         variables=variables,
-        squared_norms=[sums.squared_norms[at] if is_sparse.get(at) else None for at in places],
+        squares_of_rows=_present(sums.squares_of_rows, found[-1].squares_of_rows),
     )
 
 
-def _split(name: str, tensor: tf.Tensor, steps: int) -> tf.Tensor:
+def _added(sums: List[tf.Tensor], new: List[Optional[tf.Tensor]]) -> List[tf.Tensor]:
+    return [total if value is None else total + value for total, value in zip(sums, new)]
+
+
+def _present(sums: List[tf.Tensor], found: List[Any]) -> List[Optional[tf.Tensor]]:
+    return [None if value is None else total for total, value in zip(sums, found)]
+
+
+def _split(tensor: tf.Tensor, steps: int) -> tf.Tensor:
     """Returns [B, ...] as [n, b, ...]."""
-    if steps < 1:
-        raise ValueError(f"{steps} micro-batches: the number must be positive.")
     tensor = tf.convert_to_tensor(tensor)
-    if not tensor.shape.ndims:
-        raise ValueError(
-            f"The feature {name!r} has the shape {tensor.shape}; a leading batch dimension is "
-            "needed to split it into micro-batches."
-        )
-    size, *rest = tensor.shape.as_list()
-    if size is not None and size % steps:
-        raise ValueError(
-            f"A batch of {size} examples (feature {name!r}) cannot be split into {steps} equal "
-            f"micro-batches. Choose a batch size that is a multiple of {steps}."
-        )
     dynamic = tf.shape(tensor)
+    _, *rest = tensor.shape.as_list()
     rest = [dynamic[axis + 1] if size is None else size for axis, size in enumerate(rest)]
-    return tf.reshape(tensor, [steps, -1 if size is None else size // steps] + rest)
+    return tf.reshape(tensor, [steps, -1, *rest])

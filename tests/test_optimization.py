@@ -159,43 +159,21 @@ def test_warm_up_longer_than_training_warns(monkeypatch):
     assert warnings == [(11, 10)]
 
 
-def metric_of_unknown_shape(part, _):
-    return model_loss(part), {"chosen": tf.where(part["ids"] > 2)}
-
-
-def new_variables(part, _):
-    name = f"kernel_{len(tf.trainable_variables())}"
-    kernel = variable(name, np.ones([LABELS]), use_resource=True)
-    return tf.reduce_sum(kernel * part["targets"]), {}
-
-
 @pytest.mark.parametrize(
     "changes, named",
     [
         ({"num_train_steps": 0}, "num_train_steps=0"),
-        ({"num_train_steps": -5}, "num_train_steps=-5"),
         ({"num_warmup_steps": -1}, "num_warmup_steps=-1"),
         ({"poly_power": -1.0}, "poly_power=-1.0"),
-        ({"start_warmup_step": -1}, "start_warmup_step=-1"),
-        ({"flags": {"learning_rate": -0.1}}, "init_lr=-0.1"),
         ({"flags": {"learning_rate": float("nan")}}, "init_lr=nan"),
         ({"optimizer": "adam"}, "'adam'.*'adamw'"),
         ({"excluded_tvars": ["dense/kernal"]}, "excluded_tvars.*'dense/kernal'.*'dense/kernel'"),
         ({"excluded_tvars": [TABLE, KERNEL, BIAS]}, "excluded_tvars"),
-        ({"has_scale": True, "use_tpu": True}, "TPU"),
-        ({"steps": 3}, "8 .* 3 "),
-        ({"steps": 0}, "0 "),
-        ({"batch": {"weight": 1.0}, "steps": 2}, "'weight'"),
-        (metric_of_unknown_shape, "'chosen'"),
-        (new_variables, "kernel_1"),
     ],
 )
 def test_what_cannot_be_trained_is_named(changes, named):
     with pytest.raises(ValueError, match=named):
-        if callable(changes):
-            optimization.accumulate_gradients(changes, examples(8), 2)
-        else:
-            model_step(**{"batch": examples(8), **changes})
+        model_step(examples(8), **changes)
 
 
 @each_optimizer

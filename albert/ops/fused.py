@@ -25,6 +25,17 @@ def _float32(tensor: tf.Tensor) -> tf.Tensor:
     return tf.cast(tensor, tf.float32)
 
 
+def _with_gradient(forward: Callable, backward: Callable) -> Callable:
+    """The function `forward`, whose gradients are backward(upstream, output, *inputs)."""
+
+    @tf.custom_gradient
+    def function(*inputs):
+        output = forward(*inputs)
+        return output, lambda upstream: backward(upstream, output, *inputs)
+
+    return function
+
+
 def column_sum(matrix: tf.Tensor) -> tf.Tensor:
     """Returns the sum over rows of [T, H] as [H]; a product with ones, which oneDNN runs fast."""
     ones = tf.ones([1, tf.shape(matrix)[0]], matrix.dtype)
@@ -47,21 +58,21 @@ def _add_bias(product: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
     return tf.nn.bias_add(product, bias)
 
 
+def _dense_backward(upstream, _, *inputs):
+    x, kernel, _ = inputs
+    return (
+        tf.matmul(upstream, kernel, transpose_b=True),
+        tf.matmul(x, upstream, transpose_a=True),
+        column_sum(upstream),
+    )
+
+
 def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
     """Returns inputs [T, in] times kernel plus bias: [T, out]."""
-
-    @tf.custom_gradient
-    def affine(x, kernel, bias):
-        def gradient(upstream):
-            return (
-                tf.matmul(upstream, kernel, transpose_b=True),
-                tf.matmul(x, upstream, transpose_a=True),
-                column_sum(upstream),
-            )
-
-        return _add_bias(tf.matmul(x, kernel), bias), gradient
-
-    return affine(inputs, weights.kernel, weights.bias)
+    affine = _with_gradient(
+        lambda x, kernel, bias: _add_bias(tf.matmul(x, kernel), bias), _dense_backward
+    )
+    return affine(inputs, *weights)
 
 
 # ---- gelu ---------------------------------------------------------------------------------------
@@ -132,71 +143,49 @@ def _standardise(total):
     return centred * inverse_deviation, inverse_deviation
 
 
-@compat.xla_cluster
-def _layer_norm_forward(total, beta, gamma):
-    standard, _ = _standardise(_float32(total))
-    return tf.cast(standard * gamma + beta, total.dtype)
+def _total(parts):
+    """The float32 sum of one tensor or two."""
+    return functools.reduce(lambda x, y: x + y, map(_float32, parts))
 
 
 @compat.xla_cluster
-def _residual_norm_forward(x, update, *norm):
-    beta, gamma = norm
-    standard, _ = _standardise(_float32(x) + _float32(update))
-    return tf.cast(standard * gamma + beta, x.dtype)
+def _norm_forward(*tensors):
+    *parts, beta, gamma = tensors
+    standard, _ = _standardise(_total(parts))
+    return tf.cast(standard * gamma + beta, parts[0].dtype)
 
 
-def _norm_gradient(total, gamma, upstream):
-    """Gradients of LayerNorm's input [T, H], beta [H] and gamma [H]."""
-    standard, inverse_deviation = _standardise(total)
+@compat.xla_cluster
+def _norm_backward(*tensors):
+    """Gradients of each part [T, H], beta [H] and gamma [H]."""
+    *parts, gamma, upstream = tensors
+    standard, inverse_deviation = _standardise(_total(parts))
     upstream = _float32(upstream)
     scaled = upstream * gamma
     projection = tf.reduce_mean(scaled * standard, axis=-1, keepdims=True)
     mean = tf.reduce_mean(scaled, axis=-1, keepdims=True)
     d_total = inverse_deviation * (scaled - mean - standard * projection)
+    d_total = tf.cast(d_total, parts[0].dtype)
     return d_total, tf.reduce_sum(upstream, axis=0), tf.reduce_sum(upstream * standard, axis=0)
 
 
-@compat.xla_cluster
-def _layer_norm_backward(total, gamma, upstream):
-    d_total, d_beta, d_gamma = _norm_gradient(_float32(total), gamma, upstream)
-    return tf.cast(d_total, total.dtype), d_beta, d_gamma
+def _normalise(norm: Norm, *parts: tf.Tensor) -> tf.Tensor:
+    def backward(upstream, _, *tensors):
+        *parts, _, gamma = tensors
+        d_total, *d_norm = _norm_backward(*parts, gamma, upstream)
+        return [d_total] * len(parts) + d_norm
 
-
-@compat.xla_cluster
-def _residual_norm_backward(x, update, *rest):
-    gamma, upstream = rest
-    total = _float32(x) + _float32(update)
-    d_total, d_beta, d_gamma = _norm_gradient(total, gamma, upstream)
-    return tf.cast(d_total, x.dtype), d_beta, d_gamma
+    return _with_gradient(_norm_forward, backward)(*parts, *norm)
 
 
 def layer_norm(inputs: tf.Tensor, norm: Norm) -> tf.Tensor:
     """Returns LayerNorm (arXiv:1607.06450) over the last axis of [T, H], in the input's dtype."""
-
-    @tf.custom_gradient
-    def normalise(x, beta, gamma):
-        def gradient(upstream):
-            return _layer_norm_backward(x, gamma, upstream)
-
-        return _layer_norm_forward(x, beta, gamma), gradient
-
-    return normalise(inputs, norm.beta, norm.gamma)
+    return _normalise(norm, inputs)
 
 
 def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.Tensor:
     """Returns LayerNorm(inputs + update) over the last axis of [T, H], in the input's dtype."""
-
-    @tf.custom_gradient
-    def normalise(x, y, *weights):
-        beta, gamma = weights
-
-        def gradient(upstream):
-            d_total, d_beta, d_gamma = _residual_norm_backward(x, y, gamma, upstream)
-            return d_total, d_total, d_beta, d_gamma
-
-        return _residual_norm_forward(x, y, beta, gamma), gradient
-
-    return normalise(inputs, update, norm.beta, norm.gamma)
+    return _normalise(norm, inputs, update)
 
 
 # ---- attention probabilities ---------------------------------------------------------------------
@@ -220,15 +209,10 @@ def _softmax_backward(probabilities, upstream):
 def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
     """Returns softmax(scores + attention_bias) over the last axis; the bias gets no gradient."""
 
-    @tf.custom_gradient
-    def softmax(logits):
-        probabilities = _softmax_forward(logits, attention_bias)
-
-        def gradient(upstream):
-            return _softmax_backward(probabilities, upstream)
-
-        return probabilities, gradient
-
+    softmax = _with_gradient(
+        lambda logits: _softmax_forward(logits, attention_bias),
+        lambda upstream, probabilities, _: _softmax_backward(probabilities, upstream),
+    )
     return softmax(scores)
 
 
@@ -248,11 +232,7 @@ def _dropout_cluster(rate: float):
 def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
     """Returns `inputs` with elements zero where `keep` (bool) is False, the rest / (1 - rate)."""
     drop = _dropout_cluster(rate)
-
-    @tf.custom_gradient
-    def dropped(x):
-        return drop(x, keep), lambda upstream: drop(upstream, keep)
-
+    dropped = _with_gradient(lambda x: drop(x, keep), lambda upstream, *_: drop(upstream, keep))
     return dropped(inputs)
 
 
@@ -332,7 +312,7 @@ def vocabulary_loss(
         del offset
         normaliser = _normaliser_forward(logits)
         # For an unknown word an error on CPUs, and NaN where GPUs would take 0.
-        of_labels = plain.picked(logits, labels)
+        of_labels = plain.gather_columns(logits, labels)
         is_known = (labels >= 0) & (labels < tf.shape(logits, out_type=labels.dtype)[1])
         of_labels = tf.where(is_known, of_labels, float("nan") * tf.ones_like(of_labels))
 

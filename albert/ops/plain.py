@@ -95,7 +95,7 @@ def logits(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
     return tf.nn.bias_add(tf.matmul(inputs, weights.kernel, transpose_b=True), weights.bias)
 
 
-def picked(scores: tf.Tensor, columns: tf.Tensor) -> tf.Tensor:
+def gather_columns(scores: tf.Tensor, columns: tf.Tensor) -> tf.Tensor:
     """Returns the value of one column [N] of each row of [N, V]: [N]."""
     return tf.squeeze(tf.gather(scores, columns[:, tf.newaxis], batch_dims=1), 1)
 

@@ -638,7 +638,7 @@ def _hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
 def _quick_hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
     """As `_hits`, in a third of the time; a label that shares the first place counts as well."""
     scores = _scores(head)
-    of_labels = plain.picked(scores, tf.reshape(labels, [-1]))
+    of_labels = plain.gather_columns(scores, tf.reshape(labels, [-1]))
     return tf.cast(tf.equal(of_labels, tf.reduce_max(scores, axis=-1)), tf.float32)
 
 
