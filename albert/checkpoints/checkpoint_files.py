@@ -97,9 +97,9 @@ def find_damage(
         for name in sorted(reader.get_variable_to_shape_map() if names is None else names):
             value = reader.get_tensor(name)
             if must_be_finite and value.dtype.kind == "f" and not np.isfinite(value).all():
-                return f"{name} in {_data_file(checkpoint)} has numbers that are not finite"
+                return f"{name} in {checkpoint}.data-* has numbers that are not finite"
     except _READ_ERRORS as error:
-        place = f"{name} in {_data_file(checkpoint)}" if name else f"{checkpoint}.index"
+        place = f"{name} in {checkpoint}.data-*" if name else f"{checkpoint}.index"
         fault = f"{place}: {' '.join(str(error).split())}"
         if _UNREACHABLE.search(f"{type(error).__name__} {error}"):
             raise UserError(
@@ -107,14 +107,6 @@ def find_damage(
             ) from error
         return fault
     return ""
-
-
-def _data_file(checkpoint: str) -> str:
-    """The path of the data file, or a pattern where there are several."""
-    folder, prefix = os.path.split(checkpoint)
-    found = tf.io.gfile.listdir(folder or ".")
-    names = [name for name in found if name.startswith(f"{prefix}.data-")]
-    return os.path.join(folder, names[0]) if len(names) == 1 else f"{checkpoint}.data-*"
 
 
 def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
@@ -126,8 +118,7 @@ def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
     damage = find_damage(checkpoint, names)
     if damage:
         raise UserError(
-            f"The checkpoint {checkpoint!r} cannot be read ({damage}). It may be truncated or "
-            "damaged: copy it again, or name another one."
+            f"The checkpoint {checkpoint!r} is corrupt ({damage}). Copy it again, or name another."
         )
 
 

@@ -19,7 +19,6 @@ def from_albert_zh(settings: folders.ConversionFlags) -> Report:
     model = folders.read_model(settings)
     config, values, report = weights.from_albert_zh(model.config, model.weights)
     if settings.layout == "google":
-        report = report._replace(notes=(_product_note(config),))
         config, values = weights.to_google_layout(config, values)
     _write(settings.output_dir, model, config=config, values=values)
     return report
@@ -39,7 +38,7 @@ def to_google_layout(settings: folders.ConversionFlags) -> Report:
         for name, value in sorted(values.items())
     ]
     _write(settings.output_dir, model, config=config, values=values)
-    return Report(converted, model.weights.ignored, (), (_product_note(model.config),))
+    return Report(converted, model.weights.ignored, ())
 
 
 def _write(
@@ -51,7 +50,3 @@ def _write(
 ) -> None:
     with files.atomic_folder(output_dir) as folder:
         released.write_model(folder, config, values, vocabulary=model.vocabulary)
-
-
-def _product_note(config: modeling.AlbertConfig) -> str:
-    return f"word_embeddings is the product of table and projection, [V, {config.hidden_size}]."

@@ -3,7 +3,7 @@
 """Our models as folders that transformers loads, and such folders as models of ours."""
 
 import os
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -68,9 +68,7 @@ def to_huggingface(settings: folders.ConversionFlags) -> Report:
     huggingface_files.check_variant(config)
     head = _head_of_ours(model) if settings.head == "auto" else settings.head
     bias, parts = _HEADS[head]
-    count = (
-        _count(source, bias) if head in ("classification", "tagging", "multiple_choice") else None
-    )
+    count = _count(source, bias)
     values, report = weights.rename(
         _parts(checkpoint_names.huggingface(config, count), head),
         source,
@@ -87,11 +85,9 @@ def to_huggingface(settings: folders.ConversionFlags) -> Report:
         values["predictions.decoder.bias"] = values["predictions.bias"]
         if "sop_classifier.classifier.bias" not in values:
             architecture = "AlbertForMaskedLM"
-    content = huggingface_files.config_dict(config, architecture, model.vocabulary)
+    content = huggingface_files.config_dict(config, architecture)
     if head in ("classification", "tagging"):
         content.update(_label_settings(model, count))
-    elif count:
-        content.update(huggingface_files.label_names((), count))
     with files.atomic_folder(settings.output_dir) as folder:
         if model.vocabulary:
             huggingface_files.write_vocabulary(folder, model.vocabulary)
@@ -116,18 +112,19 @@ def _head_of_ours(model: folders.OurModel) -> str:
     return next((head for head, (shown_by, _) in _HEADS.items() if shown_by in values), "encoder")
 
 
-def _label_settings(model: folders.OurModel, count: int) -> Dict[str, object]:
+def _label_settings(model: folders.OurModel, count: Optional[int]) -> Dict[str, Any]:
     """The keys of config.json about the labels of a classifier or tagger with `count` outputs."""
-    labels = model.description.get("labels") or ()
-    if labels and len(labels) != count:
+    labels = model.description.get("labels") or huggingface_files.default_labels(count)
+    if len(labels) != count:
         raise UserError(
             f"{model.description_name} names {len(labels)} labels, and the head has {count} "
             "outputs. Use the file that belongs to the weights."
         )
-    settings: Dict[str, object] = dict(huggingface_files.label_names(labels, count))
-    if model.description.get("is_regression"):
-        settings["problem_type"] = "regression"
-    return settings
+    return {
+        "id2label": {str(number): label for number, label in enumerate(labels)},
+        "label2id": {label: number for number, label in enumerate(labels)},
+        "problem_type": "regression" if model.description.get("is_regression") else None,
+    }
 
 
 # ---- from Hugging Face ----
@@ -153,9 +150,7 @@ def from_huggingface(settings: folders.ConversionFlags) -> Report:
         if vocabulary:
             _put_vocabulary(new, vocabulary, folder)
             if bias in values and theirs.labels is not None and not is_choice:
-                labels = theirs.labels or list(
-                    huggingface_files.label_names((), len(values[bias]))["label2id"]
-                )
+                labels = theirs.labels or huggingface_files.default_labels(len(values[bias]))
                 _write_description(new, theirs.config, labels, is_tagger=bias == "tagging/bias")
     notes = theirs.notes if vocabulary else [*theirs.notes, _NO_VOCABULARY]
     return report._replace(notes=notes)
@@ -166,12 +161,10 @@ def _convert(
 ) -> Tuple[Values, Report]:
     """Their weights as ours; `head` is that of the flag."""
     config = theirs.config
-    if not any(name.startswith("albert.") for name in source):  # a bare AlbertModel
-        own = ("embeddings.", "encoder.", "pooler.")
-        source = {
-            f"albert.{name}" if name.startswith(own) else name: value
-            for name, value in source.items()
-        }
+    bare = ("embeddings.", "encoder.", "pooler.")  # of AlbertModel
+    source = {
+        f"albert.{name}" if name.startswith(bare) else name: value for name, value in source.items()
+    }
     if config.embedding_size == config.hidden_size:
         names = [f"{THEIR_MAPPING}.{ending}" for ending in ("weight", "bias")]
         kernel, bias = (source.pop(name, np.zeros(0)) for name in names)
@@ -197,11 +190,8 @@ def _convert(
         if not name.startswith(whole):
             return "no part of what is converted"
         # Of two that are tied and differ, transformers uses the other one too.
-        other = _TIES.get(name)
-        is_same = other in source and (
-            theirs.is_tied or np.array_equal(source[name], source[other])
-        )
-        return f"tied to {other}" if is_same else None
+        is_tied = theirs.is_tied and _TIES.get(name) in source
+        return f"tied to {_TIES[name]}" if is_tied else None
 
     values, report = weights.rename(parts, source, to_ours=True, required=required, reason=reason)
     if "bert/pooler/dense/bias" not in values:  # a normal distribution cut at two sigma

@@ -39,11 +39,6 @@ _SAME_KEYS = {
 # Theirs -> ours. Their "gelu" is the exact form, ours the tanh form.
 _ACTIVATIONS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu"}
 _ACTIVATIONS.update({name: name for name in ("relu", "tanh", "linear")})
-_CONFIG_TYPES = {  # see files.check_types
-    "architectures": ([str], None),
-    "hidden_act": (str, None),
-    "id2label": (dict, None),
-}
 _FIXED = {"model_type": "albert", "layer_norm_eps": 1e-12, "position_embedding_type": "absolute"}
 
 
@@ -68,7 +63,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> TheirConfig:
       UserError: there is none, or the model has no counterpart here.
     """
     path = os.path.join(folder, CONFIG_NAME)
-    theirs = {"hidden_act": "gelu_new", **files.read_json_object(path, _CONFIG_TYPES)}
+    theirs = {"hidden_act": "gelu_new", **files.read_json_object(path)}
     notes: List[str] = []
     if approximate_gelu and theirs["hidden_act"] == "gelu":
         theirs["hidden_act"] = "gelu_new"
@@ -93,20 +88,14 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> TheirConfig:
     if theirs.get("problem_type") == "multi_label_classification":
         notes.append("the labels are independent of each other; classifiers here choose one.")
         labels = None
-    elif names == label_names((), len(names))["id2label"]:
-        labels = []
     is_tied = theirs.get("tie_word_embeddings", True)
     architecture = (theirs.get("architectures") or [""])[0]
     return TheirConfig(config, labels, is_tied, architecture, notes)
 
 
-def label_names(labels: Sequence[str], count: int) -> Dict[str, Dict[str, Any]]:
-    """Returns the labels' keys of config.json; labels without names get transformers' own."""
-    labels = labels or [f"LABEL_{number}" for number in range(count)]
-    return {
-        "id2label": {str(number): label for number, label in enumerate(labels)},
-        "label2id": {label: number for number, label in enumerate(labels)},
-    }
+def default_labels(count: Optional[int]) -> List[str]:
+    """Returns the names that transformers gives to labels without names."""
+    return [f"LABEL_{number}" for number in range(count or 0)]
 
 
 def _check_groups(config: modeling.AlbertConfig) -> None:
@@ -137,28 +126,16 @@ def check_variant(config: modeling.AlbertConfig) -> None:
     _check_groups(config)
 
 
-def config_dict(
-    config: modeling.AlbertConfig, architecture: str, vocabulary: Optional[Vocabulary]
-) -> Dict[str, Any]:
+def config_dict(config: modeling.AlbertConfig, architecture: str) -> Dict[str, Any]:
     """Returns the content of their config.json, but for labels."""
-    ids = [0, 2, 3]  # the released models'
-    if vocabulary:
-        paths = {"vocab_file": None, "spm_model_file": None, vocabulary.key: vocabulary.path}
-        tokenizer = tokenization.FullTokenizer(do_lower_case=vocabulary.do_lower_case, **paths)
-        padding = tokenizer.vocab.get("<pad>", tokenizer.vocab.get("[PAD]", 0))
-        ids = [padding, *tokenizer.required_ids(["[CLS]", "[SEP]"])]
     return {
         **{key: value for key, value in config.to_dict().items() if key in _SAME_KEYS},
-        **dict(zip(("pad_token_id", "bos_token_id", "eos_token_id"), ids)),
+        **_FIXED,
         "architectures": [architecture],
         "classifier_dropout_prob": 0.1,
-        "dtype": "float32",
         "hidden_act": "gelu_new" if config.hidden_act == "gelu" else config.hidden_act or "linear",
-        "layer_norm_eps": _FIXED["layer_norm_eps"],
-        "model_type": "albert",
         "num_hidden_groups": checkpoint_names.huggingface_groups(config),
         "tie_word_embeddings": True,
-        "torch_dtype": "float32",
     }
 
 

@@ -85,19 +85,17 @@ def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
 
 
 def _template(numbers: Dict[str, int]) -> Dict[str, Any]:
-    """[CLS] a [SEP], or [CLS] a [SEP] b [SEP]."""
+    """[CLS] a [SEP], or [CLS] a [SEP] b [SEP], each with its segment."""
 
-    def special(piece: str, segment: int) -> Dict[str, Any]:
-        return {"SpecialToken": {"id": piece, "type_id": segment}}
+    def parts(*names: str, segment: int) -> List[Dict[str, Any]]:
+        kinds = ("Sequence" if len(name) == 1 else "SpecialToken" for name in names)
+        return [{kind: {"id": name, "type_id": segment}} for kind, name in zip(kinds, names)]
 
-    def text(name: str, segment: int) -> Dict[str, Any]:
-        return {"Sequence": {"id": name, "type_id": segment}}
-
-    single = [special("[CLS]", 0), text("A", 0), special("[SEP]", 0)]
+    single = parts("[CLS]", "A", "[SEP]", segment=0)
     return {
         "type": "TemplateProcessing",
         "single": single,
-        "pair": [*single, text("B", 1), special("[SEP]", 1)],
+        "pair": [*single, *parts("B", "[SEP]", segment=1)],
         "special_tokens": {
             piece: {"id": piece, "ids": [numbers[piece]], "tokens": [piece]}
             for piece in ("[CLS]", "[SEP]")

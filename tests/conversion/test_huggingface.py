@@ -128,12 +128,6 @@ class TestRoundTrip:
         kind = "BertTokenizer" if wordpiece else "AlbertTokenizer"
         assert (settings["tokenizer_class"], settings["do_lower_case"]) == (kind, False)
         assert read_json(tmp_path / "back" / "vocabulary.json")["do_lower_case"] is False
-        expected = [0, 2, 3]
-        if wordpiece:
-            tokens = original.read_text(encoding="utf-8").split("\n")
-            expected = [tokens.index(token) for token in ("[PAD]", "[CLS]", "[SEP]")]
-        content = read_json(tmp_path / "theirs" / "config.json")
-        assert [content[f"{key}_token_id"] for key in ("pad", "bos", "eos")] == expected
 
     @pytest.mark.slow
     def test_accents_are_kept_if_the_vocabulary_or_its_settings_say_so(self, tmp_path):
@@ -192,7 +186,7 @@ class TestToHuggingFace:
             assert stream.metadata() == {"format": "pt"}
 
     @pytest.mark.slow
-    def test_a_missing_sentence_order_head_makes_a_model_of_masked_words(self, theirs, tmp_path):
+    def test_missing_sentence_order_head_makes_a_masked_lm(self, theirs, tmp_path):
         names = ("sop_classifier__classifier__weight", "sop_classifier__classifier__bias")
         change_weights(theirs, **dict.fromkeys(names))
         report = to_ours(theirs, tmp_path / "ours").report
@@ -455,7 +449,6 @@ class TestFromHuggingFace:
             ({"hidden_act": "silu"}, "silu"),
             ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "18 layers in 14 groups"),
             ({"hidden_size": 17}, "config.json: hidden_size 17"),
-            ({"architectures": 5}, "config.json.*architectures"),
             ({"id2label": {"first": "yes"}}, "config.json.*first"),
             ({"architectures": ["AlbertForTokenClassification"]}, "classifier.weight"),
             ({"intermediate_size": 64}, r"ffn.weight .*\[64, 16\]"),

@@ -237,7 +237,7 @@ def test_a_checkpoint_with_numbers_that_are_not_finite_is_passed_over(tmp_path, 
     save(tmp_path, 8, weight=fault)
     assert estimators.resume_point(str(tmp_path)).step == 4
     (line,) = [line for line in caplog.messages if "model.ckpt-8" in line]
-    assert "weight in " in line and str(tmp_path / "model.ckpt-8.data-00000-of-00001") in line
+    assert "weight in " in line and str(tmp_path / "model.ckpt-8.data-") in line
 
 
 def test_where_no_checkpoint_is_whole_training_begins_anew_only_if_step_0_alone_was_there(tmp_path):
