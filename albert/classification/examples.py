@@ -292,16 +292,22 @@ def find_columns(
     keys = _keys(first)
     for columns in candidates:
         places: List[Any] = [_place(column, keys) for column in columns[:4]]
-        needed = zip(columns[: 2 + needs_labels], places)
-        if all(column is None or place is not None for column, place in needed):
+        if all(_place(column, keys) is not None for column in _required(columns, needs_labels)):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
             return Columns(*[*places, header, columns.render])
-    wanted = [column[0] if isinstance(column, tuple) else column for column in candidates[0]]
+    wanted = _required(candidates[0], needs_labels)
+    names = [column[0] if isinstance(column, tuple) else str(column) for column in wanted]
     raise UserError(
-        f"'{table.path}' does not have the columns "
-        f"{', '.join(str(name) for name in wanted[: 2 + needs_labels] if name is not None)}; its "
-        f"first row is {str(list(first))[:200]}. Correct its header, or name other columns."
+        f"'{table.path}' does not have the columns {', '.join(names)}; its first row is "
+        f"{str(list(first))[:200]}. Correct its header, or name other columns."
     )
+
+
+def _required(columns: Columns, needs_labels: bool) -> List[Column]:
+    """Returns the columns that a file must have; names to choose an ID from are optional."""
+    own_guid = None if isinstance(columns.guid, tuple) else columns.guid
+    needed = (*columns[: 2 + needs_labels], own_guid)
+    return [column for column in needed if column is not None]
 
 
 def _keys(first: Any) -> Dict[Any, Any]:
