@@ -7,8 +7,7 @@
 
 The model goes to ~/.cache/albert (or --cache_dir), and its folder is printed with the flag by which
 the other commands take it. A transfer that was cut goes on where it stopped when the command is run
-again. The archive's checksum and the sizes of its files are kept beside the model; a later call
-checks that the files are there, and needs no network.
+again. The archive's address and checksum are kept beside the model; a later call needs no network.
 """
 
 import dataclasses

@@ -5,9 +5,9 @@
   python -m albert.export_model --model_dir=output/mrpc --output_dir=export/mrpc-int8 \\
       --format=onnx --quantize=int8 --eval_file=glue/MRPC/dev.tsv
 
---model_dir is what run_classifier, run_squad_v1 or run_squad_v2 has written, or the folder or name
-of a pretrained model. Weights that layers share stand in the file once. With --quantize=int8 they
-are bytes, and so are the products' inputs.
+--model_dir is the --output_dir of a training, or the folder or name of a pretrained model. Weights
+that layers share stand in the file once. With --quantize=int8 they are bytes, and so are the
+products' inputs.
 
 Before the new folder gets its name, model and export answer --eval_file: score, time and size of
 both are printed and kept in export.json, and an export that loses more than --max_loss is refused.
@@ -20,9 +20,10 @@ from albert.conversion.settings import ModelExportFlags as Flags
 
 def main(settings: Flags):
     """Runs the script."""
+    from albert import predictor
     from albert.conversion import exports
 
-    exports.export(settings)
+    exports.export(settings, predictor.load)
     print(f"Wrote {settings.output_dir}.")
 
 

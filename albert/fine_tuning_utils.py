@@ -180,7 +180,7 @@ def check_length(max_seq_length: Optional[int], config: modeling.AlbertConfig) -
     if max_seq_length and max_seq_length > config.max_position_embeddings:
         raise UserError(
             f"--max_seq_length={max_seq_length} is longer than the model's "
-            f"max_position_embeddings, {config.max_position_embeddings}."
+            f"max_position_embeddings. Give at most {config.max_position_embeddings}."
         )
 
 

@@ -256,11 +256,9 @@ def plan(config: Any, run: Flags) -> Dict[str, Any]:
     Raises:
       UserError: --max_seq_length is above the model's positions.
     """
-    if run.max_seq_length > config.max_position_embeddings:
-        raise UserError(
-            f"--max_seq_length={run.max_seq_length} is longer than the model's "
-            f"max_position_embeddings, {config.max_position_embeddings}."
-        )
+    from albert import fine_tuning_utils
+
+    fine_tuning_utils.check_length(run.max_seq_length, config)
     counts, ways = parameters(config, run), []
     for precision in ("float32", "float16" if run.precision == "float16" else "bfloat16"):
         for recompute in (False, True):

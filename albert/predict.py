@@ -65,6 +65,8 @@ class Flags(TextFlags, ExitFlags):
             raise UserError("--text_b is the second text of a pair: give --text_a too.")
         if self.text_a is not None and self.input_file != "-":
             raise UserError("Give either --text_a (and --text_b) or --input_file, not both.")
+        if self.text_a is not None and self.columns:
+            raise UserError(f"--columns={self.columns} is for --input_file. Leave it out.")
 
 
 def format_prediction(prediction: "predictor.Prediction", output_format: str) -> str:

@@ -58,7 +58,7 @@ def load(
       else an encoder (`embed`, `predict`).
 
     Raises:
-      ValueError: no model, or one whose files do not belong together.
+      UserError: no model, one whose files do not belong together, or an option that it cannot have.
       ConnectionError: a released model cannot be downloaded.
     """
     if task:

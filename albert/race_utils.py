@@ -6,19 +6,18 @@ Dimensions: B batch, C options, S sequence.
 """
 
 import os
-from typing import List
+from typing import Dict, List
 
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils
 from albert.data.records import InputFeatures  # noqa: F401  by the names users know
-from albert.race import model
 from albert.race.examples import LETTERS, InputExample, levels_of, read_examples
 from albert.race.features import (  # noqa: F401
     convert_single_example,
     file_based_convert_examples_to_features,
 )
-from albert.race.model import choice_head  # noqa: F401
+from albert.race.model import SEQUENCES, choice_head
 from albert.training import model_fn
 
 
@@ -51,14 +50,13 @@ class RaceProcessor(classifier_utils.DataProcessor):
         return examples
 
 
-def _sequences(features, num_labels: int, max_seq_length: int) -> fine_tuning_utils.Features:
+def _sequences(features, num_labels: int, max_seq_length: int) -> Dict[str, tf.Tensor]:
     """The model's inputs as [B, C, S]; programs give them as [B, C * S] too."""
     shape = [-1, num_labels, max_seq_length]
     return {
-        name: features[name]
-        if features[name].shape.ndims == 3
-        else tf.reshape(features[name], shape)
-        for name in model.SEQUENCES
+        name: value if value.shape.ndims == 3 else tf.reshape(value, shape)
+        for name, value in features.items()
+        if name in SEQUENCES
     }
 
 
@@ -105,13 +103,12 @@ def create_model(
         **options,
     )
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    sequences = _sequences(features, num_labels, max_seq_length)
-    found = model.choose(encoder, sequences, dropout_prob=dropout_prob)
-    loss = per_example_loss = None
+    features = _sequences(features, num_labels, max_seq_length)
     if labels is not None:
-        per_example_loss = model.losses_of(found.logits, labels)
-        loss = tf.reduce_mean(per_example_loss)
-    return loss, per_example_loss, found.probabilities, found.logits, found.predictions
+        features["label_ids"] = labels
+    losses, outputs, _ = choice_head(dropout_prob)(features, encoder)
+    loss = None if labels is None else tf.reduce_mean(losses)
+    return loss, losses, outputs["probabilities"], outputs["logits"], outputs["predictions"]
 
 
 def model_fn_builder(
@@ -133,7 +130,7 @@ def model_fn_builder(
     num_labels is C, max_seq_length S, and dropout_prob that of the head; further keywords are
     fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
     """
-    head = model.choice_head(dropout_prob)
+    head = choice_head(dropout_prob)
 
     def sequences_head(features, encoder):
         """Takes sequences of either shape."""

@@ -6,7 +6,7 @@ Dimensions: B batch, S max_seq_length, H hidden.
 """
 
 import collections
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -137,16 +137,12 @@ def create_v2_model(
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    features = dict(features, **inputs)
-    if not is_training:
-        beam = heads.BeamSize(start_n_top, end_n_top)
-        return dict(heads.answer_beams(encoder, features, beam)._asdict())
-    found = heads.answer_logits(encoder, features, dropout_prob)
-    return {
-        "start_log_probs": tf.nn.log_softmax(found.start_logits),
-        "end_log_probs": tf.nn.log_softmax(found.end_logits),
-        "cls_logits": found.cls_logits,
-    }
+    beam = heads.BeamSize(start_n_top, end_n_top)
+    inputs = {**features, **inputs}
+    found = heads.answer_logits(encoder, inputs, beam, dropout_prob=dropout_prob)
+    for side in ("start", "end") if is_training else ():
+        found[f"{side}_log_probs"] = tf.nn.log_softmax(found.pop(f"{side}_logits"))
+    return found
 
 
 def v1_model_fn_builder(
@@ -241,7 +237,7 @@ def _get_best_indexes(logits, n_best_size) -> List[int]:
 
 def _compute_softmax(scores) -> List[float]:
     """Returns the probabilities that logits stand for; [] for none."""
-    return decoding.softmax(scores).tolist() if len(scores) else []
+    return decoding.softmax(scores) if len(scores) else []
 
 
 # ---- results of a model, gathered over one or several runs ----
@@ -251,36 +247,39 @@ RawResultV2 = collections.namedtuple(  # type: ignore[misc]
     "RawResultV2", ["unique_id", *decoding.Beams._fields]
 )
 
-_RUNS = "runs"  # the key of what each run adds to the caller's dicts
+_RUNS = "runs"  # the key of what each run adds to the caller's dict
 
 
-def _windows(all_features: Sequence[Any]) -> squad_features.Windows:
-    length = len(all_features[0].input_ids) if all_features else 0
-    return squad_features.windows_of(all_features, length)
+def _accumulate(
+    result_dict: Dict[str, Any], features: Sequence[Any], results: Sequence[Any], *limits: int
+) -> None:
+    """Adds the candidates of one run."""
+    by_id = {result.unique_id: result for result in results}
+    columns = zip(*(by_id[feature.unique_id] for feature in features))
+    names = {"start_log_prob": "start_logits", "end_log_prob": "end_logits"}
+    fields = type(results[0])._fields
+    outputs = {names.get(name, name): np.array(column) for name, column in zip(fields, columns)}
+    spans = decoding.find_spans(outputs, features, decoding.Limits(*limits))
+    result_dict.setdefault(_RUNS, []).append(spans)
 
 
-def _outputs(
-    all_features: Sequence[Any], all_results: Sequence[Any], fields: Mapping[str, str]
-) -> Dict[str, np.ndarray]:
-    """The outputs of the head, in the order of the windows; fields: name here -> in results."""
-    by_id = {int(result.unique_id): result for result in all_results}
-    ordered = [by_id[int(feature.unique_id)] for feature in all_features]
-    return {
-        name: np.array([getattr(result, field) for result in ordered])
-        for name, field in fields.items()
-    }
-
-
-def _best_answers(
-    result_dict: Mapping[str, Any], all_features: Sequence[Any], all_examples: Any, *, size: int
-) -> List[List[decoding.Answer]]:
-    spans = decoding.mean_spans(result_dict[_RUNS])
-    return decoding.best_answers(spans, _windows(all_features), all_examples, n_best_size=size)
-
-
-def _write(predictions: decoding.Predictions, *paths: str) -> None:
-    for path, content in zip(paths, predictions.files().values()):
-        files.atomic_write_text(path, content)
+def _write(
+    result_dict: Mapping[str, Any],
+    examples: Sequence[Any],
+    features: Sequence[Any],
+    *,
+    n_best_size: int,
+    paths: Sequence[str],
+    threshold: Optional[float] = None,
+) -> List[Dict[str, Any]]:
+    """Writes and returns the contents of decoding.FILE_NAMES."""
+    runs = result_dict[_RUNS]
+    answers = decoding.best_answers(examples, features, runs, n_best_size=n_best_size)
+    answers = decoding.with_threshold(answers, threshold)
+    contents = list(decoding.file_contents(examples, answers).values())
+    for path, content in zip(paths, contents):
+        files.atomic_write_text(path, decoding.file_text(content))
+    return contents
 
 
 # ---- v1 ----
@@ -300,11 +299,7 @@ def accumulate_predictions_v1(
       max_answer_length: in tokens.
     """
     del all_examples
-    fields = {"start_logits": "start_log_prob", "end_logits": "end_log_prob"}
-    outputs = _outputs(all_features, all_results, fields)
-    limits = decoding.Limits(n_best_size, max_answer_length)
-    spans = decoding.v1_spans(outputs, _windows(all_features), limits)
-    result_dict.setdefault(_RUNS, []).append(spans)
+    _accumulate(result_dict, all_features, all_results, n_best_size, max_answer_length)
 
 
 def write_predictions_v1(
@@ -319,10 +314,9 @@ def write_predictions_v1(
 ) -> Dict[str, str]:
     """Writes and returns {question's id: best answer}, after `accumulate_predictions_v1`."""
     del all_results, max_answer_length
-    answers = _best_answers(result_dict, all_features, all_examples, size=n_best_size)
-    predictions = decoding.predictions(answers, all_examples)
-    _write(predictions, output_prediction_file, output_nbest_file)
-    return predictions.answers
+    paths = (output_prediction_file, output_nbest_file)
+    data = (result_dict, all_examples, all_features)
+    return _write(*data, n_best_size=n_best_size, paths=paths)[0]
 
 
 # ---- v2 ----
@@ -339,17 +333,14 @@ def accumulate_predictions_v2(
     start_n_top,
     end_n_top,
 ) -> None:
-    """Adds the candidates of one run to result_dict, and the null scores to cls_dict.
+    """Adds the candidates of one run to result_dict, with the null scores; cls_dict stays.
 
-    As `accumulate_predictions_v1`, with RawResultV2s and cls_dict {} at first. n_best_size is
-    ignored: start_n_top and end_n_top decide.
+    As `accumulate_predictions_v1`, with RawResultV2s. n_best_size is ignored: start_n_top and
+    end_n_top decide.
     """
-    windows, fields = _windows(all_features), decoding.Beams._fields
-    outputs = _outputs(all_features, all_results, dict(zip(fields, fields)))
-    limits = decoding.Limits(n_best_size, max_answer_length, start_n_top, end_n_top)
-    result_dict.setdefault(_RUNS, []).append(decoding.v2_spans(outputs, windows, limits))
-    scores = decoding.null_scores(outputs["cls_logits"], windows, len(all_examples))
-    cls_dict.setdefault(_RUNS, []).append(scores)
+    del all_examples, cls_dict
+    limits = (n_best_size, max_answer_length, start_n_top, end_n_top)
+    _accumulate(result_dict, all_features, all_results, *limits)
 
 
 def write_predictions_v2(
@@ -369,14 +360,14 @@ def write_predictions_v2(
 
     Above null_score_diff_threshold an answer is left empty (None: never).
     """
-    del all_results, max_answer_length
-    answers = _best_answers(result_dict, all_features, all_examples, size=n_best_size)
-    odds = np.mean(cls_dict[_RUNS], axis=0)
-    predictions = decoding.predictions(
-        answers, all_examples, odds, threshold=null_score_diff_threshold
+    del cls_dict, all_results, max_answer_length
+    answers, _, null_odds = _write(
+        *(result_dict, all_examples, all_features),
+        n_best_size=n_best_size,
+        paths=(output_prediction_file, output_nbest_file, output_null_log_odds_file),
+        threshold=null_score_diff_threshold,
     )
-    _write(predictions, output_prediction_file, output_nbest_file, output_null_log_odds_file)
-    return predictions.answers, predictions.null_odds
+    return answers, null_odds
 
 
 def evaluate_v2(

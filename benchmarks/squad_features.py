@@ -24,7 +24,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SAMPLE_SECONDS = 0.05
-PASSED_ON = ("spm_model_file", "vocab_file", "max_seq_length", "doc_stride", "num_processes")
+PASSED_ON = ("spm_model_file", "vocab_file", "max_seq_length", "doc_stride")
 
 
 def copy_of(article, number):
@@ -55,25 +55,28 @@ def write_repeated(source, target, examples):
 def measure_here(options):
     """Makes the features in this process and prints what it took as JSON."""
     from albert import tokenization
-    from albert.squad import examples as squad_examples
-    from albert.squad import features
+    from albert.squad import run
+    from albert.util import flags
 
     tokenizer = tokenization.FullTokenizer(options.vocab_file, True, options.spm_model_file)
-    is_training = options.run == "train"
     started = time.time(), os.times()
-    examples = squad_examples.read_squad_examples(options.files[0], is_training)
-    read = time.time() - started[0]
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        built = features.write_features(
-            examples,
-            output_file=os.path.join(folder, "features.tf_record"),
-            max_seq_length=options.max_seq_length,
-            doc_stride=options.doc_stride,
-            max_query_length=64,
-            tokenizer=tokenizer,
-            is_training=is_training,
-            num_processes=options.num_processes,
+        task = run.SquadV2(
+            flags.make(
+                run.SquadV2.flags,
+                output_dir=folder,
+                max_seq_length=options.max_seq_length,
+                doc_stride=options.doc_stride,
+                **{f"{options.run}_file": options.files[0]},
+            ),
+            tokenizer,
+            {},
         )
+        examples = task.examples(options.run)
+        read = time.time() - started[0]
+        built = task.features(options.run)
+        if options.run == "predict":
+            task.items(examples, False)
         seconds = time.time() - started[0]
     result = {"examples": len(examples), "features": built.records.count}
     result["cpu"] = sum(os.times()[:4]) - sum(started[1][:4])  # with that of ended children
@@ -158,7 +161,6 @@ def main():
     parser.add_argument("--examples", type=int, default=10000)
     parser.add_argument("--max_seq_length", type=int, default=384)
     parser.add_argument("--doc_stride", type=int, default=128)
-    parser.add_argument("--num_processes", type=int, help="by default all processors")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--folder", default=tempfile.gettempdir(), help="for temporary files")
     parser.add_argument("--run", choices=("train", "predict"), help=argparse.SUPPRESS)

@@ -65,7 +65,8 @@ class TestFromAlbertZh:
         before, after = values_in(source, "albert_model.ckpt"), values_in(tmp_path / "ours")
         assert len(before) == len(after) == len(converted)
         for item in converted:
-            np.testing.assert_array_equal(before[item.source], after[item.target])
+            target = item.remark.split()[1]
+            np.testing.assert_array_equal(before[item.name], after[target])
         written = json.loads((tmp_path / "ours" / "albert_config.json").read_text())
         assert len([key for key in written if key.startswith("pooler")]) == 5
         for key in written:
@@ -96,10 +97,10 @@ class TestFromAlbertZh:
         config_file = tmp_path / "zh" / "albert_config_base.json"
         for key, value, named in (
             ("intermediate_size", 64, r"intermediate/dense/kernel .*\[16, 64\]"),
-            ("num_hidden_groups", 2, "num_hidden_groups 2"),
+            ("num_hidden_groups", 2, "num_hidden_groups"),
         ):
             config_file.write_text(json.dumps(dict(albert_zh_models.CONFIG, **{key: value})))
-            with pytest.raises(ValueError, match=f"(?s){named}"):
+            with pytest.raises(ValueError, match=named):
                 convert("from_albert_zh", source, target)
         config_file.write_text(json.dumps(albert_zh_models.CONFIG))
         extra = np.zeros([2, 2], np.float32)

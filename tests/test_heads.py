@@ -22,7 +22,7 @@ BEAM = heads.BeamSize(start_n_top=2, end_n_top=3)
 class GivenEncoder:
     """In place of fine_tuning_utils.Encoder; its dropout multiplies by the rate, to be seen."""
 
-    config = modeling.AlbertConfig(50)
+    config = modeling.AlbertConfig(50, hidden_size=HIDDEN, num_attention_heads=1)
 
     def __init__(self, rows, is_training):
         random = np.random.RandomState(7)

@@ -12,6 +12,7 @@ import pytest
 
 from albert import run_squad_v1
 from albert.configs.flags import EncoderFlags
+from albert.pretrained import exported as programs
 from albert.pretrained import inference
 from albert.squad import export as squad_export
 from albert.util import flags as flags_lib
@@ -109,8 +110,8 @@ def read_tuned(folder, name, is_lite_read):
     batch = squad_runs.model_inputs(32)
     lite = None
     if is_lite_read:
-        content = (exported / squad_export.TFLITE_NAME).read_bytes()
-        lite = squad_export.run_tflite(content, batch)["start_logits"]
+        lite = programs.open_program(str(exported / squad_export.TFLITE_NAME)).run(batch)
+        lite = lite["start_logits"]
     return {
         "answers": answer_again(folder, name),
         "squad": squad_runs.load_export(str(exported / "squad"))("ids", batch)["start_logits"],

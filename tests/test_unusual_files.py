@@ -131,30 +131,6 @@ def test_an_impossible_answer_start_names_file_and_question(tmp_path, start):
 
 
 # ---------------------------------------------------------------------------------------------
-# Tables and text.
-
-COLUMNS = examples.Columns("text", None, "label")
-
-
-def test_rows_with_more_columns_than_the_header_are_counted_and_named(tmp_path):
-    rows = ["text\tlabel"] + [f"words {number}\t0" for number in range(50)]
-    rows[7] += "\tmore"
-    rows[8] += "\t"  # nothing is in it
-    (tmp_path / "train.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    split = examples.Split("train", (examples.Source("train.tsv", COLUMNS),))
-    labels = examples.Labels(("0", "1"))
-    data = examples.read_split(split, [str(tmp_path)], labels)
-    assert len(data.examples) == 50
-    (note,) = data.notes
-    assert note.startswith("1 x") and "train.tsv:8" in note
-    (tmp_path / "train.tsv").write_text(
-        "\n".join(rows[:1] + [row + "\tmore" for row in rows[1:]]) + "\n", encoding="utf-8"
-    )
-    with pytest.raises(ValueError, match="train.tsv"):
-        examples.read_split(split, [str(tmp_path)], labels)
-
-
-# ---------------------------------------------------------------------------------------------
 # Temporary files, and full disks.
 
 

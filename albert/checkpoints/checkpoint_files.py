@@ -27,20 +27,10 @@ OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
 _OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power", *optimization.LossScale.NAMES)
 # Errors of reading a damaged checkpoint; TensorFlow 2.15 raises IndexError for a truncated file.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
-# Errors that do not prove damage; in TensorFlow 2.15 only the message tells them apart.
-_OTHER_ERRORS = (
-    tf.errors.PermissionDeniedError,
-    tf.errors.UnauthenticatedError,
-    tf.errors.UnavailableError,
-    tf.errors.DeadlineExceededError,
-    tf.errors.ResourceExhaustedError,
-    tf.errors.AbortedError,
-    tf.errors.CancelledError,
-)
-_OTHER_WORDS = re.compile(
-    r"permission denied|not authorized|unauthorized|forbidden|unavailable|deadline|timed? ?out"
-    r"|connection|could not resolve|too many open files|input/output error",
-    re.IGNORECASE,
+# Errors that do not prove damage: TensorFlow 2.15 tells them apart in the message alone.
+_UNREACHABLE = re.compile(
+    "(?i)permission.?denied|unauth|not authorized|forbidden|unavailable|deadline|timed? ?out"
+    "|exhausted|aborted|cancelled|connection|could not resolve|too many open|input/output error"
 )
 
 
@@ -107,24 +97,16 @@ def find_damage(
         for name in sorted(reader.get_variable_to_shape_map() if names is None else names):
             value = reader.get_tensor(name)
             if must_be_finite and value.dtype.kind == "f" and not np.isfinite(value).all():
-                return f"{name} in {_data_file(checkpoint)} has numbers that are not finite"
+                return f"{name} in {checkpoint}.data-* has numbers that are not finite"
     except _READ_ERRORS as error:
-        place = f"{name} in {_data_file(checkpoint)}" if name else f"{checkpoint}.index"
+        place = f"{name} in {checkpoint}.data-*" if name else f"{checkpoint}.index"
         fault = f"{place}: {' '.join(str(error).split())}"
-        if isinstance(error, _OTHER_ERRORS) or _OTHER_WORDS.search(str(error)):
+        if _UNREACHABLE.search(f"{type(error).__name__} {error}"):
             raise UserError(
                 f"The checkpoint {checkpoint!r} cannot be read now ({fault})."
             ) from error
         return fault
     return ""
-
-
-def _data_file(checkpoint: str) -> str:
-    """The path of the data file, or a pattern where there are several."""
-    folder, prefix = os.path.split(checkpoint)
-    found = tf.io.gfile.listdir(folder or ".")
-    names = [name for name in found if name.startswith(f"{prefix}.data-")]
-    return os.path.join(folder, names[0]) if len(names) == 1 else f"{checkpoint}.data-*"
 
 
 def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
@@ -136,8 +118,7 @@ def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
     damage = find_damage(checkpoint, names)
     if damage:
         raise UserError(
-            f"The checkpoint {checkpoint!r} cannot be read ({damage}). It may be truncated or "
-            "damaged: copy it again, or name another one."
+            f"The checkpoint {checkpoint!r} is corrupt ({damage}). Copy it again, or name another."
         )
 
 

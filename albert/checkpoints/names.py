@@ -24,26 +24,26 @@ TAGS = "tagging"
 SQUAD_V2_SCOPES = ("start_logits/", "end_logits/", "answer_class/")
 
 MAPPING = "bert/encoder/embedding_hidden_mapping_in"
+THEIR_MAPPING = "albert.encoder.embedding_hidden_mapping_in"
 _BLOCK = "bert/encoder/transformer/group_{}/inner_group_{}/"
 
 
+Shape = Tuple[int, ...]
+
+
 class Name(NamedTuple):
-    """A variable."""
+    """A variable here and there."""
 
     ours: str
     theirs: str
-    shape: Tuple[int, ...]  # ours
+    shape: Shape  # ours
     is_transposed: bool = False  # whether theirs has rows and columns exchanged
-    aliases: Tuple[str, ...] = ()  # other names of theirs
 
-    @property
-    def their_shape(self) -> Tuple[int, ...]:
-        """Returns the shape in the foreign model."""
-        return self.shape[::-1] if self.is_transposed else self.shape
-
-    def reversed(self) -> "Name":
-        """Returns the variable for the other direction, with `ours` and `theirs` exchanged."""
-        return Name(self.theirs, self.ours, self.their_shape, self.is_transposed)
+    def sides(self, to_ours: bool) -> Tuple[Tuple[str, Shape], Tuple[str, Shape]]:
+        """Returns name and shape in the source, and name and shape in the target."""
+        ours = self.ours, self.shape
+        theirs = self.theirs, self.shape[::-1] if self.is_transposed else self.shape
+        return (theirs, ours) if to_ours else (ours, theirs)
 
 
 Parts = Dict[str, List[Name]]
@@ -79,25 +79,21 @@ def _expand(
         "C": label_count,
         "2": 2,
     }
-    return {
-        part: [name for row in rows for name in _variables(row, sizes)]
-        for part, rows in parts.items()
-    }
 
-
-def _variables(row: _Row, sizes: Dict[str, int]) -> Iterator[Name]:
-    ours, theirs, letters = row
-    is_torch = theirs.endswith(".")
-    if not ours.endswith("/"):
+    def expand(row: _Row) -> Iterator[Name]:
+        ours, theirs, letters = row
         endings = {"": letters}
-    elif len(letters) == 1:
-        endings = {"beta": letters, "gamma": letters}
-    else:
-        endings = {"kernel": letters, "bias": letters[-1]}
-    for ending, part in endings.items():
-        their_ending = _TORCH_ENDINGS[ending] if is_torch else ending
-        shape = tuple(sizes[letter] for letter in part)
-        yield Name(ours + ending, theirs + their_ending, shape, is_torch and ending == "kernel")
+        if ours.endswith("/"):
+            is_norm = len(letters) == 1
+            first, second = ("gamma", "beta") if is_norm else ("kernel", "bias")
+            endings = {first: letters, second: letters[-1]}
+        is_torch = theirs.endswith(".")
+        for ending, part in endings.items():
+            their_ending = _TORCH_ENDINGS[ending] if is_torch else ending
+            shape = tuple(sizes[letter] for letter in part)
+            yield Name(ours + ending, theirs + their_ending, shape, is_torch and len(part) == 2)
+
+    return {part: [name for row in rows for name in expand(row)] for part, rows in parts.items()}
 
 
 def albert_zh(config: modeling.AlbertConfig, label_count: Optional[int] = None) -> Parts:
@@ -137,16 +133,13 @@ def albert_zh(config: modeling.AlbertConfig, label_count: Optional[int] = None) 
         ],
         CLASSIFIER: [same("output_weights", "CH"), same("output_bias", "C"), *norm],
     }
-    parts = _expand(rows, config, label_count)
-    table = parts[ENCODER][0]
-    parts[ENCODER][0] = table._replace(aliases=(f"{embeddings}word_embeddings_1",))
-    return parts
+    return _expand(rows, config, label_count)
 
 
 def huggingface(config: modeling.AlbertConfig, label_count: Optional[int] = None) -> Parts:
     """Returns the names of transformers' ALBERT models.
 
-    The mapping from E to H is listed also where E is H: theirs has it then, ours has not.
+    Where E is H, theirs has a mapping from E to H and ours has none; it is left out.
 
     Args:
       config: of Google's layout, with share_type all or none.
@@ -156,10 +149,9 @@ def huggingface(config: modeling.AlbertConfig, label_count: Optional[int] = None
         (f"bert/embeddings/{kind}_embeddings", f"albert.embeddings.{kind}_embeddings.weight", size)
         for kind, size in (("word", "VE"), ("token_type", "TE"), ("position", "SE"))
     ]
-    encoder += [
-        ("bert/embeddings/LayerNorm/", "albert.embeddings.LayerNorm.", "E"),
-        (f"{MAPPING}/", "albert.encoder.embedding_hidden_mapping_in.", "EH"),
-    ]
+    encoder.append(("bert/embeddings/LayerNorm/", "albert.embeddings.LayerNorm.", "E"))
+    if config.embedding_size != config.hidden_size:
+        encoder.append((f"{MAPPING}/", f"{THEIR_MAPPING}.", "EH"))
     for group in range(huggingface_groups(config)):
         for inner in range(config.inner_group_num):
             block = _BLOCK.format(group, inner)

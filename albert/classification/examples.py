@@ -1,25 +1,23 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the texts and labels of a data set from where a declaration says they are.
+"""What a classification task is, and how its texts and labels are read from a file.
 
-    split = Split("train", (Source("train.tsv", Columns(text_a=3, text_b=4, label=0)),))
-    data = read_split(split, ["glue/MRPC"], Labels(("0", "1")))
+    data = read_file(task, "glue/MRPC/train.tsv", task.split("train"))
 
 Texts stay as written. A TSV cell ends at a tab and a line at a line feed; quotes are plain text. In
-a .csv file, which is read in place of a TSV file, quotes are CSV's.
-Repairs are counted, and errors name file and line.
+a .csv file quotes are CSV's. Repairs are counted, and errors name file and line.
 """
 
 import collections
 import dataclasses
-import functools
 import io
+import itertools
 import math
-import os
 from typing import (
     Any,
     Callable,
     Counter,
+    Dict,
     Iterable,
     List,
     Mapping,
@@ -34,24 +32,39 @@ from albert.data import csv_rows, parquet
 from albert.util import files, wording
 from albert.util.errors import UserError
 
-_ODD_SHARE = 0.01  # of the rows; with more a file is taken to be of another kind
-_JSON = (".json", ".jsonl", ".ndjson")
-Column = Any  # a number, from 0 or from the end, or the name in the header row
+_ODD_SHARE = 0.01  # of the rows; a file with more is probably of another kind
 
-# Cells that only a header row holds, in the places of texts and labels.
-_HEADER_WORDS = frozenset(
-    """
-    text text_a text_b texta textb text1 text2 title content
-    sentence sentence1 sentence2 sentence_a sentence_b premise hypothesis hypo
-    question question1 question2 query query1 query2
-    label labels gold_label score quality is_duplicate
-    """.split()  # noqa: SIM905
-) | {"#1 string", "#2 string"}
+# Usual names of columns and fields, in the order in which they are looked for.
+TEXT_NAMES = ("text_a", "sentence", "text", "review", "content")
+FIRST_NAMES = (
+    "text_a",
+    "sentence1",
+    "premise",
+    "question1",
+    "question",
+    "query1",
+    "text1",
+    "#1 String",
+)
+SECOND_NAMES = (
+    "text_b",
+    "sentence2",
+    "hypothesis",
+    "hypo",
+    "question2",
+    "sentence",
+    "query2",
+    "text2",
+    "#2 String",
+)
+LABEL_NAMES = ("label", "gold_label", "score", "is_duplicate", "Quality")
+GUID_NAMES = ("index", "id", "guid", "idx")
+_HEADER_WORDS = {name.lower() for name in (*TEXT_NAMES, *FIRST_NAMES, *SECOND_NAMES, *LABEL_NAMES)}
 
 
 @dataclasses.dataclass(eq=False)
 class InputExample:
-    """A text or a pair of texts; the label is a name, a number (regression) or None (unknown)."""
+    """A text or a pair of texts; the label is a name, a number (regression) or None (test data)."""
 
     guid: str  # the example's name in results
     text_a: str
@@ -62,51 +75,40 @@ class InputExample:
 # ---------------------------------------------------------------------------------- declarations
 
 
-class Texts(NamedTuple):
-    """An example in a row."""
-
-    text_a: str
-    text_b: Optional[str]
-    label: Any
-    guid: Any = None
+# The number of a cell, from 0 or (negative) from the end; a name in the header row or of a JSON
+# field; several such names, of which the first that is there counts; or None.
+Column = Any
 
 
 class Columns(NamedTuple):
-    """The columns of a TSV, CSV or Parquet file, or the fields of the objects in JSON lines.
-
-    In TSV and CSV files names need a header. A list of strings in a field is joined by spaces.
-    """
+    """Where an example is in a row. A list of strings in a field is joined by spaces."""
 
     text_a: Column
-    text_b: Optional[Column] = None
-    label: Optional[Column] = None
-    guid: Optional[Column] = None  # None: "<split>-<row>"
-    filter: Optional[Column] = None  # rows with another value than `filter_value` are left out
-    filter_value: str = ""
+    text_b: Column = None
+    label: Column = None
+    guid: Column = None  # None: "<split>-<row>"
     header: Optional[bool] = None  # of TSV and CSV; None: the first row decides
-    short_rows_are_skipped: bool = False
     # Makes examples of an object whose fields are not the texts themselves.
-    render: Optional[Callable[[Mapping[str, Any]], List[Texts]]] = None
-    # Where labels are numbers, counted from 0: their names. -1 stands for no label. Without them
-    # those that a Parquet file has.
-    label_names: Tuple[str, ...] = ()
+    render: Optional[Callable[[Mapping[str, Any]], List[InputExample]]] = None
 
 
-Fields = functools.partial(Columns, label="label")
-
-
-class Source(NamedTuple):
-    """One way in which a split is distributed."""
-
-    file: str  # below the task's folder; of Parquet files the name may be a pattern
-    reading: Columns
+# Usual names of a split's files without ending, in the order in which they are looked for.
+# OCNLI's train file has the number of its examples, the largest first; CLUE's test files have the
+# version of the leader board, the newest first.
+_STEMS = {
+    "train": "train train.50k train.30k train.10k train.3k train.1k multinli.train.zh "
+    "multinli/multinli.train.zh",
+    "dev": "dev xnli.dev",
+    "test": "test test1.1 test1.0 xnli.test diagnostic",
+}
+_ENDINGS = (".tsv", ".csv", ".txt", ".json", ".jsonl")
 
 
 class Split(NamedTuple):
-    """A part of a data set. Of its sources the first whose file exists and fits is read."""
+    """A part of a data set."""
 
     name: str  # "train", or begins with "dev" or "test"
-    sources: Tuple[Source, ...]
+    file: str = ""  # below the task's folder; "": the first of the usual ones that exists
 
     @property
     def role(self) -> str:
@@ -118,13 +120,87 @@ class Split(NamedTuple):
         """Returns whether an example without a label is an error."""
         return self.role != "test"
 
+    @property
+    def files(self) -> List[str]:
+        """Returns where the split may be; the last are patterns, for the Parquet files of a hub."""
+        if self.file:
+            return [self.file]
+        stems = _STEMS.get(self.name, self.name).split()
+        hub = self.name.replace("dev", "validation")
+        hub_stems = (f"{hub}-*", f"data/{hub}-*", f"{hub}/*", hub)
+        usual = [stem + ending for stem in stems for ending in _ENDINGS]
+        return usual + [stem + parquet.ENDING for stem in hub_stems]
 
-class Labels(NamedTuple):
-    """The labels of a task. No names: regression."""
 
-    names: Tuple[str, ...]
-    aliases: Mapping[str, str] = {}  # other spellings -> name
-    dropped: Tuple[str, ...] = ()  # examples with these, on which annotators disagreed, are dropped
+class Recipe(NamedTuple):
+    """Hyper-parameters that are known to work. Training is given in steps or epochs, not both."""
+
+    max_seq_length: int
+    train_batch_size: int
+    learning_rate: float
+    train_step: int = 0
+    warmup_step: int = 0
+    save_checkpoints_steps: int = 0  # 0: once an epoch
+    num_train_epochs: float = 0.0
+    warmup_proportion: float = 0.0
+
+
+class Task(NamedTuple):
+    """A classification or regression task."""
+
+    name: str
+    folders: Tuple[str, ...]  # names of its folder, the official one first; any case is accepted
+    splits: Tuple[Split, ...]
+    labels: Tuple[str, ...]  # in the order of their ids; () is regression
+    columns: Tuple[Columns, ...]  # the first that a file has count
+    recipe: Recipe
+    glue_name: str = ""  # of its files in GLUE's zip
+    # Measured beside eval_loss; the first chooses the checkpoint, on the first dev split.
+    metrics: Tuple[str, ...] = ("eval_accuracy",)
+    label_aliases: Mapping[str, str] = {}  # other spellings -> label; "": drop these examples
+    # The names of labels that are numbers from 0; (): those that a Parquet file has.
+    hub_labels: Tuple[str, ...] = ()
+    language: str = ""  # in the column "language" of a TSV file with several
+    examples_per_row: int = 1  # in the data file; of several, the most probable one is the answer
+
+    @property
+    def best_metric(self) -> str:
+        """Returns the metric that chooses the checkpoint."""
+        return self.metrics[0]
+
+    @property
+    def is_regression(self) -> bool:
+        """Returns whether the label is a number."""
+        return not self.labels
+
+    @property
+    def is_pair(self) -> bool:
+        """Returns whether an example has two texts."""
+        return self.columns[0].text_b is not None
+
+    @property
+    def submissions(self) -> Dict[str, str]:
+        """Returns the file name in GLUE's zip for each test split."""
+        parts = {"test": "", "test_matched": "-m", "test_mismatched": "-mm"}
+        names = self.split_names("test") if self.glue_name else ()
+        return {split: f"{self.glue_name}{parts[split]}.tsv" for split in names}
+
+    def split_names(self, role: str) -> List[str]:
+        """Returns the names of the splits of a role; the first of "dev" decides."""
+        return [split.name for split in self.splits if split.role == role]
+
+    def split(self, name: str) -> Split:
+        """Returns a split, "dev" and "test" being the first of each; ValueError if it has none."""
+        for split in self.splits:
+            if name in (split.name, split.role):
+                return split
+        names = ", ".join(split.name for split in self.splits)
+        raise UserError(f"Task '{self.name}' has no {name} data; it has: {names}.")
+
+    def suffix(self, split: str) -> str:
+        """Returns what a split's file names add: "_mismatched", or "" for the first of its role."""
+        name, role = self.split(split).name, self.split(split).role
+        return "" if name == self.split(role).name else name[len(role) :]
 
 
 class TaskData(NamedTuple):
@@ -159,21 +235,19 @@ class Table(NamedTuple):
     path: str
     files: List[str]  # of Parquet, `path` may be their pattern
     rows: List[Row]
-    blank_rows: int
 
 
 def read_table(path: str) -> Table:
     """Returns the rows of a .csv, .parquet, TSV or JSON-lines file; the path may be a pattern.
 
-    A file with another ending is JSON lines if it begins with "{".
+    JSON lines are a file that begins with "{" and does not end in .tsv.
 
     Raises:
       ValueError: the file is missing or empty, or is not of its kind; the line is named.
     """
     path = str(path)
-    parts = parquet.parts(path) if path.endswith(parquet.ENDING) else []
-    parts = parts or [path]
-    found = [(f"{part}:{line}", row) for part in parts for line, row in _rows(part)]
+    parts = (path.endswith(parquet.ENDING) and parquet.parts(path)) or [path]
+    found = ((f"{part}:{line}", row) for part in parts for line, row in _rows(part))
     rows = [
         Row(where, number, values)
         for number, (where, values) in enumerate(found)
@@ -181,7 +255,7 @@ def read_table(path: str) -> Table:
     ]
     if not rows:
         raise UserError(f"'{path}' is empty.")
-    return Table(path, parts, rows, len(found) - len(rows))
+    return Table(path, parts, rows)
 
 
 def _rows(path: str) -> Iterable[Tuple[int, Any]]:
@@ -192,11 +266,9 @@ def _rows(path: str) -> Iterable[Tuple[int, Any]]:
     if path.endswith(csv_rows.ENDING):
         return csv_rows.rows(io.StringIO(text, newline=""), path)
     lines = enumerate(text.replace("\r\n", "\n").rstrip("\n").split("\n"), start=1)
-    if path.endswith(_JSON) or text.lstrip()[:1] == "{" and not path.endswith(".tsv"):
-        return (
-            (number, line.strip() and _object(line, f"{path}:{number}")) for number, line in lines
-        )
-    return ((number, line.split("\t")) for number, line in lines)
+    if text.lstrip()[:1] == "{" and not path.endswith(".tsv"):
+        return ((line, text.strip() and _object(text, f"{path}:{line}")) for line, text in lines)
+    return ((line, text.split("\t")) for line, text in lines)
 
 
 def _object(line: str, where: str) -> Any:
@@ -205,172 +277,152 @@ def _object(line: str, where: str) -> Any:
     return value
 
 
-def hub_files(split: str) -> Tuple[str, ...]:
-    """Returns the patterns of a split's Parquet files in a data set's folder of a hub."""
-    name = split.replace("dev", "validation")
-    patterns = (f"{name}-*", f"data/{name}-*", f"{name}/*", name)
-    return tuple(pattern + parquet.ENDING for pattern in patterns)
+# --------------------------------------------------------------------------------------- columns
+
+
+def find_columns(
+    table: Table, candidates: Sequence[Columns], task: Task, *, needs_labels: bool
+) -> Columns:
+    """Returns the first candidate whose columns a table has, with `header` known.
+
+    Columns become numbers of cells or names of fields; None for a label or guid that is not there.
+    Raises ValueError if no candidate fits.
+    """
+    first = table.rows[0].values
+    keys = _keys(first)
+    for columns in candidates:
+        places: List[Any] = [_place(column, keys) for column in columns[:4]]
+        if all(_place(column, keys) is not None for column in _required(columns, needs_labels)):
+            header = isinstance(first, list) and _has_header(columns, places, first, task=task)
+            return Columns(*[*places, header, columns.render])
+    wanted = _required(candidates[0], needs_labels)
+    names = [column[0] if isinstance(column, tuple) else str(column) for column in wanted]
+    raise UserError(
+        f"'{table.path}' does not have the columns {', '.join(names)}; its first row is "
+        f"{str(list(first))[:200]}. Correct its header, or name other columns."
+    )
+
+
+def _required(columns: Columns, needs_labels: bool) -> List[Column]:
+    """Returns the columns that a file must have; names to choose an ID from are optional."""
+    own_guid = None if isinstance(columns.guid, tuple) else columns.guid
+    needed = (*columns[: 2 + needs_labels], own_guid)
+    return [column for column in needed if column is not None]
+
+
+def _keys(first: Any) -> Dict[Any, Any]:
+    """Returns {name or number of a column: its number, or the name of a field}."""
+    if isinstance(first, dict):
+        return {name: name for name in first}
+    count = len(first)
+    numbers = {number: number % count for number in range(-count, count)}
+    return {**numbers, **dict(zip(first, range(count)))}
+
+
+def _place(column: Column, keys: Mapping[Any, Any]) -> Any:
+    names = column if isinstance(column, tuple) else (column,)
+    return next((keys[name] for name in names if name in keys), None)
+
+
+def _has_header(
+    columns: Columns, places: Sequence[Any], first: Sequence[str], *, task: Task
+) -> bool:
+    """Whether the first row is a header: it has a name, the user says so, or its words do."""
+    cells = ["" if place is None else first[place].strip() for place in places[:3]]
+    if any(cell and cell in columns for cell in cells):
+        return True
+    if columns.header is not None:
+        return columns.header
+    is_labelled = parse_label(cells[2], label_spellings(task)) is not None
+    return not is_labelled and any(cell.lower() in _HEADER_WORDS for cell in cells)
 
 
 # --------------------------------------------------------------------------------------- reading
 
 
-def read_split(
-    split: Split, folders: Sequence[str], labels: Labels, *, advice: str = "Check --data_dir."
-) -> TaskData:
-    """Reads the examples of a split from the first of the folders that has one of its files.
-
-    `advice` is what to do if there is none.
+def read_file(task: Task, path: str, split: Split) -> TaskData:
+    """Reads the examples of a split from a file.
 
     Raises:
-      ValueError: there is no such file, none fits the declaration, too many rows are damaged, a
-        row lacks columns or has an unknown label (file and line are named), or there is no example.
+      ValueError: there is no such file, it lacks the columns, too many rows are damaged, a label is
+        unknown (file and line are named), or there is no example.
     """
-    reading, table = _find_table(split, folders, advice)
-    notes = collections.Counter({"blank line": table.blank_rows})
-    rows, names = table.rows, [] if reading.render else list(reading[:2])
-    if isinstance(rows[0].values, list):
-        reading, rows, names = _select_rows(reading, table, notes, split=split, labels=labels)
-    label_names = _label_names(reading, table, labels)
+    table = read_table(path)
+    columns = find_columns(table, task.columns, task, needs_labels=split.needs_labels)
+    return read_rows(table, columns, task, split=split)
+
+
+def read_rows(table: Table, columns: Columns, task: Task, *, split: Split) -> TaskData:
+    """Reads the examples in a table's columns, which are those of `find_columns`."""
+    notes: Counter[str] = collections.Counter()
+    first = table.rows[0].values
+    rows: Iterable[Row] = table.rows
+    names: List[Any] = [place for place in columns[:2] if place is not None and not columns.render]
+    if isinstance(first, list):
+        names = [first[place] for place in names if columns.header]
+        rows = _whole_rows(table, columns, split, notes=notes)
+    spellings = label_spellings(task, _number_names(columns, table, task))
+    language = _keys(first).get("language")
     examples = []
     for row in rows:
-        found = _texts_of(row, reading)
-        for part, texts in enumerate(found):
-            text = _label_text(texts.label, label_names, labels)
-            if text in labels.dropped and split.needs_labels:
+        if task.language and row.values.get(language, task.language) != task.language:
+            continue
+        found = _examples_of(row, columns)
+        for part, example in enumerate(found):
+            text = example.label
+            example.label = parse_label(text, spellings) if split.needs_labels else None
+            if example.label == "":
                 notes[f"example dropped: its label is {text!r}"] += 1
                 continue
-            label = parse_label(text, labels)
-            if label is None and split.needs_labels:
-                problem = "no label" if text is None else f"the label {text[:60]!r} is unknown"
-                wanted = wording.listed(labels.names, 12) if labels.names else "numbers"
-                raise UserError(f"{row.where}: {problem}. Labels: {wanted}.")
-            guid = texts.guid
-            if guid in (None, ""):
-                guid = f"{split.role}-{row.number * len(found) + part}"
-            examples.append(InputExample(str(guid), texts.text_a, texts.text_b, label))
+            if example.label is None and split.needs_labels:
+                wanted = wording.listed(task.labels or ["numbers"], 12)
+                raise UserError(f"{row.where}: the label is {text!r}. Labels: {wanted}.")
+            if example.guid in (None, ""):
+                example.guid = f"{split.role}-{row.number * len(found) + part}"
+            example.guid = str(example.guid)
+            examples.append(example)
     if not examples:
         raise UserError(f"'{table.path}' holds no example for {split.name}.")
     notes["example with an empty text"] = sum(not item.text_a.strip() for item in examples)
     counts = [f"{number} x {what}" for what, number in notes.items() if number]
-    return TaskData(examples, table.files, counts, tuple(filter(None, names)))
+    return TaskData(examples, table.files, counts, tuple(names))
 
 
-def find_files(split: Split, folders: Sequence[str]) -> List[Source]:
-    """Returns the sources that the first folder with any has, with their paths."""
-    names = {source.file for source in split.sources}
-    for folder in folders:
-        paths = {name: os.path.join(folder, name) for name in names}
-        there = {name for name, path in paths.items() if _exists(path)}
-        if there:
-            return [Source(paths[name], how) for name, how in split.sources if name in there]
-    return []
-
-
-def _exists(path: str) -> bool:
-    return bool(parquet.find(path)) if "*" in path else files.gfile().exists(path)
-
-
-def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Columns, Table]:
-    """The first source whose file exists and has the columns."""
-    table, problem = None, ""
-    for path, reading in find_files(split, folders):
-        if table is None or table.path != path:
-            table = read_table(path)
-        first = table.rows[0].values
-        if isinstance(first, dict):  # a field may have a number for its name
-            fields = [place if place is None else str(place) for place in reading[:4]]
-            return _with_places(reading, fields), table
-        if not split.needs_labels and not _has(first, reading.label):
-            reading = reading._replace(label=None)
-        missing = [name for name in reading[:5] if isinstance(name, str) and name not in first]
-        if not missing:
-            return reading, table
-        problem = f"'{path}' has no column {missing[0]!r}, but {wording.listed(first)}."
-    if not problem:
-        names = wording.listed(list(dict.fromkeys(source.file for source in split.sources)))
-        places = ", ".join(map(repr, folders))
-        problem = f"The {split.name} data was not found: none of {names} is in {places}. {advice}"
-    raise UserError(problem)
-
-
-def _with_places(columns: Columns, places: Sequence[Optional[Column]]) -> Columns:
-    return columns._replace(**dict(zip(columns._fields, places)))
-
-
-def _has(cells: Sequence[str], column: Optional[Column]) -> bool:
-    """Whether a row has a column; a name is one in the header row."""
-    return column in (cells if isinstance(column, str) else range(-len(cells), len(cells)))
-
-
-def _select_rows(
-    columns: Columns, table: Table, notes: Counter[str], *, split: Split, labels: Labels
-) -> Tuple[Columns, List[Row], List[str]]:
-    """The columns as numbers, the rows that are examples, and the names of the texts' columns."""
-    first, rows = table.rows[0].values, table.rows
-    has_name = any(isinstance(column, str) for column in columns[:5])
-    places = [first.index(one) if isinstance(one, str) else one for one in columns[:5]]
-    columns = _with_places(columns, places)
-    has_header = has_name or _has_header(columns, first, labels)
-    unknown = columns.header is None
-    if not (has_header or split.needs_labels if unknown else has_header == columns.header):
-        notes[f"first row taken as {'a header' if has_header else 'an example'}: {first}"[:120]] = 1
-    # A column that is counted from the end comes after the others.
-    numbers = [0, *(place for place in places if place is not None)]
-    needed = max(numbers) + 1 - min(numbers)
-    rows = rows[has_header:]
+def _whole_rows(
+    table: Table, columns: Columns, split: Split, *, notes: Counter[str]
+) -> Iterable[Row]:
+    """The rows after the header as {number of a cell: text}, without those that are cut short."""
+    first, rows = table.rows[0].values, table.rows[columns.header :]
+    if not (columns.header or split.needs_labels):
+        notes[f"first row taken as an example: {first}"[:120]] = 1
+    needed = 1 + max(place for place in columns[:4] if place is not None)
     short = [row for row in rows if len(row.values) < needed]
     # A tab in a text shifts the cells after it.
-    wide = [row for row in rows if has_header and any(map(str.strip, row.values[len(first) :]))]
-    odd = short + wide
-    separator = "Tabs (in a .csv file: commas) separate columns."
-    if short and not columns.short_rows_are_skipped:
+    odd = short + [row for row in rows if any(map(str.strip, row.values[len(first) :]))]
+    if len(odd) > _ODD_SHARE * len(rows) or short and split.role != "train":
         raise UserError(
-            f"{short[0].where}: the row has {len(short[0].values)} columns where at least {needed} "
-            f"are needed for {split.name}. {separator} The row begins {short[0].values[0][:60]!r}."
-        )
-    if len(odd) > max(10, _ODD_SHARE * len(table.rows)):
-        raise UserError(
-            f"'{table.path}': {len(odd)} of {len(table.rows)} rows have too few or too many "
-            f"columns; the first is {odd[0].where}. Is this the right file? {separator}"
+            f"{odd[0].where}: {len(odd)} of {len(rows)} rows, of which this is the first, have too "
+            "few or too many columns. Tabs (in a .csv file: commas) separate columns."
         )
     if odd:
-        what = f"too few columns, skipped, or too many, kept (the first: {odd[0].where})"
-        notes[f"row with {what}"] = len(odd)
-    rows = [row for row in rows if len(row.values) >= needed]
-    if columns.filter is not None:
-        value = columns.filter_value
-        kept = [row for row in rows if row.values[columns.filter] == value]
-        notes[f"row left out: not {value!r}"] = len(rows) - len(kept)
-        rows = kept
-    names = [first[place] for place in places[:2] if has_header and _has(first, place)]
-    return columns, rows, names
+        what = "row with too few columns, skipped, or too many, kept"
+        notes[f"{what} (the first: {odd[0].where})"] = len(odd)
+    whole = (row for row in rows if len(row.values) >= needed)
+    return (row._replace(values=dict(enumerate(row.values))) for row in whole)
 
 
-def _has_header(columns: Columns, cells: Sequence[str], labels: Labels) -> bool:
-    """Whether the first row is a header. The row itself decides, against the declaration."""
-    words = [cells[place].strip() if _has(cells, place) else "" for place in columns[:3]]
-    if parse_label(words[2], labels) is not None:
-        return False
-    if columns.header or words[2].lower() in _HEADER_WORDS:
-        return True
-    return columns.header is None and any(word.lower() in _HEADER_WORDS for word in words)
-
-
-def _texts_of(row: Row, columns: Columns) -> List[Texts]:
-    """The examples of a row."""
+def _examples_of(row: Row, columns: Columns) -> List[InputExample]:
+    """The examples of a row, their labels as they stand there."""
     values = row.values
     text_a, text_b, label, guid = columns[:4]
-    if isinstance(values, list):
-        return [Texts(*(None if place is None else values[place] for place in columns[:4]))]
     try:
         if columns.render:
             return columns.render(values)
         second = None if text_b is None else text_of(values[text_b])
-        return [Texts(text_of(values[text_a]), second, values.get(label), values.get(guid))]
+        return [InputExample(values.get(guid), text_of(values[text_a]), second, values.get(label))]
     except (LookupError, TypeError, ValueError) as error:
         problem = f"no field {error}" if isinstance(error, KeyError) else error
-        raise UserError(f"{row.where}: {problem}. Its fields: {', '.join(values)}.") from None
+        raise UserError(f"{row.where}: {problem}.") from None
 
 
 def text_of(value: Any) -> str:
@@ -385,33 +437,30 @@ def text_of(value: Any) -> str:
 # ---------------------------------------------------------------------------------------- labels
 
 
-def _label_names(columns: Columns, table: Table, labels: Labels) -> Sequence[str]:
-    """The names of labels that are numbers; () where the task's own labels are these numbers."""
-    if columns.label_names or not table.path.endswith(parquet.ENDING):
-        return columns.label_names
+def _number_names(columns: Columns, table: Table, task: Task) -> Sequence[str]:
+    """The names of labels that are numbers in a table; () where these are the labels."""
+    if task.hub_labels or not table.path.endswith(parquet.ENDING):
+        return task.hub_labels
     names = parquet.label_names(table.files[0]).get(columns.label, ())
-    own, numbers = set(labels.names), set(map(str, range(len(names))))
-    return () if own <= numbers and not (own and own <= set(names)) else names
+    return names if set(task.labels) <= set(names) else ()
 
 
-def _label_text(label: Any, names: Sequence[str], labels: Labels) -> Optional[str]:
-    """A label as TSV files would hold it: JSON has numbers and booleans too."""
-    if isinstance(label, bool):
-        label = str(label).lower()
-    elif isinstance(label, float) and label.is_integer() and str(label) not in labels.names:
-        label = int(label)  # pandas makes 1.0 of 1 where some are missing
-    if isinstance(label, int) and 0 <= label < len(names):
-        return names[label]
-    return label if label is None else str(label).strip()
+def label_spellings(task: Task, number_names: Sequence[str] = ()) -> Dict[str, str]:
+    """Returns {what stands for a label: the label}; "" for examples to drop, {} for regression."""
+    if task.is_regression:
+        return {}
+    spellings = [*zip(task.labels, task.labels), *zip(map(str, itertools.count()), number_names)]
+    # pandas makes 1.0 of 1 where some are missing
+    floats = {f"{text}.0": label for text, label in spellings}
+    return {**floats, **dict(spellings), **task.label_aliases}
 
 
-def parse_label(label: Optional[str], labels: Labels) -> Union[str, float, None]:
-    """Returns the label's name (regression: its number); None if it is none of them."""
-    if labels.names:
-        name = labels.aliases.get(label, label)
-        return name if name in labels.names else None
+def parse_label(value: Any, spellings: Mapping[str, str]) -> Union[str, float, None]:
+    """Returns the label (regression: its number) for text or a JSON value; None if it is none."""
+    text = str(value).lower() if isinstance(value, bool) else str(value).strip()
+    if spellings:
+        return None if value is None else spellings.get(text)
     try:
-        number = float(label)
-    except (TypeError, ValueError):
+        return float(text) if math.isfinite(float(text)) else None
+    except ValueError:
         return None
-    return number if math.isfinite(number) else None

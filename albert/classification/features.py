@@ -9,16 +9,14 @@ section 3).
 Legend: S sequence, max_seq_length.
 """
 
-from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
+from typing import Any, Iterable, List, Mapping, Tuple, Union
 
 import tensorflow.compat.v1 as tf
 
 from albert.classification.examples import InputExample
-from albert.data import batches, feature_cache, record_files
+from albert.data import batches
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.util.errors import UserError
-
-Example = Union[InputExample, PaddingInputExample]
 
 
 def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpec:
@@ -27,8 +25,8 @@ def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpe
     input_ids, input_mask, segment_ids are int64 [S], label_ids int64 [] (regression: float32 []),
     is_real_example int64 [].
     """
-    sequences = ("input_ids", "input_mask", "segment_ids")
-    features = [batches.Feature(name, (max_seq_length,)) for name in sequences]
+    shapes = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), (max_seq_length,))
+    features = [batches.Feature(name, shape) for name, shape in shapes.items()]
     label = batches.Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
     return batches.FeatureSpec([*features, label, batches.Feature("is_real_example", ())])
 
@@ -64,7 +62,8 @@ def convert_examples_to_features(
         )
     start, end = tokenizer.required_ids(["[CLS]", "[SEP]"])
     label_ids = {None: 0, **{label: number for number, label in enumerate(label_list)}}
-    ids = _text_ids(examples, tokenizer, is_raw)
+    texts = {getattr(one, name, None) for one in examples for name in ("text_a", "text_b")}
+    ids = dict(_encoded(list(texts - {None}), tokenizer, is_raw))
     converted = []
     for example in examples:
         if isinstance(example, PaddingInputExample):
@@ -90,13 +89,11 @@ def convert_examples_to_features(
     return converted
 
 
-def _text_ids(examples: Sequence[Example], tokenizer: Any, is_raw: bool) -> Dict[str, List[int]]:
-    """The ids of each different text."""
-    texts = {getattr(one, name, None) for one in examples for name in ("text_a", "text_b")}
-    found = list(texts - {None})
+def _encoded(texts: List[str], tokenizer: Any, is_raw: bool) -> Iterable[Tuple[str, List[int]]]:
+    """Each text with its ids."""
     if is_raw:
-        return dict(zip(found, tokenizer.encode_ids_batch(found)))
-    return {text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in found}
+        return zip(texts, tokenizer.encode_ids_batch(texts))
+    return ((one, tokenizer.convert_tokens_to_ids(tokenizer.tokenize(one))) for one in texts)
 
 
 def _label_id(example: InputExample, label_ids: Mapping[Any, int]) -> Union[int, float]:
@@ -124,20 +121,11 @@ def convert_single_example(
 def file_based_convert_examples_to_features(
     examples, label_list, max_seq_length, tokenizer, output_file, task_name
 ) -> None:
-    """Writes the features of examples to a record file anew; arguments and errors as above."""
-
-    def convert(chunk: Sequence[Example]) -> feature_cache.Conversion:
-        features = convert_examples_to_features(
-            chunk, label_list, max_seq_length, tokenizer, task_name
-        )
-        return feature_cache.Conversion(list(map(record_of, features)))
-
-    record_files.remove_sidecar(output_file)
-    feature_cache.build_records(
-        output_file,
-        fingerprint={},
-        spec=feature_spec(max_seq_length, is_regression=list(label_list) == [None]),
-        items=examples,
-        convert=convert,
-        exact_path=True,
-    )
+    """Writes the features of examples to a record file; arguments and errors as above."""
+    spec = feature_spec(max_seq_length, is_regression=list(label_list) == [None])
+    with batches.AtomicRecordWriter(output_file, {}) as writer:
+        for example in examples:
+            features = convert_single_example(
+                0, example, label_list, max_seq_length, tokenizer, task_name
+            )
+            writer.write(spec.encode(record_of(features)))

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The head of classification and regression, and its metrics inside the graph.
+"""The head of classification and regression.
 
 Dimensions: B batch, H hidden, C labels (1 for regression).
 """
@@ -25,23 +25,20 @@ class Logits(NamedTuple):
     predictions: tf.Tensor  # int32 [B]; of a regressor the score, float32 [B]
 
 
-def _make_head(
-    encoder: Encoder, path: str, *, hidden: int, outputs: int
-) -> Callable[..., tf.Tensor]:
+def _make_head(encoder: Encoder, num_labels: int, path: str = "") -> Callable[..., tf.Tensor]:
     """A head, from a pooled output [B, H] to logits [B, C]: dropout and a dense layer.
 
     Its variables' names begin with `path`; "" is the head after the last layer. It draws the
     dropout mask of `position`.
     """
-    norm: Any = None
-    if encoder.config is not None and encoder.config.ln_type == "preln":
+    hidden, norm = encoder.config.hidden_size, None
+    if encoder.config.ln_type == "preln":
         # Such an encoder ends without a LayerNorm; albert_zh's classifier adds it here.
         norm = modeling.get_norm(f"{path}loss/LayerNorm", hidden)
-    kernel = modeling.get_weight(
-        f"{path}output_weights", [outputs, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
-    )
+    shape, deviation = [num_labels, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
+    kernel = modeling.get_weight(f"{path}output_weights", shape, deviation)
     zeros = tf.zeros_initializer()
-    bias = tf.get_variable(f"{path}output_bias", [outputs], initializer=zeros)
+    bias = tf.get_variable(f"{path}output_bias", [num_labels], initializer=zeros)
 
     def head(pooled: tf.Tensor, position: int = -1) -> tf.Tensor:
         pooled = plain.layer_norm(pooled, norm) if norm else pooled
@@ -49,6 +46,18 @@ def _make_head(
         return tf.nn.bias_add(tf.matmul(pooled, kernel, transpose_b=True), bias)
 
     return head
+
+
+def _make_heads(encoder: Encoder, num_labels: int) -> List[Callable[..., tf.Tensor]]:
+    """The heads of all layers, of which the last has the name it has without the others."""
+    paths = [f"exit_{layer}/" for layer in range(1, encoder.config.num_hidden_layers)]
+    return [_make_head(encoder, num_labels, path) for path in [*paths, ""]]
+
+
+def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
+    """The pooled output [B, H]."""
+    inputs = [features[name] for name in ("input_ids", "input_mask", "segment_ids")]
+    return encoder(*inputs, **options).pooled_output
 
 
 def _as_logits(logits: tf.Tensor, is_regression: bool) -> Logits:
@@ -60,27 +69,16 @@ def _as_logits(logits: tf.Tensor, is_regression: bool) -> Logits:
     return Logits(logits, tf.nn.softmax(logits, axis=-1), predictions)
 
 
-def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
-    """The pooled output [B, H]."""
-    inputs = [features[name] for name in ("input_ids", "input_mask", "segment_ids")]
-    return encoder(*inputs, **options).pooled_output
-
-
 def logits_of(
-    encoder: Encoder,
-    features: Features,
-    *,
-    num_labels: int,
-    is_regression: bool,
+    encoder: Encoder, features: Features, *, num_labels: int, is_regression: bool
 ) -> Logits:
     """Returns the outputs of dropout and one dense layer on the pooled output."""
     pooled = _encode(encoder, features)
-    head = _make_head(encoder, "", hidden=int(pooled.shape[-1]), outputs=num_labels)
-    return _as_logits(head(pooled), is_regression)
+    return _as_logits(_make_head(encoder, num_labels)(pooled), is_regression)
 
 
-# ---------------------------------------------------------------------------------------------
-# A head after each layer: early exit by patience (PABEE, arXiv:2006.04152). They share the pooler.
+# ---- a head after each layer: early exit by patience (PABEE, arXiv:2006.04152) ----
+# They share the pooler.
 
 
 class Patience(NamedTuple):
@@ -95,29 +93,16 @@ class Patience(NamedTuple):
     threshold: float = EXIT_THRESHOLD
 
 
-def _make_heads(encoder: Encoder, num_labels: int) -> List[Callable[..., tf.Tensor]]:
-    """The heads of all layers, of which the last has the name it has without the others."""
-    config = encoder.config
-    paths = [f"exit_{layer}/" for layer in range(1, config.num_hidden_layers)]
-    sizes = {"hidden": config.hidden_size, "outputs": num_labels}
-    return [_make_head(encoder, path, **sizes) for path in [*paths, ""]]
-
-
 def all_logits(
-    encoder: Encoder,
-    features: Features,
-    *,
-    num_labels: int,
-    is_regression: bool,
+    encoder: Encoder, features: Features, *, num_labels: int, is_regression: bool
 ) -> List[Logits]:
     """Returns the outputs after each layer; arguments are those of `logits_of`."""
     heads, pooled = _make_heads(encoder, num_labels), []
     _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
     # The last layer's dropout mask is the one that it has without other heads.
-    return [
-        _as_logits(head(output, position), is_regression)
-        for head, output, position in zip(heads, pooled, range(-len(heads), 0))
-    ]
+    positions = range(-len(heads), 0)
+    logits = [head(*given) for head, *given in zip(heads, pooled, positions)]
+    return [_as_logits(item, is_regression) for item in logits]
 
 
 def patient_logits(
@@ -130,9 +115,13 @@ def patient_logits(
 ) -> Tuple[Logits, tf.Tensor]:
     """Returns the outputs where each example left the batch, and after which layer, int32 [B]."""
     heads = _make_heads(encoder, num_labels)
-    threshold = patience.threshold if is_regression else None
     left: List[List[tf.Tensor]] = []  # of each exit the rows [b], their logits [b, C], the layer
     going: List[tf.Tensor] = []  # the other rows [b], their logits [b, C], for how many layers [b]
+
+    def is_same(before: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+        if is_regression:
+            return tf.squeeze(tf.abs(logits - before) < patience.threshold, [-1])
+        return tf.equal(tf.argmax(logits, axis=-1), tf.argmax(before, axis=-1))
 
     def after_layer(layer: int, pooled: tf.Tensor) -> Optional[tf.Tensor]:
         logits = heads[layer - 1](pooled)
@@ -140,7 +129,7 @@ def patient_logits(
         rows, unchanged = places, tf.zeros_like(places)
         if layer > 1:
             rows, before, unchanged = going
-            unchanged = (unchanged + 1) * tf.cast(_same(before, logits, threshold), tf.int32)
+            unchanged = (unchanged + 1) * tf.cast(is_same(before, logits), tf.int32)
         going[:] = rows, logits, unchanged
         if not patience.layers < layer < len(heads):
             return None
@@ -152,16 +141,12 @@ def patient_logits(
 
     _encode(encoder, features, after_layer=after_layer)
     left.append([*going[:2], tf.fill(tf.shape(going[0]), len(heads))])
-    rows, logits, layers = zip(*left)
+    rows, logits, layers = map(list, zip(*left))
     found = _as_logits(tf.dynamic_stitch(rows, logits), is_regression)
     return found, tf.dynamic_stitch(rows, layers)
 
 
-def _same(before: tf.Tensor, logits: tf.Tensor, threshold: Optional[float]) -> tf.Tensor:
-    """Whether logits [b, C] say what those before said, bool [b]; a threshold is a regressor's."""
-    if threshold is not None:
-        return tf.squeeze(tf.abs(logits - before) < threshold, [-1])
-    return tf.equal(tf.argmax(logits, axis=-1), tf.argmax(before, axis=-1))
+# ---- the head with its loss ----
 
 
 def losses_of(logits: tf.Tensor, labels: tf.Tensor, is_regression: bool) -> tf.Tensor:
@@ -189,16 +174,14 @@ def classification_head(
     sizes: Dict[str, Any] = {"num_labels": num_labels, "is_regression": is_regression}
 
     def head(features: Features, encoder: Encoder) -> HeadOutput:
-        before: List[Logits] = []
-        layers = {}
+        before, more = [], {}
         if early_exit and encoder.is_training:
             *before, found = all_logits(encoder, features, **sizes)
         elif patience:
-            found, layers["layers"] = patient_logits(encoder, features, **sizes, patience=patience)
+            found, more["layers"] = patient_logits(encoder, features, **sizes, patience=patience)
         else:
             found = logits_of(encoder, features, **sizes)
-        logits = tf.reshape(found.logits, [-1, num_labels])
-        outputs = dict(found._asdict(), logits=logits, **layers)
+        outputs = dict(found._asdict(), logits=tf.reshape(found.logits, [-1, num_labels]), **more)
         if "label_ids" not in features:
             return HeadOutput(None, outputs, {})
         labels = tf.reshape(features["label_ids"], [-1])

@@ -18,17 +18,19 @@ import numpy as np
 
 from albert.classification import examples as labelled_examples
 from albert.classification.examples import (
+    FIRST_NAMES,
+    GUID_NAMES,
+    SECOND_NAMES,
+    TEXT_NAMES,
     Columns,
     InputExample,
-    Labels,
-    Source,
     Split,
     Table,
+    Task,
     TaskData,
 )
-from albert.classification.task_table import GLUE, Task
+from albert.classification.task_table import GLUE
 from albert.util import files as file_utils
-from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -127,21 +129,6 @@ def zip_glue_submission(zip_path: str, paths: Iterable[str]) -> List[str]:
 
 # --------------------------------------------------------------------------------- texts to predict
 
-# Usual names of texts.
-_PAIR_NAMES = (
-    ("text_a", "text_b"),
-    ("sentence1", "sentence2"),
-    ("premise", "hypothesis"),
-    ("premise", "hypo"),
-    ("question1", "question2"),
-    ("question", "sentence"),
-    ("query1", "query2"),
-    ("text1", "text2"),
-    ("#1 String", "#2 String"),
-)
-_SINGLE_NAMES = (("text_a",), ("sentence",), ("text",), ("review",), ("content",))
-_GUID_NAMES = ("index", "id", "guid", "idx")
-
 
 def read_predict_file(task: Task, path: str) -> TaskData:
     """Reads texts to predict from a TSV, CSV, JSON-lines or Parquet file; ignores its labels.
@@ -157,42 +144,30 @@ def read_predict_file(task: Task, path: str) -> TaskData:
       ValueError: the file is missing or empty, the texts are not found, a row has too few columns,
         or the rows do not make whole questions (COPA).
     """
-    path = os.path.expanduser(str(path))
-    table = labelled_examples.read_table(path)
-    reading = _find_reading(task, table)
-    folder, name = os.path.split(path)
-    split = Split("test", (Source(name, reading),))
-    data = labelled_examples.read_split(split, [folder or "."], Labels(()))
+    table = labelled_examples.read_table(os.path.expanduser(str(path)))
+    columns = labelled_examples.find_columns(
+        table, _text_columns(task, table), task, needs_labels=False
+    )
+    data = labelled_examples.read_rows(table, columns, task, split=Split("test"))
     for index, example in enumerate(data.examples):
-        example.guid = str(index) if reading.guid is None else example.guid
-        example.label = None
-    texts = reading[: 1 + task.is_pair]
-    _LOGGER.info("%s; texts from columns %s", data.log_line("predict_file"), texts)
+        example.guid = str(index) if columns.guid is None else example.guid
+    _LOGGER.info("%s; texts from columns %s", data.log_line("predict_file"), columns[:2])
     return data
 
 
-def _find_reading(task: Task, table: Table) -> Columns:
-    """How to read a file whose layout is not declared; UserError if the texts are not found."""
+def _text_columns(task: Task, table: Table) -> List[Columns]:
+    """Where texts may be: under the task's names, under usual ones, or in all columns there are."""
     first, last = table.rows[0].values, table.rows[-1].values
-    own = [source.reading for split in task.splits for source in split.sources]
-    for reading in own:
-        if isinstance(first, dict) and reading.render and reading.text_a in first:
-            return reading._replace(label=None)
+    texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
+    found = [
+        columns._replace(label=None, guid=columns.guid or GUID_NAMES, header=None)
+        for columns in (*task.columns, Columns(*texts))
+        if not isinstance(columns.text_a, int)
+    ]
     width = 1 + task.is_pair
-    plain = [reading[:width] for reading in own if not reading.render]
-    for texts in [*plain, *(_PAIR_NAMES if task.is_pair else _SINGLE_NAMES)]:
-        if all(name in first for name in texts):
-            guids = [*(reading.guid for reading in own), *_GUID_NAMES]
-            guid = next((name for name in guids if name in first), None)
-            return Columns(*texts)._replace(guid=guid)
+    # Two columns may be a text and its label.
     if isinstance(first, list) and len(first) == width:
-        # Two columns may be a text and its label.
-        labels = Labels(task.labels, task.label_aliases)
-        if not task.is_pair or labelled_examples.parse_label(last[-1].strip(), labels) is None:
-            return Columns(*range(width))
-    names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
-    raise UserError(
-        f"'{table.path}' does not name the texts to predict; it begins with "
-        f"{str(list(first))[:200]}. Add a header row with {names}, write JSON lines with these "
-        "names, or leave out all columns but the texts."
-    )
+        spellings = labelled_examples.label_spellings(task)
+        if not task.is_pair or labelled_examples.parse_label(last[-1], spellings) is None:
+            found.append(Columns(*range(width)))
+    return found

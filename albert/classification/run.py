@@ -31,7 +31,6 @@ from albert.util.flags import describe
 _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
-_MOST_LABELS_SHOWN = 5
 _USES = {"train": "train", "dev": "eval", "test": "predict"}  # in names of record files
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
 
@@ -103,16 +102,14 @@ class ClassifierTask(Task):
             self.is_pair = description.get("is_pair")
         self.is_regression = not self.labels
         self.columns = tuple(description.get("columns") or ())
+        self.details_name = "" if self.is_regression else CONFUSION_NAME
         self.has_exits = settings.early_exit or bool(description.get("early_exit"))
-        self._patience: Optional[model.Patience] = None
-        if settings.exit_patience:
-            self._patience = model.Patience(settings.exit_patience, settings.exit_threshold)
-            if not self.has_exits:
-                raise UserError(
-                    f"--exit_patience={settings.exit_patience} needs a model with a head after "
-                    "each layer, which a training with --early_exit makes. Leave it out, or train "
-                    "such a model in another --output_dir."
-                )
+        if settings.exit_patience and not self.has_exits:
+            raise UserError(
+                f"--exit_patience={settings.exit_patience} needs a model with a head after each "
+                "layer, which a training with --early_exit makes. Leave it out, or train such a "
+                "model in another --output_dir."
+            )
 
     @classmethod
     def check_flags(cls, settings: ClassifierFlags) -> None:  # type: ignore[override]
@@ -148,16 +145,16 @@ class ClassifierTask(Task):
 
     def splits(self, use: str) -> List[str]:
         """Returns the development data, of which the first decides; or what is predicted."""
-        settings, task = self.settings, self.declared
-        if use == "test" and settings.predict_file:
+        folder, task = self.settings.data_dir, self.declared
+        if use == "test" and self.settings.predict_file:
             return [_PREDICT_FILE]
         if not super().splits(use):
             return []
-        names = task.split_names(use) or [use]
-        found = [name for name in names if tasks.has_split(task, settings.data_dir, name)]
-        if use == "test":
-            return found or names[:1]  # which is missed
-        return [*names[:1], *(name for name in found if name != names[0])]
+        first, *names = task.split_names(use) or [use]
+        found = [name for name in names if tasks.has_split(task, folder, name)]
+        # The first is missed, if it is not there.
+        is_needed = use == "dev" or not found or tasks.has_split(task, folder, first)
+        return [first] * is_needed + found
 
     def examples(self, split: str) -> List[InputExample]:
         """Reads a split, or the user's own texts."""
@@ -178,7 +175,7 @@ class ClassifierTask(Task):
     def parse(self, text: inference.Text) -> InputExample:
         """Returns the example for a text or a pair of texts."""
         parts = inference.parts_of(text)
-        if self.is_pair is not None and self.is_pair != (len(parts) == 2):
+        if self.is_pair not in (None, len(parts) == 2):
             wanted = "pairs (text_a, text_b)" if self.is_pair else "single texts"
             raise UserError(
                 f"The model was trained on {wanted}. If the file has other columns, name those of "
@@ -207,57 +204,49 @@ class ClassifierTask(Task):
         self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         """Builds a dense layer on the pooled output, or one for each layer's."""
+        patience = model.Patience(self.settings.exit_patience, self.settings.exit_threshold)
         head = model.classification_head(
             len(self.labels) or 1,
             self.is_regression,
             early_exit=self.has_exits,
-            patience=self._patience,
+            patience=patience if patience.layers else None,
         )
         return head(features, encoder)
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
         """Returns the label or the number of each example."""
-        rows, layers = outputs["probabilities"], [None] * len(examples)
-        if "layers" in outputs:
-            layers = outputs["layers"].tolist()
+        rows = outputs["probabilities"].tolist()
+        layers = outputs.get("layers", np.full(len(rows), None)).tolist()
         if self.is_regression:
-            return [Prediction(None, {}, float(row[0]), layer) for row, layer in zip(rows, layers)]
+            return [Prediction(None, {}, score, layer) for (score,), layer in zip(rows, layers)]
         return [
-            Prediction(self.labels[best], dict(zip(self.labels, row)), None, layer)
-            for best, row, layer in zip(rows.argmax(-1), rows.tolist(), layers)
+            Prediction(self.labels[row.index(max(row))], dict(zip(self.labels, row)), None, layer)
+            for row, layer in zip(rows, layers)
         ]
 
     def identity(self) -> Dict[str, Any]:
         """Returns the metrics that are computed and, where examples leave early, when."""
-        return {"metrics": self._measured(), **self._exits()}
-
-    def _exits(self) -> Dict[str, float]:
-        if not self._patience:
-            return {}
-        exits: Dict[str, float] = {"exit_patience": self._patience.layers}
-        if self.is_regression:
-            exits["exit_threshold"] = self._patience.threshold
-        return exits
-
-    def _measured(self) -> List[str]:
-        return list(dict.fromkeys((*self.declared.metrics, "eval_loss")))
+        names = ["exit_patience"] + ["exit_threshold"] * self.is_regression
+        exits = {name: getattr(self.settings, name) for name in names}
+        measured = list(dict.fromkeys((*self.declared.metrics, "eval_loss")))
+        return {"metrics": measured, **(exits if self.settings.exit_patience else {})}
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
-        """Returns the task's metrics."""
-        found = metrics.compute(self._measured(), _outcome(outputs))
-        if self._patience:
+        """Returns the task's metrics and, where examples leave early, when."""
+        identity = self.identity()
+        found = metrics.compute(identity.pop("metrics"), _outcome(outputs))
+        if "layers" in outputs:
             found["mean_layers"] = float(np.mean(outputs["layers"]))
-        return {**found, **self._exits()}
+        return {**found, **identity}
 
-    def details(self, outputs: Outputs) -> Dict[str, Dict[str, Any]]:
-        """Returns the confusion matrix; shows a small one."""
-        if self.is_regression:
-            return {}
+    def served(self) -> Dict[str, Any]:
+        """Says that the heads before the last are not exported."""
+        return {"early_exit": False} if self.has_exits else {}
+
+    def details(self, outputs: Outputs) -> Dict[str, Any]:
+        """Returns the confusion matrix: a row for each label, a column for each prediction."""
         matrix = metrics.confusion_matrix(_outcome(outputs), len(self.labels)).tolist()
-        if len(self.labels) <= _MOST_LABELS_SHOWN:
-            rows = [f"{name}: {row}" for name, row in zip(self.labels, matrix)]
-            _LOGGER.info("Labels (rows) and their predictions (columns): %s", "; ".join(rows))
-        return {CONFUSION_NAME: {"labels": list(self.labels), "matrix": matrix}}
+        return {"labels": list(self.labels), "matrix": matrix}
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
@@ -286,7 +275,5 @@ class Predictor(fine_tuned.Model):
     def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
         """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""
         found = self.predict(texts)
-        rows = [
-            [one.score] if one.label is None else [*one.probabilities.values()] for one in found
-        ]
+        rows = [list(one.probabilities.values()) or [one.score] for one in found]
         return np.array(rows, np.float32).reshape([len(found), len(self.task.labels) or 1])

@@ -18,18 +18,12 @@ from typing import Any, Dict, List, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert.classification import examples
-from albert.classification.examples import (
-    Columns,
-    InputExample,
-    Labels,
-    Source,
-    Split,
-    TaskData,
-)
+from albert.classification.examples import Columns, InputExample, Split, TaskData
 from albert.classification.settings import CustomTaskFlags
 from albert.classification.task_table import CUSTOM, TASKS, Recipe, Task, get_task
+from albert.data import parquet
 from albert.datasets import table
-from albert.util import files
+from albert.util import files, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag, make
 
@@ -56,9 +50,9 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
     data_dir = os.path.expanduser(data_dir)
     if not tf.io.gfile.isdir(data_dir):
         raise UserError(f"'{data_dir}' is not a folder. {_advice(task, data_dir)}")
-    found = {name.rstrip("/").lower(): name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)}
-    own = [found[name.lower()] for name in task.folders if name.lower() in found]
-    return [os.path.join(data_dir, name) for name in dict.fromkeys(own)] + [data_dir]
+    there = [name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)]
+    own = [name for folder in task.folders for name in there if name.lower() == folder.lower()]
+    return [os.path.join(data_dir, name) for name in own] + [data_dir]
 
 
 def _advice(task: Task, data_dir: str) -> str:
@@ -83,24 +77,42 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
 
     Raises:
       ValueError: no such split, no such file, or a row that cannot be used (see
-        `examples.read_split`).
+        `examples.read_file`).
     """
-    labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
-    folders, advice = _folders_to_read(task, data_dir), _advice(task, data_dir)
-    data = examples.read_split(task.split(split), folders, labels, advice=advice)
+    declared = task.split(split)
+    path = _find_file(task, data_dir, declared)
+    if not path:
+        raise UserError(
+            f"'{data_dir}' holds no {declared.name} data of {task.name}, such as "
+            f"{wording.listed(declared.files)}. {_advice(task, data_dir)}"
+        )
+    data = examples.read_file(task, path, declared)
     _LOGGER.info("%s", data.log_line(f"{task.name} {split}"))
     return data
 
 
 def has_split(task: Task, data_dir: str, split: str) -> bool:
     """Returns whether a file for the split exists."""
-    return bool(examples.find_files(task.split(split), _folders_to_read(task, data_dir)))
+    return bool(_find_file(task, data_dir, task.split(split)))
 
 
-def _folders_to_read(task: Task, data_dir: str) -> List[str]:
-    """The task's own folders, or `data_dir` if they have no data: it may hold another task's."""
+def _find_file(task: Task, data_dir: str, split: Split) -> str:
+    """The file of a split, a pattern of Parquet files, or "" if there is none.
+
+    It is in the task's own folders, or in `data_dir` if they have no data of the task.
+    """
     *own, parent = task_folders(task, data_dir)
-    return own if any(examples.find_files(split, own) for split in task.splits) else [parent]
+    files_there = {one.name: _first_file(own, one.files) for one in task.splits}
+    if any(files_there.values()):
+        return files_there[split.name]
+    return _first_file([parent], split.files)
+
+
+def _first_file(folders: Sequence[str], names: Sequence[str]) -> str:
+    for path in (os.path.join(folder, name) for folder in folders for name in names):
+        if parquet.find(path) if "*" in path else tf.io.gfile.exists(path):
+            return path
+    return ""
 
 
 # ------------------------------------------------------------------------------ a user's own tasks
@@ -147,66 +159,52 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
 
 def _custom_task(given: Dict[str, Any]) -> Task:
     labels, metrics = (_listed(given.pop(name, None)) for name in ("labels", "metrics"))
-    columns = {name: f"{name}_column" for name in ("text_a", "text_b", "label", "guid")}
-    values = make(
-        _CustomTask, **{columns.get(name, name): value for name, value in given.items()}
-    ).to_dict()
-    if values["text_a_column"] is None:
+    flags = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in given}
+    settings = make(_CustomTask, **{flags[name]: value for name, value in given.items()})
+    if settings.text_a_column is None:
+        raise UserError("A custom task needs text_a: the text's column, a number from 0 or a name.")
+    if not re.fullmatch(r"[\w-][\w.-]*", settings.name):
         raise UserError(
-            "A custom task needs text_a: the column (a number from 0, or its name in the header "
-            "row) or JSON field that holds the text."
+            f"name is {settings.name!r}. Use letters, digits, '-', '_' and, not at the start, '.'."
         )
-    name = values["name"]
-    if not re.fullmatch(r"[\w.-]*[^\W_][\w.-]*", name):
+    is_regression = labels == ["regression"]
+    if len(set(labels)) < max(2, len(labels)) and not is_regression:
         raise UserError(
-            f"name is {name!r}; it names a folder and files. Use letters, digits, '.', '-' and "
-            "'_', with at least one letter or digit."
+            f"labels is {', '.join(labels)!r}. A custom task needs at least two different names "
+            "such as '0,1', or 'regression'."
         )
-    _check_labels(labels)
-    labels = labels if labels != ["regression"] else []
-    best = values["metric"] or ("eval_accuracy" if labels else "pearson")
-    metrics = list(dict.fromkeys([best, *metrics]))
-    _check_metrics(metrics, labels)
-    values["label_column"] = values["label_column"] or "label"
-    places = map(_column, map(values.get, columns.values()))
-    reading = Columns(*places)._replace(header=values["header"])
-    splits = [_split(role, values[f"{role}_file"], reading) for role in ("train", "dev", "test")]
-    return Task(name, (name,), tuple(splits), tuple(labels), _CUSTOM_RECIPE, metrics=tuple(metrics))
+    known = ["pearson", "spearman", "MSE"] if is_regression else ["eval_accuracy", "matthew_corr"]
+    metrics = list(dict.fromkeys([settings.metric or known[0], *metrics]))
+    known += ["f1"] * (len(labels) == 2) + ["eval_loss"]
+    for metric in set(metrics) - set(known):
+        raise UserError(
+            f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(known)}."
+        )
+    columns: List[Any] = [
+        int(column) if re.fullmatch(r"-?\d+", column or "") else column
+        for column in (
+            settings.text_a_column,
+            settings.text_b_column,
+            settings.label_column or "label",
+            settings.guid_column,
+        )
+    ]
+    return Task(
+        settings.name,
+        folders=(settings.name,),
+        splits=tuple(
+            Split(role, getattr(settings, f"{role}_file") or "")
+            for role in ("train", "dev", "test")
+        ),
+        labels=() if is_regression else tuple(labels),
+        columns=(Columns(*[*columns, settings.header]),),
+        recipe=_CUSTOM_RECIPE,
+        metrics=tuple(metrics),
+    )
 
 
 def _listed(value: Any) -> List[str]:
-    """A list, or comma-separated text, as a list of texts."""
-    parts = value.split(",") if isinstance(value, str) else list(value or ())
-    # JSON's true and false are labels as they are spelt there.
-    texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in parts]
-    return [text.strip() for text in texts if text.strip()]
-
-
-def _check_labels(labels: Sequence[str]) -> None:
-    if len(labels) < 2 and labels != ["regression"]:
-        raise UserError(
-            f"A custom task needs labels: at least two names such as '0,1', or 'regression'; "
-            f"there are {len(labels)}."
-        )
-    if len(set(labels)) < len(labels):
-        raise UserError(f"A label occurs twice in {', '.join(labels)}.")
-
-
-def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
-    known = ["eval_accuracy", "matthew_corr"] if labels else ["pearson", "spearman", "MSE"]
-    known += ["f1"] * (len(labels) == 2) + ["eval_loss"]
-    for metric in metrics:
-        if metric not in known:
-            raise UserError(
-                f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(known)}."
-            )
-
-
-def _column(place: Any) -> Any:
-    """A number where a flag gives one as text."""
-    return int(place) if re.fullmatch(r"\s*-?[0-9]+\s*", place or "") else place
-
-
-def _split(role: str, file: str, reading: Columns) -> Split:
-    names = [file] if file else [f"{role}.tsv", f"{role}.csv", *examples.hub_files(role)]
-    return Split(role, tuple(Source(name, reading) for name in names))
+    """A list, or comma-separated text, as a list of texts; true and false are as JSON has them."""
+    parts = value if isinstance(value, (list, tuple)) else str(value or "").split(",")
+    texts = [str(part).lower() if isinstance(part, bool) else str(part).strip() for part in parts]
+    return list(filter(None, texts))

@@ -8,52 +8,45 @@ from albert.checkpoints.weights import Report
 from albert.conversion import folders
 from albert.pretrained import released
 from albert.util import files
-from albert.util.errors import UserError
 
 
 def from_albert_zh(settings: folders.ConversionFlags) -> Report:
     """Converts a folder of albert_zh's.
 
     Raises:
-      ValueError: the folder is not one of albert_zh's, or its parts do not fit together.
+      UserError: the folder is not one of albert_zh's, or its parts do not fit together.
     """
     model = folders.read_model(settings)
     config, values, report = weights.from_albert_zh(model.config, model.weights)
     if settings.layout == "google":
-        report = report._replace(notes=(_product_note(config),))
         config, values = weights.to_google_layout(config, values)
-    with files.atomic_folder(settings.output_dir) as folder:
-        released.write_model(folder, config, values, vocabulary=model.vocabulary)
+    _write(settings.output_dir, model, config=config, values=values)
     return report
-
-
-def _product_note(config: modeling.AlbertConfig) -> str:
-    return (
-        f"word_embeddings is the product W P, [{config.vocab_size}, {config.embedding_size}] times "
-        f"[{config.embedding_size}, {config.hidden_size}]; embedding_size is now "
-        f"{config.hidden_size}."
-    )
 
 
 def to_google_layout(settings: folders.ConversionFlags) -> Report:
     """Converts a model of ours from albert_zh's layout to Google's.
 
     Raises:
-      ValueError: the model has Google's layout already, or lacks a variable.
+      UserError: the model is not one of ours in albert_zh's layout.
     """
     model = folders.read_model(settings)
     source = model.weights.values
-    if any("/layer_shared/" in name for name in source):
-        raise UserError(
-            "The checkpoint has albert_zh's variable names. Convert it by from_albert_zh "
-            "--layout=google."
-        )
     config, values = weights.to_google_layout(model.config, source)
-    renamed = [
-        weights.Renamed(name, source[name].shape, name, values[name].shape)
-        for name in sorted(values)
+    converted = [
+        weights.Line(name, source[name].shape, f" -> {name} {list(value.shape)}")
+        for name, value in sorted(values.items())
     ]
-    report = Report(tuple(renamed), model.weights.ignored, (), (_product_note(model.config),))
-    with files.atomic_folder(settings.output_dir) as folder:
+    _write(settings.output_dir, model, config=config, values=values)
+    return Report(converted, model.weights.ignored, ())
+
+
+def _write(
+    output_dir: str,
+    model: folders.OurModel,
+    *,
+    config: modeling.AlbertConfig,
+    values: weights.Values,
+) -> None:
+    with files.atomic_folder(output_dir) as folder:
         released.write_model(folder, config, values, vocabulary=model.vocabulary)
-    return report

@@ -5,38 +5,35 @@
 The new folder has the file in place of a checkpoint, and what turns texts into its inputs: the
 vocabulary, the configuration and the description. albert.load takes it as any model's folder.
 
-Dimensions: N texts, H hidden.
+Dimensions: N examples, B batch, S sequence, H hidden.
 """
 
+import importlib
+import logging
 import os
+import pathlib
+import tempfile
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
-from albert.checkpoints import checkpoint_files, weights
-from albert.classification import examples, task_table, tasks
-from albert.classification import run as classifier
-from albert.conversion import onnx_model
+from albert.checkpoints import checkpoint_files
+from albert.configs.flags import TaskFlags
 from albert.conversion.settings import ModelExportFlags
 from albert.data import text_lines
 from albert.pretrained import exported, inference, model_vocabulary, released, warm_start
 from albert.pretrained.saved_model import Inputs
-from albert.squad import examples as squad_examples
-from albert.squad import heads
-from albert.squad import metrics as squad_metrics
-from albert.squad import run as squad
-from albert.training import fine_tuned, fine_tuning, metrics
-from albert.util import files
+from albert.runtimes import compat
+from albert.training import fine_tuned
+from albert.training.task import Task
+from albert.util import config_files, files, flags
 from albert.util.errors import UserError
 
-_MOST_TIMED = 50  # texts
+_MOST_TIMED = 50  # examples
 _UNTIMED = 3  # before them
-
-Texts = List[Tuple[str, ...]]
-Models = Sequence[Any]
+_OPSET = 13  # ONNX Runtime reads it from 1.10 on
 
 
 class Measured(NamedTuple):
@@ -44,14 +41,14 @@ class Measured(NamedTuple):
 
     metric: str
     examples: int
-    scores: Tuple[float, float]  # times 100: the model's and the export's
-    milliseconds: np.ndarray  # [2, N], of one text at a time, from text to answer
+    scores: Tuple[float, float]  # the model's and the export's, in per cent
+    milliseconds: np.ndarray  # [2, N], of one example at a time
     sizes: Tuple[int, int]  # bytes of the weights as float32, and of the file
 
-    def lost(self) -> float:
+    def lost(self, higher_is_better: bool) -> float:
         """Returns how much worse the export is."""
         before, after = self.scores
-        return before - after if task_table.METRICS.get(self.metric, True) else after - before
+        return before - after if higher_is_better else after - before
 
     def record(self) -> Dict[str, Any]:
         """Returns it as JSON values."""
@@ -64,323 +61,280 @@ class Measured(NamedTuple):
     def table(self) -> str:
         """Returns it as lines of text."""
         record = self.record()
-        keys = [self.metric, "p50_ms", "p95_ms", "bytes"]
-        rows = [("", self.metric, "p50 ms", "p95 ms", "MB")]
+        lines = [f"{'':8}{self.metric:>16}{'p50 ms':>16}{'p95 ms':>16}{'MB':>16}"]
         for side in ("model", "export"):
-            score, p50, p95, size = (record[side][key] for key in keys)
-            rows.append((side, f"{score:.2f}", f"{p50:.1f}", f"{p95:.1f}", f"{size / 1e6:.1f}"))
-        lines = [f"{row[0]:<8}" + "".join(f"{cell:>16}" for cell in row[1:]) for row in rows]
+            score, p50, p95, size = record[side].values()
+            lines.append(f"{side:8}{score:16.2f}{p50:16.1f}{p95:16.1f}{size / 1e6:16.1f}")
         times = record["model"]["p50_ms"] / record["export"]["p50_ms"]
         return "\n".join([*lines, f"{times:.1f} times as fast, one text at a time"])
 
 
-# ---------------------------------------------------------------------------------------------
-# What can be exported.
+# ---- what can be exported ----
 
 
-class _Kind:
-    """A fine-tuned model: how it is loaded, built, written and scored.
+class _FineTuned:
+    """A model of a task, which measures model and export as an evaluation does.
 
     Attributes:
-      metric: what is measured, times 100.
-      ours: the model in memory, perhaps in several ways; the first is timed.
+      model: in memory.
+      examples: of --eval_file.
+      metric, higher_is_better: what is compared.
+      shape: of an example's inputs, [S] or [C, S] of C options.
     """
 
-    metric = ""
-    kind: Any  # of the models
-
-    def __init__(self, folder: str, checkpoint: Optional[str], max_seq_length: Optional[int]):
-        if max_seq_length:
+    def __init__(self, model: fine_tuned.Model, settings: ModelExportFlags):
+        if settings.max_seq_length:
             raise UserError(
-                f"--max_seq_length={max_seq_length} is for encoders: a fine-tuned model is "
-                "exported for the length that it was trained with. Leave the flag out."
+                f"--max_seq_length={settings.max_seq_length} is for encoders: a fine-tuned model "
+                "is exported for the length that it was trained with. Leave the flag out."
             )
-        self._folder = folder
-        self.ours: Models = self.load(folder, checkpoint)
-
-    def load(self, folder: str, checkpoint: Optional[str] = None) -> Models:
-        return [self.kind(folder, checkpoint)]
-
-    def about(self) -> Tuple[modeling.AlbertConfig, str, int]:
-        """The configuration, the checkpoint and the longest length."""
-        setup = self.ours[0].setup
-        return setup.config, self.ours[0].checkpoint, setup.settings.max_seq_length
+        self.model, self.setup, self.checkpoint = model, model.setup, model.checkpoint
+        self.config, self.max_seq_length = self.setup.config, self.setup.settings.max_seq_length
+        self._reader, split = _task_with_data(model.task, settings)
+        self.examples = self._reader.examples(split)[: settings.eval_examples or None]
+        self.metric, self.higher_is_better = self._reader.best_metric, self._reader.higher_is_better
+        shapes = {feature.name: feature.shape for feature in model.task.spec(False).features}
+        self.shape = shapes[Inputs._fields[0]]
 
     def build(self, inputs: Inputs) -> Mapping[str, tf.Tensor]:
-        return self.ours[0].setup.serving_outputs(inputs)
-
-    def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
-        raise NotImplementedError
+        return self.setup.serving_outputs(inputs)
 
     def files(self) -> Dict[str, bytes]:
-        """What the new folder has beside the model's file."""
-        return self.ours[0].setup.portable_files(**self.ours[0].task.served())
+        return self.setup.portable_files(**self.model.task.served())
 
-    def read(self, path: str, count: int) -> Texts:
-        """The first texts of --eval_file (0: all); keeps what is right."""
-        raise NotImplementedError
+    def answer(self, model: Any, example: Any) -> None:
+        examples = [example]
+        model.task.decode(examples, model.outputs(examples))
 
-    def score(self, models: Models, texts: Texts) -> float:
-        raise NotImplementedError
-
-
-class _Classifier(_Kind):
-    kind = classifier.Predictor
-
-    def files(self) -> Dict[str, bytes]:
-        return self.ours[0].setup.portable_files(early_exit=False)
-
-    def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
-        task = self.ours[0].task
-        return onnx_model.classifier(
-            graph,
-            config,
-            output_count=len(task.labels) or 1,
-            is_regression=task.is_regression,
-        )
-
-    def read(self, path: str, count: int) -> Texts:
-        about = self.ours[0].task
-        task = self._task(about, path)
-        labels = examples.Labels(task.labels, task.label_aliases, task.dropped_labels)
-        split = task.split("dev")
-        ending = os.path.splitext(path)[1]
-        fitting = [item for item in split.sources if os.path.splitext(item.file)[1] == ending]
-        name = os.path.basename(path)
-        split = split._replace(
-            sources=tuple(item._replace(file=name) for item in fitting or split.sources)
-        )
-        folder = os.path.dirname(path) or "."
-        data = examples.read_split(split, [folder], labels, advice="Check --eval_file.")
-        found = data.examples[: count or None]
-        numbers = {label: number for number, label in enumerate(about.labels)}
-        self._right = np.array([numbers.get(item.label, item.label) for item in found])
-        self.metric = task.best_metric
-        return [(item.text_a, item.text_b)[: 1 + task.is_pair] for item in found]
-
-    def _task(self, about: Any, path: str) -> tasks.Task:
-        if about.name in tasks.TASKS:
-            return tasks.get_task(about.name)
-        path_of_summary = os.path.join(self._folder, fine_tuning.SUMMARY_NAME)
-        is_there = tf.io.gfile.exists(path_of_summary)
-        summary = files.read_json_object(path_of_summary) if is_there else {}
-        return tasks.custom_task(
-            metric=summary.get("metric"),
-            text_a="text_a",
-            text_b="text_b" if about.is_pair else None,
-            labels=list(about.labels) or "regression",
-            dev_file=os.path.basename(path),
-        )
-
-    def score(self, models: Models, texts: Texts) -> float:
-        found = models[0].predict_array(texts)
-        if models[0].task.is_regression:
-            answers = found[:, 0]
-            losses = (answers - self._right) ** 2
-        else:
-            answers = found.argmax(-1)
-            shares = found[np.arange(len(texts)), self._right]
-            losses = -np.log(np.maximum(shares, np.finfo(np.float32).tiny))
-        outcome = metrics.Outcome(self._right, answers, losses)
-        return 100 * metrics.compute([self.metric], outcome)[self.metric]
+    def score(self, model: Any) -> float:
+        losses = np.full(len(self.examples), np.nan)  # which an export does not know
+        outputs = {"per_example_loss": losses, **model.outputs(self.examples)}
+        scores = self._reader.measure(self.examples, outputs)
+        return self._reader.metric_scale * scores[self.metric]
 
 
-class _Reader(_Kind):
-    metric = "f1"
-    kind = squad.Reader
-
-    def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
-        settings = self.ours[0].setup.settings
-        if self._is_v2():
-            beam = heads.BeamSize(settings.start_n_top, settings.end_n_top)
-            return onnx_model.beams(graph, config, beam)
-        return onnx_model.spans(graph, config, max_seq_length=settings.max_seq_length)
-
-    def _is_v2(self) -> bool:
-        return self.ours[0].task.has_impossible
-
-    def read(self, path: str, count: int) -> Texts:
-        found = squad_examples.read_squad_examples(path, False)[: count or None]
-        unknown = [item.qas_id for item in found if not item.has_gold]
-        if unknown:
-            raise UserError(
-                f"--eval_file={path}: the question {unknown[0]} has no answers to compare with. "
-                "Give the dev set."
-            )
-        self._gold = {item.qas_id: item.answers for item in found}
-        return [(item.question_text, item.paragraph_text) for item in found]
-
-    def score(self, models: Models, texts: Texts) -> float:
-        answers = dict(zip(self._gold, models[0].predict(texts)))
-        found = {name: answer.text for name, answer in answers.items()}
-        if not self._is_v2():
-            return squad_metrics.evaluate_v1(self._gold, found)["f1"]
-        odds = {name: answer.null_odds for name, answer in answers.items()}
-        return squad_metrics.evaluate_v2(self._gold, found, odds)["f1"]
+def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, str]:
+    """The task as it was trained, which reads --eval_file, and the split of this."""
+    path, record = settings.eval_file, os.path.join(settings.model_dir, config_files.RECORD_NAME)
+    known = flags.describe(task.flags)
+    values: Dict[str, Any] = {"task_name": task.name} if "task_name" in known else {}
+    trained = config_files.read(record) if tf.io.gfile.exists(record) else {}
+    values.update({name: trained[name] for name in set(trained) - set(flags.describe(TaskFlags))})
+    is_file = "data_dir" in known and not tf.io.gfile.isdir(path)
+    if "data_dir" in known:
+        values["data_dir"] = os.path.dirname(path) or "." if is_file else path
+    else:  # of SQuAD
+        values["predict_file"] = path
+    values.update({name: True for name in ("do_eval", "do_predict") if name in known})
+    own = flags.make(task.flags, **{**task.settings.given_values(), **values})
+    reader = type(task)(own, task.tokenizer, task.description)
+    for split in reader.splits("dev"):
+        if not is_file or split in os.path.basename(path):
+            return reader, split
+    raise UserError(
+        f"--eval_file={path} is no data to measure on. Give the folder of the data, or a dev file "
+        "in it."
+    )
 
 
-class _Encoder(_Kind):
+class _Encoder:
     """A pretrained model: an export is as good as its vectors are alike."""
 
-    metric = "cosine"
+    metric, higher_is_better = "cosine", True
 
-    def __init__(self, folder: str, checkpoint: Optional[str], max_seq_length: Optional[int]):
-        self._length = max_seq_length
-        self._right: Optional[np.ndarray] = None
-        self._folder = released.local_folder(folder, f"--model_dir={folder}")
-        self.ours = self.load(self._folder, checkpoint)
-
-    def load(self, folder: str, checkpoint: Optional[str] = None) -> Models:
-        source = inference.folder_source(folder, checkpoint)
-        longest = source.max_seq_length
-        if self._length and self._length > longest:
+    def __init__(self, model: inference.Embedder, settings: ModelExportFlags):
+        self.model, self._folder = model, settings.model_dir
+        source, length = model.source, settings.max_seq_length
+        if length and length > source.max_seq_length:
             raise UserError(
-                f"--max_seq_length={self._length} is longer than the model takes, {longest}."
+                f"--max_seq_length={length} is longer than the model takes, "
+                f"{source.max_seq_length}."
             )
-        source = source._replace(max_seq_length=self._length or longest)
-        return [inference.Embedder(source, pooling=pooling) for pooling in ("pooled", "mean")]
-
-    def about(self) -> Tuple[modeling.AlbertConfig, str, int]:
-        source = self.ours[0].source
-        return source.config, source.checkpoint, source.max_seq_length
+        self.config, self.max_seq_length = source.config, length or source.max_seq_length
+        self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
+        model.source = source._replace(max_seq_length=self.max_seq_length)
+        self.examples = _lines(settings.eval_file)[: settings.eval_examples or None]
+        self._right: Optional[np.ndarray] = None
 
     def build(self, inputs: Inputs) -> Mapping[str, tf.Tensor]:
-        return inference.encoder_outputs(self.ours[0].source.config, inputs._asdict())
-
-    def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
-        return onnx_model.vectors(graph, config)
+        return inference.encoder_outputs(self.config, inputs._asdict())
 
     def files(self) -> Dict[str, bytes]:
-        source = self.ours[0].source
-        found = released.find_files(self._folder, label=f"--model_dir={self._folder}")
+        folder = released.local_folder(self._folder, f"--model_dir={self._folder}")
+        found = released.find_files(folder, label=f"--model_dir={folder}")
         vocabulary = {key: getattr(found, key) for key in model_vocabulary.KEYS}
-        description = {"do_lower_case": source.tokenizer.do_lower_case}
+        description = {"do_lower_case": self.model.source.tokenizer.do_lower_case}
         return fine_tuned.portable_files(
-            model_vocabulary.RECORD_NAME, description, vocabulary, config=source.config
+            model_vocabulary.RECORD_NAME, description, vocabulary, config=self.config
         )
 
-    def read(self, path: str, count: int) -> Texts:
-        lines = text_lines.TextReader(path, None)
-        with files.open_to_read(path) as stream:
-            found = [
-                text for group in text_lines.read_lines(stream, path) for text in lines.texts(group)
-            ]
-        return found[: count or None]
+    def answer(self, model: Any, example: Any) -> None:
+        model.embed([example])
 
-    def score(self, models: Models, texts: Texts) -> float:
-        found = np.array([model.embed(texts) for model in models], np.float64)  # [2, N, H]
+    def score(self, model: Any) -> float:
+        vectors = model.embed(self.examples).astype(np.float64)  # [N, H]
         if self._right is None:
-            self._right = found
-        norms = np.linalg.norm(found, axis=-1) * np.linalg.norm(self._right, axis=-1)
-        cosines = (found * self._right).sum(-1) / norms
-        return 100 * float(cosines.mean(-1).min())
+            self._right = vectors
+        norms = np.linalg.norm(vectors, axis=-1) * np.linalg.norm(self._right, axis=-1)
+        return 100 * float(np.mean((vectors * self._right).sum(-1) / norms))
 
 
-_KINDS = {
-    "classifier.json": _Classifier,
-    "squad.json": _Reader,
-    model_vocabulary.RECORD_NAME: _Encoder,
-    "": _Encoder,
-}
+def _lines(path: str) -> List[Any]:
+    lines = text_lines.TextReader(path, None)
+    with files.open_to_read(path) as stream:
+        groups = [lines.texts(group) for group in text_lines.read_lines(stream, path)]
+    return [text for group in groups for text in group]
 
 
-# ---------------------------------------------------------------------------------------------
-# Export.
+# ---- export ----
 
 
-def export(settings: ModelExportFlags) -> Measured:
-    """Writes settings.output_dir and returns what was measured of it.
+def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Measured:
+    """Writes settings.output_dir and returns what was measured of it; `load` is predictor.load.
 
     Raises:
-      ValueError: no model, or none that can be exported; the new folder is there already; the data
+      UserError: no model, or none that can be exported; the new folder is there already; the data
         cannot be read; or the export loses more than settings.max_loss. Nothing is written.
     """
-    place = settings.output_dir.rstrip("/")
-    if tf.io.gfile.exists(place):
-        raise UserError(f"--output_dir={place} exists. Name a new folder, or remove it.")
-    _, name = model_vocabulary.read_description(settings.model_dir)
-    if name not in _KINDS:
+    output_dir, place = settings.output_dir.rstrip("/"), settings.model_dir
+    if tf.io.gfile.exists(output_dir):
+        raise UserError(f"--output_dir={output_dir} exists. Name a new folder, or remove it.")
+    if not tf.io.gfile.exists(settings.eval_file):
+        raise UserError(f"--eval_file={settings.eval_file} was not found.")
+    if exported.find(place) and not settings.checkpoint:
         raise UserError(
-            f"--model_dir={settings.model_dir} has {name}: only models of run_classifier, "
-            "run_squad_v1 and run_squad_v2 and pretrained ones are exported."
+            f"--model_dir={place} is an exported model. Give the folder of the training."
         )
-    if exported.find(settings.model_dir) and not settings.checkpoint:
-        raise UserError(
-            f"--model_dir={settings.model_dir} is an exported model. Give the folder of the "
-            "training."
-        )
-    kind = _KINDS[name](settings.model_dir, settings.checkpoint, settings.max_seq_length)
-    texts = _read(kind, settings)
-    content = _content(kind, settings)
-    with files.atomic_folder(place) as folder:
+    task = _task_class(settings.task) if settings.task else None
+    model = load(place, settings.checkpoint, task=task)
+    kind: Any = _Encoder if isinstance(model, inference.Embedder) else _FineTuned
+    subject = kind(model, settings)
+    if not subject.examples:
+        raise UserError(f"--eval_file={settings.eval_file} holds nothing to compare on.")
+    content = _converted(subject, settings)
+    with files.atomic_folder(output_dir) as folder:
         tf.io.gfile.makedirs(folder)
-        for file, value in {**kind.files(), exported.NAMES[settings.format]: content}.items():
-            with tf.io.gfile.GFile(os.path.join(folder, file), "wb") as stream:
-                stream.write(value)
-        record = {name: settings.to_dict()[name] for name in ("format", "quantize")}
-        record["max_seq_length"] = kind.about()[2]
+        named = {**subject.files(), exported.NAMES[settings.format]: content}
+        for name, value in named.items():
+            files.atomic_write_bytes(os.path.join(folder, name), value)
+        record = {name: getattr(settings, name) for name in ("format", "quantize")}
+        record["max_seq_length"] = subject.max_seq_length
         path = os.path.join(folder, exported.RECORD_NAME)
         files.atomic_write_json(path, record)
-        measured = _measured(kind, folder, texts, size=len(content))
+        with load(folder, task=task) as small:
+            measured = _measure(subject, small, len(content))
         print(measured.table())
-        _check_loss(measured, settings)
+        _check_loss(measured, settings, measured.lost(subject.higher_is_better))
         record.update(measured.record(), eval_file=os.path.basename(settings.eval_file))
         record["tensorflow"] = tf.__version__
         files.atomic_write_json(path, record)
     return measured
 
 
-def _read(kind: _Kind, settings: ModelExportFlags) -> Texts:
-    path = settings.eval_file
-    if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
-        raise UserError(f"--eval_file={path} was not found.")
-    texts = kind.read(path, settings.eval_examples)
-    if not texts:
-        raise UserError(f"--eval_file={path} holds no text to compare on.")
-    return texts
+def _task_class(name: str) -> Any:
+    """The class that --task=module:Class names."""
+    module, _, kind = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), kind)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UserError(f"--task={name} must be module:Class of a task. ({error})") from error
 
 
-def _content(kind: _Kind, settings: ModelExportFlags) -> bytes:
-    """The model's file."""
-    config, checkpoint, length = kind.about()
-    is_int8 = settings.quantize == "int8"
-    if settings.format == "onnx":
-        values = weights.read_checkpoint(checkpoint).values
-        return kind.onnx(onnx_model.Graph(values, is_int8=is_int8), config)
-    return exported.to_tflite(
-        kind.build,
-        lambda session: warm_start.restore_weights(session, checkpoint),
-        max_length=length,
-        is_int8=is_int8,
-    )
-
-
-def _measured(kind: _Kind, folder: str, texts: Texts, *, size: int) -> Measured:
-    theirs = kind.load(folder)
-    scores = (kind.score(kind.ours, texts), kind.score(theirs, texts))
+def _measure(subject: Any, small: Any, size: int) -> Measured:
+    """Compares the model with `small`, its export."""
+    models = (subject.model, small)
+    scores = (subject.score(models[0]), subject.score(models[1]))
     times: List[List[float]] = [[], []]
-    for text in [*texts[:_UNTIMED], *texts[:_MOST_TIMED]]:
-        for side, models in zip(times, (kind.ours, theirs)):  # in turn: what else runs slows both
+    for example in [*subject.examples[:_UNTIMED], *subject.examples[:_MOST_TIMED]]:
+        for side, model in zip(times, models):  # in turn: what else runs slows both
             start = time.perf_counter()
-            models[0].predict([text])
+            subject.answer(model, example)
             side.append(1000 * (time.perf_counter() - start))
-    known = tf.train.load_checkpoint(kind.about()[1]).get_variable_to_shape_map()
-    shapes = [known[name] for name in known if not checkpoint_files.is_optimizer_state(name)]
-    for model in theirs:
-        model.close()
-    untimed = min(_UNTIMED, len(texts))
-    size_before = 4 * sum(int(np.prod(shape)) for shape in shapes)
-    return Measured(
-        kind.metric, len(texts), scores, np.array(times)[:, untimed:], (size_before, size)
-    )
+    shapes = tf.train.load_checkpoint(subject.checkpoint).get_variable_to_shape_map().items()
+    counts = [
+        np.prod(shape) for name, shape in shapes if not checkpoint_files.is_optimizer_state(name)
+    ]
+    count = len(subject.examples)
+    timed = np.array(times)[:, min(_UNTIMED, count) :]
+    return Measured(subject.metric, count, scores, timed, (4 * int(sum(counts)), size))
 
 
-def _check_loss(measured: Measured, settings: ModelExportFlags) -> None:
+def _check_loss(measured: Measured, settings: ModelExportFlags, lost: float) -> None:
     before, after = measured.scores
-    if measured.lost() <= settings.max_loss:
-        return
-    raise UserError(
-        f"--max_loss={settings.max_loss}: {measured.metric} of the {settings.format} file is "
-        f"{after:.2f} on {settings.eval_file}, that of the model {before:.2f}. Nothing was "
-        "written. Try another --format, --quantize=none, or a higher --max_loss."
+    if not lost <= settings.max_loss:
+        raise UserError(
+            f"--max_loss={settings.max_loss}: {measured.metric} of the {settings.format} file is "
+            f"{after:.2f} on {settings.eval_file}, that of the model {before:.2f}. Nothing was "
+            "written. Try another --format, --quantize=none, or a higher --max_loss."
+        )
+
+
+# ---- the file ----
+
+
+def _converted(subject: Any, settings: ModelExportFlags) -> bytes:
+    """The model's file; it reads int32 [B, ..., S] of any batch and length.
+
+    TensorFlow 1.15 can only write TensorFlow Lite for [1, ..., max_seq_length].
+    """
+    is_int8, is_lite = settings.quantize == "int8", settings.format == "tflite"
+    is_fixed = is_lite and not compat.is_tf2()
+    shape = [1, *subject.shape] if is_fixed else [None] * (1 + len(subject.shape))
+    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
+        inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
+        with tf.name_scope("model"):  # the names of the outputs are theirs alone
+            built = subject.build(inputs)
+        outputs = {name: tf.identity(value, name=name) for name, value in built.items()}
+        warm_start.restore_weights(session, subject.checkpoint)
+        if is_lite:
+            return _to_lite(session, inputs, outputs, is_int8=is_int8)
+        graph = tf.graph_util.convert_variables_to_constants(
+            session, session.graph_def, list(outputs)
+        )
+    return _to_onnx(graph, list(outputs), is_int8=is_int8)
+
+
+def _to_lite(
+    session: tf.Session, inputs: Inputs, outputs: Mapping[str, tf.Tensor], *, is_int8: bool
+) -> bytes:
+    """TensorFlow Lite; with is_int8 weights are bytes, and activations become so as they come."""
+    try:
+        return exported.converted(session, inputs, outputs, is_int8=is_int8)
+    except Exception as error:  # the converters have classes of their own
+        raise UserError(
+            f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite. Use "
+            f"--format=onnx, or TensorFlow 2.15 or later. ({error})"
+        ) from error
+
+
+def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> bytes:
+    """ONNX of a graph with its weights in it; with is_int8 as of `_to_lite`."""
+    try:
+        import onnx
+        import tf2onnx
+        from onnxruntime import quantization
+    except ImportError as error:
+        raise UserError(f"--format=onnx {exported.HOW_TO_INSTALL}") from error
+    tensors = {f"{name}:0": name for name in (*Inputs._fields, *outputs)}
+    model, _ = tf2onnx.convert.from_graph_def(
+        graph,
+        input_names=[f"{name}:0" for name in Inputs._fields],
+        output_names=[f"{name}:0" for name in outputs],
+        opset=_OPSET,
+        tensors_to_rename=tensors,
     )
+    if not is_int8:
+        return model.SerializeToString()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [pathlib.Path(folder, name) for name in ("float32.onnx", "int8.onnx")]
+        onnx.save(model, str(paths[0]))
+        logging.disable(logging.WARNING)  # advice on preparing models of other programs
+        quantization.quantize_dynamic(
+            *paths,
+            op_types_to_quantize=["MatMul", "Gemm", "Gather"],
+            per_channel=True,
+            reduce_range=True,  # processors without VNNI add two products of bytes in 16 bits
+            weight_type=quantization.QuantType.QInt8,
+        )
+        logging.disable(logging.NOTSET)
+        return paths[1].read_bytes()

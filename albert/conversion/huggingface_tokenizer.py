@@ -10,15 +10,14 @@ score with which they are never chosen in ordinary text.
 """
 
 import base64
+import itertools
 import re
 from typing import Any, Dict, List, Tuple
 
 import sentencepiece
 
 from albert import tokenization
-from albert.util import files
 
-_UNDERLINE = "\u2581"
 _FORBIDDEN_SCORE = -1e4
 _DIGIT_COMMA = re.compile(r".*[0-9],")
 _SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
@@ -27,36 +26,41 @@ _SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
 _NORMALIZER_SPEC, _CHARSMAP = 3, 2
 
 
-def tokenizer_json(spm_model_file: str, do_lower_case: bool) -> Dict[str, Any]:
+def tokenizer_json(content: bytes, do_lower_case: bool) -> Dict[str, Any]:
     """Returns the content of tokenizer.json.
 
     Args:
-      spm_model_file: a unigram model with ALBERT's special tokens.
+      content: of the file of a unigram model with ALBERT's special tokens.
       do_lower_case: whether the text is made lower case.
     """
-    content = files.read_bytes(spm_model_file)
     processor = sentencepiece.SentencePieceProcessor()
     processor.LoadFromSerializedProto(content)
-    pieces = [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
-    scores = [processor.GetScore(number) for number in range(len(pieces))]
+    numbers = {processor.IdToPiece(number): number for number in range(processor.GetPieceSize())}
     vocab = [
-        [piece, _FORBIDDEN_SCORE if _DIGIT_COMMA.fullmatch(piece) else score]
-        for piece, score in zip(pieces, scores)
+        [piece, _FORBIDDEN_SCORE if _DIGIT_COMMA.fullmatch(piece) else processor.GetScore(number)]
+        for piece, number in numbers.items()
     ]
-    numbers = {piece: number for number, piece in enumerate(pieces)}
-    metaspace = {"type": "Metaspace", "replacement": _UNDERLINE, "prepend_scheme": "always"}
+    metaspace = {
+        **{"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always"},
+        "split": True,
+    }
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [_added(piece, numbers[piece]) for piece in _SPECIAL if piece in numbers],
+        "added_tokens": [
+            dict(flags, id=numbers[piece], content=piece, special=True)
+            for piece in _SPECIAL
+            if piece in numbers
+        ],
         "normalizer": {"type": "Sequence", "normalizers": _normalizers(content, do_lower_case)},
         "pre_tokenizer": {
             "type": "Sequence",
-            "pretokenizers": [{"type": "WhitespaceSplit"}, dict(metaspace, split=True)],
+            "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace],
         },
         "post_processor": _template(numbers),
-        "decoder": dict(metaspace, split=True),
+        "decoder": metaspace,
         "model": {
             "type": "Unigram",
             "unk_id": processor.unk_id(),
@@ -66,12 +70,6 @@ def tokenizer_json(spm_model_file: str, do_lower_case: bool) -> Dict[str, Any]:
     }
 
 
-def _added(piece: str, number: int) -> Dict[str, Any]:
-    """A special token, which may stand in the text."""
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    return dict(flags, id=number, content=piece, special=True)
-
-
 def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
     """What tokenization.preprocess_text does, and then SentencePiece's own table."""
     steps: List[Dict[str, Any]] = [{"type": "NFKD"}, {"type": "StripAccents"}]
@@ -79,7 +77,7 @@ def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
         steps = [{"type": "NFC"}]  # their Precompiled drops the second mark of a decomposed letter
     if do_lower_case:
         steps.append({"type": "Lowercase"})
-    charsmap = _charsmap(content)
+    charsmap = _field(_field(content, _NORMALIZER_SPEC), _CHARSMAP)
     if charsmap:
         text = base64.b64encode(charsmap).decode("ascii")
         steps.append({"type": "Precompiled", "precompiled_charsmap": text})
@@ -87,19 +85,17 @@ def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
 
 
 def _template(numbers: Dict[str, int]) -> Dict[str, Any]:
-    """[CLS] a [SEP], or [CLS] a [SEP] b [SEP]."""
+    """[CLS] a [SEP], or [CLS] a [SEP] b [SEP], each with its segment."""
 
-    def special(piece: str, segment: int) -> Dict[str, Any]:
-        return {"SpecialToken": {"id": piece, "type_id": segment}}
+    def parts(*names: str, segment: int) -> List[Dict[str, Any]]:
+        kinds = ("Sequence" if len(name) == 1 else "SpecialToken" for name in names)
+        return [{kind: {"id": name, "type_id": segment}} for kind, name in zip(kinds, names)]
 
-    def text(name: str, segment: int) -> Dict[str, Any]:
-        return {"Sequence": {"id": name, "type_id": segment}}
-
-    single = [special("[CLS]", 0), text("A", 0), special("[SEP]", 0)]
+    single = parts("[CLS]", "A", "[SEP]", segment=0)
     return {
         "type": "TemplateProcessing",
         "single": single,
-        "pair": [*single, text("B", 1), special("[SEP]", 1)],
+        "pair": [*single, *parts("B", "[SEP]", segment=1)],
         "special_tokens": {
             piece: {"id": piece, "ids": [numbers[piece]], "tokens": [piece]}
             for piece in ("[CLS]", "[SEP]")
@@ -108,11 +104,6 @@ def _template(numbers: Dict[str, int]) -> Dict[str, Any]:
 
 
 # ---- what the sentencepiece library does not give: its protocol classes need another protobuf ----
-
-
-def _charsmap(content: bytes) -> bytes:
-    """The model's compiled table of character replacements; b"" if it has none."""
-    return _field(_field(content, _NORMALIZER_SPEC), _CHARSMAP)
 
 
 def _field(message: bytes, wanted: int) -> bytes:
@@ -132,10 +123,6 @@ def _field(message: bytes, wanted: int) -> bytes:
 
 def _varint(message: bytes, position: int) -> Tuple[int, int]:
     """A number, seven bits a byte, and the position after it."""
-    number, shift = 0, 0
-    while True:
-        byte = message[position]
-        number |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
-        if byte < 0x80:
-            return number, position
+    end = next(place for place in itertools.count(position) if message[place] < 0x80) + 1
+    places = enumerate(message[position:end])
+    return sum((byte & 0x7F) << (7 * place) for place, byte in places), end

@@ -74,11 +74,12 @@ class ModelExportFlags(Settings):
     model_dir: str = _folder("Folder of the model, or the name of a released one.")
     checkpoint: Optional[str] = _path("Weights to use in place of model.ckpt-best.")
     output_dir: str = _folder("The new folder.")
+    task: Optional[str] = flag(None, "Class of a task of your own, as module:Class.")
     format: str = flag(
         "onnx", "onnx (pip install 'albert-tf[onnx]') or TensorFlow Lite.", choices=FORMATS
     )
     quantize: str = flag("none", "int8: a quarter of the size.", choices=QUANTIZATIONS)
     max_seq_length: Optional[int] = flag(None, "Maximum tokens of an encoder's text.", lower=8)
-    eval_file: str = _folder("Data to compare model and export on: a dev file, or texts.")
+    eval_file: str = _folder("Data to compare model and export on: a folder, a dev file, or texts.")
     eval_examples: int = flag(0, "Compare on this many examples; 0: all.", lower=0)
     max_loss: float = flag(0.5, "Refuse an export that scores worse by more points.", lower=0)

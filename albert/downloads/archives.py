@@ -16,7 +16,6 @@ from albert.util.errors import UserError
 # An archive that unpacks to far more than its own size is made to fill the disk.
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
-_LEAST_BYTES = 1000  # that a file counts, so that there are not millions of empty ones
 # What macOS puts beside the files of an archive.
 _COMPANIONS = ("__MACOSX", "._", ".DS_Store")
 # RuntimeError: it has a password, or is packed in an unknown way.
@@ -47,7 +46,7 @@ def unpack(
             target = os.path.normpath(os.path.join(folder, name))
             if not content or not target.startswith(folder + os.sep):
                 raise UserError(f"{archive}: {name!r} is a link or device, or leads out of it.")
-            allowed -= max(size, _LEAST_BYTES)
+            allowed -= size
             if allowed < 0:
                 raise UserError(f"{archive} unpacks to far more than its size.")
             path = os.path.relpath(target, folder)
@@ -85,6 +84,4 @@ def _members(archive: str) -> Iterator[Tuple[str, int, Any]]:
             content = members.extractfile(member) if member.isreg() else None
             if not member.isdir():
                 yield member.name, abs(member.size), content
-        # The checksum comes after the archive's own end and some zeros.
-        if len(stream.read(1 << 24)) == 1 << 24:
-            raise zlib.error("it goes on after its end")
+        stream.read(1 << 24)  # the checksum comes after the archive's own end and some zeros

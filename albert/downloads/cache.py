@@ -5,8 +5,7 @@
 Of what is published as albert_base_v2.tar.gz, `obtain` makes in a folder
 
   albert_base_v2/         what is made of it
-  albert_base_v2.json     address, size and SHA-256 of what was fetched, and the size of every file
-                          that was made
+  albert_base_v2.json     address, size and SHA-256 of what was fetched
 
 and, during the transfer, .albert_base_v2.tar.gz. A file albert_base_v2.tar.gz that somebody put
 there is taken in place of a transfer, and stays.
@@ -14,7 +13,6 @@ there is taken in place of a transfer, and stays.
 
 import logging
 import os
-import pathlib
 import threading
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
@@ -42,8 +40,8 @@ Maker = Callable[[List[str], str], None]
 
 def obtain(
     folder: str, sources: Sequence[Source], make: Maker, *, limits: Limits = USUAL_LIMITS
-) -> Dict[str, Any]:
-    """Makes a folder of published files, unless it is there, and returns its record.
+) -> None:
+    """Makes a folder of published files, unless it is there.
 
     Args:
       folder: its path, on this machine.
@@ -51,49 +49,44 @@ def obtain(
       make: called with their paths and an empty folder; raises UserError if they are of no use.
       limits: of each transfer.
 
-    Returns:
-      The record: "files" has the files' paths below the folder.
-
     Raises:
       UserError: the folder is on another machine, or was not made by this function; a file cannot
-        be fetched, has not the hash that is known, or is of no use; the folder lacks files or parts
-        of them; or the disk is full, where what has arrived stays.
+        be fetched, has not the hash that is known, or is of no use; or the disk is full, where what
+        has arrived stays.
     """
-    parent, name = os.path.split(os.path.abspath(folder))
     if "://" in folder:
         raise UserError(f"{folder} must be a folder of this machine. Copy the download from there.")
+    parent, name = os.path.split(os.path.abspath(folder))
     if not os.path.exists(folder):  # what is there is whole, and may be read-only
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
-                _make_folder(folder, sources, make, limits=limits)
-    return _checked(folder, sources)
+                _make_folder(os.path.join(parent, name), sources, make, limits=limits)
+    path = f"{folder}.json"
+    if not os.path.exists(path):
+        raise UserError(
+            f"{folder} was not downloaded by this command: {path} is missing. It stays as it is: "
+            "use it, or name another folder to download to."
+        )
+    record = files.read_json_object(path, {"sources": list})
+    for source, known in zip(sources, record["sources"]):
+        _check_hash(source, known)
 
 
 def _make_folder(folder: str, sources: Sequence[Source], make: Maker, *, limits: Limits) -> None:
     """Fetches the sources, and makes the folder and its record."""
-    parent = os.path.dirname(os.path.abspath(folder))
     with files.naming_path(folder):
-        paths = [_arrived(source, parent, limits) for source in sources]
+        paths = [_arrived(source, os.path.dirname(folder), limits) for source in sources]
     fetched = [path for path in paths if os.path.basename(path).startswith(".")]
     with files.atomic_folder(folder) as new:
         try:
-            origins = []
-            for source, path in zip(sources, paths):
-                content = {"size": os.path.getsize(path), "sha256": files.sha256(path)}
-                origins.append({"url": transfer.without_login(source.url), **content})
-                _check_hash(source, origins[-1])
+            origins = [_origin(source, path) for source, path in zip(sources, paths)]
             make(paths, new)
         except UserError:
             for path in fetched:
                 transfer.discard(path)
             raise
-        made = {
-            os.path.relpath(path, new): {"size": os.path.getsize(path)}
-            for path in map(str, sorted(pathlib.Path(new).rglob("*")))
-            if os.path.isfile(path)
-        }
-        record = {"format_version": _RECORD_VERSION, "sources": origins, "files": made}
         # First, because a record without its folder does no harm.
+        record = {"format_version": _RECORD_VERSION, "sources": origins}
         files.atomic_write_json(f"{folder}.json", record)
     for path in fetched:
         transfer.discard(path)
@@ -115,30 +108,17 @@ def _arrived(source: Source, parent: str, limits: Limits) -> str:
     return hidden
 
 
+def _origin(source: Source, path: str) -> Dict[str, Any]:
+    """What is recorded of a fetched file; UserError if it is not the one expected."""
+    url = transfer.without_login(source.url)
+    found = {"url": url, "size": os.path.getsize(path), "sha256": files.sha256(path)}
+    _check_hash(source, found)
+    return found
+
+
 def _check_hash(source: Source, found: Dict[str, Any]) -> None:
     if source.sha256 and source.sha256.lower() != found["sha256"]:
         raise UserError(
             f"The SHA-256 of {found['url']} is {found['sha256']}, and {source.sha256} is expected. "
             "If the file is right, pass its hash as --sha256."
         )
-
-
-def _checked(folder: str, sources: Sequence[Source]) -> Dict[str, Any]:
-    """The record of a folder that is there; UserError if it is of other files, or lacks some."""
-    path = f"{folder}.json"
-    if not os.path.exists(path):
-        raise UserError(
-            f"{folder} was not downloaded by this command: {path} is missing. It stays as it is: "
-            "use it, or name another folder to download to."
-        )
-    record = files.read_json_object(path, {"sources": list, "files": dict})
-    for source, known in zip(sources, record["sources"]):
-        _check_hash(source, known)
-    for name, known in record["files"].items():
-        path = os.path.join(folder, name)
-        if not os.path.exists(path) or os.path.getsize(path) != known["size"]:
-            raise UserError(
-                f"{path} has changed since its download. Remove {folder} to download it again, or "
-                "move it elsewhere if the change is meant."
-            )
-    return record

@@ -11,7 +11,7 @@ import logging
 import os
 import re
 import time
-from typing import Any, Dict
+from typing import Any
 
 from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.util import files, progress
@@ -87,20 +87,19 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
     """Makes one request, for the rest of what is at `path`, and writes what arrives."""
     import requests
 
-    shown, start, headers = without_login(url), 0, {"Accept-Encoding": "identity"}
-    part: Dict[str, Any] = {"url": "", "version": "", "size": 0}
-    if os.path.exists(path) and os.path.exists(f"{path}.json"):
-        part = files.read_json_object(f"{path}.json")
-    size = part["size"]
-    if part["url"] == shown and part["version"] and size:
-        start = os.path.getsize(path)
-        if start == size:
-            return
-        headers.update({"Range": f"bytes={start}-", "If-Range": part["version"]})
+    shown, note = without_login(url), f"{path}.json"
+    start, size, headers = 0, 0, {"Accept-Encoding": "identity"}
+    if os.path.exists(path) and os.path.exists(note):
+        part = files.read_json_object(note)
+        if part["url"] == shown and part["version"] and part["size"]:
+            start, size = os.path.getsize(path), part["size"]
+            if start == size:
+                return
+            headers.update({"Range": f"bytes={start}-", "If-Range": part["version"]})
     with session.get(url, headers=headers, stream=True, timeout=_TIMEOUTS) as response:
         is_rest = response.headers.get("Content-Range") == f"bytes {start}-{size - 1}/{size}"
         if start and response.status_code in (206, 416) and not is_rest:
-            os.remove(f"{path}.json")  # the next request is for all of it
+            os.remove(note)  # the next request is for all of it
             raise requests.ConnectionError("the file on the server has changed")
         response.raise_for_status()
         if response.status_code != 206:
@@ -109,9 +108,7 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
             tag = re.sub("^W/.*", "", response.headers.get("ETag", ""))
             version = tag or response.headers.get("Last-Modified")
             discard(path)
-            files.atomic_write_json(
-                f"{path}.json", {"url": shown, "version": version, "size": size}
-            )
+            files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
         bar = progress.Progress(os.path.basename(shown), size / 1e6 or None, unit="MB")
         with open(path, "ab") as stream, bar:
             bar.skip(start / 1e6)

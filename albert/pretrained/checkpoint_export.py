@@ -21,20 +21,17 @@ def export(settings: CheckpointExportFlags) -> str:
     """Writes the checkpoint that the settings ask for; returns its prefix.
 
     Raises:
-      ValueError: a part of the model is missing or does not fit, or a file that would be written
+      UserError: a part of the model is missing or does not fit, or a file that would be written
         exists.
     """
-    place = settings.albert_directory
+    place, name = settings.albert_directory, settings.checkpoint_name
     folder = released.local_folder(place, f"--albert_directory={place}")
+    checkpoint = name and os.path.join(folder, name)
     model = released.open_model(
         folder,
         settings,
         label=f"--albert_directory={folder}",
-        named=released.ModelFiles(
-            init_checkpoint=released.named_checkpoint(folder, settings.checkpoint_name),
-            spm_model_file=settings.spm_model_file,
-            vocab_file=settings.vocab_file,
-        ),
+        named=released.ModelFiles(None, checkpoint, settings.spm_model_file, settings.vocab_file),
         vocabulary="optional",
     )
     copies = {released.CONFIG_NAME: model.files.albert_config_file}
@@ -44,8 +41,7 @@ def export(settings: CheckpointExportFlags) -> str:
             copies[os.path.basename(source)] = source
     else:
         _LOGGER.warning(
-            "%s has no vocabulary. Name it by --spm_model_file or --vocab_file.",
-            folder,
+            "%s has no vocabulary. Name it by --spm_model_file or --vocab_file.", folder
         )
     target, name = os.path.split(settings.export_path)
     if not name or tf.io.gfile.isdir(settings.export_path):

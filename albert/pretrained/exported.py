@@ -3,7 +3,7 @@
 """Models as files of other runtimes: TensorFlow Lite, and ONNX Runtime.
 
     program = open_program("export/mrpc/model.onnx")
-    program({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
+    program.run({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
 
 Such a file takes the place of the checkpoint in a model's folder.
 
@@ -12,9 +12,8 @@ Dimensions: B batch, S sequence.
 
 import os
 import sys
-import types
 import warnings
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -27,10 +26,7 @@ from albert.util.errors import UserError
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 # By format; a folder has one of them.
 NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
-HOW_TO_INSTALL = (
-    "needs the packages onnx and onnxruntime, which are not here: pip install 'albert-tf[onnx]', "
-    "or pip install onnx onnxruntime."
-)
+HOW_TO_INSTALL = "needs tf2onnx and onnxruntime, which are not here: pip install 'albert-tf[onnx]'."
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -56,46 +52,7 @@ def max_seq_length(program: str) -> int:
     return files.read_json_object(path, {"max_seq_length": int})["max_seq_length"]
 
 
-# ---------------------------------------------------------------------------------------------
-# Written.
-
-
-def to_tflite(
-    build: Callable[[Inputs], Mapping[str, tf.Tensor]],
-    load: Callable[[tf.Session], None],
-    *,
-    max_length: int,
-    is_int8: bool,
-) -> bytes:
-    """Returns a model as TensorFlow Lite.
-
-    It reads int32 [B, S] of any batch and length up to max_length; TensorFlow 1.15 can only write
-    [1, max_length]. With is_int8 the weights are bytes with a scale for each output, and
-    activations become bytes as they come.
-
-    Args:
-      build: makes the outputs of the inputs, by name.
-      load: gives the variables of a session their values.
-      max_length: S of the longest sequence.
-      is_int8: whether products are of bytes.
-
-    Raises:
-      UserError: this TensorFlow cannot convert the model.
-    """
-    shape = [1, max_length] if not compat.is_tf2() else [None, None]
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
-        with tf.name_scope("model"):  # the names of the outputs are theirs alone
-            built = build(inputs)
-        outputs = {name: tf.identity(value, name=name) for name, value in built.items()}
-        load(session)
-        try:
-            return converted(session, inputs, outputs, is_int8=is_int8)
-        except Exception as error:  # the converters have classes of their own
-            raise UserError(
-                f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite. Use "
-                f"--format=onnx, or TensorFlow 2.15 or later. ({error})"
-            ) from error
+# ---- written ----
 
 
 def converted(
@@ -110,8 +67,7 @@ def converted(
     return converter.convert()
 
 
-# ---------------------------------------------------------------------------------------------
-# Read.
+# ---- read ----
 
 
 class Program(NamedTuple):
@@ -119,11 +75,11 @@ class Program(NamedTuple):
 
     Attributes:
       run: takes int32 [B, S] by the names of Inputs; returns outputs by name, [B, ...] each.
-      outputs: an object with `shape` for each output, by name; -1 and names are unknown sizes.
+      outputs: their names.
     """
 
     run: Callable[[Arrays], Dict[str, np.ndarray]]
-    outputs: Dict[str, Any]
+    outputs: List[str]
 
 
 def open_program(path: str) -> Program:
@@ -151,7 +107,7 @@ def _onnx_program(content: bytes) -> Program:
     options.log_severity_level = 3
     options.intra_op_num_threads = _processors()
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    outputs = {item.name: item for item in session.get_outputs()}
+    outputs = [item.name for item in session.get_outputs()]
     return Program(lambda inputs: dict(zip(outputs, session.run(None, dict(inputs)))), outputs)
 
 
@@ -169,7 +125,7 @@ def _lite_program(content: bytes) -> Program:
     results = {item["name"].split(":")[0]: item for item in interpreter.get_output_details()}
     # TensorFlow 1.15 does not tell that a size is free; it shows 1.
     first = places["input_ids"]
-    length = int(first.get("shape_signature", first["shape"])[1])
+    length = int(first.get("shape_signature", first["shape"])[-1])
 
     def compute(inputs: Arrays) -> Dict[str, np.ndarray]:
         for name, item in places.items():
@@ -180,14 +136,16 @@ def _lite_program(content: bytes) -> Program:
         interpreter.invoke()
         return {name: interpreter.get_tensor(item["index"]) for name, item in results.items()}
 
-    def one_by_one(inputs: Arrays) -> Dict[str, np.ndarray]:
-        missing = length - inputs["input_ids"].shape[1]
-        padded = {name: np.pad(inputs[name], [(0, 0), (0, missing)]) for name in places}
+    def run(inputs: Arrays) -> Dict[str, np.ndarray]:
+        if length in (-1, 1):
+            return compute(inputs)
+        missing = length - inputs["input_ids"].shape[-1]
+        pads = [(0, 0)] * (inputs["input_ids"].ndim - 1) + [(0, missing)]
+        padded = {name: np.pad(inputs[name], pads) for name in places}
         rows = [
             compute({name: value[[row]] for name, value in padded.items()})
             for row in range(len(padded["input_ids"]))
         ]
         return {name: np.concatenate([row[name] for row in rows]) for name in results}
 
-    shapes = {name: types.SimpleNamespace(shape=item["shape"]) for name, item in results.items()}
-    return Program(compute if length in (-1, 1) else one_by_one, shapes)
+    return Program(run, list(results))

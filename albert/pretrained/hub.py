@@ -19,17 +19,15 @@ Dimensions: B batch, S sequence, P positions.
 
 import logging
 import os
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, NamedTuple, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.checkpoints import weights
 from albert.pretrained import inference, model_vocabulary, released, saved_model, warm_start
 from albert.pretrained.settings import HubExportFlags
 from albert.runtimes import compat, hub_module
 from albert.util import files
-from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -55,38 +53,31 @@ def export(settings: HubExportFlags) -> None:
     """Writes the module that the flags of export_to_tfhub ask for, whole or not at all.
 
     Raises:
-      ValueError: a file is missing, the files do not belong together, or the folder exists.
+      UserError: a file is missing, the files do not belong together, or the folder exists.
     """
     place = settings.albert_directory
     folder = released.local_folder(place, f"--albert_directory={place}")
+    names = [settings.config_name, settings.checkpoint_name, settings.spm_model_name]
+    names = [*names, settings.vocab_file, settings.spm_vocab_name]
+    *parts, listed = (name and os.path.join(folder, name) for name in names)
+    if settings.vocab_file:
+        parts[2] = None
     found = released.open_model(
         folder,
         settings,
         label=f"--albert_directory={folder}",
-        named=released.ModelFiles(
-            _file(folder, settings.config_name),
-            released.named_checkpoint(folder, settings.checkpoint_name),
-            None if settings.vocab_file else _file(folder, settings.spm_model_name),
-            _file(folder, settings.vocab_file),
-        ),
+        named=released.ModelFiles(*parts),
     )
-    vocabulary = found.vocabulary
-    listed = _file(folder, settings.spm_vocab_name) or model_vocabulary.listing(vocabulary.path)
-    assets = [vocabulary.path, found.files.albert_config_file, *filter(None, [listed])]
-    checkpoint = found.files.init_checkpoint
-    model = _Model(found.config, checkpoint, assets, bool(vocabulary.do_lower_case))
+    path, checkpoint = found.vocabulary.path, found.files.init_checkpoint
+    assets = [path, found.files.albert_config_file, listed or model_vocabulary.listing(path)]
+    assets = list(filter(None, assets))
+    for asset in assets:
+        files.state_of(asset)  # raises where it is missing
+    model = _Model(found.config, checkpoint, assets, bool(found.vocabulary.do_lower_case))
     with files.atomic_folder(settings.export_path) as temporary:
         {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format](temporary, model)
         saved_model.make_portable(temporary)
     _LOGGER.info("Exported %s to %s (%s).", checkpoint, settings.export_path, settings.format)
-
-
-def _file(folder: str, name: Optional[str]) -> Optional[str]:
-    """The path of a file in the folder, if a flag names one."""
-    path = os.path.join(folder, name) if name else None
-    if path and not tf.io.gfile.exists(path):
-        raise UserError(f"--albert_directory={folder} has no {name}.")
-    return path
 
 
 def _chosen(tensors: Mapping[str, Any], names: Sequence[str]) -> Dict[str, Any]:
@@ -106,8 +97,8 @@ def _write_tf1(path: str, model: _Model) -> None:
                 warm_start.restore_weights(session, model.checkpoint)
                 builder.add_meta_graph_and_variables(session, tags, signatures, assets)
     builder.save()
-    with tf.io.gfile.GFile(os.path.join(path, hub_module.FORMAT_FILE), "wb") as stream:
-        stream.write(b"\x08\x03")  # field 1, the format: 3, a SavedModel
+    # Field 1, the format: 3, a SavedModel.
+    files.atomic_write_bytes(os.path.join(path, hub_module.FORMAT_FILE), b"\x08\x03")
 
 
 def _signatures(model: _Model, *, is_training: bool) -> Dict[str, Any]:
@@ -121,16 +112,17 @@ def _signatures(model: _Model, *, is_training: bool) -> Dict[str, Any]:
     for tensor in paths:
         tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tensor)
     lower = tf.constant(model.do_lower_case, tf.bool, name="do_lower_case")
-    information = {"vocab_file": paths[0], "do_lower_case": lower}
-    infos = {name: tf.saved_model.build_tensor_info(value) for name, value in information.items()}
+    info = tf.saved_model.build_tensor_info
+    information = {"vocab_file": info(paths[0]), "do_lower_case": info(lower)}
     describe = tf.saved_model.predict_signature_def
-    return {
-        hub_module.VOCABULARY_SIGNATURE: tf.saved_model.build_signature_def({}, infos),
-        **{
-            name: describe(_chosen(inputs, needed), _chosen(outputs, given))
-            for name, (needed, given) in _SIGNATURES.items()
-        },
+    signatures = {
+        name: describe(_chosen(inputs, needed), _chosen(outputs, given))
+        for name, (needed, given) in _SIGNATURES.items()
     }
+    signatures[hub_module.VOCABULARY_SIGNATURE] = tf.saved_model.build_signature_def(
+        {}, information
+    )
+    return signatures
 
 
 def _write_tf2(path: str, model: _Model) -> None:
@@ -138,7 +130,10 @@ def _write_tf2(path: str, model: _Model) -> None:
 
     It is called with a dict of the three inputs and `training`; `sop` and `mlm` likewise.
     """
-    values = _weights(model)
+    with tf.Graph().as_default(), tf.Session() as session:
+        _signatures(model, is_training=False)
+        warm_start.restore_weights(session, model.checkpoint)
+        values = session.run({item.op.name: item for item in tf.trainable_variables()})
     with compat.eager_mode():
         variables = {name: tf.Variable(value, name=name) for name, value in values.items()}
         root, signatures = tf.train.Checkpoint(), {}
@@ -151,21 +146,11 @@ def _write_tf2(path: str, model: _Model) -> None:
         signatures["serving_default"] = signatures["tokens"]
         root.variables = list(variables.values())
         # Of __call__; the heads are not trained with it.
-        root.trainable_variables = [
-            variable for name, variable in variables.items() if name.startswith("bert/")
-        ]
+        root.trainable_variables = [item for name, item in variables.items() if "bert/" in name]
         root.regularization_losses = []
         root.vocab_file, *root.other_files = map(compat.asset, model.files)
         root.do_lower_case = tf.Variable(model.do_lower_case, trainable=False)
         tf.saved_model.save(root, path, signatures=signatures)
-
-
-def _weights(model: _Model) -> weights.Values:
-    """The values of the network's variables, by name."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        _signatures(model, is_training=False)
-        warm_start.restore_weights(session, model.checkpoint)
-        return session.run({item.op.name: item for item in tf.trainable_variables()})
 
 
 def _function(

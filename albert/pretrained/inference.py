@@ -34,7 +34,6 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
-from albert.checkpoints import checkpoint_files
 from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
@@ -64,9 +63,7 @@ Row = Dict[str, List[int]]
 _SPEC = FeatureSpec([Feature(name, (-1,)) for name in (*SEQUENCES, POSITIONS)])
 _SPACE = "\u2581"  # in SentencePiece's tokens
 
-
-# ---------------------------------------------------------------------------------------------
-# What all models have in common.
+# ---- what all models have in common ----
 
 
 def stack(rows: Sequence[Row]) -> Dict[str, np.ndarray]:
@@ -74,16 +71,14 @@ def stack(rows: Sequence[Row]) -> Dict[str, np.ndarray]:
 
     A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
     """
-    rows = [dict(row, input_mask=[1] * len(row["input_ids"])) for row in rows]
-    names = (*SEQUENCES, POSITIONS)
-    return {name: _padded([row.get(name, ()) for row in rows]) for name in names}
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    padded = np.zeros([len(rows), max(1, *map(len, rows), 0)], np.int32)
-    for number, row in enumerate(rows):
-        padded[number, : len(row)] = row
-    return padded
+    arrays = {}
+    for name in (*SEQUENCES, POSITIONS):
+        values = [row.get(name, ()) for row in rows]
+        if name == "input_mask":
+            values = [[1] * len(row["input_ids"]) for row in rows]
+        longest = max(1, *map(len, values))
+        arrays[name] = np.array([[*ids, *[0] * (longest - len(ids))] for ids in values], np.int32)
+    return arrays
 
 
 class Model(contextlib.AbstractContextManager):
@@ -114,29 +109,22 @@ def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
 
 def parts_of(text: Text) -> Tuple[str, ...]:
     """Returns a text, or a pair of texts, as a tuple; raises UserError for anything else."""
-    parts = (text,) if isinstance(text, str) else text
-    is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
-    if not is_sequence or not all(isinstance(part, str) for part in parts):
+    parts = (text,) if isinstance(text, str) else tuple(text)
+    if len(parts) not in (1, 2) or not all(isinstance(part, str) for part in parts):
         raise UserError("It must be a text or a pair of texts.")
-    return tuple(parts)
+    return parts
 
 
-# ---------------------------------------------------------------------------------------------
-# Texts from files and pipes.
+# ---- texts from files and pipes ----
 
 
-def read_texts(
-    settings: TextFlags, given: Sequence[str] = (), known: Sequence[str] = ()
-) -> Iterator[Texts]:
-    """Yields the texts of --input_file in groups that arrived together; or `given` alone.
+def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts]:
+    """Yields the texts of --input_file in groups that arrived together.
 
     `known` is that of `text_lines.TextReader`.
     """
     path = settings.input_file
     reader = text_lines.TextReader(path, settings.columns, known)
-    if given:
-        yield [tuple(given)]
-        return
     is_piped = path == text_lines.STANDARD
     with text_lines.open_input(path) as stream, progress.Progress(
         "Answering", None, unit="texts", has_bar=not is_piped
@@ -173,22 +161,24 @@ def answer_texts(
       The number of texts: those of --input_file, or the one text or pair `given`.
 
     Raises:
-      ValueError: texts that cannot be read or answered.
+      UserError: texts that cannot be read or answered.
     """
     count = 0
+    groups: Iterable[Texts] = [[tuple(given)]] if given else read_texts(settings, known)
     with text_lines.open_output(settings.output_file) as output:
         if heading:
             output.write(f"{heading}\n")
-        for texts in read_texts(settings, given, known):
+        for texts in groups:
             for line in answer(texts):
                 output.write(f"{line}\n")
             output.flush()
             count += len(texts)
+        if not count:
+            raise UserError(f"--input_file={settings.input_file} has no text.")
     return count
 
 
-# ---------------------------------------------------------------------------------------------
-# Pretrained models.
+# ---- pretrained models ----
 
 
 class Source(NamedTuple):
@@ -204,7 +194,7 @@ def find_source(settings: EncoderFlags) -> Source:
     """Returns the model that the flags of a script name.
 
     Raises:
-      ValueError: none, or files that do not belong together.
+      UserError: none, or files that do not belong together.
     """
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
@@ -221,7 +211,7 @@ def find_source(settings: EncoderFlags) -> Source:
 
 
 def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
-    """Returns the model of a folder, or the released one of a name; raises ValueError as above."""
+    """Returns the model of a folder, or the released one of a name; raises UserError as above."""
     program, length = None if checkpoint else exported.find(place), None
     if program:
         checkpoint, length = program, exported.max_seq_length(program)
@@ -230,26 +220,15 @@ def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
     )
 
 
-def _albert(
-    config: modeling.AlbertConfig,
-    inputs: Tensors,
-    *,
-    is_training: bool = False,
-    dtype: tf.DType = tf.float32,
-) -> modeling.AlbertModel:
-    return modeling.AlbertModel(
-        config,
-        is_training,
-        inputs["input_ids"],
-        input_mask=inputs["input_mask"],
-        token_type_ids=inputs["segment_ids"],
-        scope="bert",
-        compute_dtype=dtype,
-    )
-
-
 class _Pretrained(Model):
-    """A pretrained model; subclasses say in `_build` what is computed with it."""
+    """A pretrained model; subclasses say in `_build` what is computed with it.
+
+    Attributes:
+      source: the model.
+      output: an output that the network must have.
+    """
+
+    output: str
 
     def __init__(self, source: Source, *, precision_name: str = "float32", batch_size: int = 32):
         self.source = source
@@ -257,24 +236,18 @@ class _Pretrained(Model):
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
         )
-        if not exported.is_program(source.checkpoint):
-            network = GraphNetwork(self._build, _SPEC, batch_size=batch_size)
-            network.load(source.checkpoint)
-            self.network: Network = network
-        else:
-            self.network = ProgramNetwork(
-                source.checkpoint,
-                precision_name=precision_name,
-                names=self._program_names,
-                batch_size=batch_size,
+        if exported.is_program(source.checkpoint):
+            self.network: Network = ProgramNetwork(
+                source.checkpoint, precision_name=precision_name, batch_size=batch_size
             )
-
-    @property
-    def _program_names(self) -> Dict[str, str]:
-        raise UserError(
-            f"{self.source.checkpoint} gives vectors of texts only. Take the model that it was "
-            "exported from."
-        )
+        else:
+            self.network = GraphNetwork(self._build, _SPEC, batch_size=batch_size)
+            self.network.load(source.checkpoint)
+        if self.output not in self.network.outputs:
+            raise UserError(
+                f"{source.checkpoint} has no {self.output}, but {', '.join(self.network.outputs)}. "
+                "Take the model that it was exported from."
+            )
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
         """The outputs of the network, [N, ...] each; {} without rows."""
@@ -304,8 +277,7 @@ class Embedder(_Pretrained):
         *,
         pooling: str = "pooled",
         layer: int = LAST_LAYER,
-        precision_name: str = "float32",
-        batch_size: int = 32,
+        **options: Any,
     ):
         """Loads the model.
 
@@ -314,12 +286,15 @@ class Embedder(_Pretrained):
           pooling: "pooled", what classifiers build on (of the last layer); "mean", over the tokens
             of the text without [CLS] and [SEP]; "first", the vector of [CLS].
           layer: 1 is the first layer and -1 the last.
-          precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
-          batch_size: most texts to run together.
+          **options: precision_name, "float32", or "bfloat16" or "float16" where the device is
+            faster with it; batch_size, the most texts to run together.
 
         Raises:
-          ValueError: an unknown pooling or layer, or a model that does not fit.
+          UserError: an unknown pooling or layer, or a model that does not fit.
         """
+        unheard = sorted(set(options) - {"precision_name", "batch_size"})
+        if unheard:
+            raise UserError(f"{', '.join(unheard)}: no effect on an encoder.")
         if pooling not in POOLINGS:
             raise UserError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
         if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
@@ -327,36 +302,146 @@ class Embedder(_Pretrained):
                 f"layer {layer} cannot be taken: pooled vectors, and an exported model's, are of "
                 "the last layer only. Use mean or first, with a checkpoint."
             )
-        self._pooling, self._layer = pooling, layer
-        super().__init__(source, precision_name=precision_name, batch_size=batch_size)
+        self._layer, self.output = layer, f"{pooling}_output"
+        super().__init__(source, **options)
 
     def embed(self, texts: Sequence[Text]) -> np.ndarray:
         """Returns the vectors, float32 [N, H], in the order of the texts.
 
-        Each is a text or a pair, else ValueError; what is too long is cut at its end.
+        Each is a text or a pair, else UserError; what is too long is cut at its end.
         """
         items = parse_texts(texts, parts_of)
         ids = iter(self.source.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
         found = self._run([self._row([next(ids) for _ in item]) for item in items])
-        return found.get("vector", np.zeros([0, self.width], np.float32))
+        return found.get(self.output, np.zeros([0, self.width], np.float32))
 
     predict = embed  # the name that all models have
 
     @property
     def width(self) -> int:
         """Returns H."""
-        return int(self.network.outputs["vector"].shape[-1])
-
-    @property
-    def _program_names(self) -> Dict[str, str]:
-        return {"vector": f"{self._pooling}_output"}
+        return self.source.config.hidden_size
 
     def _build(self, inputs: Tensors) -> Tensors:
-        config, dtype = self.source.config, self._dtype
-        outputs = encoder_outputs(config, inputs, layer=self._layer, dtype=dtype)
-        if self._pooling == "first":
-            return {"vector": outputs["sequence_output"][:, 0]}
-        return {"vector": outputs[f"{self._pooling}_output"]}
+        outputs = encoder_outputs(self.source.config, inputs, layer=self._layer, dtype=self._dtype)
+        outputs["first_output"] = outputs["sequence_output"][:, 0]
+        return {self.output: outputs[self.output]}
+
+
+class Proposal(NamedTuple):
+    """A token of the vocabulary in place of [MASK]; `word` is it without the sign of a space."""
+
+    word: str
+    piece: str
+    probability: float
+
+
+class MaskFiller(_Pretrained):
+    """Proposes words for each [MASK] in a text; several are filled independently."""
+
+    output = "shares"
+
+    def __init__(self, source: Source, *, count: int = 5, **options: Any):
+        """Loads the model to give `count` proposals; UserError if it has no head for them.
+
+        The options, precision_name and batch_size, are those of `Embedder`.
+        """
+        self._count = count
+        super().__init__(source, **options)
+
+    def fill(self, texts: Sequence[str]) -> List[List[List[Proposal]]]:
+        """Returns for each text, for each [MASK] in it, the most probable words, the best first.
+
+        Raises:
+          UserError: a text without [MASK], or one that is too long for the model.
+        """
+        rows = [self._masked_row(text) for text in texts]
+        found = self._run(rows)
+        return [
+            [self._proposals(found["ids"][n, p], found["shares"][n, p]) for p in range(len(masks))]
+            for n, masks in enumerate(row[POSITIONS] for row in rows)
+        ]
+
+    def _build(self, inputs: Tensors) -> Tensors:
+        outputs = pretraining_outputs(self.source.config, inputs, heads=("mlm",), dtype=self._dtype)
+        logits = outputs["mlm_logits"]
+        count = min(self._count, int(logits.shape[-1]))
+        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=count)
+        shape = [-1, tf.shape(inputs[POSITIONS])[1], count]  # [B, P, count]
+        return {"ids": tf.reshape(ids, shape), "shares": tf.reshape(shares, shape)}
+
+    def _masked_row(self, text: str) -> Row:
+        first, *others = text.split(MASK)
+        if not others:
+            raise UserError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
+        ids = self._ids(first)
+        for part in others:
+            ids += [self._mask, *self._ids_after_mask(part)]
+        longest = self.source.max_seq_length - 2
+        if len(ids) > longest:
+            raise UserError(
+                f"{text[:60]!r} has {len(ids)} tokens; the model takes {longest}. Shorten the "
+                "text, or raise max_seq_length."
+            )
+        row = self._row([ids])
+        row[POSITIONS] = [n for n, token in enumerate(row["input_ids"]) if token == self._mask]
+        return row
+
+    def _ids(self, text: str) -> List[int]:
+        return list(self.source.tokenizer.encode_ids_batch([text])[0])
+
+    def _ids_after_mask(self, part: str) -> List[int]:
+        """Punctuation that follows [MASK] without a space has no token for the space either."""
+        ids, space = self._ids(part), self.source.tokenizer.vocab.get(_SPACE)
+        return ids[1:] if ids and ids[0] == space and not part[:1].isspace() else ids
+
+    def _proposals(self, ids: np.ndarray, shares: np.ndarray) -> List[Proposal]:
+        pieces = self.source.tokenizer.convert_ids_to_tokens(ids.tolist())
+        words = (piece.replace(_SPACE, "") or piece for piece in pieces)
+        return [Proposal(*row) for row in zip(words, pieces, shares.tolist())]
+
+
+class OrderJudge(_Pretrained):
+    """Tells in which order two texts stand; the model needs its head for sentence order."""
+
+    output = "order"
+
+    def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
+        """Returns for each pair of texts the probability that the second follows the first."""
+        encode = self.source.tokenizer.encode_ids_batch
+        found = self._run([self._row(encode(list(pair))) for pair in texts])
+        return found["order"][:, 0].tolist() if found else []
+
+    def _build(self, inputs: Tensors) -> Tensors:
+        outputs = pretraining_outputs(self.source.config, inputs, heads=("sop",))
+        return {"order": tf.exp(outputs["sop_log_probs"])}  # [B, 2]
+
+
+def has_order_head(source: Source) -> bool:
+    """Returns whether OrderJudge can take a model: fine-tuning leaves the head out."""
+    names = (name for name, _ in tf.train.list_variables(source.checkpoint))
+    return any(name.startswith("cls/seq_relationship/") for name in names)
+
+
+# ---- their graphs ----
+
+
+def _albert(
+    config: modeling.AlbertConfig,
+    inputs: Tensors,
+    *,
+    is_training: bool = False,
+    dtype: tf.DType = tf.float32,
+) -> modeling.AlbertModel:
+    return modeling.AlbertModel(
+        config,
+        is_training,
+        inputs["input_ids"],
+        input_mask=inputs["input_mask"],
+        token_type_ids=inputs["segment_ids"],
+        scope="bert",
+        compute_dtype=dtype,
+    )
 
 
 def encoder_outputs(
@@ -391,112 +476,14 @@ def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
 
     [CLS] is the first position, [SEP] the last one in use and, of pairs, the last of segment 0.
     """
-    used = tf.cast(inputs["input_mask"], tf.float32)
-    segment = tf.cast(inputs["segment_ids"], tf.float32)
-    following = tf.pad(used[:, 1:], [[0, 0], [0, 1]])  # 0 at the last position in use
-    changes = tf.pad(segment[:, 1:], [[0, 0], [0, 1]]) - segment  # 1 where segment 0 ends
-    weights = used * following * (1.0 - tf.maximum(changes, 0.0))
-    weights = tf.concat([tf.zeros_like(weights[:, :1]), weights[:, 1:]], axis=1)
+    shift = [[0, 0], [0, 1]]
+    following = tf.pad(inputs["input_mask"][:, 1:], shift)  # 0 at the last position in use
+    segment = inputs["segment_ids"]
+    changes = tf.pad(segment[:, 1:], shift) - segment  # 1 where segment 0 ends
+    weights = tf.cast(following * (1 - changes), tf.float32)[:, 1:]
     total = tf.maximum(tf.reduce_sum(weights, axis=1, keepdims=True), 1.0)
     # No product of matrices: TensorFlow Lite of 1.15 has none for batches.
-    return tf.reduce_sum(tf.expand_dims(weights, -1) * sequence, axis=1) / total
-
-
-class Proposal(NamedTuple):
-    """A token of the vocabulary in place of [MASK]; `word` is it without the sign of a space."""
-
-    word: str
-    piece: str
-    probability: float
-
-
-class MaskFiller(_Pretrained):
-    """Proposes words for each [MASK] in a text; several are filled independently."""
-
-    def __init__(self, source: Source, *, count: int = 5, **options: Any):
-        """Loads the model to give `count` proposals; ValueError if it has no head for them.
-
-        The options, precision_name and batch_size, are those of `Embedder`.
-        """
-        self._count = count
-        super().__init__(source, **options)
-
-    def fill(self, texts: Sequence[str]) -> List[List[List[Proposal]]]:
-        """Returns for each text, for each [MASK] in it, the most probable words, the best first.
-
-        Raises:
-          ValueError: a text without [MASK], or one that is too long for the model.
-        """
-        rows = [self._masked_row(text) for text in texts]
-        found = self._run(rows)
-        return [
-            [
-                self._proposals(found["ids"][number, place], found["shares"][number, place])
-                for place in range(len(row[POSITIONS]))
-            ]
-            for number, row in enumerate(rows)
-        ]
-
-    def _build(self, inputs: Tensors) -> Tensors:
-        outputs = pretraining_outputs(self.source.config, inputs, heads=("mlm",), dtype=self._dtype)
-        logits = outputs["mlm_logits"]
-        count = min(self._count, int(logits.shape[-1]))
-        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=count)
-        shape = [-1, tf.shape(inputs[POSITIONS])[1], count]  # [B, P, count]
-        return {"ids": tf.reshape(ids, shape), "shares": tf.reshape(shares, shape)}
-
-    def _masked_row(self, text: str) -> Row:
-        first, *others = text.split(MASK)
-        if not others:
-            raise UserError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
-        ids = self._ids(first)
-        for part in others:
-            ids += [self._mask, *self._ids_after_mask(part)]
-        longest = self.source.max_seq_length - 2
-        if len(ids) > longest:
-            raise UserError(
-                f"{text[:60]!r} has {len(ids)} tokens; the model takes {longest}. Shorten the "
-                "text, or raise max_seq_length."
-            )
-        row = self._row([ids])
-        row[POSITIONS] = [
-            place for place, token in enumerate(row["input_ids"]) if token == self._mask
-        ]
-        return row
-
-    def _ids(self, text: str) -> List[int]:
-        return list(self.source.tokenizer.encode_ids_batch([text])[0])
-
-    def _ids_after_mask(self, part: str) -> List[int]:
-        """Punctuation that follows [MASK] without a space has no token for the space either."""
-        ids, space = self._ids(part), self.source.tokenizer.vocab.get(_SPACE)
-        return ids[1:] if ids and ids[0] == space and not part[:1].isspace() else ids
-
-    def _proposals(self, ids: np.ndarray, shares: np.ndarray) -> List[Proposal]:
-        pieces = self.source.tokenizer.convert_ids_to_tokens(ids.tolist())
-        words = (piece.replace(_SPACE, "") or piece for piece in pieces)
-        return [Proposal(*row) for row in zip(words, pieces, shares.tolist())]
-
-
-class OrderJudge(_Pretrained):
-    """Tells in which order two texts stand; the model needs its head for sentence order."""
-
-    def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
-        """Returns for each pair of texts the probability that the second follows the first."""
-        encode = self.source.tokenizer.encode_ids_batch
-        found = self._run([self._row(encode(list(pair))) for pair in texts])
-        return found["order"][:, 0].tolist() if found else []
-
-    def _build(self, inputs: Tensors) -> Tensors:
-        outputs = pretraining_outputs(self.source.config, inputs, heads=("sop",))
-        return {"order": tf.exp(outputs["sop_log_probs"])}  # [B, 2]
-
-
-def has_order_head(source: Source) -> bool:
-    """Returns whether OrderJudge can take a model: fine-tuning leaves the head out."""
-    with checkpoint_files.explained(source.checkpoint):
-        names = [name for name, _ in tf.train.list_variables(source.checkpoint)]
-    return any(name.startswith("cls/seq_relationship/") for name in names)
+    return tf.reduce_sum(tf.expand_dims(weights, -1) * sequence[:, 1:], axis=1) / total
 
 
 def pretraining_outputs(

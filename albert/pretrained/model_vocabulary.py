@@ -10,7 +10,7 @@ folder, patterns do not match it, and jobs that share a folder do not overwrite 
 
 import os
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -34,8 +34,7 @@ class Vocabulary(NamedTuple):
     do_lower_case: Optional[bool] = None  # of the text; None: unknown
 
 
-# ---------------------------------------------------------------------------------------------
-# In a model's folder.
+# ---- in a model's folder ----
 
 
 def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
@@ -74,14 +73,13 @@ def recorded_files(folder: str, description: Mapping[str, Any]) -> Dict[str, Opt
 def recorded_lower_case(folder: str, path: Optional[str]) -> Optional[bool]:
     """Returns the lower-casing recorded for the vocabulary at `path`; None if none is."""
     description, _ = read_description(folder)
-    recorded = description.get("do_lower_case")
-    if recorded is None or not path or files.sha256(path) not in _hashes(description):
-        return None
-    return recorded
+    is_recorded = path and any(_is_recorded(description, Vocabulary(key, path)) for key in KEYS)
+    return description.get("do_lower_case") if is_recorded else None
 
 
-def _hashes(description: Mapping[str, Any]) -> List[Optional[str]]:
-    return [(description.get(key) or {}).get("sha256") for key in KEYS]
+def _is_recorded(description: Mapping[str, Any], vocabulary: Vocabulary) -> bool:
+    record = description.get(vocabulary.key)
+    return bool(record) and _has_hash(vocabulary.path, record["sha256"])
 
 
 def _has_hash(path: str, sha256: str) -> bool:
@@ -95,9 +93,8 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
       UserError: it has another one.
     """
     description, name = read_description(folder)
-    record = _record(vocabulary, "")
-    lower = {one.get("do_lower_case") for one in (description, record)} - {None}
-    if name == RECORD_NAME and (_hashes(description) != _hashes(record) or len(lower) > 1):
+    lower = {description.get("do_lower_case"), vocabulary.do_lower_case} - {None}
+    if name == RECORD_NAME and (not _is_recorded(description, vocabulary) or len(lower) > 1):
         raise UserError(
             f"{folder} holds a model of another vocabulary or do_lower_case than "
             f"{vocabulary.path}. Use the model's own vocabulary, or another folder; if the change "
@@ -119,10 +116,10 @@ def name_in(folder: str, path: str, name: Optional[str] = None) -> str:
     """
     name, sha256 = os.path.basename(name or path), files.sha256(path)
     present = os.path.join(folder, name)
-    if tf.io.gfile.exists(present) and files.sha256(present) != sha256:
-        stem, ending = os.path.splitext(name)
-        return f"{stem}-{sha256[:12]}{ending}"
-    return name
+    if not tf.io.gfile.exists(present) or _has_hash(present, sha256):
+        return name
+    stem, ending = os.path.splitext(name)
+    return f"{stem}-{sha256[:12]}{ending}"
 
 
 def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
@@ -132,7 +129,12 @@ def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
     name = name_in(folder, vocabulary.path, name)
     path = os.path.join(folder, name)
     _copy(vocabulary.path, path)
-    files.atomic_write_json(os.path.join(folder, RECORD_NAME), _record(vocabulary, name))
+    record: Dict[str, Any] = {vocabulary.key: {"path": name, "sha256": files.sha256(path)}}
+    if vocabulary.do_lower_case is not None:
+        record["do_lower_case"] = vocabulary.do_lower_case
+    if tokenization.keeps_accents(files.read_bytes(path)):
+        record["keep_accents"] = True  # for readers: the model itself says it
+    files.atomic_write_json(os.path.join(folder, RECORD_NAME), record)
     return path
 
 
@@ -141,19 +143,7 @@ def _copy(source: str, path: str) -> None:
         tf.io.gfile.copy(source, temporary, overwrite=True)
 
 
-def _record(vocabulary: Vocabulary, name: str) -> Dict[str, Any]:
-    record: Dict[str, Any] = {
-        vocabulary.key: {"path": name, "sha256": files.sha256(vocabulary.path)}
-    }
-    if vocabulary.do_lower_case is not None:
-        record["do_lower_case"] = vocabulary.do_lower_case
-    if tokenization.keeps_accents(files.read_bytes(vocabulary.path)):
-        record["keep_accents"] = True  # for readers: the model itself says it
-    return record
-
-
-# ---------------------------------------------------------------------------------------------
-# Beside records.
+# ---- beside records ----
 
 
 def beside_records(folder: str, sha256: str, key: str) -> str:

@@ -29,19 +29,20 @@ Arrays = Mapping[str, np.ndarray]
 Tensors = Mapping[str, tf.Tensor]
 
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
+# Operations.
 _READ = "ReadVariableOp"
-_OF_VARIABLES = {"VarHandleOp", _READ, "ResourceGather"}  # operations
-_CONTROL_FLOW = {"Enter", "Switch", "Merge"}
+_OF_VARIABLES = (_READ, "VarHandleOp")
+_VARYING = ("Placeholder", "Enter", "Switch", "Merge")
 
 
 class Network:
     """What runs batches. Calls from several threads take turns.
 
     Attributes:
-      outputs: an object with a `shape` for each output, by name.
+      outputs: their names.
     """
 
-    outputs: Dict[str, Any]
+    outputs: Sequence[str]
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class Network:
         if batch_size < 1:
             raise UserError(f"batch_size is {batch_size}; it must be at least 1.")
         self._batch_size, self._sequences, self._padding = batch_size, sequences, padding
-        self.fills = fills
+        self._fills = fills
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -83,9 +84,11 @@ class Network:
             sequences is S.
           batch_size: in place of the network's own.
           on_batch: called after each batch with the number of its examples.
-
         """
-        lengths, longest = _lengths(features[MASK]), features[MASK].shape[-1]
+        mask = features[MASK]
+        longest = mask.shape[-1]
+        used = (mask > 0) * np.arange(1, longest + 1)
+        lengths = used.reshape(len(mask), -1).max(axis=1)  # one more than the last place in use
         order = np.argsort(-lengths, kind="stable")
         parts, start = [], 0
         with self._lock:
@@ -97,27 +100,17 @@ class Network:
                 if self._padding == "bucket":
                     size = size * longest // length
                 rows = order[start : start + size]
-                parts.append(self._compute(self._batch(features, rows, length)))
+                batch = {name: value[rows] for name, value in features.items()}
+                cut = {name: batch[name][..., :length] for name in self._sequences if name in batch}
+                parts.append(self._compute({**batch, **cut}))
                 on_batch(len(rows))
                 start += size
         back = np.argsort(order)
-        return {name: value[back] for name, value in joined(parts, self.fills).items()}
-
-    def _batch(self, features: Arrays, rows: np.ndarray, length: int) -> Dict[str, np.ndarray]:
-        return {
-            name: value[rows][..., :length] if name in self._sequences else value[rows]
-            for name, value in features.items()
-        }
+        return {name: value[back] for name, value in joined(parts, self._fills).items()}
 
     def _compute(self, batch: Arrays) -> Dict[str, np.ndarray]:
         """The outputs of a batch, [B, ...] each."""
         raise NotImplementedError
-
-
-def _lengths(mask: np.ndarray) -> np.ndarray:
-    """The length of each example, [N]: one more than the last place in use of any sequence."""
-    places = np.arange(1, mask.shape[-1] + 1)
-    return ((mask > 0) * places).reshape(len(mask), -1).max(axis=1)
 
 
 def joined(parts: Sequence[Arrays], fills: Mapping[str, float] = {}) -> Dict[str, np.ndarray]:
@@ -128,15 +121,13 @@ def joined(parts: Sequence[Arrays], fills: Mapping[str, float] = {}) -> Dict[str
     found = {}
     for name in parts[0]:
         values = [part[name] for part in parts]
-        longest = np.max([value.shape for value in values], axis=0)
-        missing = [[0, *(longest - value.shape)[1:]] for value in values]
-        fill = fills.get(name, 0)
-        found[name] = np.concatenate(
-            [
-                np.pad(value, [(0, n) for n in counts], "constant", constant_values=fill)
-                for value, counts in zip(values, missing)
-            ]
-        )
+        shape = np.max([value.shape for value in values], axis=0)
+        shape[0] = sum(map(len, values))
+        found[name], start = np.full(shape, fills.get(name, 0), values[0].dtype), 0
+        for value in values:
+            end = start + len(value)
+            found[name][(slice(start, end), *map(slice, value.shape[1:]))] = value
+            start = end
     return found
 
 
@@ -155,17 +146,10 @@ def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
 class ProgramNetwork(Network):
     """A file of export_model, in place of a graph and its weights."""
 
-    def __init__(
-        self,
-        path: str,
-        *,
-        precision_name: str = "float32",
-        names: Optional[Mapping[str, str]] = None,
-        **options: Any,
-    ):
-        """Loads the file; `names` gives outputs other names than the file's.
+    def __init__(self, path: str, *, precision_name: str = "float32", **options: Any):
+        """Loads the file; the options are those of Network.
 
-        Raises UserError where the file cannot be read, has other outputs, or a precision is asked.
+        Raises UserError where the file cannot be read, or a precision is asked.
         """
         super().__init__(**options)
         if precision_name != "float32":
@@ -174,15 +158,10 @@ class ProgramNetwork(Network):
                 "it was exported with. Leave the flag out."
             )
         self._program = exported.open_program(path)
-        found = self._program.outputs
-        self._names = names or {name: name for name in found}
-        for source in set(self._names.values()) - set(found):
-            raise UserError(f"{path} has no {source}; it has {', '.join(sorted(found))}.")
-        self.outputs = {name: found[source] for name, source in self._names.items()}
+        self.outputs = self._program.outputs
 
     def _compute(self, batch: Arrays) -> Dict[str, np.ndarray]:
-        found = self._program.run({name: np.array(batch[name], np.int32) for name in SEQUENCES})
-        return {name: found[source] for name, source in self._names.items()}
+        return self._program.run({name: np.array(batch[name], np.int32) for name in SEQUENCES})
 
 
 class GraphNetwork(Network):
@@ -201,7 +180,6 @@ class GraphNetwork(Network):
           **options: of Network.
         """
         super().__init__(**options)
-        self._kept: List[tf.Tensor] = []  # initializers of what `_prepare` keeps
         self.graph = tf.Graph()
         with self.graph.as_default(), tf.variable_scope("", use_resource=True):
             self._inputs = {}
@@ -209,11 +187,12 @@ class GraphNetwork(Network):
                 dtype = tf.int32 if feature.dtype.is_integer else feature.dtype
                 is_cut = feature.name in self._sequences
                 sizes = [None if is_cut or size < 0 else size for size in feature.shape]
-                shape = [None, *sizes]
-                self._inputs[feature.name] = tf.placeholder(dtype, shape, feature.name)
-            self.outputs = dict(build(self._inputs))
+                self._inputs[feature.name] = tf.placeholder(dtype, [None, *sizes], feature.name)
+            self._outputs = dict(build(self._inputs))
+            self.outputs = list(self._outputs)
+            self._kept = _keep_products(self.graph)
+            _multiply_cubes(self.graph)
         self._session = tf.Session(graph=self.graph, config=compat.session_config())
-        self._is_prepared = False
 
     def load(self, checkpoint: Optional[str]) -> None:
         """Takes the weights of a checkpoint; None: the first weights."""
@@ -222,11 +201,6 @@ class GraphNetwork(Network):
                 warm_start.restore_weights(self._session, checkpoint)
             else:
                 self._session.run(tf.global_variables_initializer())
-            if not self._is_prepared:
-                self.outputs, self._kept = _prepared(
-                    self.outputs, self._inputs, session=self._session
-                )
-                self._is_prepared = True
             self._session.run(self._kept)
 
     def close(self) -> None:
@@ -235,78 +209,52 @@ class GraphNetwork(Network):
 
     def _compute(self, batch: Arrays) -> Dict[str, np.ndarray]:
         feed = {self._inputs[name]: value for name, value in batch.items() if name in self._inputs}
-        return self._session.run(self.outputs, feed)
+        return self._session.run(self._outputs, feed)
 
 
-def _prepared(
-    outputs: Tensors, inputs: Tensors, *, session: tf.Session
-) -> Tuple[Dict[str, tf.Tensor], List[tf.Tensor]]:
-    """Returns the outputs of a copy of the graph that keeps what it makes of its weights alone.
+def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
+    """Makes a graph keep what it makes of its weights alone; returns what computes it anew.
 
-    Joined and cast weights would be made again in each call. The second value computes them from
-    the weights. A graph with other state than variables, an order of its own, or loops is left as
-    it is.
+    Joined and cast weights would otherwise be made in each call.
     """
-    needed = _needed(outputs)
-    types = {op.type for op in needed}
-    states = {op.type for op in needed if op.op_def.is_stateful} - _OF_VARIABLES
-    if states or types & _CONTROL_FLOW or any(op.control_inputs for op in needed):
-        return dict(outputs), []
-    replaced = {tensor.name: tensor for tensor in inputs.values() if tensor.op in needed}
-    of_inputs = _reached(needed, {tensor.op for tensor in inputs.values()})
-    of_weights = _reached(needed, {op for op in needed if op.type == _READ}) - of_inputs
-    initializers = []
-    for tensor in [tensor for op in needed if op in of_inputs for tensor in op.inputs]:
-        if tensor.op in of_weights and tensor.op.type != _READ and tensor.name not in replaced:
-            kept = tf.Variable(tensor, trainable=False, collections=[], use_resource=True)
-            initializers.append(kept.initializer)
-            replaced[tensor.name] = kept.read_value()
-    definition = session.graph.as_graph_def()
-    del definition.node[:]
-    definition.node.extend(op.node_def for op in needed)
-    for node in definition.node:
-        node.attr.pop("_class", None)  # places beside operations that may not be in the copy
-    _multiply_cubes(definition)
-    copies = tf.import_graph_def(
-        definition, replaced, [tensor.name for tensor in outputs.values()], name="prepared"
-    )
-    return dict(zip(outputs, copies)), initializers
+    varying: Set[tf.Operation] = set()
+    made: Set[tf.Operation] = set()
+    uses: List[Tuple[tf.Operation, tf.Tensor]] = []
+    for op in graph.get_operations():
+        sources = {tensor.op for tensor in op.inputs}
+        is_stateful = op.op_def.is_stateful and op.type not in _OF_VARIABLES
+        if is_stateful or op.type in _VARYING or op.control_inputs or sources & varying:
+            varying.add(op)
+            products = (item for item in op.inputs if item.op in made and item.op.type != _READ)
+            uses += [(op, tensor) for tensor in products]
+        elif op.type == _READ or sources & made:
+            made.add(op)
+    kept: Dict[str, tf.Variable] = {}
+    for op, tensor in uses:
+        if tensor.name not in kept:
+            kept[tensor.name] = tf.Variable(
+                tensor, trainable=False, collections=[], use_resource=True
+            )
+        _replace_input(op, tensor, kept[tensor.name].read_value())
+    return [variable.initializer for variable in kept.values()]
 
 
-def _multiply_cubes(definition: tf.GraphDef) -> None:
-    """Writes x^3 as square times x, in place.
+def _replace_input(op: tf.Operation, old: tf.Tensor, new: tf.Tensor) -> None:
+    for number, tensor in enumerate(op.inputs):
+        if tensor is old:
+            op._update_input(number, new)
+
+
+def _multiply_cubes(graph: tf.Graph) -> None:
+    """Computes x^3 as square times x.
 
     TensorFlow 2's graph optimizer recognises gelu in this form only, and joins it with the product
     before it.
     """
-    constants = [node for node in definition.node if node.op == "Const"]
-    values = {node.name: tf.make_ndarray(node.attr["value"].tensor) for node in constants}
-    threes = {name for name, value in values.items() if value.shape == () and value == 3}
-    for node in list(definition.node):
-        if node.op == "Pow" and node.input[1] in threes:
-            square = definition.node.add(op="Square", name=f"{node.name}/square_of_cube")
-            square.input.append(node.input[0])
-            square.attr["T"].CopyFrom(node.attr["T"])
-            node.op, node.input[:] = "Mul", [square.name, node.input[0]]
-
-
-def _reached(ordered: Sequence[tf.Operation], first: Set[tf.Operation]) -> Set[tf.Operation]:
-    """The first operations and all that take something from them, directly or not."""
-    found = set(first)
-    for op in ordered:
-        if any(tensor.op in found for tensor in op.inputs):
-            found.add(op)
-    return found
-
-
-def _needed(outputs: Tensors) -> List[tf.Operation]:
-    """The operations that outputs need, each after its inputs."""
-    waiting = [tensor.op for tensor in outputs.values()]
-    found: Set[tf.Operation] = set()
-    while waiting:
-        op = waiting.pop()
-        if op not in found:
-            found.add(op)
-            waiting += [*(tensor.op for tensor in op.inputs), *op.control_inputs]
-    graph = next(iter(outputs.values())).graph
-    return [op for op in graph.get_operations() if op in found]
+    for op in graph.get_operations():
+        is_cube = op.type == "Pow" and np.all(tf.get_static_value(op.inputs[1]) == 3)
+        if is_cube and op._get_control_flow_context() is None:
+            power, (base, _) = op.outputs[0], op.inputs
+            consumers, cube = power.consumers(), tf.square(base) * base
+            for consumer in consumers:
+                _replace_input(consumer, power, cube)

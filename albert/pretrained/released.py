@@ -11,9 +11,10 @@ to a folder of ours), with a record of its files: see downloads.cache.
 """
 
 import os
+import pathlib
 import re
 import shutil
-from typing import Iterable, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -56,8 +57,8 @@ def local_folder(place: str, label: str) -> str:
       label: how messages show where the user named it, such as "--albert_dir=base_v2".
 
     Raises:
-      UserError: there is neither such a folder nor such a name; the model cannot be downloaded, or
-        is no model; or that in the cache has changed.
+      UserError: there is neither such a folder nor such a name; or the model cannot be downloaded,
+        or is no model.
     """
     if tf.io.gfile.isdir(place):
         return place
@@ -68,8 +69,7 @@ def local_folder(place: str, label: str) -> str:
     return obtain(release)
 
 
-# ---------------------------------------------------------------------------------------------
-# The cache.
+# ---- the cache ----
 
 
 def obtain(
@@ -98,30 +98,27 @@ def obtain(
     source = cache.Source(f"{base_url}/{release.archive}", sha256)
 
     def make(paths: Sequence[str], new: str) -> None:
+        unpacked = os.path.join(new, ".archive") if release.is_albert_zh else new
+        archives.unpack(paths[0], unpacked)
+        found = find_files(_model_folder(unpacked), label=release.archive)
         if release.is_albert_zh:
-            unpacked = os.path.join(new, ".archive")
-            found = _model_folder(unpacked, archives.unpack(paths[0], unpacked))
             _convert_albert_zh(found, os.path.join(new, release.folder))
             shutil.rmtree(unpacked)
-        else:
-            find_files(_model_folder(new, archives.unpack(paths[0], new)), label=release.archive)
 
-    record = cache.obtain(folder, [source], make, limits=limits)
-    return _model_folder(folder, record["files"])
+    cache.obtain(folder, [source], make, limits=limits)
+    return _model_folder(folder)
 
 
-def _model_folder(folder: str, names: Iterable[str]) -> str:
+def _model_folder(folder: str) -> str:
     """The folder that holds the configuration; the archives have one around everything."""
-    pattern, _ = _NAMES["albert_config_file"]
-    inner = [os.path.dirname(name) for name in names if re.fullmatch(pattern, name.split("/")[-1])]
-    if not inner:
-        raise UserError(f"The archive for {folder} holds no {CONFIG_NAME}.")
-    return os.path.join(folder, min(inner)).rstrip("/")
+    found = sorted(pathlib.Path(folder).rglob("albert_config*.json"))
+    if not found:
+        raise UserError(f"{folder} holds no {CONFIG_NAME}. Remove it to download it again.")
+    return str(found[0].parent)
 
 
-def _convert_albert_zh(source: str, folder: str) -> None:
-    """Writes albert_zh's model in the folder `source` as one of ours."""
-    found = find_files(source, label=source)
+def _convert_albert_zh(found: "ModelFiles", folder: str) -> None:
+    """Writes albert_zh's model as one of ours."""
     config, values, _ = weights.from_albert_zh(
         modeling.AlbertConfig.from_json_file(found.albert_config_file),
         weights.read_checkpoint(found.init_checkpoint),
@@ -130,8 +127,7 @@ def _convert_albert_zh(source: str, folder: str) -> None:
     write_model(folder, config, values, vocabulary=vocabulary)
 
 
-# ---------------------------------------------------------------------------------------------
-# The files in a folder.
+# ---- the files in a folder ----
 
 
 class ModelFiles(NamedTuple):
@@ -147,10 +143,6 @@ class ModelFiles(NamedTuple):
         """The path of the vocabulary, if there is one."""
         return self.spm_model_file or self.vocab_file
 
-    def tokenizer(self, do_lower_case: bool = False) -> tokenization.FullTokenizer:
-        """Returns the tokenizer of the vocabulary."""
-        return tokenization.FullTokenizer(self.vocab_file, do_lower_case, self.spm_model_file)
-
 
 def find_files(
     folder: str,
@@ -161,9 +153,7 @@ def find_files(
 ) -> ModelFiles:
     """Returns the files of the model in a folder; those that are named already stay.
 
-    A vocabulary is found by the folder's record of it, or else by its name. One that is found by
-    its name has to have a token for each row of the model's table. One that is named, or recorded,
-    need not: that may be meant.
+    A vocabulary is found by the folder's record of it, or else by its name.
 
     Args:
       folder: such as an unpacked archive.
@@ -172,36 +162,21 @@ def find_files(
       vocabulary: "required", "optional" (None where there is none), or "unused".
 
     Raises:
-      UserError: the folder lacks a part, or has several of a kind, or its vocabulary is not that
-        of the model.
+      UserError: the folder lacks a part, or has several of a kind.
     """
     found = named or ModelFiles()
     if not found.albert_config_file:
-        path = _file_by_name(folder, "albert_config_file", label)
-        if not path:
-            raise UserError(f"{label} holds no {CONFIG_NAME}. Name it by --albert_config_file.")
-        found = found._replace(albert_config_file=path)
+        found = found._replace(**_file_by_name(folder, "albert_config_file", label))
     if not found.init_checkpoint:
         found = found._replace(init_checkpoint=warm_start.resolve_checkpoint(folder))
     if vocabulary == "unused" or found.vocabulary:
         return found
     description, _ = model_vocabulary.read_description(folder)
     found = found._replace(**model_vocabulary.recorded_files(folder, description))
-    if found.vocabulary:
-        return found
     for key in model_vocabulary.KEYS:
-        path = _file_by_name(folder, key, label)
-        if path:
-            found = found._replace(**{key: path})
-            vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
-            count = len(found.tokenizer().vocab)
-            if not 0 <= vocab_size - count < tokenization.MOST_ROUNDING:
-                raise UserError(
-                    f"{path} has {count} tokens, but the vocab_size of {found.albert_config_file} "
-                    f"is {vocab_size}. Name the model's own vocabulary by --{key}."
-                )
-            return found
-    if vocabulary == "required":
+        if not found.vocabulary:
+            found = found._replace(**_file_by_name(folder, key, label, is_required=False))
+    if vocabulary == "required" and not found.vocabulary:
         raise UserError(
             f"{label} holds no vocabulary, a SentencePiece model or vocab.txt. Name it by "
             "--spm_model_file or --vocab_file."
@@ -209,14 +184,19 @@ def find_files(
     return found
 
 
-def _file_by_name(folder: str, key: str, label: str) -> Optional[str]:
-    """The one file of a folder whose name fits; where several do, the usual name decides."""
+def _file_by_name(
+    folder: str, key: str, label: str, *, is_required: bool = True
+) -> Dict[str, Optional[str]]:
+    """{key: the one file of a folder whose name fits}; of several, that of the usual name."""
     pattern, usual = _NAMES[key]
     present = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
     names = sorted(name for name in present if re.fullmatch(rf"(?!\.){pattern}", name))
-    if len(names) > 1 and usual not in names:
-        raise UserError(f"{label} holds several: {', '.join(names)}. Name one by --{key}.")
-    return os.path.join(folder, usual if usual in names else names[0]) if names else None
+    if usual in names:
+        names = [usual]
+    if len(names) > 1 or is_required and not names:
+        what = f"several: {', '.join(names)}" if names else f"no {usual}"
+        raise UserError(f"{label} holds {what}. Name one by --{key}.")
+    return {key: os.path.join(folder, names[0]) if names else None}
 
 
 class OpenModel(NamedTuple):
@@ -244,12 +224,14 @@ def open_model(
         vocabulary has more tokens than the model's table has rows.
     """
     found = find_files(folder, named, label=label, vocabulary=vocabulary)
+    found = found._replace(init_checkpoint=warm_start.resolve_checkpoint(found.init_checkpoint))
     config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
     if not found.vocabulary:
         return OpenModel(found, config, None)
     recorded = model_vocabulary.recorded_lower_case(folder, found.vocabulary)
     is_lower = _lower_case(settings, recorded, label)
-    tokenization.check_vocab_size(found.tokenizer(is_lower), config.vocab_size)
+    tokenizer = tokenization.FullTokenizer(found.vocab_file, is_lower, found.spm_model_file)
+    tokenization.check_vocab_size(tokenizer, config.vocab_size)
     key = "spm_model_file" if found.spm_model_file else "vocab_file"
     own = model_vocabulary.Vocabulary(key, found.vocabulary, is_lower)
     return OpenModel(found, config, own)
@@ -269,11 +251,6 @@ def write_model(
         model_vocabulary.put(folder, vocabulary)
 
 
-def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
-    """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`."""
-    return warm_start.resolve_checkpoint(os.path.join(folder, name)) if name else None
-
-
 def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
     """Returns "ALBERT base (12 layers of 768, 11.7M parameters)": a model without its heads."""
     size = published.recognise(config.to_dict())
@@ -285,8 +262,7 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
     return f"{name} ({shape}, {number} parameters{', cased' if is_cased else ''})"
 
 
-# ---------------------------------------------------------------------------------------------
-# The flags of a script.
+# ---- the flags of a script ----
 
 
 def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySettings:
@@ -310,12 +286,7 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     flags = settings.to_dict()
     folder, start = flags["albert_dir"], flags["init_checkpoint"]
     module = flags.get("albert_hub_module_handle")
-    if flags.get("spm_model_file") == FROM_TF_HUB:
-        if not module:
-            raise UserError(
-                f"--spm_model_file={FROM_TF_HUB} needs --albert_hub_module_handle. Name the "
-                "module, or the vocabulary's file."
-            )
+    if module and flags.get("spm_model_file") == FROM_TF_HUB:
         flags["spm_model_file"] = None
     named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
@@ -338,12 +309,12 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
         recorded = model_vocabulary.recorded_lower_case(place, found.vocabulary)
     else:
         return settings
-    changes = dict(found._asdict(), albert_dir=folder, albert_hub_module_handle=None)
+    new = dict(found._asdict(), albert_dir=folder, albert_hub_module_handle=None)
     if has_tokenizer and found.vocabulary and "do_lower_case" in flags:
-        changes["do_lower_case"] = _lower_case(settings, recorded, label)
+        new["do_lower_case"] = _lower_case(settings, recorded, label)
     given = settings.to_dict()
-    new = {name: changes[name] for name in changes.keys() & given if changes[name] != given[name]}
-    return settings.replace(**new) if new else settings
+    changes = {name: new[name] for name in given.keys() & new if new[name] != given[name]}
+    return settings.replace(**changes) if changes else settings
 
 
 def _module_files(handle: str, named: ModelFiles) -> Tuple[ModelFiles, Optional[bool]]:

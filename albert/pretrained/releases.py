@@ -60,8 +60,5 @@ def find_release(name: str) -> Release:
     for release in RELEASES.values():
         if wanted in (release.name, f"albert_{release.name}", release.archive):
             return release
-    bare = re.sub("^albert_(?!zh)", "", wanted)
-    hint = wording.did_you_mean(bare, RELEASES, cutoff=0.6)
-    if f"{bare}_v2" in RELEASES:  # a size alone, which is also how the archives' folders are called
-        hint = f" Did you mean '{bare}_v2' or '{bare}_v1'?"
+    hint = wording.did_you_mean(re.sub("^albert_(?!zh)", "", wanted), RELEASES, cutoff=0.6)
     raise UserError(f"There is no released model {name!r}.{hint} Names: {', '.join(RELEASES)}.")

@@ -6,10 +6,9 @@ Every variable of the backbone has to be there with its shape. Heads are loaded 
 has them and are new where it has not.
 """
 
-import itertools
 import os
 import re
-from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -68,27 +67,25 @@ def resolve_checkpoint(path: str) -> str:
       UserError: there is no such checkpoint, or it is not clear which is meant.
     """
     path = os.path.expanduser(str(path)).rstrip("/")
-    is_folder = tf.gfile.IsDirectory(path)
-    folder = path if is_folder else os.path.dirname(path)
-    names = tf.gfile.ListDirectory(folder or ".") if tf.gfile.IsDirectory(folder or ".") else []
-    prefixes = sorted(
-        os.path.join(folder, name[: -len(".index")]) for name in names if name.endswith(".index")
+    folder, prefix = os.path.split(re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path))
+    candidates = [prefix]
+    if tf.io.gfile.isdir(path):
+        folder = path
+        candidates = [BEST_CHECKPOINT, checkpoint_files.read_state(folder).name or ""]
+        newest = checkpoint_files.list_checkpoints(folder)[-1:]
+        candidates += [os.path.basename(found.path) for found in newest]
+    names = tf.io.gfile.listdir(folder or ".") if tf.io.gfile.isdir(folder or ".") else []
+    present = sorted(name[: -len(".index")] for name in names if name.endswith(".index"))
+    if folder == path and len(present) == 1:
+        candidates += present
+    for name in candidates:
+        if name in present and checkpoint_files.data_files(name, names):
+            return os.path.join(folder, name)
+    raise UserError(
+        f"There is no checkpoint {path!r} with its .index and .data files. Give their common "
+        f"prefix, or a folder with {BEST_CHECKPOINT} or one checkpoint. Checkpoints in {folder!r}: "
+        f"{wording.listed(present)}. convert_checkpoint reads files of Hugging Face."
     )
-    prefix = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path)
-    if is_folder:
-        named = [BEST_CHECKPOINT, checkpoint_files.read_state(folder).name or ""]
-        candidates = [os.path.join(folder, name) for name in named]
-        candidates += [found.path for found in checkpoint_files.list_checkpoints(folder)[-1:]]
-        candidates += prefixes if len(prefixes) == 1 else []
-        prefix = next((item for item in candidates if item in prefixes), "")
-    if prefix not in prefixes or not checkpoint_files.data_files(os.path.basename(prefix), names):
-        raise UserError(
-            f"There is no checkpoint {path!r} with its .index and .data files. Give their common "
-            f"prefix, or a folder with {BEST_CHECKPOINT} or one checkpoint."
-            f"{wording.did_you_mean(path, prefixes)} Checkpoints in {folder!r}: "
-            f"{wording.listed(prefixes)}. convert_checkpoint reads files of Hugging Face."
-        )
-    return prefix
 
 
 def warm_start(
@@ -120,21 +117,16 @@ def warm_start(
     entries, unused = _compare(
         checkpoint,
         variables,
-        required_scopes=required_scopes,
+        required=tuple(f"{scope}/" for scope in required_scopes),
         init_from_group0=init_from_group0,
     )
-    takers: Dict[str, List[tf.Variable]] = {}
-    for entry, variable in zip(entries, variables):
-        if entry.source:
-            takers.setdefault(entry.source, []).append(variable)
+    taken = [(entry.source, item) for entry, item in zip(entries, variables) if entry.source]
     # Checked here, because TensorFlow's own error would not name the file.
-    checkpoint_files.check_whole(checkpoint, takers)
+    checkpoint_files.check_whole(checkpoint, {source for source, _ in taken})
 
     def initialise() -> tf.train.Scaffold:
-        # init_from_checkpoint gives a value to one variable; several may want it.
-        for several in itertools.zip_longest(*takers.values()):
-            one_each = {name: item for name, item in zip(takers, several) if item is not None}
-            tf.train.init_from_checkpoint(checkpoint, one_each)
+        for source, variable in taken:  # one by one, because several may take the same value
+            tf.train.init_from_checkpoint(checkpoint, {source: variable})
         return tf.train.Scaffold()
 
     if not use_tpu:
@@ -171,12 +163,12 @@ def _compare(
     checkpoint: str,
     variables: Sequence[tf.Variable],
     *,
-    required_scopes: Optional[Sequence[str]] = None,
+    required: Tuple[str, ...] = ("",),
     init_from_group0: bool = False,
 ) -> Tuple[List[Entry], List[Entry]]:
     """Returns an entry for each variable, and those of the checkpoint that none takes.
 
-    Raises UserError if a value is missing below the required scopes (None: anywhere), or all are.
+    Raises UserError if one lacks a value whose name begins with what is required, or all do.
     """
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
@@ -196,9 +188,7 @@ def _compare(
             remark = f" (the checkpoint has {dtypes[source].name} {shapes[source]})"
             source = ""
         entries.append(Entry(name, shape, source, remark))
-    scopes = tuple(f"{scope}/" for scope in required_scopes or ())
-    is_required = required_scopes is None
-    wrong = [e for e in entries if not e.source and (is_required or e.name.startswith(scopes))]
+    wrong = [entry for entry in entries if not entry.source and entry.name.startswith(required)]
     taken = {entry.source for entry in entries} - {""}
     if wrong or not taken:
         remedy = (
@@ -210,7 +200,7 @@ def _compare(
                 remedy = advice
         raise UserError(
             f"The checkpoint {checkpoint!r} does not fit the model. {remedy}\n"
-            f"  It lacks {wording.listed(_names(wrong), most=12)}.\n"
+            f"  It lacks {_names(wrong, 12)}.\n"
             f"  It has {wording.listed(sorted(shapes), most=3)}."
         )
     return entries, [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]
@@ -220,17 +210,15 @@ def format_report(start: WarmStart) -> str:
     """Returns what was loaded and left out, with names where something may be wrong."""
     text = f"Loaded {_amount(start.loaded)} from {start.checkpoint}"
     if start.new:
-        text += f"; {_amount(start.new)} new, at random: {wording.listed(_names(start.new))}"
-    heads = [entry for entry in start.left_over if entry.name.startswith("cls/")]
-    unknown = [entry for entry in start.left_over if entry not in heads]
-    text += f"; not taken: {len(start.optimizer_state)} of the optimizer, {len(heads)} of the heads"
-    if unknown:
-        text += f"; not in this model: {wording.listed(_names(unknown))}"
-    return text
+        text += f"; {_amount(start.new)} new, at random: {_names(start.new)}"
+    unknown = [entry for entry in start.left_over if not entry.name.startswith("cls/")]
+    heads = len(start.left_over) - len(unknown)
+    text += f"; not taken: {len(start.optimizer_state)} of the optimizer, {heads} of the heads"
+    return text + (f"; not in this model: {_names(unknown)}" if unknown else "")
 
 
-def _names(entries: Iterable[Entry]) -> List[str]:
-    return list(map(str, entries))
+def _names(entries: Sequence[Entry], most: int = 6) -> str:
+    return wording.listed(list(map(str, entries)), most)
 
 
 def _amount(entries: Sequence[Entry]) -> str:

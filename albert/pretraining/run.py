@@ -9,7 +9,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, tokenization
+from albert import fine_tuning_utils, modeling, tokenization
 from albert.data import batches, record_files
 from albert.pretrained import model_vocabulary, released
 from albert.pretraining import model as pretraining_utils
@@ -163,11 +163,7 @@ def check_flags(settings: PretrainingFlags) -> None:
 
 def find_data(settings: PretrainingFlags, config: modeling.AlbertConfig) -> Data:
     """Finds the record files and looks into them; raises ValueError if they do not fit."""
-    if settings.max_seq_length > config.max_position_embeddings:
-        raise UserError(
-            f"--max_seq_length={settings.max_seq_length} is longer than the model's "
-            f"max_position_embeddings, {config.max_position_embeddings}."
-        )
+    fine_tuning_utils.check_length(settings.max_seq_length, config)
     training, evaluation = [], []
     if settings.do_train or not settings.eval_file:
         training = batches.expand_patterns(settings.input_file, "input_file")

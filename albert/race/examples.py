@@ -8,7 +8,6 @@ with one file all.txt that holds a passage a line. A passage is a JSON object wi
 row for each question: RACE/{middle,high}/{train,validation,test}-*.parquet.
 """
 
-import collections
 import dataclasses
 import itertools
 import logging
@@ -27,8 +26,13 @@ LEVELS = ("middle", "high")
 LETTERS = ("A", "B", "C", "D")
 ALL_NAME = "all.txt"
 _BLANK = "_"  # where an option belongs in a question
-_TYPES = {"article": str, "questions": [str], "options": [[str]], "answers": (list, None)}
-_ROW_TYPES = {"article": str, "question": str, "options": [str]}  # of a Parquet file
+_TYPES = {
+    "id": (str, int, None),
+    "article": str,
+    "questions": [str],
+    "options": [[str]],
+    "answers": ([(str, None)], None),
+}
 
 
 @dataclasses.dataclass(eq=False)
@@ -65,37 +69,30 @@ def _by_number(name: Any) -> Tuple[int, str]:
     return len(str(name)), str(name)
 
 
-def find_files(data_dir: str, split: str, levels: Sequence[str] = LEVELS) -> List[Tuple[str, str]]:
-    """Returns level and path of each file of a split; UserError if a level has none.
-
-    `data_dir` holds the folder RACE, or is it.
-    """
-    found = []
-    hub_split = split.replace("dev", "validation")
-    for level in levels:
-        folder = f"{split}/{level}"
-        names = (f"{folder}/{ALL_NAME}", f"{folder}/[!.]*.txt", f"{level}/{hub_split}-*.parquet")
-        paths: List[str] = []
-        for base, name in itertools.product(("", "RACE"), names):
-            paths = paths or parquet.parts(os.path.join(data_dir, base, name))
-        if not paths:
-            raise UserError(
-                f"There are no passages in '{data_dir}/RACE/{folder}'. --data_dir must hold the "
-                "folder RACE, or be it. To read one level only, give --high_only or --middle_only."
-                + table.how_to_get(("RACE",), data_dir)
-            )
-        found += [(level, path) for path in sorted(paths, key=_by_number)]
-    return found
+def _find_files(data_dir: str, split: str, level: str) -> List[str]:
+    """The files of a level; `data_dir` holds the folder RACE, or is it."""
+    folder, hub_split = f"{split}/{level}", split.replace("dev", "validation")
+    names = (f"{folder}/{ALL_NAME}", f"{folder}/[!.]*.txt", f"{level}/{hub_split}-*.parquet")
+    for base, name in itertools.product(("", "RACE"), names):
+        paths = parquet.parts(os.path.join(data_dir, base, name))
+        if paths:
+            return sorted(paths, key=_by_number)
+    raise UserError(
+        f"There are no passages in '{data_dir}/RACE/{folder}'. --data_dir must hold the folder "
+        "RACE, or be it. To read one level only, give --high_only or --middle_only."
+        + table.how_to_get(("RACE",), data_dir)
+    )
 
 
-def _questions(path: str, level: str) -> Iterator[Tuple]:
-    """Place, passage's id, article, question, options and answer of each question of a file."""
-    if path.endswith(parquet.ENDING):
-        rows = parquet.read_rows(path)
-        for row in sorted(rows, key=lambda row: _by_number(row.get("example_id"))):
-            files.check_types(row, _ROW_TYPES, f"'{path}'")
-            names = ("example_id", "article", "question", "options", "answer")
-            yield (path, *map(row.get, names))
+def _passages(path: str) -> Iterator[Tuple[str, Any]]:
+    """Where each passage of a file is, and what is there."""
+    if path.endswith(parquet.ENDING):  # a row for each question
+        rows = sorted(parquet.read_rows(path), key=lambda row: _by_number(row.get("example_id")))
+        for name, group in itertools.groupby(rows, key=lambda row: row.get("example_id")):
+            columns = ("article", "question", "options", "answer")
+            articles, *lists = zip(*([row.get(column) for column in columns] for row in group))
+            names = ("questions", "options", "answers")
+            yield path, {"id": name, "article": articles[0], **dict(zip(names, map(list, lists)))}
         return
     text = files.read_text(path)
     texts = [(path, text)]
@@ -103,15 +100,37 @@ def _questions(path: str, level: str) -> Iterator[Tuple]:
         lines = enumerate(text.split("\n"), start=1)
         texts = [(f"{path}:{number}", line) for number, line in lines if line.strip()]
     for where, text in texts:
-        value = files.parse_json(text, f"'{where}'")
-        files.check_types(value, _TYPES, f"'{where}'")
-        questions, options = value["questions"], value["options"]
-        answers = value.get("answers") or [None] * len(questions)
-        if not len(questions) == len(options) == len(answers):
-            raise UserError(f"'{where}': questions, options and answers must be equally many.")
-        identity = value.get("id", level + os.path.basename(where).replace(":", "-"))
-        for question in zip(questions, options, answers):
-            yield (where, identity, value["article"], *question)
+        yield where, files.parse_json(text, f"'{where}'")
+
+
+def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[InputExample]:
+    files.check_types(passage, _TYPES, f"'{where}'")
+    questions, options = passage["questions"], passage["options"]
+    answers = passage.get("answers") or [None] * len(questions)
+    if not len(questions) == len(options) == len(answers):
+        raise UserError(f"'{where}': questions, options and answers must be equally many.")
+    identity = str(passage.get("id") or level + os.path.basename(where).replace(":", "-"))
+    for number, (question, some, answer) in enumerate(zip(questions, options, answers)):
+        place = f"'{where}', passage '{identity}', question {number + 1}"
+        if len(some) != len(LETTERS):
+            raise UserError(f"{place}: there are {len(some)} options, not {len(LETTERS)}.")
+        letter = (answer or "").strip().upper()
+        if letter not in LETTERS and (letter or split != "test"):
+            raise UserError(f"{place}: the answer '{letter[:60]}' is none of A, B, C and D.")
+        label, endings = LETTERS.index(letter) if letter else None, endings_of(question, some)
+        example = InputExample(identity, passage["article"], None, endings, label)
+        example.name, example.level, example.options = f"{identity}-{number}", level, some
+        yield example
+
+
+def _with_places(
+    data_dir: str, split: str, levels: Sequence[str]
+) -> Iterator[Tuple[str, InputExample]]:
+    for level in levels:
+        for path in _find_files(data_dir, split, level):
+            for where, passage in _passages(path):
+                found = _questions(passage, where, level=level, split=split)
+                yield from ((where, example) for example in found)
 
 
 def read_examples(
@@ -123,26 +142,13 @@ def read_examples(
       UserError: files are missing, or a passage is not as it must be (outside the test data each
         question needs its answer); file, passage and question are named.
     """
-    examples = []
+    examples: List[InputExample] = []
     places: Dict[str, str] = {}  # passage's id -> where it is
-    numbers: Dict[str, int] = collections.Counter()  # passage's id -> its questions so far
-    for level, path in find_files(data_dir, split, levels):
-        for where, identity, article, question, options, answer in _questions(path, level):
-            name = f"{identity}-{numbers[identity]}"
-            numbers[identity] += 1
-            place = f"'{where}', passage '{identity}', question {numbers[identity]}"
-            if places.setdefault(identity, where) != where:
-                raise UserError(f"{place}: '{places[identity]}' has a passage with the same id.")
-            if len(options) != len(LETTERS):
-                raise UserError(f"{place}: there are {len(options)} options, not {len(LETTERS)}.")
-            letter = str(answer or "").strip().upper()
-            if letter not in LETTERS and (letter or split != "test"):
-                raise UserError(f"{place}: the answer '{letter[:60]}' is none of A, B, C and D.")
-            label = LETTERS.index(letter) if letter else None
-            endings = endings_of(question, options)
-            example = InputExample(str(identity), article, None, endings, label)
-            example.name, example.level, example.options = name, level, options
-            examples.append(example)
+    for where, example in _with_places(data_dir, split, levels):
+        other = places.setdefault(example.example_id, where)
+        if other != where:
+            raise UserError(f"'{where}' and '{other}' have one id, '{example.example_id}'.")
+        examples.append(example)
     if not examples:
         raise UserError(f"There is no question in the {split} data of '{data_dir}'.")
     _LOGGER.info("RACE %s: %d questions on %d passages.", split, len(examples), len(places))

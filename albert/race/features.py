@@ -14,6 +14,7 @@ from typing import Callable, List, Optional, Sequence
 from albert import tokenization
 from albert.data import batches, feature_cache
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.pretrained.network import SEQUENCES
 from albert.race.examples import LETTERS, InputExample
 from albert.util.errors import UserError
 
@@ -25,8 +26,7 @@ def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> batches
 
     input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
     """
-    sequences = ("input_ids", "input_mask", "segment_ids")
-    features = [batches.Feature(name, (num_choices, max_seq_length)) for name in sequences]
+    features = [batches.Feature(name, (num_choices, max_seq_length)) for name in SEQUENCES]
     features += [batches.Feature(name, ()) for name in ("label_ids", "is_real_example")]
     return batches.FeatureSpec(features)
 
@@ -80,16 +80,19 @@ def convert_single_example(
     ids_of = ids_of or (lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)))
     article = ids_of(example.context_sentence)
     start = ids_of(example.start_ending) if example.start_ending else []
-    rows = []
+    rows, is_cut = [], False
     for ending in example.endings:
-        second = [*(start + ids_of(ending))[-max_qa_length:], separator]
+        whole = start + ids_of(ending)
+        second = [*whole[-max_qa_length:], separator]
         begin = [first, *article[: max_seq_length - 2 - len(second)], separator]
         used = len(begin) + len(second)
+        is_cut |= used < len(article) + len(whole) + 3
         rest = [0] * (max_seq_length - used)
         segments = [0] * len(begin) + [1] * len(second) + rest
         rows.append((begin + second + rest, [1] * used + rest, segments))
     ids, masks, segments = map(list, zip(*rows))
-    return InputFeatures(ids, masks, segments, example.label or 0, example_id=example.example_id)
+    label, name = example.label or 0, example.example_id
+    return InputFeatures(ids, masks, segments, label, example_id=name, is_cut=is_cut)
 
 
 def convert_examples(
@@ -100,18 +103,19 @@ def convert_examples(
     tokenizer: tokenization.FullTokenizer,
 ) -> feature_cache.Conversion:
     """Returns the records of questions as they were read; each text is tokenized once."""
-    texts = [text for item in examples for text in (item.context_sentence, *item.endings)]
-    texts = list(dict.fromkeys(texts))
-    ids = dict(zip(texts, tokenizer.encode_ids_batch(texts)))
-    records, cut = [], 0
-    for index, item in enumerate(examples):
-        sizes = (len(item.endings), max_seq_length, tokenizer, max_qa_length)
-        features = convert_single_example(index, item, *sizes, ids_of=ids.__getitem__)
-        records.append(record_of(features))
-        longest = max(len(ids[ending]) for ending in item.endings)
-        used = len(ids[item.context_sentence]) + longest + 3
-        cut += longest > max_qa_length or used > max_seq_length
-    return feature_cache.Conversion(records, {"question with a text cut": cut})
+    texts = {text for item in examples for text in (item.context_sentence, *item.endings)}
+    ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
+    features = [
+        convert_single_example(
+            *(0, item, len(item.endings), max_seq_length, tokenizer, max_qa_length),
+            ids_of=ids.__getitem__,
+        )
+        for item in examples
+    ]
+    cut = sum(item.is_cut for item in features)
+    return feature_cache.Conversion(
+        list(map(record_of, features)), {"question with a text cut": cut}
+    )
 
 
 def file_based_convert_examples_to_features(

@@ -9,18 +9,18 @@ Dimensions: N questions, C options.
 
 import json
 import logging
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert import fine_tuning_utils, tokenization
+from albert import fine_tuning_utils
 from albert.data import batches, feature_cache
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from albert.race import model
 from albert.race.examples import InputExample
 from albert.race.settings import RaceFlags
-from albert.training import distribution, evaluation, fine_tuned, metrics
+from albert.training import distribution, evaluation, fine_tuned
 from albert.training.task import Outputs, Task
 from albert.util.errors import UserError
 
@@ -50,31 +50,21 @@ class RaceTask(Task):
     description_name = "race.json"
     labels = race_examples.LETTERS
     recorded_flags = ("max_qa_length",)
+    measures_test = True
 
-    def __init__(
-        self,
-        settings: RaceFlags,
-        tokenizer: tokenization.FullTokenizer,
-        description: Mapping[str, Any],
-    ):
-        super().__init__(settings, tokenizer, description)
+    def __init__(self, settings: RaceFlags, *arguments: Any):
+        super().__init__(settings, *arguments)
         self.name = settings.task_name
         self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
 
     @classmethod
     def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
-        """Checks what is to be done, the levels, the lengths and the feature files."""
+        """Checks what is to be done, the lengths and the feature files."""
         super().check_flags(settings)
-        race_examples.levels_of(settings.high_only, settings.middle_only)
         race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
-        uses: Dict[str, str] = {}
-        for name in ("train_file", "eval_file", "predict_file"):
-            path = getattr(settings, name)
-            if path and uses.setdefault(path, name) != name:
-                raise UserError(
-                    f"--{uses[path]} and --{name} are both {path}: they hold the features of "
-                    "different data. Give each a name of its own."
-                )
+        paths = list(filter(None, (getattr(settings, f"{use}_file") for use in _USES.values())))
+        if len(set(paths)) < len(paths):
+            raise UserError("--train_file, --eval_file and --predict_file must differ.")
 
     @property
     def published_name(self) -> str:
@@ -135,32 +125,27 @@ class RaceTask(Task):
         choices = []
         for example, logits in zip(examples, outputs["logits"]):
             options = example.options
-            weights = np.exp(logits[: len(options)] - max(logits[: len(options)]))
-            number = int(np.argmax(weights))
+            logits = logits[: len(options)]
+            weights = np.exp(logits - max(logits))
+            number = int(weights.argmax())
             choices.append(Choice(options[number], number, (weights / weights.sum()).tolist()))
         return choices
 
     def measure(self, examples: Sequence[InputExample], outputs: Outputs) -> Dict[str, float]:
         """Returns accuracy, also by level, and loss, where right answers are known; or {}."""
-        answers = np.array([-1 if item.label is None else item.label for item in examples])
+        labels = np.array([-1 if item.label is None else item.label for item in examples])
         levels = np.array([item.level for item in examples])
-
-        def outcome(chosen: np.ndarray) -> metrics.Outcome:
-            sides = (answers, outputs["predictions"], outputs["per_example_loss"])
-            return metrics.Outcome(*(side[chosen] for side in sides))
-
-        known = answers >= 0
-        if not known.any():
-            return {}
-        measured = metrics.compute(model.METRICS, outcome(known))
-        for level in race_examples.LEVELS:
-            chosen = known & (levels == level)
-            if chosen.any():
-                accuracy = metrics.compute([self.best_metric], outcome(chosen))
-                measured[f"{self.best_metric}_{level}"] = accuracy[self.best_metric]
+        is_known, is_right = labels >= 0, labels == outputs["predictions"]
+        groups = {f"_{level}": is_known & (levels == level) for level in race_examples.LEVELS}
+        measured = {
+            self.best_metric + suffix: float(is_right[chosen].mean())
+            for suffix, chosen in {"": is_known, **groups}.items()
+            if chosen.any()
+        }
+        if measured:
+            losses = outputs["per_example_loss"][is_known]
+            measured["eval_loss"] = float(losses.mean(dtype=np.float64))
         return measured
-
-    predicted_metrics = measure
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
@@ -171,16 +156,17 @@ class RaceTask(Task):
         probabilities of the options, a line a question; predict_results.txt how many questions
         there are and, if the right answers are known, the measurements.
         """
-        letters = [self.labels[number] for number in outputs["predictions"]]
-        answers = {item.name: letter for item, letter in zip(examples, letters)}
-        rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
-        results: Dict[str, Any] = {"num_questions": len(examples)}
-        results.update(self.measure(examples, outputs))
+        choices = self.decode(examples, outputs)
+        answers = {item.name: self.labels[one.number] for item, one in zip(examples, choices)}
+        rows = [
+            "\t".join(map(str, np.array(one.probabilities, np.float32))) + "\n" for one in choices
+        ]
+        results = {"num_questions": len(examples), **self.measure(examples, outputs)}
         _LOGGER.info("Test: %s", evaluation.format_metrics(results))
         return {
             # In the order of the questions, as the probabilities are.
             ANSWERS_NAME: json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
-            PROBABILITIES_NAME: "".join(row + "\n" for row in rows),
+            PROBABILITIES_NAME: "".join(rows),
             RESULTS_NAME: "".join(f"{name} = {results[name]}\n" for name in sorted(results)),
         }
 

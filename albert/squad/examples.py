@@ -29,12 +29,6 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
-_SHOWN = 3  # faults that a message spells out
-
-_LAYOUT = (
-    'The layout is that of SQuAD: {"data": [{"paragraphs": [{"context": "...", "qas": [{"id": '
-    '"...", "question": "...", "answers": [{"text": "...", "answer_start": 0}]}]}]}]}.'
-)
 # See files.check_types.
 _FILE_TYPES = {"data": [{"paragraphs": [{"context": str, "qas": [dict]}]}]}
 _QUESTION_TYPES = {
@@ -83,32 +77,43 @@ def read_squad_examples(
         an id occurs twice; there is no question; or too many answers are not where they should be.
     """
     path = str(input_file)
-    examples: Dict[str, Optional[SquadExample]] = {}
-    faults: List[str] = []
-    without, answered = [], 0
-    counts: Counter[str] = collections.Counter()
+    examples: Dict[str, SquadExample] = {}
+    faults: Dict[str, str] = {}
+    notes: Counter[str] = collections.Counter()
     for question, context in _questions(path):
         where = f"'{path}', question '{question.get('id')}'"
         example = _example(question, context, where)
         if example.qas_id in examples:
             raise UserError(f"{where}: the id occurs twice. Ids must differ.")
-        if question.get("answers") == []:
-            without.append(example)
-        answered += bool(example.answers)
-        fault = _set_answer(example, question, where, counts=counts) if is_training else ""
-        examples[example.qas_id] = None if fault else example
-        faults += [fault] if fault else []
-    _check_faults(path, faults, answered=answered, limit=max_misaligned)
-    counts["question left out, as its answer is not where it is said to be"] = len(faults)
-    kept = [example for example in examples.values() if example]
-    if any(example.answers for example in kept):
-        for example in without:
-            example.has_gold = True
+        examples[example.qas_id] = example
+        if is_training and example.is_impossible:
+            example.orig_answer_text, example.start_position = "", -1
+        elif is_training:
+            start = (question.get("answers") or [{}])[0].get("answer_start")
+            if start is None:
+                raise UserError(
+                    f'{where}: for training, each question needs an answer with "answer_start", or '
+                    '"is_impossible": true. Files without answers are for prediction.'
+                )
+            fault = _set_answer(example, start, notes)
+            faults.update({example.qas_id: fault} if fault else {})
+    answered = sum(bool(example.answers) for example in examples.values())
+    if len(faults) > max_misaligned * answered:
+        raise UserError(
+            f"'{path}': {len(faults)} of {answered} answers are not where answer_start says "
+            f"(more than {max_misaligned:.0%}): {wording.listed(list(faults.values()), 3)}. "
+            "answer_start counts the characters of the context (not bytes) from 0; "
+            "--max_misaligned_answers sets the limit."
+        )
+    kept = [example for example in examples.values() if example.qas_id not in faults]
     if not kept:
-        raise UserError(f"'{path}' holds no question. {_LAYOUT}")
-    notes = "; ".join(f"{number} x {what}" for what, number in counts.items() if number)
-    details = f" ({notes})" if notes else ""
-    _LOGGER.info("%s from %s%s", wording.counted(len(kept), "question"), path, details)
+        raise UserError(f"'{path}' holds no question. The layout is that of SQuAD.")
+    if not answered:  # an empty list of answers says nothing then
+        for example in kept:
+            example.has_gold = example.is_impossible
+    notes["question left out, as its answer is not where it is said to be"] = len(faults)
+    counts = "".join(f"; {number} x {what}" for what, number in notes.items() if number)
+    _LOGGER.info("%s from %s%s", wording.counted(len(kept), "question"), path, counts)
     return kept
 
 
@@ -120,23 +125,16 @@ def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
     if not files.gfile().exists(path) or files.gfile().isdir(path):
         folder, name = os.path.split(path)
         published = [item for item in table.DATA_SETS.values() if item.group == "squad"]
-        hint = table.how_to_get([x.folder for x in published if name in x.files], folder)
+        hint = table.how_to_get([item.folder for item in published if name in item.files], folder)
         raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
     if path.endswith(parquet.ENDING):
         for number, row in enumerate(parquet.read_rows(path), start=1):
-            where = f"'{path}', row {number}"
-            files.check_types(row, _ROW_TYPES, where)
-            texts, starts = row["answers"]["text"], row["answers"]["answer_start"]
-            if len(texts) != len(starts):
-                raise UserError(f"{where}: there are {len(texts)} texts for {len(starts)} starts.")
-            answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts)]
+            files.check_types(row, _ROW_TYPES, f"'{path}', row {number}")
+            columns = zip(row["answers"]["text"], row["answers"]["answer_start"])
+            answers = [{"text": text, "answer_start": start} for text, start in columns]
             yield {**row, "answers": answers, "is_impossible": not answers}, row["context"]
         return
-    try:
-        content = files.read_json_object(path, _FILE_TYPES)
-    except UserError as error:
-        raise UserError(f"{error} {_LAYOUT}") from None
-    for article in content["data"]:
+    for article in files.read_json_object(path, _FILE_TYPES)["data"]:
         for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
                 yield question, paragraph["context"]
@@ -145,9 +143,8 @@ def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
 def _example(question: Dict[str, Any], context: str, where: str) -> SquadExample:
     """A question without its training target."""
     files.check_types(question, _QUESTION_TYPES, where)
-    texts = tuple(answer["text"] for answer in question.get("answers") or ())
-    is_impossible = bool(question.get("is_impossible"))
-    if is_impossible and texts:
+    answers, is_impossible = question.get("answers"), bool(question.get("is_impossible"))
+    if is_impossible and answers:
         raise UserError(
             f'{where}: "is_impossible" is true, but there are answers. Answers that only seem to '
             'be right belong in "plausible_answers".'
@@ -157,40 +154,26 @@ def _example(question: Dict[str, Any], context: str, where: str) -> SquadExample
         question["question"],
         context,
         is_impossible=is_impossible,
-        answers=texts,
-        has_gold=bool(texts or is_impossible),
+        answers=tuple(answer["text"] for answer in answers or ()),
+        has_gold=answers is not None or is_impossible,
     )
 
 
 # ------------------------------------------------------------------------------ answers to learn
 
 
-def _set_answer(
-    example: SquadExample, question: Dict[str, Any], where: str, *, counts: Counter[str]
-) -> str:
+def _set_answer(example: SquadExample, start: int, notes: Counter[str]) -> str:
     """Sets the answer to learn; returns what is wrong if it is not where it should be."""
-    if example.is_impossible:
-        example.orig_answer_text, example.start_position = "", -1
-        return ""
-    if not example.answers:
-        raise UserError(
-            f"{where} has no answer. For training, each question needs one (or "
-            '"is_impossible": true); files without answers are for prediction.'
-        )
     answer, paragraph = example.answers[0], example.paragraph_text
-    start = question["answers"][0].get("answer_start")
-    if start is None:
-        raise UserError(f'{where}: "answer_start" is missing.')
     found = _find_answer(answer, paragraph, start)
     if found is None:
         there = paragraph[max(start, 0) :][: max(len(answer), 1)]
         return f"{example.qas_id}: {answer[:60]!r} at {start}, where {there[:60]!r} stands"
     example.orig_answer_text = paragraph[found]
     example.start_position, example.end_position = found.start, found.stop - 1
-    several = len(example.answers) > 1
-    counts["question with several answers, of which the first is learnt"] += several
+    notes["question with several answers, of which the first is learnt"] += len(example.answers) > 1
     repaired = example.orig_answer_text != answer
-    counts["answer that was written with other white space or case, repaired"] += repaired
+    notes["answer that was written with other white space or case, repaired"] += repaired
     return ""
 
 
@@ -204,14 +187,3 @@ def _find_answer(answer: str, paragraph: str, start: int) -> Optional[slice]:
     pattern = r"\s*(" + r"\s+".join(map(re.escape, words)) + ")"
     found = re.compile(pattern, re.IGNORECASE).match(paragraph, start)
     return slice(*found.span(1)) if found else None
-
-
-def _check_faults(path: str, faults: List[str], *, answered: int, limit: float) -> None:
-    if len(faults) > limit * answered:
-        more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
-        raise UserError(
-            f"'{path}': {len(faults)} of {answered} answers are not where answer_start says "
-            f"(more than {limit:.0%}): {'; '.join(faults[:_SHOWN])}{more}. answer_start counts "
-            "the characters of the context (not bytes) from 0, before any change to the text; "
-            "--max_misaligned_answers sets the limit."
-        )

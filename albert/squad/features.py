@@ -1,20 +1,19 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From questions on paragraphs to the model's inputs, and back to the paragraph's characters.
+"""From questions on paragraphs to the model's inputs.
 
 A sequence is [CLS] question [SEP] window [SEP], padded with zeros. A paragraph that is too long is
 cut into windows that overlap: each begins doc_stride tokens behind the one before it (BERT,
-arXiv:1810.04805, and its public run_squad.py). The tokenizer gives each token's character span.
+arXiv:1810.04805, and its public run_squad.py).
 
-Dimensions: F features (windows), S sequence, P tokens of a paragraph.
+Dimensions: S sequence, P tokens of a paragraph.
 """
 
 import bisect
 import collections
 import copy
 import dataclasses
-import hashlib
-import os
+import itertools
 from functools import lru_cache
 from typing import (
     Any,
@@ -39,7 +38,6 @@ from albert.util.errors import UserError
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 
-_FORMAT_VERSION = 1
 _FIRST_UNIQUE_ID = 1000000000
 _CHUNK_EXAMPLES = 256  # that a worker takes at a time
 
@@ -55,31 +53,143 @@ class Layout(NamedTuple):
     is_training: bool  # whether to say where the answer is
 
 
-# ---- an example in tokens ----
+# ---- windows ----
 
 
-class Paragraph(NamedTuple):
-    """The tokens of a text; token n stands for the characters text[starts[n] : lasts[n] + 1]."""
+class Window(NamedTuple):
+    """A window over an example's paragraph; what decoding reads has the names of InputFeatures."""
 
-    ids: np.ndarray  # int32 [P]
-    starts: np.ndarray  # int32 [P]
-    lasts: np.ndarray  # int32 [P]
+    layout: Layout
+    unique_id: int
+    example_index: int
+    doc_span_index: int
+    question: List[int]  # [CLS] question [SEP]
+    is_cut: bool  # the question
+    paragraph: np.ndarray  # int32 [3, P]: ids, first and last character of each token
+    answer: Optional[Span]  # tokens of the paragraph to learn; an empty span: none covers it
+    spans: Sequence[Span]  # all windows over this paragraph
+
+    @property
+    def tok_start_to_orig_index(self) -> np.ndarray:
+        """The first character of each token."""
+        return self.paragraph[1, slice(*self.spans[self.doc_span_index])]
+
+    @property
+    def tok_end_to_orig_index(self) -> np.ndarray:
+        """The last character of each token."""
+        return self.paragraph[2, slice(*self.spans[self.doc_span_index])]
+
+    @property
+    def token_is_max_context(self) -> Dict[int, bool]:
+        """Position in the sequence -> whether no other window shows the token in more context."""
+        flags = _max_context(self.spans)[self.doc_span_index]
+        return dict(enumerate(flags.tolist(), start=len(self.question)))
+
+    def holds_answer(self, number: int) -> bool:
+        """Returns whether a window over this paragraph holds the whole answer."""
+        first, end = self.spans[number]
+        return bool(self.answer) and first <= self.answer[0] < self.answer[1] <= end
+
+    def record(self) -> Dict[str, Any]:
+        """Returns the values of `feature_spec`."""
+        begin, (first, end) = self.question, self.spans[self.doc_span_index]
+        used = len(begin) + end - first + 1
+        zeros = [0] * (self.layout.max_seq_length - used)
+        record = {
+            "unique_ids": self.unique_id,
+            "input_ids": [*begin, *self.paragraph[0, first:end].tolist(), begin[-1], *zeros],
+            "input_mask": [1] * used + zeros,
+            "segment_ids": [0] * len(begin) + [1] * (used - len(begin)) + zeros,
+            # [CLS] stands for no answer.
+            "p_mask": [0] + [1] * (len(begin) - 1) + [0] * (end - first) + [1] * (len(zeros) + 1),
+        }
+        if self.layout.is_training:
+            record.update(start_positions=0, end_positions=0, is_impossible=True)
+            if self.holds_answer(self.doc_span_index):
+                shift = len(begin) - first
+                record["start_positions"] = self.answer[0] + shift
+                record["end_positions"] = self.answer[1] - 1 + shift
+                record["is_impossible"] = False
+        return record
 
 
-class Question(NamedTuple):
-    """An example in tokens."""
-
-    ids: List[int]  # of the question, cut to max_query_length
-    is_cut: bool
-    paragraph: Paragraph
-    answer: Optional[Span]  # the tokens of the paragraph to learn; an empty span: none covers it
-    windows: Sequence[Span]
-    example_index: int = 0
-    number: int = 0  # of its first window among all
+@lru_cache(maxsize=4096)
+def _spans(tokens: int, room: int, stride: int) -> Sequence[Span]:
+    """The windows of a paragraph, of at most `room` tokens each; one if it has none."""
+    step = min(room, stride)
+    firsts = range(0, max(tokens - room, 0) + step, step)
+    return tuple((first, min(first + room, tokens)) for first in firsts)
 
 
-def align(text: str, encoding: tokenization.Encoding) -> Paragraph:
-    """Returns the tokens of `text`; each stands for one character at least."""
+@lru_cache(maxsize=4096)
+def _max_context(spans: Sequence[Span]) -> Sequence[np.ndarray]:
+    """For each token of each window, whether this window shows it with the most around it.
+
+    A token's score is that of the shorter side, plus a hundredth of the window's length; of equal
+    scores the first window's counts (the rule of the public run_squad.py).
+    """
+    scores = np.full([len(spans), spans[-1][1]], -1.0)
+    for row, (first, end) in zip(scores, spans):
+        left = np.arange(end - first)
+        row[first:end] = np.minimum(left, left[::-1]) + 0.01 * len(left)
+    best = scores.argmax(axis=0)  # [P]
+    return [best[slice(*span)] == number for number, span in enumerate(spans)]
+
+
+def make_windows(
+    examples: Sequence[SquadExample],
+    tokenizer: tokenization.FullTokenizer,
+    layout: Layout,
+    *,
+    num_processes: int = 1,
+) -> Iterator[Window]:
+    """Yields the windows of examples, in order.
+
+    Raises:
+      UserError: lengths that leave no room, or a vocabulary without [CLS] or [SEP].
+    """
+    begin, separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
+
+    @lru_cache(maxsize=1)  # the questions on a paragraph follow each other
+    def encode(text: str) -> Tuple[tokenization.Encoding, np.ndarray]:
+        encoding = tokenizer.encode_with_offsets(text)
+        return encoding, _characters(text, encoding)
+
+    def convert(first: int) -> List[Window]:
+        chunk, windows = examples[first : first + _CHUNK_EXAMPLES], []
+        questions = tokenizer.encode_ids_batch([example.question_text for example in chunk])
+        for number, (example, question) in enumerate(zip(chunk, questions), start=first):
+            encoding, paragraph = encode(tokenization.convert_to_unicode(example.paragraph_text))
+            ids = question[: layout.max_query_length]
+            room = layout.max_seq_length - len(ids) - 3  # [CLS] and twice [SEP]
+            if min(room, layout.doc_stride) < 1:
+                raise UserError(
+                    f"{layout} leaves no room for a paragraph after a question of {len(ids)} "
+                    "tokens. Raise max_seq_length or lower max_query_length; doc_stride must be "
+                    "at least 1."
+                )
+            window = Window(
+                layout,
+                unique_id=0,  # see below
+                example_index=number,
+                doc_span_index=0,
+                question=[begin, *ids, separator],
+                is_cut=len(ids) < len(question),
+                paragraph=paragraph,
+                answer=_answer_tokens(example, encoding) if layout.is_training else None,
+                spans=_spans(len(encoding.ids), room, layout.doc_stride),
+            )
+            windows += [window._replace(doc_span_index=n) for n in range(len(window.spans))]
+        return windows
+
+    chunks = range(0, len(examples), _CHUNK_EXAMPLES)
+    converted = parallel.ordered_map(convert, chunks, num_processes)
+    for number, window in enumerate(itertools.chain.from_iterable(converted)):
+        yield window._replace(unique_id=_FIRST_UNIQUE_ID + number)
+
+
+def _characters(text: str, encoding: tokenization.Encoding) -> np.ndarray:
+    """Window.paragraph of a text: a token that stands for a space has all white space before it."""
     starts, lasts, end = [], [], 0
     for piece, start, piece_end in zip(encoding.pieces, encoding.starts, encoding.ends):
         if piece.startswith(tokenization.SPIECE_UNDERLINE):
@@ -87,11 +197,11 @@ def align(text: str, encoding: tokenization.Encoding) -> Paragraph:
         end = piece_end
         starts.append(start)
         lasts.append(max(start, end - 1))
-    return Paragraph(*(np.array(column, np.int32) for column in (encoding.ids, starts, lasts)))
+    return np.array([encoding.ids, starts, lasts], np.int32)
 
 
-def answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Optional[Span]:
-    """Returns the tokens that cover the answer to learn; None if there is none."""
+def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Optional[Span]:
+    """The tokens that cover the answer to learn; None if there is none."""
     first, last = example.start_position, example.end_position
     if example.is_impossible or first is None:
         return None
@@ -100,63 +210,7 @@ def answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Opt
     return bisect.bisect_right(encoding.ends, first), bisect.bisect_right(encoding.starts, last)
 
 
-@lru_cache(maxsize=4096)
-def _windows_over(tokens: int, room: int, stride: int) -> Sequence[Span]:
-    """The windows of a paragraph, of at most `room` tokens each; one if it has none."""
-    step = min(room, stride)
-    firsts = range(0, max(tokens - room, 0) + step, step)
-    return tuple((first, min(first + room, tokens)) for first in firsts)
-
-
-def _tokenize(
-    examples: Sequence[SquadExample], tokenizer: tokenization.FullTokenizer, layout: Layout
-) -> List[Question]:
-    """The examples in tokens; each paragraph is encoded once, and all questions together."""
-
-    @lru_cache(maxsize=None)
-    def encode(text: str) -> Tuple[tokenization.Encoding, Paragraph]:
-        encoding = tokenizer.encode_with_offsets(text)
-        return encoding, align(text, encoding)
-
-    questions = []
-    asked = tokenizer.encode_ids_batch([example.question_text for example in examples])
-    for example, all_ids in zip(examples, asked):
-        encoding, paragraph = encode(tokenization.convert_to_unicode(example.paragraph_text))
-        ids = all_ids[: layout.max_query_length]
-        room = layout.max_seq_length - len(ids) - 3  # [CLS] and twice [SEP]
-        if min(room, layout.doc_stride) < 1:
-            raise UserError(
-                f"{layout} leaves no room for the paragraph of a question of {len(ids)} tokens. "
-                "Raise max_seq_length or lower max_query_length; doc_stride must be at least 1."
-            )
-        windows = _windows_over(len(paragraph.ids), room, layout.doc_stride)
-        answer = answer_tokens(example, encoding)
-        questions.append(Question(ids, len(ids) < len(all_ids), paragraph, answer, windows))
-    return questions
-
-
-def _questions(
-    examples: Sequence[SquadExample],
-    tokenizer: tokenization.FullTokenizer,
-    layout: Layout,
-    *,
-    num_processes: int = 1,
-) -> Iterator[Question]:
-    """The examples in tokens, in order."""
-
-    def tokenize(first: int) -> List[Question]:
-        return _tokenize(examples[first : first + _CHUNK_EXAMPLES], tokenizer, layout)
-
-    index = number = 0
-    chunks = range(0, len(examples), _CHUNK_EXAMPLES)
-    for chunk in parallel.ordered_map(tokenize, chunks, num_processes):
-        for question in chunk:
-            yield question._replace(example_index=index, number=number)
-            index += 1
-            number += len(question.windows)
-
-
-# ---- a window ----
+# ---- features, by the names that programs use ----
 
 
 @dataclasses.dataclass(eq=False)
@@ -183,106 +237,6 @@ class InputFeatures:
     is_impossible: Optional[bool] = None  # no answer in this window; False in prediction
 
 
-@lru_cache(maxsize=4096)
-def _max_context(windows: Sequence[Span]) -> Sequence[np.ndarray]:
-    """For each token of each window, whether this window shows it with the most around it.
-
-    A token's score is that of the shorter side, plus a hundredth of the window's length; of equal
-    scores the first window's counts (the rule of the public run_squad.py).
-    """
-    scores = np.full([len(windows), windows[-1][1]], -1.0)
-    for row, (first, end) in zip(scores, windows):
-        left = np.arange(end - first)
-        row[first:end] = np.minimum(left, left[::-1]) + 0.01 * len(left)
-    best = scores.argmax(axis=0)  # [P]
-    return [best[slice(*window)] == number for number, window in enumerate(windows)]
-
-
-class _Place(NamedTuple):
-    """Where a window's tokens lie, in the sequence and in the paragraph."""
-
-    unique_id: int
-    example_index: Optional[int]
-    first: int  # position of the first token in the sequence
-    starts: np.ndarray  # the first character of each token
-    lasts: np.ndarray
-    is_max_context: np.ndarray
-
-
-def _places(question: Question) -> Iterator[_Place]:
-    pairs = zip(question.windows, _max_context(question.windows))
-    for unique_id, ((first, end), flags) in enumerate(pairs, _FIRST_UNIQUE_ID + question.number):
-        _, starts, lasts = (column[first:end] for column in question.paragraph)
-        yield _Place(unique_id, question.example_index, len(question.ids) + 2, starts, lasts, flags)
-
-
-class _Builder:
-    """Makes the windows of questions."""
-
-    def __init__(self, tokenizer: tokenization.FullTokenizer, layout: Layout):
-        self._layout = layout
-        self._tokenizer = tokenizer
-        self._first_id, self._separator_id = tokenizer.required_ids(["[CLS]", "[SEP]"])
-
-    def records(self, question: Question) -> Iterator[Dict[str, Any]]:
-        """The records of a question's windows, by the names of `feature_spec`."""
-        begin = [self._first_id, *question.ids, self._separator_id]
-        allowed = [0] + [1] * (len(begin) - 1)  # [CLS] stands for no answer
-        ids, answer = question.paragraph.ids.tolist(), question.answer
-        for number, (first, end) in enumerate(question.windows):
-            used = len(begin) + end - first + 1
-            zeros = [0] * (self._layout.max_seq_length - used)
-            record = {
-                "unique_ids": _FIRST_UNIQUE_ID + question.number + number,
-                "input_ids": [*begin, *ids[first:end], self._separator_id, *zeros],
-                "input_mask": [1] * used + zeros,
-                "segment_ids": [0] * len(begin) + [1] * (used - len(begin)) + zeros,
-                "p_mask": [*allowed, *[0] * (end - first), 1, *[1] * len(zeros)],
-            }
-            if self._layout.is_training:
-                is_here = answer and first <= answer[0] < answer[1] <= end
-                shift = len(begin) - first
-                target = (answer[0] + shift, answer[1] - 1 + shift) if is_here else (0, 0)
-                record["start_positions"], record["end_positions"] = target
-                record["is_impossible"] = not is_here
-            yield record
-
-    def features(self, question: Question) -> Iterator[InputFeatures]:
-        """The windows of a question."""
-        pairs = zip(self.records(question), _places(question))
-        for number, (record, place) in enumerate(pairs):
-            used = place.first + len(place.starts) + 1
-            yield InputFeatures(
-                place.unique_id,
-                None if self._layout.is_training else place.example_index,
-                number,
-                place.starts.tolist(),
-                place.lasts.tolist(),
-                dict(enumerate(place.is_max_context.tolist(), start=place.first)),
-                self._tokenizer.convert_ids_to_tokens(record["input_ids"][:used]),
-                input_ids=record["input_ids"],
-                input_mask=record["input_mask"],
-                segment_ids=record["segment_ids"],
-                paragraph_len=used,
-                p_mask=record["p_mask"],
-                start_position=record.get("start_positions"),
-                end_position=record.get("end_positions"),
-                is_impossible=record.get("is_impossible", False),
-            )
-
-    def convert(self, questions: Sequence[Question]) -> feature_cache.Conversion:
-        """The records of some questions, and what is worth counting of them."""
-        notes: Counter[str] = collections.Counter()
-        records = []
-        for question in questions:
-            made = list(self.records(question))
-            records += made
-            notes[f"question cut to {self._layout.max_query_length} tokens"] += question.is_cut
-            is_lost = question.answer and all(record.get("is_impossible") for record in made)
-            notes["answer that no window holds whole"] += bool(is_lost)
-        return feature_cache.Conversion(records, notes)
-
-
 def convert_examples_to_features(
     examples,
     tokenizer,
@@ -304,8 +258,7 @@ def convert_examples_to_features(
         to be what the tokenizer was made with.
 
     Raises:
-      UserError: lengths that leave no room, a vocabulary without [CLS] or [SEP], or do_lower_case
-        is not the WordPiece tokenizer's.
+      UserError: as `make_windows`, or do_lower_case is not the WordPiece tokenizer's.
     """
     if tokenizer.do_lower_case != bool(do_lower_case):
         if tokenizer.sp_model is None:
@@ -316,10 +269,24 @@ def convert_examples_to_features(
         tokenizer = copy.copy(tokenizer)
         tokenizer.do_lower_case = bool(do_lower_case)
     layout = Layout(max_seq_length, doc_stride, max_query_length, is_training)
-    builder = _Builder(tokenizer, layout)
-    for question in _questions(examples, tokenizer, layout):
-        for feature in builder.features(question):
-            output_fn(feature)
+    for window in make_windows(examples, tokenizer, layout):
+        record = window.record()
+        used = sum(record["input_mask"])
+        features = InputFeatures(
+            window.unique_id,
+            None if is_training else window.example_index,
+            window.doc_span_index,
+            window.tok_start_to_orig_index.tolist(),
+            window.tok_end_to_orig_index.tolist(),
+            window.token_is_max_context,
+            tokenizer.convert_ids_to_tokens(record["input_ids"][:used]),
+            paragraph_len=used,
+            start_position=record.get("start_positions"),
+            end_position=record.get("end_positions"),
+            is_impossible=record.get("is_impossible", False),
+            **{name: record[name] for name in SEQUENCES},
+        )
+        output_fn(features)
 
 
 # ---- records ----
@@ -331,17 +298,6 @@ def feature_spec(max_seq_length: int, is_training: bool) -> batches.FeatureSpec:
     if is_training:
         shapes.update(start_positions=(), end_positions=(), is_impossible=())
     return batches.FeatureSpec([batches.Feature(*item) for item in shapes.items()])
-
-
-def record_of(feature: InputFeatures, is_training: bool) -> Dict[str, Any]:
-    """Returns the record of a window, by the names of `feature_spec`."""
-    record = {name: getattr(feature, name) for name in SEQUENCES}
-    record["unique_ids"] = feature.unique_id
-    if is_training:
-        record["start_positions"] = feature.start_position
-        record["end_positions"] = feature.end_position
-        record["is_impossible"] = bool(feature.is_impossible)
-    return record
 
 
 class FeatureWriter:
@@ -357,7 +313,10 @@ class FeatureWriter:
     def process_feature(self, feature: InputFeatures) -> None:
         """Writes the features of one window."""
         spec = feature_spec(len(feature.input_ids), self.is_training)
-        self._writer.write(spec.encode(record_of(feature, self.is_training)))
+        fields = {"unique_ids": "unique_id", "start_positions": "start_position"}
+        fields["end_positions"] = "end_position"
+        values = {name: getattr(feature, fields.get(name, name)) for name in spec.names}
+        self._writer.write(spec.encode(values))
         self.num_features += 1
 
     def close(self) -> None:
@@ -365,114 +324,12 @@ class FeatureWriter:
         self._writer.__exit__(None, None, None)
 
 
-# ---- what decoding needs ----
-
-
-class Windows(NamedTuple):
-    """Where the positions of each window lie in its paragraph."""
-
-    unique_ids: np.ndarray  # int64 [F], as in the records
-    example_index: np.ndarray  # int32 [F]
-    # int32 [F, S], the first and the last character that a position stands for; -1: not of the
-    # paragraph
-    start_chars: np.ndarray
-    end_chars: np.ndarray
-    is_max_context: np.ndarray  # bool [F, S]: no other window shows that token with more around it
-
-
-def windows_of(features: Sequence[InputFeatures], max_seq_length: int) -> Windows:
-    """Returns what decoding needs of features as arrays, in their order."""
-    places = []
-    for item in features:
-        first, starts = int(np.argmax(item.segment_ids)), item.tok_start_to_orig_index
-        flags = [item.token_is_max_context.get(first + n, False) for n in range(len(starts))]
-        columns = map(np.array, (starts, item.tok_end_to_orig_index, flags))
-        places.append(_Place(item.unique_id, item.example_index, first, *columns))
-    return _windows(places, max_seq_length)
-
-
-def _windows(places: Sequence[_Place], max_seq_length: int) -> Windows:
-    shape = (len(places), max_seq_length)
-    starts, lasts = np.full((2, *shape), -1, np.int32)
-    flags = np.zeros(shape, bool)
-    for row, place in enumerate(places):
-        here = slice(place.first, place.first + len(place.starts))
-        starts[row, here], lasts[row, here] = place.starts, place.lasts
-        flags[row, here] = place.is_max_context
-    ids = np.array([place.unique_id for place in places], np.int64)
-    examples = np.array([place.example_index for place in places], np.int32)
-    return Windows(ids, examples, starts, lasts, flags)
-
-
-# ---- a file of records ----
-
-
-class SquadFeatures(NamedTuple):
-    """The features of a file of questions."""
-
-    records: feature_cache.RecordFile
-    windows: Optional[Windows]  # None for training
-
-
-def write_features(
-    examples: Sequence[SquadExample],
-    *,
-    output_file: str,
-    tokenizer: tokenization.FullTokenizer,
-    exact_path: bool = True,
-    num_processes: Optional[int] = None,
-    description: str = "",
-    **layout: Any,
-) -> SquadFeatures:
-    """Writes the features of questions unless they are there, made from the same things.
-
-    Args:
-      examples: the questions.
-      output_file: the record file.
-      tokenizer: prepares the texts and cuts them into tokens.
-      exact_path, num_processes, description: see `feature_cache.build_records`.
-      **layout: the fields of `Layout`.
-
-    Raises:
-      UserError: as `convert_examples_to_features`.
-    """
-    lengths = Layout(**layout)
-    builder = _Builder(tokenizer, lengths)
-    processes = feature_cache.processes_for(num_processes, len(examples))
-
-    @lru_cache(maxsize=1)  # the records and the windows need them
-    def questions() -> List[Question]:
-        return list(_questions(examples, tokenizer, lengths, num_processes=processes))
-
-    records = feature_cache.build_records(
-        output_file,
-        fingerprint={
-            "format_version": _FORMAT_VERSION,
-            **lengths._asdict(),
-            "examples": _digest(examples),
-            "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
-        },
-        spec=feature_spec(lengths.max_seq_length, lengths.is_training),
-        items=questions,
-        convert=builder.convert,
-        exact_path=exact_path,
-        num_processes=num_processes,
-        description=description or os.path.basename(str(output_file)),
-    )
-    windows = None
-    if not lengths.is_training:
-        places = [place for question in questions() for place in _places(question)]
-        windows = _windows(places, lengths.max_seq_length)
-    return SquadFeatures(records, windows)
-
-
-def _digest(examples: Sequence[SquadExample]) -> str:
-    """A hash of the examples in order; a paragraph is read once, for speed."""
-    digest, paragraph = hashlib.sha256(), None
-    for example in examples:
-        fields = dict(vars(example))
-        if example.paragraph_text == paragraph:
-            del fields["paragraph_text"]
-        paragraph = example.paragraph_text
-        digest.update(repr(fields).encode("utf-8", "backslashreplace"))
-    return digest.hexdigest()[:16]
+def records_of(windows: Sequence[Window]) -> feature_cache.Conversion:
+    """Returns the records of windows, and what is worth counting of their examples."""
+    notes: Counter[str] = collections.Counter()
+    for window in windows:
+        if not window.doc_span_index:
+            notes[f"question cut to {window.layout.max_query_length} tokens"] += window.is_cut
+            is_lost = window.answer and not any(map(window.holds_answer, range(len(window.spans))))
+            notes["answer that no window holds whole"] += bool(is_lost)
+    return feature_cache.Conversion([window.record() for window in windows], notes)

@@ -9,6 +9,7 @@ one answer, which is empty for "no answer".
 """
 
 import collections
+import itertools
 import logging
 import re
 import string
@@ -21,7 +22,8 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 Dataset = Union[Mapping[str, Sequence[str]], Sequence[Mapping[str, Any]]]
-Scores = Mapping[str, float]  # by question's id
+Answers = Mapping[str, str]  # by question's id
+Scores = Dict[str, float]  # by question's id, or by name
 
 
 def gold_answers(dataset: Dataset) -> Mapping[str, Sequence[str]]:
@@ -34,11 +36,6 @@ def gold_answers(dataset: Dataset) -> Mapping[str, Sequence[str]]:
         for paragraph in article["paragraphs"]
         for question in paragraph["qas"]
     }
-
-
-def _check_any(total: int) -> None:
-    if not total:
-        raise UserError("There are no questions to score. Check the prediction file.")
 
 
 # ---- one answer ----
@@ -88,29 +85,42 @@ def metric_max_over_ground_truths(
     return max(metric_fn(prediction, truth) for truth in ground_truths)
 
 
+def _best_scores(
+    gold: Mapping[str, Sequence[str]], predictions: Answers, *metrics: Callable
+) -> List[Scores]:
+    """The best score of each prediction against any of the answers, for each metric."""
+    predicted = [qas_id for qas_id in gold if qas_id in predictions]
+    if len(predicted) < len(gold):
+        missing = len(gold) - len(predicted)
+        _LOGGER.warning("%d of %d questions have no prediction.", missing, len(gold))
+    return [
+        {
+            qas_id: metric_max_over_ground_truths(metric, predictions[qas_id], gold[qas_id])
+            for qas_id in predicted
+        }
+        for metric in metrics
+    ]
+
+
 # ---- SQuAD v1.1 ----
 
 
-def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]) -> Dict[str, float]:
+def evaluate_v1(dataset: Dataset, predictions: Answers) -> Scores:
     """Returns exact_match and f1 in percent; a question without a prediction counts as wrong.
 
     Raises:
       UserError: there is no question, or one without an answer.
     """
     gold = gold_answers(dataset)
-    _check_any(len(gold))
-    exact = f1 = 0.0
-    for qas_id, answers in gold.items():
-        if not answers:
-            raise UserError(
-                f"Question {qas_id} has no answer to compare with. SQuAD v1.1 has no unanswerable "
-                "questions; for v2.0 use run_squad_v2."
-            )
-        if qas_id in predictions:
-            compared = predictions[qas_id], answers
-            exact += metric_max_over_ground_truths(exact_match_score, *compared)
-            f1 += metric_max_over_ground_truths(f1_score, *compared)
-    return {"exact_match": 100.0 * exact / len(gold), "f1": 100.0 * f1 / len(gold)}
+    unanswered = [qas_id for qas_id, answers in gold.items() if not answers]
+    if unanswered or not gold:
+        raise UserError(
+            f"There are no answers to compare with: {unanswered[:1] or 'no questions'}. For "
+            "questions without an answer use run_squad_v2."
+        )
+    scores = _best_scores(gold, predictions, exact_match_score, f1_score)
+    exact, f1 = (100.0 * sum(column.values()) / len(gold) for column in scores)
+    return {"exact_match": exact, "f1": f1}
 
 
 # ---- SQuAD v2.0 ----
@@ -121,33 +131,25 @@ def make_qid_to_has_ans(dataset: Dataset) -> Dict[str, bool]:
     return {qas_id: bool(answers) for qas_id, answers in gold_answers(dataset).items()}
 
 
-def get_raw_scores(
-    dataset: Dataset, preds: Mapping[str, str]
-) -> Tuple[Dict[str, float], Dict[str, float]]:
+def get_raw_scores(dataset: Dataset, preds: Answers) -> Tuple[Scores, Scores]:
     """Returns (exact match, F1) of each predicted question, before any threshold.
 
     The right answer to an unanswerable question is none.
     """
-    exact: Dict[str, float] = {}
-    f1: Dict[str, float] = {}
-    gold = gold_answers(dataset)
-    missing = gold.keys() - preds.keys()
-    if missing:
-        _LOGGER.warning("%d of %d questions have no prediction.", len(missing), len(gold))
-    for qas_id, answers in gold.items():
-        if qas_id in preds:
-            truths = [text for text in answers if normalize_answer(text)] or [""]
-            exact[qas_id] = max(compute_exact(text, preds[qas_id]) for text in truths)
-            f1[qas_id] = max(compute_f1(text, preds[qas_id]) for text in truths)
+    gold = {
+        qas_id: [text for text in answers if normalize_answer(text)] or [""]
+        for qas_id, answers in gold_answers(dataset).items()
+    }
+    exact, f1 = _best_scores(gold, preds, compute_exact, compute_f1)
     return exact, f1
 
 
 def apply_no_ans_threshold(
     scores: Scores,
     na_probs: Scores,
-    qid_to_has_ans: Mapping[str, bool],
+    qid_to_has_ans: Dict[str, bool],
     na_prob_thresh: float,
-) -> Dict[str, float]:
+) -> Scores:
     """Returns the scores if questions whose null score is above the threshold get no answer."""
     return {
         qas_id: float(not qid_to_has_ans[qas_id]) if na_probs[qas_id] > na_prob_thresh else score
@@ -157,14 +159,15 @@ def apply_no_ans_threshold(
 
 def make_eval_dict(
     exact_scores: Scores, f1_scores: Scores, qid_list: Optional[Sequence[str]] = None
-) -> Dict[str, float]:
+) -> Scores:
     """Returns exact and f1 in percent, and total, of qid_list or of all.
 
     Raises:
       UserError: there are none.
     """
     group = qid_list or list(exact_scores)
-    _check_any(len(group))
+    if not group:
+        raise UserError("There are no questions to score. Check the prediction file.")
     return {
         "exact": 100.0 * sum(exact_scores[qas_id] for qas_id in group) / len(group),
         "f1": 100.0 * sum(f1_scores[qas_id] for qas_id in group) / len(group),
@@ -172,7 +175,7 @@ def make_eval_dict(
     }
 
 
-def merge_eval(main_eval: Dict[str, float], new_eval: Scores, prefix: str) -> None:
+def merge_eval(main_eval: Scores, new_eval: Scores, prefix: str) -> None:
     """Adds what new_eval holds to main_eval, as PREFIX_name."""
     main_eval.update({f"{prefix}_{name}": value for name, value in new_eval.items()})
 
@@ -201,12 +204,12 @@ def find_best_thresh(
 
 
 def find_all_best_thresh(
-    main_eval: Dict[str, float],
-    preds: Mapping[str, str],
+    main_eval: Scores,
+    preds: Answers,
     exact_raw: Scores,
     f1_raw: Scores,
     na_probs: Scores,
-    qid_to_has_ans: Mapping[str, bool],
+    qid_to_has_ans: Dict[str, bool],
 ) -> None:
     """Adds best_exact, best_exact_thresh, best_f1 and best_f1_thresh to main_eval."""
     for name, scores in (("best_exact", exact_raw), ("best_f1", f1_raw)):
@@ -214,9 +217,7 @@ def find_all_best_thresh(
         main_eval[name], main_eval[f"{name}_thresh"] = best
 
 
-def evaluate_v2(
-    dataset: Dataset, predictions: Mapping[str, str], null_scores: Scores
-) -> Dict[str, float]:
+def evaluate_v2(dataset: Dataset, predictions: Answers, null_scores: Scores) -> Scores:
     """Returns what evaluate-v2.0.py prints, in percent.
 
     exact, f1, total, the same with HasAns_ and NoAns_ before it where there are such questions,
@@ -242,24 +243,19 @@ def evaluate_v2(
     return result
 
 
-def usable_threshold(
-    dataset: Dataset, predictions: Mapping[str, str], null_scores: Scores
-) -> float:
+def usable_threshold(dataset: Dataset, predictions: Answers, null_scores: Scores) -> float:
     """Returns the null score up to which keeping the answer gives the best F1.
 
     Unlike the official threshold this one reaches its F1: questions with equal null scores are kept
     or emptied together, and no answer at all is a threshold below all scores. The predictions are
     the best answers there are, none of them emptied by a threshold.
-
-    Raises:
-      UserError: no question of the data set was predicted.
     """
     has_answer = make_qid_to_has_ans(dataset)
     gains: Dict[float, float] = collections.defaultdict(float)
     for qas_id, score in get_raw_scores(dataset, predictions)[1].items():
         is_wrong = not has_answer[qas_id] and predictions[qas_id]
         gains[null_scores[qas_id]] += -1.0 if is_wrong else score * has_answer[qas_id]
-    _check_any(len(gains))
-    odds, is_gold = {key: key for key in gains}, dict.fromkeys(gains, True)
-    best, threshold = find_best_thresh(gains, gains, odds, is_gold)
-    return threshold if best > 0 else min(gains) - 1.0
+    odds = sorted(gains)
+    totals = list(itertools.accumulate(map(gains.__getitem__, odds)))
+    best = max(totals)
+    return odds[totals.index(best)] if best > 0 else odds[0] - 1.0

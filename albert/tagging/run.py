@@ -23,9 +23,6 @@ from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
 from albert.util.errors import UserError
 
-_DROPOUT = 0.1
-_OUTSIDE = "O"
-
 
 class Tagged(NamedTuple):
     """What a model says of a text.
@@ -57,7 +54,7 @@ class TaggingTask(Task):
         self.labels = self.description.get("labels")
         if not self.labels:
             found = {tag for sentence in self.examples("train") for tag in sentence.tags}
-            self.labels = [_OUTSIDE, *sorted(found - {_OUTSIDE})]
+            self.labels = ["O", *sorted(found - {"O"})]
 
     def describe(self) -> Dict[str, Any]:
         """Returns what tagging.json says of the task."""
@@ -65,16 +62,16 @@ class TaggingTask(Task):
 
     def examples(self, split: str) -> List[Sentence]:
         """Reads a split."""
-        settings, found = self.settings, []
-        for path in sentences.find(settings.data_dir, split):
-            found += sentences.read(path, settings.token_column, settings.tag_column)
-            if split != "test" and any(sentence.tags is None for sentence in found):
-                raise UserError(f"{path}: a sentence has no tags, and the {split} data need them.")
+        columns = (self.settings.token_column, self.settings.tag_column)
+        paths = sentences.find(self.settings.data_dir, split)
+        found = [item for path in paths for item in sentences.read(path, *columns)]
+        if split != "test" and any(item.tags is None for item in found):
+            raise UserError(f"{paths}: a sentence has no tags, and the {split} data need them.")
         return found
 
     def parse(self, text: Any) -> Sentence:
         """Returns the example for a text, or for a list of words."""
-        return sentences.of_text(text) if isinstance(text, str) else sentences.of_words(text)
+        return (sentences.of_text if isinstance(text, str) else sentences.of_words)(text)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records; label_ids are 0 but at first tokens."""
@@ -103,28 +100,30 @@ class TaggingTask(Task):
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds dropout and a dense layer on the output for each token."""
         encoded = encoder(*(features[name] for name in SEQUENCES))
-        sequence = encoder.dropout(encoded.sequence_output, _DROPOUT)  # [B, S, H]
+        sequence = encoder.dropout(encoded.sequence_output, 0.1)  # [B, S, H]
         shape = [int(sequence.shape[-1]), len(self.labels)]
-        weights = modeling.get_dense("tagging", shape, HEAD_INITIALIZER_RANGE)
-        logits = tf.tensordot(sequence, weights.kernel, 1) + weights.bias  # [B, S, L]
+        dense = modeling.get_dense("tagging", shape, HEAD_INITIALIZER_RANGE)
+        logits = tf.tensordot(sequence, dense.kernel, 1) + dense.bias  # [B, S, L]
         outputs = {"predictions": tf.argmax(logits, axis=-1, output_type=tf.int32)}
-        labels = features.get("label_ids")
-        if labels is None:
+        if "label_ids" not in features:  # of an exported model
             return HeadOutput(None, dict(outputs, logits=logits), {})
-        right = tf.one_hot(labels - 1, shape[1])  # [B, S, L]; zeros where no word begins
-        # Not softmax_cross_entropy_with_logits, whose gradient takes the labels' sum for 1.
-        likelihood = tf.reduce_sum(right * tf.nn.log_softmax(logits), [1, 2])  # [B]
-        loss = -likelihood / tf.maximum(tf.reduce_sum(right, [1, 2]), 1.0)
+        labels = features["label_ids"]
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=tf.maximum(labels - 1, 0), logits=logits
+        )
+        weights = tf.cast(labels > 0, tf.float32)  # [B, S]; 0 where no word begins
+        loss = tf.reduce_sum(weights * losses, 1) / tf.maximum(tf.reduce_sum(weights, 1), 1.0)
         return HeadOutput(loss, dict(outputs, label_ids=labels), {})
 
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
         """Returns tags and entities: first tokens follow each other as the words do."""
-        numbers = iter(outputs["predictions"][outputs["label_ids"] > 0].tolist())
-        tags = [[self.labels[next(numbers)] for _ in sentence.words] for sentence in examples]
-        return [
-            Tagged(*one[:2], some, sentences.entities(one, some))
-            for one, some in zip(examples, tags)
-        ]
+        found, answers = outputs["predictions"], []
+        # Of an exported model, predictions are as long as the longest record only.
+        numbers = iter(found[outputs["label_ids"][:, : found.shape[1]] > 0].tolist())
+        for text, words, _ in examples:
+            tags = [self.labels[next(numbers)] for _ in words]
+            answers.append(Tagged(text, words, tags, sentences.entities(text, words, tags)))
+        return answers
 
     def measure(self, examples: Sequence[Sentence], outputs: Outputs) -> Dict[str, float]:
         """Returns precision, recall and F1 of entities by seqeval."""
@@ -139,10 +138,12 @@ class TaggingTask(Task):
         self, split: str, examples: Sequence[Sentence], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the predictions as JSON lines, and as CoNLL."""
-        rows = (zip(one.words, one.tags) for one in self.decode(examples, outputs))
-        conll = "\n".join("".join(map("%s\t%s\n".__mod__, row)) for row in rows)
         (spans,) = super().predictions(split, examples, outputs).values()
-        return {"predictions.conll": conll, "predictions.jsonl": spans}
+        conll = [
+            "".join(f"{word}\t{tag}\n" for word, tag in zip(one.words, one.tags))
+            for one in self.decode(examples, outputs)
+        ]
+        return {"predictions.conll": "\n".join(conll), "predictions.jsonl": spans}
 
 
 class Tagger(fine_tuned.Model):

@@ -15,6 +15,8 @@ from albert.util.errors import UserError
 _BREAK = "-DOCSTART-"
 _JSON = (".json", ".jsonl")
 _ENDINGS = (".conll", ".txt", *_JSON, parquet.ENDING)
+_TAGS = ([(str, int)], None)
+_TYPES = {"tokens": [str], "tags": _TAGS, "ner_tags": _TAGS}
 _WORD = re.compile(r"[^\W\u3400-\u9fff]+|\S")  # a Chinese character is a word
 
 
@@ -58,27 +60,30 @@ def read(path: str, token_column: int = 0, tag_column: int = -1) -> List[Sentenc
     if path.endswith(parquet.ENDING):
         names, rows = parquet.label_names(path).get("ner_tags"), parquet.read_rows(path)
         return [_of_row(row, f"'{path}', row {n}", names) for n, row in enumerate(rows, 1)]
-    text = files.read_text(path).split("\n")
-    lines = [(f"'{path}', line {n}", line) for n, line in enumerate(text, 1)]
-    if path.endswith(_JSON):
-        return [_of_row(files.parse_json(line, at), at) for at, line in lines if line.strip()]
-    found: List[List[Sequence[str]]] = [[]]
-    for place, line in lines:
-        cells = line.strip().split("\t" if "\t" in line else None)
-        if not any(cells) or cells[0] == _BREAK:
-            found.append([])
+    found: List[Sentence] = []
+    words: List[Any] = []
+    for number, line in enumerate([*files.read_text(path).split("\n"), ""], 1):
+        place, cells = (
+            f"'{path}', line {number}",
+            line.strip().split("\t" if "\t" in line else None),
+        )
+        if path.endswith(_JSON):
+            found += [_of_row(files.parse_json(line, place), place)] if line.strip() else []
+        elif not any(cells) or cells[0] == _BREAK:
+            found += [of_words(*zip(*words))] if words else []
+            words = []
         elif len(cells) > max(token_column, tag_column):
-            found[-1].append((cells[token_column], cells[tag_column]))
+            words.append((cells[token_column], cells[tag_column]))
         else:
             raise UserError(
                 f"{place}, has {len(cells)} columns. See --token_column and --tag_column."
             )
-    return [of_words(*zip(*rows)) for rows in found if rows]
+    return found
 
 
-def _of_row(row: Any, place: str, names: Sequence[str] = None) -> Sentence:
+def _of_row(row: Any, place: str, names: Optional[Sequence[str]] = None) -> Sentence:
     """The sentence of a JSON object or of a row."""
-    files.check_types(row, {"tokens": list}, place)
+    files.check_types(row, _TYPES, place)
     tokens, tags = row["tokens"], row.get("tags", row.get("ner_tags"))
     if tags is not None and len(tags) != len(tokens):
         raise UserError(f"{place} has {len(tokens)} tokens and {len(tags)} tags.")
@@ -94,14 +99,14 @@ def seqeval() -> Any:
     return sequence_labeling
 
 
-def entities(sentence: Sentence, tags: Sequence[str]) -> List[Dict[str, Any]]:
-    """Returns the entities of a sentence with these tags, as seqeval reads them."""
-    text, starts, ends = sentence.text, [], [0]
-    for word in sentence.words:
-        starts.append(text.index(word, ends[-1]))
-        ends.append(starts[-1] + len(word))
+def entities(text: str, words: Sequence[str], tags: Sequence[str]) -> List[Dict[str, Any]]:
+    """Returns the entities of a text whose words have these tags, as seqeval reads them."""
+    starts, end = [], 0
+    for word in words:
+        starts.append(text.index(word, end))
+        end = starts[-1] + len(word)
     found = []
     for kind, first, last in seqeval().get_entities(tags):
-        start, end = starts[first], ends[last + 1]
+        start, end = starts[first], starts[last] + len(words[last])
         found.append({"type": kind, "text": text[start:end], "start": start, "end": end})
     return found

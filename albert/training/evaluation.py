@@ -15,6 +15,7 @@ measured again. The file `checkpoint`, from which training resumes, is never tou
 
 import contextlib
 import dataclasses
+import functools
 import logging
 import math
 import os
@@ -23,15 +24,12 @@ from typing import (
     Any,
     Callable,
     Dict,
-    Iterable,
-    Iterator,
     List,
     Mapping,
     NamedTuple,
     Optional,
     Sequence,
     Tuple,
-    Union,
 )
 
 import numpy as np
@@ -73,16 +71,20 @@ class EvaluationSummary(NamedTuple):
     evaluated_steps: List[int]
 
 
-# ---------------------------------------------------------------------------------------------
-# Checkpoints on disk.
+# ---- checkpoints on disk ----
 
 
-def identity_of(checkpoint: str) -> Optional[List[int]]:
-    """Returns size and time (ns) of the index, which is written last; None if there is none."""
+def _of_index(read: Callable[[str], Any], checkpoint: str) -> Any:
+    """What `read` says of the index, which is written last and deleted first; None without one."""
     try:
-        return files.state_of(checkpoint + ".index")
+        return read(checkpoint + ".index")
     except (UserError, tf.errors.NotFoundError):
         return None
+
+
+# The index has a checksum of each value: a copy has the same identity.
+_identity_of = functools.partial(_of_index, files.sha256)
+_state_of = functools.partial(_of_index, files.state_of)
 
 
 def _step_in(checkpoint: str) -> Optional[int]:
@@ -114,31 +116,32 @@ def _copy(source: str, target: str) -> None:
         _remove(target)
 
 
-# ---------------------------------------------------------------------------------------------
-# Evaluation of all checkpoints.
+# ---- the ledger ----
 
 
 def read_results(output_dir: str) -> List[Evaluation]:
     """Returns a folder's results in step order; raises UserError if the file is another's."""
-    return _evaluations(_read_ledger(str(output_dir))["results"])
+    found = []
+    for result in _read_ledger(str(output_dir))["results"]:
+        metrics = result["metrics"]
+        # JSON knows "nan", "inf" and "-inf" as strings only.
+        numbers = {key: float(n) for key, n in metrics.items() if isinstance(n, str)}
+        found.append(Evaluation(result["step"], {**metrics, **numbers}))
+    return found
 
 
 def _read_ledger(output_dir: str) -> Dict[str, Any]:
     """The content of eval_results.json; its beginning if there is none."""
     path = os.path.join(output_dir, LEDGER_NAME)
-    if tf.io.gfile.exists(path):
+    if not tf.io.gfile.exists(path):
+        return {"fingerprint": {}, "best_step": None, "results": []}
+    try:
         return files.read_json_object(path, _LEDGER_TYPES)
-    return {"format_version": 1, "fingerprint": {}, "best_step": None, "results": []}
+    except UserError as error:
+        raise UserError(f"{error} Delete the file and evaluate again.") from None
 
 
-def _evaluations(results: Iterable[Mapping[str, Any]]) -> List[Evaluation]:
-    """Makes numbers of "nan", "inf" and "-inf", which JSON knows as strings only."""
-    evaluations = []
-    for result in results:
-        metrics = result["metrics"].items()
-        numbers = {name: float(n) if isinstance(n, str) else n for name, n in metrics}
-        evaluations.append(Evaluation(result["step"], numbers))
-    return evaluations
+# ---- evaluation of all checkpoints ----
 
 
 def evaluate_checkpoints(
@@ -169,7 +172,7 @@ def evaluate_checkpoints(
 
     Raises:
       UserError: there is nothing to evaluate, `best_metric` is not measured, eval_results.json is
-        another's, or a model.ckpt-best, not made here, would be lost.
+        damaged or another's, or a model.ckpt-best, not made here, would be lost.
     """
     evaluator = _Evaluator(str(output_dir), evaluate_fn, **rules)
     evaluated: List[int] = []
@@ -193,9 +196,8 @@ def rank_of(
     """Returns what orders checkpoints, the best last: the metric and, of equal ones, the loss."""
     value = float(metrics.get(best_metric, "nan"))
     loss = float(metrics.get("loss", metrics.get("eval_loss", "nan")))
-    gain = -loss if math.isfinite(loss) else -math.inf
-    value = value if higher_is_better else -value
-    return (value if math.isfinite(value) else -math.inf, gain)
+    value, gain = value if higher_is_better else -value, -loss
+    return value if math.isfinite(value) else -math.inf, gain if math.isfinite(gain) else -math.inf
 
 
 @dataclasses.dataclass
@@ -208,7 +210,7 @@ class _Evaluator:
       untrained_too: also measures model.ckpt-0.
       write_best_trial: also writes best_trial.txt.
       results: step, ascending -> {"step", "metrics", "checkpoint": identity of what was measured}.
-      skipped: path -> identity of what was corrupt.
+      skipped: path -> size and time of what was corrupt.
     """
 
     output_dir: str
@@ -222,20 +224,25 @@ class _Evaluator:
     skipped: Dict[str, Any] = dataclasses.field(default_factory=dict)
     best_step: Optional[int] = None
 
-    @property
-    def best_path(self) -> str:
-        """The path of the kept copy."""
-        return os.path.join(self.output_dir, BEST_CHECKPOINT)
+    def __post_init__(self) -> None:
+        self.best_path = os.path.join(self.output_dir, BEST_CHECKPOINT)
 
     def evaluate(self) -> List[int]:
         """Evaluates what is new since the ledger was written; returns the steps."""
         self._open_ledger()
         evaluated = []
-        for checkpoint in iter(self._next, None):
-            with self._skipping(checkpoint.path):
-                self._evaluate_one(*checkpoint)
-                evaluated.append(checkpoint.step)
+        for step, path in iter(self._next, None):
+            written = _state_of(path)
+            try:
+                self._evaluate_one(step, path)
+                evaluated.append(step)
                 self._keep_best()
+            except Exception:
+                damage = checkpoint_files.find_damage(path)
+                if not damage:
+                    raise
+                _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
+                self.skipped[path] = written
         if self.results:
             self._keep_best()
         return evaluated
@@ -244,20 +251,20 @@ class _Evaluator:
         """Reads the results so far; UserError for a model.ckpt-best that was not made here."""
         ledger = _read_ledger(self.output_dir)
         self.results = {result["step"]: result for result in ledger["results"]}
-        steps = [checkpoint.step for checkpoint in list_checkpoints(self.output_dir)]
-        is_ours = ledger["best_step"] is not None or self._kept_step() in steps
-        if identity_of(self.best_path) and not is_ours:
+        ours = [os.path.join(self.output_dir, name) for name in (LEDGER_NAME, RESULTS_NAME)]
+        kept = _identity_of(self.best_path)
+        copied = (_identity_of(path) for _, path in list_checkpoints(self.output_dir))
+        if kept and not any(map(tf.io.gfile.exists, ours)) and kept not in copied:
             raise UserError(
-                f"'{self.best_path}' was not made by this evaluation (no {LEDGER_NAME} beside it "
-                "says so), and would be lost. Move or rename it, or choose another output folder."
+                f"'{self.best_path}' was not made by this evaluation (there is no {LEDGER_NAME}), "
+                "and would be lost. Move or rename it, or choose another output folder."
             )
         difference = files.fingerprint_difference(ledger["fingerprint"], self.fingerprint)
         if difference and self.results:
             # They cannot be compared with new ones, but may be all there is of deleted checkpoints.
-            path = os.path.join(self.output_dir, LEDGER_NAME)
-            kept = files.unused_name(path)
-            tf.io.gfile.copy(path, kept)
-            _LOGGER.info("Evaluating all again: %s. Old results: %s.", difference, kept)
+            old = files.unused_name(ours[0])
+            tf.io.gfile.copy(ours[0], old)
+            _LOGGER.info("Evaluating all again: %s. Old results: %s.", difference, old)
             self.results = {}
 
     def _kept_step(self) -> Optional[int]:
@@ -267,41 +274,32 @@ class _Evaluator:
         except UserError:
             return None
 
-    def _present(self) -> Dict[int, str]:
-        """Step -> path of the checkpoints that are there; the copy stands for a deleted one."""
+    def _present(self) -> List[Checkpoint]:
+        """The checkpoints that are there; the kept copy, if it stands for a deleted one, first.
+
+        First, because a better one will replace it.
+        """
+        listed = [
+            item
+            for item in list_checkpoints(self.output_dir)
+            if self.skipped.get(item.path) != _state_of(item.path)
+            and (item.step or self.untrained_too)
+        ]
         kept = self._kept_step()
-        found = [] if kept is None else [Checkpoint(kept, self.best_path)]
-        found += list_checkpoints(self.output_dir)
-        return dict(item for item in found if self.skipped.get(item.path) != identity_of(item.path))
+        stands_alone = kept is not None and kept not in dict(listed)
+        return [Checkpoint(kept, self.best_path)] * stands_alone + listed
+
+    def _is_known(self, checkpoint: Checkpoint) -> bool:
+        result = self.results.get(checkpoint.step)
+        return bool(result) and result["checkpoint"] == _identity_of(checkpoint.path)
 
     def _next(self) -> Optional[Checkpoint]:
-        """What has to be evaluated; the kept copy first, because a better one will replace it."""
-        pending = []
-        for step, path in self._present().items():
-            known = self.results.get(step)
-            is_known = known and (
-                path == self.best_path or known["checkpoint"] == identity_of(path)
-            )
-            if (step or self.untrained_too) and not is_known:
-                pending.append(Checkpoint(step, path))
-        return min(pending, key=lambda item: (item.path != self.best_path, item.step), default=None)
-
-    @contextlib.contextmanager
-    def _skipping(self, path: str) -> Iterator[None]:
-        """Skips a checkpoint that is corrupt, or that training deletes in the meantime."""
-        identity = identity_of(path)
-        try:
-            yield
-        except Exception:
-            damage = checkpoint_files.find_damage(path)
-            if not damage:
-                raise
-            _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
-            self.skipped[path] = identity
+        """What has to be evaluated."""
+        return next((item for item in self._present() if not self._is_known(item)), None)
 
     def _evaluate_one(self, step: int, path: str) -> None:
         """Adds a checkpoint's results."""
-        identity = identity_of(path)
+        identity = _identity_of(path)
         measured = self.evaluate_fn(path)
         metrics = {"global_step": step, **{name: _number(measured[name]) for name in measured}}
         if self.best_metric not in metrics:
@@ -313,43 +311,33 @@ class _Evaluator:
         result = {"step": step, "metrics": metrics, "checkpoint": identity}
         self.results = dict(sorted({**self.results, step: result}.items()))
 
-    def _best(self, steps: Iterable[int]) -> Optional[int]:
-        """The step of the best of these results."""
-        ranks = []
-        for step in steps:
-            metrics = self.results[step]["metrics"]
-            rank = rank_of(metrics, self.best_metric, self.higher_is_better)
-            if step and math.isfinite(rank[0]):
-                ranks.append((rank, step))
-        return max(ranks)[-1] if ranks else None
+    def _rank(self, checkpoint: Checkpoint) -> Tuple[Any, int]:
+        metrics = self.results[checkpoint.step]["metrics"]
+        return rank_of(metrics, self.best_metric, self.higher_is_better), checkpoint.step
 
     def _keep_best(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""
         present = self._present()
-        self.best_step = self._best(present.keys() & self.results.keys())
+        known = [item for item in present if item.step and self._is_known(item)]
+        finite = [item for item in known if math.isfinite(self._rank(item)[0][0])]
+        best = max(finite, key=self._rank, default=None)
+        self.best_step = best and best.step
         # Recorded first, so that a crash leaves no copy that seems another's.
         self._save()
-        if self.best_step is None:
-            return
-        path = present[self.best_step]
-        written, kept = ((identity_of(item) or [0, 0])[1] for item in (path, self.best_path))
-        if written > kept or self._kept_step() != self.best_step:
-            with self._skipping(path):
-                _copy(path, self.best_path)
-                return
-            self._keep_best()
+        kept = self._kept_step()
+        if best is None:
+            if kept in (item.step for item in known if item.path != self.best_path):
+                _remove(self.best_path)  # of an earlier training
+        elif kept != best.step or _identity_of(best.path) != _identity_of(self.best_path):
+            _copy(best.path, self.best_path)
 
     def _save(self) -> None:
         """Writes the ledger and the text files with its results, where they differ."""
         results = list(self.results.values())
-        content = {
-            "format_version": 1,
-            "fingerprint": self.fingerprint,
-            "best_step": self.best_step,
-            "results": results,
-        }
+        ledger = {"fingerprint": self.fingerprint, "best_step": self.best_step, "results": results}
         lines = [f"{line}\n" for result in results for line in _lines(result["metrics"])]
-        texts = {LEDGER_NAME: files.json_text(content), RESULTS_NAME: "".join(lines)}
+        texts = {LEDGER_NAME: files.json_text({"format_version": 1, **ledger})}
+        texts[RESULTS_NAME] = "".join(lines)
         if self.write_best_trial and self.best_step is not None:
             value = self.results[self.best_step]["metrics"][self.best_metric]
             texts[BEST_TRIAL_NAME] = f"{max(self.results)}:{self.best_step}:{value}"
@@ -360,7 +348,7 @@ class _Evaluator:
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
         """Returns what was found, and logs the best."""
-        results = _evaluations(self.results.values())
+        results = read_results(self.output_dir)
         best = next((result for result in results if result.step == self.best_step), None)
         if not results:
             raise UserError(
@@ -381,7 +369,7 @@ class _Evaluator:
         return EvaluationSummary(results, best, self.best_path, evaluated_steps)
 
 
-def _number(value: Any) -> Union[int, float, str]:
+def _number(value: Any) -> Any:
     """What prints as short as the NumPy number: float32 0.1 as 0.1. NaN, no JSON, is a string."""
     value = np.asarray(value)[()]
     if isinstance(value, np.integer):
@@ -404,22 +392,7 @@ def format_metrics(metrics: Mapping[str, Any]) -> str:
     return ", ".join(_lines(rounded))
 
 
-# ---------------------------------------------------------------------------------------------
-# Single checkpoints, and pruning.
-
-
-def read_document(path: str, types: Any = dict) -> Optional[Dict[str, Any]]:
-    """Returns the object in a JSON file of ours; None, with a warning, if it cannot be read.
-
-    `types` are those of files.check_types.
-    """
-    if not tf.io.gfile.exists(path):
-        return None
-    try:
-        return files.read_json_object(path, types)
-    except ValueError as error:
-        _LOGGER.warning("%s It is written anew.", error)
-        return None
+# ---- single checkpoints, and pruning ----
 
 
 def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[str, Any]:
@@ -432,7 +405,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     _LOGGER.info("%s: %s", where, format_metrics(results))
     stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
     files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in _lines(results)))
-    measured = {"checkpoint": checkpoint, "identity": identity_of(checkpoint)}
+    measured = {"checkpoint": checkpoint, "identity": _identity_of(checkpoint)}
     files.atomic_write_json(stem + ".json", dict(results, **measured))
     return results
 
@@ -440,18 +413,20 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
 def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     """Returns what was measured on a checkpoint; {} if nothing.
 
-    The ledger in its folder knows it by its step, also after the folder was copied; results of
-    `evaluate_one`, in `output_dir` or its folder, by its identity.
+    The ledger in its folder knows it by its step; results of `evaluate_one`, in `output_dir` or its
+    folder, by its identity.
     """
     folder, name = os.path.split(checkpoint)
-    step = _step_in(checkpoint)
+    step, identity = _step_in(checkpoint), _identity_of(checkpoint)
+    known = []
     for place in (output_dir, folder):
-        ledger = read_document(os.path.join(place, LEDGER_NAME), _LEDGER_TYPES) or {}
-        results = _evaluations(ledger.get("results", []) if place == folder else [])
-        known = [result.metrics for result in results if result.step == step]
-        alone = read_document(os.path.join(place, f"eval_results.{name}.json")) or {}
-        if known or alone.get("identity", ...) == identity_of(checkpoint):
-            return known[0] if known else alone
+        if place == folder:
+            known = [dict(result.metrics) for result in read_results(place) if result.step == step]
+        path = os.path.join(place, f"eval_results.{name}.json")
+        alone = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
+        known += [alone] * (alone.get("identity", ...) == identity)
+        if known:
+            return known[0]
     return {}
 
 

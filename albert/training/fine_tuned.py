@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Typ
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.configs.flags import FineTuningFlags
+from albert.configs.flags import FineTuningFlags, TaskFlags
 from albert.pretrained import (
     exported,
     inference,
@@ -182,17 +182,21 @@ class Setup(NamedTuple):
 def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
     """Finds the model, the vocabulary and the task that flags stand for.
 
-    Without training, a model that no flag names is that of --output_dir; its vocabulary is taken
-    too, and what its description says of flags that are not given.
+    Without training, a model that no flag names is that of --output_dir, or of --checkpoint's
+    folder; its vocabulary is taken too, and what its description says of flags that are not given.
 
     Raises:
       UserError: they are not there, or do not belong together.
     """
-    path, description = os.path.join(settings.output_dir, task.description_name), {}
+    folder, description = settings.output_dir, {}
+    start, name = settings.checkpoint, task.description_name
+    if start and not tf.io.gfile.exists(os.path.join(folder, name)):
+        folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
+    path = os.path.join(folder, name)
     if not settings.do_train and tf.io.gfile.exists(path):
         description = read_description(path)
-        if not any(getattr(settings, name) for name in _MODELS):
-            settings = settings.replace(**_as_recorded(settings, task, description))
+        if not any(getattr(settings, model) for model in _MODELS):
+            settings = settings.replace(**_as_recorded(settings, task, description, folder=folder))
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
@@ -200,10 +204,9 @@ def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
 
 
 def _as_recorded(
-    settings: FineTuningFlags, task: Type[Task], description: Mapping[str, Any]
+    settings: FineTuningFlags, task: Type[Task], description: Mapping[str, Any], *, folder: str
 ) -> Dict[str, Any]:
-    """The settings that a description names, but for flags that are given."""
-    folder = settings.output_dir
+    """The settings that a folder's description names, but for flags that are given."""
     names = {"do_lower_case", "max_seq_length", *task.recorded_flags} & set(description)
     changes = {name: description[name] for name in names - settings.given}
     if not (settings.spm_model_file or settings.vocab_file):
@@ -235,7 +238,10 @@ def holds_checkpoint(folder: str) -> bool:
 def open_folder(task: Type[Task], folder: str, **options: Any) -> Setup:
     """Returns what a training has left in its --output_dir; `options` are flags of the task."""
     _check_is_trained(folder, task.description_name)
-    return set_up(flags.make(task.flags, output_dir=folder, do_train=False, **options), task)
+    fixed = {"output_dir": folder, "do_train": False}
+    for name in fixed.keys() & options.keys():
+        raise UserError(f"{name} is no option of a model in memory. Leave it out.")
+    return set_up(flags.make(task.flags, **fixed, **options), task)
 
 
 def export(setup: Setup, checkpoint: str, export_dir: str, *, threshold: float = math.nan) -> str:
@@ -294,14 +300,21 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
+        unheard = options.keys() & (set(flags.describe(TaskFlags)) - {"max_seq_length", "padding"})
+        if unheard:
+            raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
         folder = os.path.expanduser(str(folder))
-        self.setup = open_folder(task, folder, precision=precision_name, **options)
+        self.setup = open_folder(task, folder, **{"precision": precision_name, **options})
         self.task = self.setup.task
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
         if program:
-            options = {"precision_name": precision_name, "fills": self.task.fills}
-            self.network = ProgramNetwork(program, batch_size=batch_size, **options)
+            self.network = ProgramNetwork(
+                program,
+                precision_name=precision_name,
+                batch_size=batch_size,
+                fills=self.task.fills,
+            )
             return
         self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
         self.network = self.setup.network(batch_size)
@@ -317,19 +330,17 @@ class Model(inference.Model):
         return self.task.decode(examples, self.outputs(examples)) if examples else []
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
-        """Returns the outputs of the head for examples of the task."""
-        return check_finite(self.network.run(records_in_memory(self.task, examples)))
+        """Returns the outputs of the head for examples of the task, and what their records hold."""
+        records = records_in_memory(self.task, examples)
+        return check_finite({**records, **self.network.run(records)})
 
 
 def _check_is_trained(folder: str, name: str) -> None:
     """Refuses a folder without the file that describes a fine-tuned model."""
     if tf.io.gfile.exists(os.path.join(folder, name)):
         return
-    found = f"model_dir {folder!r} "
-    if not tf.io.gfile.isdir(folder):
-        found += "does not exist."
-    else:
-        _, other = model_vocabulary.read_description(folder)
-        found += f"holds no fine-tuned model of this kind: it has no {name}"
-        found += f", but {other}, which describes another." if other else "."
-    raise UserError(f"{found} Give the --output_dir of a training.")
+    _, other = model_vocabulary.read_description(folder)
+    raise UserError(
+        f"model_dir {folder!r} has no {name}, but {other or 'no description'}. Give the "
+        "--output_dir of a training of this kind."
+    )

@@ -25,6 +25,7 @@ from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
 from albert.training.task import Outputs, Split, Task
 from albert.util import config_files, files, progress
+from albert.util.errors import UserError
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
@@ -292,16 +293,18 @@ class FineTuning:
         return network.joined(parts, self.task.fills)
 
     def _describe_best(self, summary: evaluation.EvaluationSummary) -> None:
-        """Writes what there is to say of the best checkpoint, if this start has measured it."""
-        folder, task, step = self.settings.output_dir, self.task, summary.best.step
-        measured = os.path.join(folder, f"model.ckpt-{step}")
-        known = self._outputs.get(measured) or self._outputs.get(summary.best_checkpoint)
-        if not known:
+        """Writes the details of the best checkpoint, if they are new."""
+        folder, task, (step, _) = self.settings.output_dir, self.task, summary.best
+        copy, path = summary.best_checkpoint, os.path.join(folder, task.details_name)
+        known = self._outputs.get(os.path.join(folder, f"model.ckpt-{step}"))
+        self._outputs = {copy: known or self._outputs.get(copy, {})}
+        # A start that was killed may have recorded the best checkpoint, but not its details.
+        is_missing = task.details_name and _read(path).get("step") != step
+        if not self._outputs[copy] and not is_missing:
             return
-        self._outputs = {summary.best_checkpoint: known}
-        outputs = next(iter(known.values()))
-        for name, content in task.details(outputs).items():
-            files.atomic_write_json(os.path.join(folder, name), dict(content, step=step))
+        outputs = self.outputs(copy, task.splits("dev")[0])
+        if task.details_name:
+            files.atomic_write_json(path, dict(task.details(outputs), step=step))
         predicted, right = (outputs.get(name) for name in ("predictions", "label_ids"))
         if not task.labels or predicted is None or right is None or right.ndim != 1:
             return
@@ -346,7 +349,8 @@ class FineTuning:
             for name, text in task.predictions(split, examples, outputs).items():
                 written.append(os.path.join(settings.output_dir, name))
                 files.atomic_write_text(written[-1], text)
-            self.compare(task.predicted_metrics(examples, outputs), "test")
+            if task.measures_test:
+                self.compare(task.measure(examples, outputs), "test")
         if tf.io.gfile.exists(os.path.join(settings.output_dir, SUMMARY_NAME)):
             self._add_to_summary(predict_seconds=time.time() - began)
         _LOGGER.info("Wrote %s.", ", ".join(written))
@@ -368,7 +372,7 @@ class FineTuning:
     def _add_to_summary(self, **values: Any) -> None:
         """Updates run_summary.json; times are those of the start that did the work."""
         path = os.path.join(self.settings.output_dir, SUMMARY_NAME)
-        before = evaluation.read_document(path) or {}
+        before = _read(path)
         values.update(task=self.task.name, metric=self.task.best_metric, seed=self.settings.seed)
         values["wall_seconds"] = time.time() - self._began
         if not self._has_news:  # a finished run that is started again
@@ -383,6 +387,14 @@ def _kept(settings: FineTuningFlags) -> int:
     """How many of the newest checkpoints stay beside the best one; 0 keeps all."""
     name = "num_keep_checkpoint"  # of run_race
     return getattr(settings, name if hasattr(settings, name) else "keep_checkpoint_max")
+
+
+def _read(path: str) -> Dict[str, Any]:
+    """The JSON object in a file of ours; {} if there is none, or a damaged one."""
+    try:
+        return files.read_json_object(path)
+    except UserError:
+        return {}
 
 
 def _is_time(name: str) -> bool:

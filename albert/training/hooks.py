@@ -6,6 +6,7 @@ A model function names numbers by `report_scalars`; `ProgressHook` shows them on
 the log, and writes them for TensorBoard and into training_curve.csv.
 """
 
+import collections
 import csv
 import io
 import logging
@@ -17,8 +18,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 
-from albert import optimization
-from albert.checkpoints import checkpoint_files
+from albert.checkpoints import checkpoint_files, comparison
 from albert.configs.flags import TrainingFlags
 from albert.training import distribution
 from albert.util import files, progress, stop_signals
@@ -104,20 +104,20 @@ def tpu_host_call(
 def read_curve(path: str) -> List[Dict[str, str]]:
     """Returns the rows of a training curve as text: numbers, or "" where there is none.
 
-    A last line that is unfinished is left out. Raises ValueError if the file is damaged.
+    Leaves out a last line without an end. Raises UserError if the file is damaged.
     """
     try:
         text = files.read_text(path)
-        reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1] or text))
+        reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]))
         rows = [dict(row) for row in reader]
+        if text and not text.startswith("step,"):
+            raise UserError("it does not begin with 'step'")
         for row in rows:
             int(row["step"])
             for value in row.values():
                 float(value or 0)
-        if "step" not in (reader.fieldnames or ["step"]):
-            raise UserError("it has no column 'step'")
     except (ValueError, KeyError, TypeError, csv.Error) as error:
-        raise UserError(f"'{path}' is no whole training curve ({error!r}).") from None
+        raise UserError(f"'{path}' is no training curve ({error!r}). Rename it.") from None
     return rows
 
 
@@ -126,65 +126,37 @@ class TrainingCurve:
 
     A row is appended in one write, so that a reader finds complete lines. Where a row has a new
     column, the file is replaced. On a remote file system, where appending rewrites the file, rows
-    are gathered for a minute. A curve that is damaged or cannot be written stops no training, but a
-    full disk does.
+    are gathered for a minute.
     """
 
     def __init__(self, output_dir: str, first_step: int):
         """Drops the rows of earlier runs that are past `first_step`: they come again."""
         self._path = os.path.join(output_dir, CURVE_NAME)
-        self._columns: List[str] = []  # of the file; none: the next row begins a new one
+        self._columns: List[str] = []  # of the file, once this run has written it
         self._waiting: List[Mapping[str, Any]] = []
-        self._last_write = time.time()
-        self._has_warned = False
-        if not tf.io.gfile.exists(self._path):
-            return
-        kept = [row for row in self._rows() if int(row["step"]) <= first_step]
-        if kept:
-            self._write(kept)  # always, because the last line may be unfinished
+        if tf.io.gfile.exists(self._path):
+            rows = read_curve(self._path)
+            self._waiting.extend(row for row in rows if int(row["step"]) <= first_step)
+        self.flush()
 
-    def add(self, row: Mapping[str, Any]):
+    def add(self, row: Mapping[str, Any]) -> None:
         """Adds a row to the file, at once or with later ones."""
         self._waiting.append(row)
         is_far = "://" in self._path
         if not is_far or time.time() - self._last_write > _SECONDS_BETWEEN_FAR_WRITES:
             self.flush()
 
-    def flush(self):
+    def flush(self) -> None:
         """Writes the rows that wait."""
         rows, self._waiting, self._last_write = self._waiting, [], time.time()
-        try:
-            if rows:
-                self._add(rows)
-        except (OSError, tf.errors.OpError) as error:
-            if not self._has_warned:
-                _LOGGER.warning("%s cannot be written (%s); rows are missing.", self._path, error)
-            self._has_warned = True
-
-    def _add(self, rows: Sequence[Mapping[str, Any]]):
-        if not self._columns or not tf.io.gfile.exists(self._path):
-            self._write(rows)
-        elif not set().union(*rows) <= set(self._columns):
-            self._write([*self._rows(), *rows])
-        else:
+        if not set().union(*rows) <= set(self._columns):
+            rows = (read_curve(self._path) if self._columns else []) + rows
+            self._columns = list(dict.fromkeys(name for row in rows for name in row))
+            header = dict(zip(self._columns, self._columns))
+            files.atomic_write_text(self._path, self._text([header, *rows]))
+        elif rows:
             with files.naming_path(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
                 stream.write(self._text(rows))
-
-    def _rows(self) -> List[Dict[str, str]]:
-        """The rows of the file; a damaged file is renamed."""
-        try:
-            return read_curve(self._path)
-        except ValueError as error:
-            aside = files.unused_name(self._path)
-            tf.io.gfile.rename(self._path, aside)
-            _LOGGER.warning("%s It is kept as %s; a new one begins.", error, aside)
-            return []
-
-    def _write(self, rows: Sequence[Mapping[str, Any]]):
-        """Replaces the file."""
-        self._columns = list(dict.fromkeys(name for row in rows for name in row))
-        header = dict(zip(self._columns, self._columns))
-        files.atomic_write_text(self._path, self._text([header, *rows]))
 
     def _text(self, rows: Sequence[Mapping[str, Any]]) -> str:
         text = io.StringIO()
@@ -207,50 +179,51 @@ class TrainingSummary(NamedTuple):
     scalars: Dict[str, float]  # means over the last interval
 
 
-class _Interval:
-    """Sums over the steps since the last line."""
+class _Means:
+    """Means over some steps: of the numbers that they report, and the speed."""
 
-    def __init__(self, batch_size: int):
-        self._batch_size = batch_size
-        self._steps, self._seconds = 0, 0.0
-        self._sums: Dict[str, Tuple[float, int]] = {}
-        self._last_rate = 0.0
+    def __init__(self):
+        self._values: Dict[str, List[float]] = collections.defaultdict(list)
+        self._examples, self._seconds = 0, 0.0
 
-    def add(self, values: Mapping[str, float], steps: int, seconds: Optional[float]):
-        """Adds one call of the session; `seconds` is None where the time should not count."""
+    def add(self, values: Mapping[str, float]) -> None:
+        """Adds the numbers of one call of the session."""
         for name, value in values.items():
             # An update that float16's loss scale leaves out has no norm.
             if name != _NORM or math.isfinite(value):
-                total, count = self._sums.get(name, (0.0, 0))
-                self._sums[name] = (total + float(value), count + 1)
-        self._last_rate = float(values.get(_RATE, 0.0))
-        if seconds is not None:
-            self._steps += steps
-            self._seconds += seconds
+                self._values[name].append(float(value))
 
-    def means(self) -> Dict[str, float]:
-        """Returns the mean of each number, the last learning rate, and the throughput if known."""
-        means = {name: total / count for name, (total, count) in self._sums.items()}
+    def add_time(self, examples: int, seconds: float) -> None:
+        """Adds the time that a call took."""
+        self._examples += examples
+        self._seconds += seconds
+
+    def speed(self) -> float:
+        """Returns examples a second; 0 where no call was timed."""
+        return self._examples / max(self._seconds, 1e-9)
+
+    def scalars(self) -> Dict[str, float]:
+        """Returns the mean of each number, but the last learning rate, and the speed if known."""
+        means = {name: sum(values) / len(values) for name, values in self._values.items()}
         if _RATE in means:
-            means[_RATE] = self._last_rate
-        if self._steps:
-            means[_SPEED] = self._steps * self._batch_size / max(self._seconds, 1e-9)
+            means[_RATE] = self._values[_RATE][-1]
+        if self._examples:
+            means[_SPEED] = self.speed()
         return means
 
 
-def _brief(scalars: Mapping[str, float], names: Optional[Sequence[str]] = None) -> str:
-    """The numbers to watch, or those of them in `names`; the others are in the curve."""
+def _brief(scalars: Mapping[str, float]) -> str:
+    """The numbers to watch; the others are in the curve."""
     formats = {name: f"{name} {{:.3f}}" for name in scalars if name.endswith("accuracy")}
     formats.update(_FORMATS)
-    chosen = [name for name in scalars if name in (formats if names is None else names)]
-    return ", ".join(formats[name].format(scalars[name]) for name in chosen)
+    return ", ".join(formats[name].format(scalars[name]) for name in scalars if name in formats)
 
 
 class ProgressHook(tf.train.SessionRunHook):
     """Shows progress, measures throughput, and keeps the curve.
 
-    There is a line each `log_steps` steps and after the last, and a bar on a terminal; without a
-    bar, a line also comes after the first step, and at least once a minute.
+    Logs a line each `log_steps` steps and after the last, and draws a bar on a terminal; without a
+    bar, also logs the first step, and a line at least once a minute.
     """
 
     def __init__(
@@ -275,7 +248,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self._bar: Optional[progress.Progress] = None
         self._curve: Optional[TrainingCurve] = None
         self._latest: Dict[str, float] = {}
-        self._timed_steps, self._timed_seconds = 0, 0.0
+        self._total = _Means()
         self.first_step = self.step = 0
         self.loss: Optional[float] = None  # of the last step
         self.is_last_step = False  # although there are steps left
@@ -291,11 +264,10 @@ class ProgressHook(tf.train.SessionRunHook):
         """Called once the variables have their values."""
         del coord
         self.step = int(session.run(self._step_tensor))
-        is_first = self._curve is None
-        self._curve = TrainingCurve(self._output_dir, self.step)
-        if is_first:  # not after a lost session
+        if self._curve is None:  # not after a lost session
             self.first_step, self._began = self.step, time.time()
-        self._interval = _Interval(self._batch_size)
+        self._curve = TrainingCurve(self._output_dir, self.step)
+        self._interval = _Means()
         self._writer = tf.summary.FileWriterCache.get(self._output_dir)
         # TensorBoard forgets what a killed run wrote past the checkpoint.
         start = tf.SessionLog(status=tf.SessionLog.START)
@@ -310,53 +282,48 @@ class ProgressHook(tf.train.SessionRunHook):
 
     def after_run(self, run_context, run_values):
         """Takes in what the step gave."""
-        now = time.time()
-        step = int(run_context.session.run(self._step_tensor))
-        steps, previous, self.step = step - self.step, self.step, step
-        seconds: Optional[float] = now - self._run_began
+        seconds = time.time() - self._run_began
+        previous, self.step = self.step, int(run_context.session.run(self._step_tensor))
+        self._check(previous, float(run_values.results["loss"]))
+        self._interval.add(run_values.results)
         is_first = self._bar is None
         if is_first:
-            # It includes graph optimization and compilation.
-            seconds = None
+            # It includes graph optimization and compilation, and gives neither speed nor time left.
             self._bar = progress.Progress(
                 *("Training", self._max_steps),
                 unit="steps",
                 has_bar=self._has_bar,
                 log_seconds=_LONGEST_SILENCE_SECONDS,
             )
-            self._bar.skip(previous)
+            self._bar.skip(self.step)
         else:
-            self._timed_steps += steps
-            self._timed_seconds += seconds
-        self._check_updates(previous, step)
-        loss = float(run_values.results["loss"])
-        if not math.isfinite(loss):
-            # This runs before the hook that saves checkpoints sees the step.
-            raise diverged(f"in step {step}", f"the loss is {loss}")
-        self.loss = loss
-        self._interval.add(run_values.results, steps, seconds)
-        is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
-        is_due = is_due or run_context.stop_requested
-        note = _brief(self._interval.means())
-        if is_first:
-            self._bar.skip(steps)  # the time left is that of the other steps
-        self._bar.update(0 if is_first else steps, note, logs=is_due or is_first)
+            for means in (self._interval, self._total):
+                means.add_time((self.step - previous) * self._batch_size, seconds)
+        is_due = (
+            self.step // self._log_steps > previous // self._log_steps
+            or self.step >= self._max_steps
+            or run_context.stop_requested
+        )
+        note = _brief(self._interval.scalars())
+        self._bar.update(0 if is_first else self.step - previous, note, logs=is_due or is_first)
         if is_due:
             self._record()
 
-    def _check_updates(self, previous: int, step: int):
-        """Finds the updates that a TPU, which cannot stop in its loop, has refused in silence."""
-        if self._steps_per_loop is None:
-            return
-        wanted = min(previous + self._steps_per_loop, self._max_steps)
-        if step < wanted:
-            reason = f"in {wanted - step} of them the gradient norm is not finite"
-            raise diverged(f"within steps {previous + 1} to {wanted}", reason)
+    def _check(self, previous: int, loss: float):
+        """Stops on a loss that is not finite; this runs before the step is saved."""
+        if self._steps_per_loop:  # a TPU cannot stop in its loop and leaves updates out
+            wanted = min(previous + self._steps_per_loop, self._max_steps)
+            if self.step < wanted:
+                reason = f"in {wanted - self.step} of them the gradient norm is not finite"
+                raise diverged(f"within steps {previous + 1} to {wanted}", reason)
+        if not math.isfinite(loss):
+            raise diverged(f"in step {self.step}", f"the loss is {loss}")
+        self.loss = loss
 
     def _record(self):
         """Ends an interval: a row of the curve and the same for TensorBoard."""
-        self._latest = self._interval.means()
-        self._interval = _Interval(self._batch_size)
+        self._latest = self._interval.scalars()
+        self._interval = _Means()
         summary = tf.Summary()
         for tag, value in self._latest.items():
             summary.value.add(tag=tag, simple_value=value)
@@ -376,12 +343,11 @@ class ProgressHook(tf.train.SessionRunHook):
 
     def summary(self) -> TrainingSummary:
         """Returns what was done since the session was created."""
-        examples = self._timed_steps * self._batch_size
         return TrainingSummary(
             first_step=self.first_step,
             last_step=self.step,
             seconds=time.time() - self._began,
-            examples_per_second=examples / max(self._timed_seconds, 1e-9),
+            examples_per_second=self._total.speed(),
             peak_memory_bytes=progress.peak_memory(),
             scalars=self._latest,
         )
@@ -451,7 +417,12 @@ class _StartHook(tf.train.SessionRunHook):
     def begin(self):
         if self._resumed:
             # TensorFlow would find out too, but its message is hard to read.
-            check_restorable(self._resumed.path, tf.global_variables())
+            comparison.compare(
+                self._resumed.path,
+                tf.global_variables(),
+                remedy="To resume, use the configuration, --optimizer and --precision it was made "
+                "with. Otherwise choose another --output_dir, and start by --init_checkpoint.",
+            )
 
     def after_create_session(self, session, coord):
         del session, coord
@@ -506,31 +477,3 @@ def around(
         timer = _SaveTimer(settings.save_checkpoints_steps)
         hooks.append(_SaverHook(folder, timer, resumed.step if resumed else None))
     return hooks
-
-
-def check_restorable(
-    checkpoint_path: str,
-    variables: List[tf.Variable],
-    purpose: str = "Training cannot go on from",
-):
-    """Raises ValueError if a checkpoint does not hold each of `variables` in its shape."""
-    stored = tf.train.load_checkpoint(checkpoint_path).get_variable_to_shape_map()
-    problems = []
-    for variable in variables:
-        name, shape = variable.op.name, variable.shape.as_list()
-        if name == optimization.LossScale.NAMES[0] and name not in stored:
-            raise UserError(
-                f"{purpose} {checkpoint_path} by --precision=float16: it has no loss scale, since "
-                "it comes from another precision. Keep to that one, or choose another --output_dir "
-                f"and start by --init_checkpoint={checkpoint_path}."
-            )
-        if name not in stored:
-            problems.append(f"{name} {shape} is not in it")
-        elif stored[name] != shape:
-            problems.append(f"{name} is {shape} here and {stored[name]} in it")
-    if problems:
-        shown = "\n  ".join(problems[:10] + ["..."] * (len(problems) > 10))
-        raise UserError(
-            f"{purpose} {checkpoint_path}: {len(problems)} variables do not fit. Choose another "
-            f"--output_dir, or the configuration this one was made with.\n  {shown}"
-        )

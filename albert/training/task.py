@@ -45,6 +45,9 @@ class Task:
       recorded_flags: those that the description records, beside max_seq_length. A model that is
         only used takes them from there.
       free_keys: keys of the description that any run may choose anew.
+      details_name: JSON file with the `details` of the best checkpoint, if there are any.
+      measures_test: whether the test data have right answers, which are compared with published
+        results.
       description_defaults: values of the description that earlier versions did not record.
     """
 
@@ -60,6 +63,8 @@ class Task:
     fills: Mapping[str, float] = {}
     recorded_flags: Tuple[str, ...] = ()
     free_keys: Tuple[str, ...] = ()
+    details_name = ""
+    measures_test = False
     description_defaults: Mapping[str, Any] = {}
 
     def __init__(
@@ -115,8 +120,14 @@ class Task:
         """Returns the declaration of the records."""
         raise NotImplementedError
 
-    def encode(self, examples: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
-        """Returns the records of some consecutive examples."""
+    def items(
+        self, examples: Sequence[Any], is_training: bool, *, num_processes: int = 1
+    ) -> Sequence[Any]:
+        """Returns what `encode` takes; a task with several records an example returns its parts."""
+        return examples
+
+    def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
+        """Returns the records of some consecutive items."""
         raise NotImplementedError
 
     def record_file(self, split: str) -> Tuple[str, bool]:
@@ -128,7 +139,11 @@ class Task:
     def features(self, split: str) -> Split:
         """Returns a split with its records, which are made if they are not there."""
         examples, is_training = self.examples(split), split == "train"
+        if not len(examples):
+            place = getattr(self.settings, "data_dir", None) or self.name
+            raise UserError(f"There is no example in the {split} data of {place}.")
         path, is_exact = self.record_file(split)
+        processes = feature_cache.processes_for(None, len(examples))
         records = feature_cache.build_records(
             path,
             fingerprint={
@@ -141,9 +156,10 @@ class Task:
                 "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
             },
             spec=self.spec(is_training),
-            items=examples,
+            items=lambda: self.items(examples, is_training, num_processes=processes),
             convert=lambda some: self.encode(some, is_training),
             exact_path=is_exact,
+            num_processes=processes,
             description=f"{self.name} {split}",
         )
         return Split(examples, records)
@@ -171,9 +187,9 @@ class Task:
         """Returns what the measurements depend on beside checkpoint, precision and records."""
         return {}
 
-    def details(self, outputs: Outputs) -> Dict[str, Dict[str, Any]]:
-        """Returns JSON files, by name, on the best checkpoint's outputs for the first split."""
-        return {}
+    def details(self, outputs: Outputs) -> Dict[str, Any]:
+        """Returns the content of `details_name` for outputs on the first split."""
+        raise NotImplementedError
 
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""
@@ -191,14 +207,10 @@ class Task:
     def export_more(self, export_dir: str, build: Callable[[Any], Any], checkpoint: str) -> None:
         """Writes what --export_dir gets beside the SavedModel; `build` builds the network."""
 
-    def predicted_metrics(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
-        """Returns the measurements of predictions whose right answers are known; else {}."""
-        return {}
-
 
 def records_in_memory(task: Task, examples: Sequence[Any]) -> Dict[str, np.ndarray]:
     """Returns the records of examples as arrays [R, ...] by name."""
-    records, found = task.encode(examples, False).records, {}
+    records, found = task.encode(task.items(examples, False), False).records, {}
     for feature in task.spec(False).features:
         dtype = np.int32 if feature.dtype.is_integer else np.float32
         values = np.array([record[feature.name] for record in records], dtype)

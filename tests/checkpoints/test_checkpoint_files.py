@@ -40,7 +40,7 @@ def test_every_flipped_bit_that_changes_anything_and_every_cut_is_found(checkpoi
     for place in range(len(whole)):
         damaged_files.flip_bit(path, place)
         damage = checkpoint_files.find_damage(checkpoint)
-        assert checkpoint + end in damage or values_of(checkpoint) == before
+        assert checkpoint + end.split("-")[0] in damage or values_of(checkpoint) == before
         found += bool(damage)
         path.write_bytes(whole[:place])
         assert checkpoint_files.find_damage(checkpoint)
@@ -127,6 +127,6 @@ def damaged_models(tmp_path_factory):
 @pytest.mark.parametrize("reader", READERS)
 def test_every_reader_of_a_damaged_model_names_the_file(damaged_models, tmp_path, reader):
     kind = "fine_tuned" if reader in ("Predictor", "saved_model") else "pretrained"
-    with pytest.raises(ValueError, match=r"model\.ckpt-best\.data-00000-of-00001"):
+    with pytest.raises(ValueError, match=r"model\.ckpt-best\.data-"):
         READERS[reader](str(damaged_models / kind), str(tmp_path / "out"))
     assert list(tmp_path.iterdir()) == []

@@ -98,22 +98,21 @@ def test_long_texts_are_cut_and_no_text_has_no_vector(source):
 
 
 @pytest.mark.parametrize(
-    "options, words",
+    "options, named",
     [
-        ({"pooling": "max"}, "'max'"),
-        ({"pooling": "mean", "layer": 3}, "layer 3"),
-        ({"pooling": "mean", "layer": 0}, "layer 0"),
-        ({"layer": 1}, "layer 1"),
-        ({"batch_size": 0}, "batch_size is 0"),
+        ({"pooling": "max"}, "max"),
+        ({"pooling": "mean", "layer": 3}, "3"),
+        ({"pooling": "mean", "layer": 0}, "0"),
+        ({"layer": 1}, "1"),
+        ({"batch_size": 0}, "0"),
     ],
 )
-def test_options_that_the_model_does_not_have_are_refused(source, options, words):
-    with pytest.raises(ValueError, match=words):
+def test_options_that_the_model_does_not_have_are_refused(source, options, named):
+    with pytest.raises(ValueError, match=named):
         inference.Embedder(source, **options)
 
 
-# ---------------------------------------------------------------------------------------------
-# Words for [MASK].
+# ---- Words for [MASK].
 
 
 @pytest.mark.slow
@@ -159,8 +158,7 @@ def test_texts_with_masks_are_cut_as_they_would_be_with_words(source, monkeypatc
     assert tokenizer.convert_ids_to_tokens(near)[0].startswith("\u2581")
 
 
-# ---------------------------------------------------------------------------------------------
-# The scripts.
+# ---- The scripts.
 
 
 def settings_of(script, archive, *arguments):

@@ -49,8 +49,7 @@ def completed(*arguments):
     return released.resolve_model_files(settings)
 
 
-# ---------------------------------------------------------------------------------------------
-# In a model's folder.
+# ---- In a model's folder.
 
 
 def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
@@ -80,17 +79,10 @@ def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
 
 
 @pytest.mark.parametrize(
-    "name, text",
-    [
-        ("my.v1", None),
-        ("vocabulary.json", '{"spm_model_file": "x"}'),
-    ],
-    ids=range(2),
+    "name, text", [("my.v1", ""), ("vocabulary.json", '{"spm_model_file": "x"}')], ids=range(2)
 )
 def test_a_vocabulary_or_record_that_cannot_be_used_is_named(cased, name, text):
-    (cased / name).unlink()
-    if text is not None:
-        (cased / name).write_text(text, encoding="utf-8")
+    (cased / name).write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=name):
         completed(f"--albert_dir={cased}")
 
@@ -124,8 +116,7 @@ def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_p
     assert found == {"spm_model_file": path, "vocab_file": None}
 
 
-# ---------------------------------------------------------------------------------------------
-# From records to the model they train.
+# ---- From records to the model they train.
 
 
 @pytest.fixture(scope="module")

@@ -97,8 +97,7 @@ def visible(folder):
     return sorted(name for name in os.listdir(str(folder)) if not name.endswith(".lock"))
 
 
-# ---------------------------------------------------------------------------------------------
-# The cache.
+# ---- The cache.
 
 
 def test_obtain_downloads_once_and_records_the_files(obtain, server, folder):
@@ -108,8 +107,7 @@ def test_obtain_downloads_once_and_records_the_files(obtain, server, folder):
     record = json.loads(obtain.record.read_text(encoding="utf-8"))
     (source,) = record["sources"]
     assert source["url"] == server.url + PATH and source["size"] == len(server.files[PATH])
-    names = os.listdir(str(folder))
-    assert sorted(record["files"]) == sorted(f"albert_base/{name}" for name in names)
+    assert sorted(os.listdir(found)) == sorted(os.listdir(str(folder)))
     assert obtain(sha256=source["sha256"].upper()) == found
     with pytest.raises(ValueError, match="0000 .*--sha256"):
         obtain(sha256="0" * 64)
@@ -128,19 +126,13 @@ def test_obtain_names_what_cannot_be_had(obtain, server, tmp_path):
     assert visible(obtain.cache) == [] and visible(tmp_path) == ["cache"]
 
 
-@pytest.mark.parametrize("change", ["changed", "removed", "record", "no record"])
-def test_obtain_refuses_a_folder_that_is_not_as_downloaded(obtain, change):
-    path = os.path.join(obtain(), "model.ckpt-best.data-00000-of-00001")
-    if change == "changed":
-        with open(path, "ab") as stream:
-            stream.write(b"x")
-    elif change == "removed":
-        os.remove(path)
-    elif change == "record":
-        obtain.record.write_text("{", encoding="utf-8")
-    else:
-        obtain.record.unlink()
-    with pytest.raises(ValueError, match=str(obtain.record) if "record" in change else path):
+@pytest.mark.parametrize("content", [None, "{"])
+def test_obtain_refuses_a_folder_without_its_record(obtain, content):
+    obtain()
+    obtain.record.unlink()
+    if content:
+        obtain.record.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=str(obtain.record)):
         obtain()
     shutil.rmtree(str(obtain.cache / "albert_base_v2"))
     assert obtain()
@@ -156,8 +148,7 @@ def test_two_threads_download_a_model_once(obtain, server):
     assert len(found) == 2 and server.ranges == [None]
 
 
-# ---------------------------------------------------------------------------------------------
-# Files in a folder.
+# ---- Files in a folder.
 
 
 def test_albert_dir_stands_for_configuration_weights_and_vocabulary(folder, tmp_path):
@@ -174,11 +165,12 @@ def test_albert_dir_stands_for_configuration_weights_and_vocabulary(folder, tmp_
 
 @pytest.mark.parametrize("ending", ["", "/model.ckpt-best", "/model.ckpt-best.index"])
 def test_init_checkpoint_finds_configuration_and_vocabulary_beside_it(folder, ending):
-    place = f"{folder}{ending}"
-    settings = resolved(f"--init_checkpoint={place}")
-    assert settings.init_checkpoint == place
-    assert parts(settings)["albert_config_file"] == "albert_config.json"
-    assert parts(settings)["spm_model_file"] == "30k-clean.model"
+    settings = resolved(f"--init_checkpoint={folder}{ending}")
+    found = parts(settings.replace(init_checkpoint=None))
+    assert found == {
+        "albert_config_file": "albert_config.json",
+        "spm_model_file": "30k-clean.model",
+    }
 
 
 def test_files_that_flags_name_are_taken(folder, tmp_path):
@@ -217,26 +209,23 @@ def test_a_module_stands_for_configuration_weights_and_vocabulary(module, folder
 @pytest.mark.parametrize(
     "flags, named",
     [
-        (["--albert_dir={folder}", "--albert_hub_module_handle={module}"], "--albert_dir"),
-        (["--albert_config_file=c", "--albert_hub_module_handle={module}"], "--albert_config_file"),
-        (
-            ["--init_checkpoint={folder}", "--albert_hub_module_handle={module}"],
-            "--init_checkpoint",
-        ),
-        (["--do_lower_case", "--albert_hub_module_handle={module}"], "--do_lower_case"),
+        (["--albert_dir={folder}"], "--albert_dir"),
+        (["--albert_config_file=c"], "--albert_config_file"),
+        (["--init_checkpoint={folder}"], "--init_checkpoint"),
+        (["--do_lower_case"], "--do_lower_case"),
         (["--albert_hub_module_handle={folder}"], "saved_model.pb"),
-        (["--albert_dir=base_v2", "--spm_model_file=from_tf_hub"], "--spm_model_file=from_tf_hub"),
     ],
 )
 def test_contradicting_flags_are_refused(module, folder, flags, named):
+    given = [f"--albert_hub_module_handle={module}", *flags]
     with pytest.raises(ValueError, match=named):
-        resolved(*(flag.format(module=module, folder=folder) for flag in flags))
+        resolved(*(flag.format(folder=folder) for flag in given))
 
 
 @pytest.mark.parametrize(
     "missing, words",
     [
-        ("albert_config.json", "albert_config.json"),
+        ("albert_config.json", "--albert_config_file"),
         ("30k-clean.model", "--spm_model_file"),
         ("model.ckpt-best.index", "checkpoint"),
     ],
@@ -264,29 +253,17 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
         raise transfer.UnreachableError("no route")
 
     monkeypatch.setattr(released, "obtain", fail)
-    for place, words in (
-        ("/nowhere", "--albert_dir=/nowhere"),
-        (folder.parent, f"--albert_dir={folder.parent}"),  # that an archive was unpacked in
-        ("bass_v2", "--albert_dir=bass_v2.*base_v2"),
+    for place, kind, words in (
+        ("/nowhere", ValueError, "--albert_dir=/nowhere"),
+        (folder.parent, ValueError, f"--albert_dir={folder.parent}"),
+        ("bass_v2", ValueError, "--albert_dir=bass_v2.*base_v2"),
+        ("base_v2", ConnectionError, "no route"),
     ):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(kind, match=words):
             resolved(f"--albert_dir={place}")
-    with pytest.raises(ConnectionError, match="no route"):
-        resolved("--albert_dir=base_v2")
 
 
-@pytest.mark.parametrize("vocab_size", [399, 528])
-def test_a_vocabulary_that_is_not_the_models_is_refused(copied, vocab_size):
-    config = dict(released_archives.CONFIG, vocab_size=vocab_size)
-    (copied / "albert_config.json").write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(ValueError, match=f"400 .* {vocab_size}"):
-        resolved(f"--albert_dir={copied}")
-    # A vocabulary that is named may be smaller.
-    assert resolved(f"--albert_dir={copied}", f"--spm_model_file={copied / '30k-clean.model'}")
-
-
-# ---------------------------------------------------------------------------------------------
-# Scripts.
+# ---- Scripts.
 
 
 @pytest.mark.slow
@@ -312,8 +289,7 @@ def test_a_folder_is_all_that_fine_tuning_needs(folder, tmp_path, caplog, flag):
     np.testing.assert_array_equal(actual, expected)
 
 
-# ---------------------------------------------------------------------------------------------
-# Names in place of folders.
+# ---- Names in place of folders.
 
 
 @pytest.fixture
@@ -365,10 +341,6 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
             assert path.read_bytes() == (tmp_path / "ours" / path.name).read_bytes()
     assert cached.ranges == [None] and found.do_lower_case
     assert visible(tmp_path / "cache") == ["albert_zh_base", "albert_zh_base.json"]
-    with open(str(folder / "vocab.txt"), "ab") as stream:
-        stream.write(b"x")
-    with pytest.raises(ValueError, match="albert_zh_base/vocab.txt"):
-        resolved("--albert_dir=albert_zh_base")
     # Google's Chinese model has another name, and is another.
     assert releases.find_release("base_zh").archive == "albert_base_zh.tar.gz"
 

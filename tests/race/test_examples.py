@@ -9,6 +9,7 @@ import re
 import pytest
 
 from albert.race import examples
+from albert.util.errors import UserError
 from tests.support import race_data
 
 PASSAGE = {
@@ -98,36 +99,29 @@ def test_test_questions_need_no_answers(tmp_path):
         (dict(PASSAGE, options=[["a"] * 4, []]), "'high7.txt', question 2: .* 0 options"),
         (dict(PASSAGE, options=["abcd", ["a"] * 4]), r"options\[0\] .*abcd"),
         (dict(PASSAGE, answers=["A", "E"]), "'high7.txt', question 2: .* 'E'"),
+        (dict(PASSAGE, answers=["A", 1]), r"answers\[1\]"),
         (dict(PASSAGE, article=["a"]), "article"),
+        (dict(PASSAGE, id={}), "id"),
     ],
 )
 @pytest.mark.parametrize("name", ["41.txt", "all.txt"])
 def test_wrong_passage_is_named(tmp_path, content, words, name):
     path = write(tmp_path, name, content)
-    with pytest.raises(ValueError, match=re.escape(str(path)) + ".*" + words):
+    with pytest.raises(UserError, match=re.escape(str(path)) + ".*" + words):
         read(tmp_path)
 
 
 def test_id_that_occurs_twice_is_refused(tmp_path):
     write(tmp_path, "1.txt", PASSAGE)
     write(tmp_path, "2.txt", PASSAGE)
-    with pytest.raises(ValueError, match=r"2\.txt.*'high7.txt'.*1\.txt'"):
+    with pytest.raises(UserError, match=r"2\.txt.*1\.txt'.*'high7.txt'"):
         read(tmp_path)
 
 
 def test_missing_data_are_named(tmp_path):
-    with pytest.raises(ValueError, match="RACE/train/high.*--data_dir"):
-        read(tmp_path)
     write(tmp_path, "1.txt", PASSAGE)
-    with pytest.raises(ValueError, match="middle.*--high_only"):
+    with pytest.raises(UserError, match="middle.*--data_dir.*--high_only"):
         read(tmp_path, levels=examples.LEVELS)
     write(tmp_path, "all.txt", "\n", split="dev")
-    with pytest.raises(ValueError, match="no question in"):
+    with pytest.raises(UserError, match="no question in"):
         read(tmp_path, "dev")
-
-
-def test_one_level_excludes_the_other():
-    assert examples.levels_of(True, False) == ("high",)
-    assert examples.levels_of(False, True) == ("middle",)
-    with pytest.raises(ValueError, match="--high_only"):
-        examples.levels_of(True, True)

@@ -3,11 +3,12 @@
 """From logits to answers, by hand and against an exhaustive search."""
 
 import json
+import types
 
 import numpy as np
 import pytest
 
-from albert.squad import decoding, features
+from albert.squad import decoding
 from albert.squad.examples import SquadExample
 
 TEXT = "one two three four five six"
@@ -20,13 +21,15 @@ OFFSET = 3
 
 def _windows(*examples):
     """A window for each number of an example."""
-    shape = (len(examples), LENGTH)
-    columns = (*np.full((2, *shape), -1), np.zeros(shape, bool))
-    windows = features.Windows(np.arange(len(examples)), np.array(examples), *columns)
-    windows.start_chars[:, OFFSET : OFFSET + 6] = FIRST
-    windows.end_chars[:, OFFSET : OFFSET + 6] = LAST
-    windows.is_max_context[:, OFFSET : OFFSET + 6] = True
-    return windows
+    return [
+        types.SimpleNamespace(
+            example_index=number,
+            tok_start_to_orig_index=FIRST,
+            tok_end_to_orig_index=LAST,
+            token_is_max_context=dict.fromkeys(range(OFFSET, OFFSET + 6), True),
+        )
+        for number in examples
+    ]
 
 
 def _examples(count=1):
@@ -46,14 +49,15 @@ def _outputs(start, end):
 
 
 def _answers(start, end, windows, n_best_size=20):
-    """The best answers, of at most three words, to the first two questions."""
+    """The texts of the best answers, of at most three words, to the first two questions."""
     outputs, limits = _outputs(start, end), decoding.Limits(max_answer_length=3)
-    spans = decoding.v1_spans(outputs, windows, limits)
-    return decoding.best_answers(spans, windows, _examples(2), n_best_size=n_best_size)
+    spans = decoding.find_spans(outputs, windows, limits)
+    answers = decoding.best_answers(_examples(2), windows, [spans], n_best_size=n_best_size)
+    return [[entry["text"] for entry in answer.nbest] for answer in answers]
 
 
 def _texts(start, end):
-    return [answer.text for answer in _answers(start, end, _windows(0))[0]]
+    return _answers(start, end, _windows(0))[0]
 
 
 def test_the_best_span_comes_first_and_of_equal_ones_the_earlier():
@@ -71,36 +75,40 @@ def test_answers_are_neither_reversed_nor_too_long_nor_outside_the_paragraph():
 
 def test_a_start_counts_only_in_the_window_with_the_most_context():
     windows = _windows(0, 0)
-    windows.is_max_context[0, 4] = False
+    windows[0].token_is_max_context[4] = False
     logits = _logits(2, p4=3)
-    spans = decoding.v1_spans(_outputs(logits, logits), windows, decoding.Limits())
-    assert spans.window[(spans.start == 4) & (spans.end == 4)].tolist() == [1]
+    spans = decoding.find_spans(_outputs(logits, logits), windows, decoding.Limits())
+    assert spans.window[(spans.start == 1) & (spans.end == 1)].tolist() == [1]
 
 
 def test_an_answer_is_listed_once_with_its_best_score():
-    start = np.concatenate([_logits(p4=1), _logits(p4=5)])
-    answers = _answers(start, start, _windows(0, 0))[0]
-    assert [answer.text for answer in answers].count("two") == 1
-    assert answers[0] == ("two", 5.0, 5.0)
+    start, windows = np.concatenate([_logits(p4=1), _logits(p4=5)]), _windows(0, 0)
+    spans = decoding.find_spans(_outputs(start, start), windows, decoding.Limits())
+    (answer,) = decoding.best_answers(_examples(), windows, [spans])
+    assert [entry["text"] for entry in answer.nbest].count("two") == 1
+    assert (answer.text, answer.nbest[0]["start_log_prob"]) == ("two", 5.0)
 
 
 def test_all_windows_are_searched_as_one_by_one_would_be():
     random = np.random.RandomState(0)
     windows = _windows(0, 0, 1, 1, 1)
-    windows.is_max_context[:] &= random.rand(5, LENGTH) > 0.3
+    for window in windows:
+        flags = window.token_is_max_context
+        flags.update(zip(list(flags), (random.rand(6) > 0.3).tolist()))
     start, end = random.randn(5, LENGTH), random.randn(5, LENGTH)
     answers = _answers(start, end, windows, n_best_size=4)
     for example in range(2):
         expected = _exhaustive(start, end, windows, example)
-        assert [answer.text for answer in answers[example]] == expected[:4]
+        assert answers[example] == expected[:4]
 
 
 def _exhaustive(start, end, windows, example):
     """All texts of an example, the best first, from every window, start and end."""
     plain = {}
     places = range(OFFSET, OFFSET + 6)
-    for window in np.flatnonzero(windows.example_index == example):
-        starts = [place for place in places if windows.is_max_context[window, place]]
+    for window, shown in enumerate(windows):
+        flags = shown.token_is_max_context
+        starts = [place for place in places if flags[place] and shown.example_index == example]
         pairs = [(first, last) for first in starts for last in places if 0 <= last - first < 3]
         for first, last in pairs:
             text = TEXT[FIRST[first - OFFSET] : LAST[last - OFFSET] + 1]
@@ -109,22 +117,40 @@ def _exhaustive(start, end, windows, example):
     return sorted(plain, key=plain.get, reverse=True)
 
 
+def _v2_spans(windows, cls_logits):
+    """The spans of a v2 model that finds "two three" in each window."""
+    count = len(windows)
+    columns = ([[-0.5]] * count, [[4]] * count, [[-1.5]] * count, [[5]] * count, cls_logits)
+    beams = decoding.Beams(*map(np.array, columns))
+    return decoding.find_spans(beams._asdict(), windows, decoding.Limits())
+
+
 def test_a_question_without_a_candidate_has_the_published_answer():
-    assert decoding.predictions([[]], _examples()).answers == {"q0": "empty"}
-    found = decoding.predictions([[]], _examples(), np.zeros(1))
-    assert found.answers == {"q0": ""} and found.nbest["q0"][0]["text"] == ""
+    logits = _logits(p1=9)
+    spans = decoding.find_spans(_outputs(logits, logits), _windows(0), decoding.Limits(1))
+    (answer,) = decoding.best_answers(_examples(), _windows(0), [spans])
+    assert (answer.text, answer.probability, answer.null_odds) == ("empty", 1.0, None)
+    spans = _v2_spans(_windows(0), [0.5])
+    none = spans._replace(**{name: getattr(spans, name)[:0] for name in spans._fields[:5]})
+    (answer,) = decoding.best_answers(_examples(), _windows(0), [none])
+    assert (answer.text, answer.nbest[0]["text"], answer.null_odds) == ("", "", 0.5)
 
 
 def test_an_answer_at_the_threshold_is_kept_and_one_above_it_is_not():
-    answers = [[decoding.Answer("a", 0.0, 0.0)]] * 3
-    odds = np.array([0.4, 0.5, 0.6])
-    found = decoding.predictions(answers, _examples(3), odds, threshold=0.5)
-    assert found.answers == {"q0": "a", "q1": "a", "q2": ""}
+    windows = _windows(0, 1, 2)
+    spans = _v2_spans(windows, [0.4, 0.5, 0.6])
+    answers = decoding.best_answers(_examples(3), windows, [spans])
+    kept = decoding.with_threshold(answers, 0.5)
+    assert [answer.text for answer in kept] == ["two three", "two three", ""]
+    assert decoding.with_threshold(answers, None) == answers
 
 
 def test_one_window_with_an_answer_is_enough():
-    scores = decoding.null_scores(np.array([2.0, -1.0, 3.0]), _windows(0, 0, 1), 2)
-    assert scores.tolist() == [-1.0, 3.0]
+    windows = _windows(0, 0, 1)
+    answers = decoding.best_answers(
+        _examples(2), windows, [_v2_spans(windows, [2.0, -1.0, 3.0])] * 2
+    )
+    assert [answer.null_odds for answer in answers] == [-1.0, 3.0]
 
 
 def test_beams_are_cut_into_starts_and_their_ends():
@@ -136,19 +162,26 @@ def test_beams_are_cut_into_starts_and_their_ends():
         cls_logits=np.array([0.0]),
     )
     limits = decoding.Limits(max_answer_length=3)
-    spans = decoding.v2_spans(beams._asdict(), _windows(0), limits)
-    assert list(zip(spans.start.tolist(), spans.end.tolist())) == [(4, 5), (6, 6), (6, 8)]
+    spans = decoding.find_spans(beams._asdict(), _windows(0), limits)
+    assert list(zip(spans.start.tolist(), spans.end.tolist())) == [(1, 2), (3, 3), (3, 5)]
     assert (spans.start_score + spans.end_score).tolist() == pytest.approx([-0.6, -2.2, -2.3])
+    spans = decoding.find_spans(beams._asdict(), _windows(0), limits._replace(start_n_top=1))
+    assert spans.end.tolist() == [2]
 
 
 def test_files_hold_the_answers_with_probabilities_among_those_of_a_question():
-    answers = [[decoding.Answer("naïve", 1.0, 0.5), decoding.Answer("b", 0.5, 0.0)]]
-    found = decoding.predictions(answers, _examples(), np.array([-1.5]))
-    best, nbest, odds = map(json.loads, found.files().values())
-    assert (best, odds) == ({"q0": "naïve"}, {"q0": -1.5})
+    start, end = _logits(p4=1.0, p6=0.5), _logits(p4=0.5, p6=0.0)
+    windows, limits = _windows(0), decoding.Limits(2, max_answer_length=1)
+    spans = decoding.find_spans(_outputs(start, end), windows, limits)
+    spans = spans._replace(null_scores=np.array([-1.5]))
+    answers = decoding.best_answers(_examples(), windows, [spans])
+    contents = decoding.file_contents(_examples(), answers)
+    texts = map(decoding.file_text, contents.values())
+    best, nbest, odds = map(json.loads, texts)
+    assert (best, odds) == ({"q0": "two"}, {"q0": -1.5})
     shares = [np.e / (np.e + 1), 1 / (np.e + 1)]
     assert [entry.pop("probability") for entry in nbest["q0"]] == pytest.approx(shares)
     assert nbest["q0"] == [
-        {"text": "naïve", "start_log_prob": 1.0, "end_log_prob": 0.5},
-        {"text": "b", "start_log_prob": 0.5, "end_log_prob": 0.0},
+        {"text": "two", "start_log_prob": 1.0, "end_log_prob": 0.5},
+        {"text": "four", "start_log_prob": 0.5, "end_log_prob": 0.0},
     ]

@@ -12,7 +12,9 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches
 from albert.squad import features as squad_features
+from albert.squad import run
 from albert.squad.examples import SquadExample, read_squad_examples
+from albert.util import flags
 from tests.support import squad_data
 from tests.support.squad_data import sentencepiece, wordpiece
 
@@ -54,8 +56,9 @@ def _learnt(feature):
 
 
 def _shown(tokenizer, text):
-    aligned = squad_features.align(text, tokenizer.encode_with_offsets(text))
-    return [text[first : last + 1] for first, last in zip(aligned.starts, aligned.lasts)]
+    (feature,) = _convert([_impossible(text)], length=512, tokenizer=tokenizer)
+    spans = zip(feature.tok_start_to_orig_index, feature.tok_end_to_orig_index)
+    return [text[first : last + 1] for first, last in spans]
 
 
 def test_a_token_for_a_space_begins_with_all_the_white_space_before_it():
@@ -82,9 +85,9 @@ def test_any_text_is_aligned_in_order_and_within_its_bounds(name):
     numbers = random.Random(1)
     for _ in range(500):
         text = "".join(numbers.choices(ALPHABET, k=numbers.randrange(30)))
-        aligned = squad_features.align(text, tokenizer.encode_with_offsets(text))
-        starts, lasts = aligned.starts.tolist(), aligned.lasts.tolist()
-        assert len(starts) == len(lasts) == len(aligned.ids)
+        (feature,) = _convert([_impossible(text)], length=512, tokenizer=tokenizer)
+        starts, lasts = feature.tok_start_to_orig_index, feature.tok_end_to_orig_index
+        assert len(starts) == len(lasts) == len(feature.token_is_max_context)
         assert starts == sorted(starts), repr(text)
         assert lasts == sorted(lasts), repr(text)
         assert all(0 <= first <= last < len(text) for first, last in zip(starts, lasts)), text
@@ -92,10 +95,11 @@ def test_any_text_is_aligned_in_order_and_within_its_bounds(name):
 
 def _covering(tokenizer, text, answer):
     """What the tokens of the answer stand for, as decoding would show it."""
-    encoding = tokenizer.encode_with_offsets(text)
-    first, end = squad_features.answer_tokens(_example(text, answer), encoding)
-    aligned = squad_features.align(text, encoding)
-    return text[aligned.starts[first] : aligned.lasts[end - 1] + 1].strip()
+    (feature,) = _convert([_example(text, answer)], length=512, tokenizer=tokenizer)
+    offset = min(feature.token_is_max_context)
+    first = feature.tok_start_to_orig_index[feature.start_position - offset]
+    last = feature.tok_end_to_orig_index[feature.end_position - offset]
+    return text[first : last + 1].strip()
 
 
 @every_tokenizer
@@ -165,8 +169,7 @@ def test_a_paragraph_without_tokens_still_has_its_window(text):
     (feature,) = _convert([_impossible(text)], training=False)
     assert feature.tokens == ["[CLS]", "q", "?", "[SEP]", "[SEP]"]
     assert feature.token_is_max_context == {}
-    windows = squad_features.windows_of([feature], 16)
-    assert (windows.start_chars == -1).all() and windows.example_index == 0
+    assert feature.tok_start_to_orig_index == [] and feature.example_index == 0
 
 
 @pytest.mark.parametrize(
@@ -186,9 +189,8 @@ def test_a_paragraph_without_tokens_still_has_its_window(text):
 def test_what_is_cut_or_lost_is_counted(example, settings, tokens, note, tmp_path):
     features = _convert([example], **settings)
     assert tokens in (None, " ".join(features[0].tokens))
-    data = [example]
-    built = _write(data, tmp_path / "a", **{"length": 16, **settings}, tokenizer=wordpiece())
-    assert [name for name, count in built.records.notes.items() if count] == [note] * bool(note)
+    built = _write([example], tmp_path / "a", **{"length": 16, **settings}, tokenizer=wordpiece())
+    assert [name for name, count in built.notes.items() if count] == [note] * bool(note)
 
 
 # ---------------------------------------------------------------------------------------- windows
@@ -199,15 +201,18 @@ def test_a_long_paragraph_is_cut_into_windows_that_overlap():
     assert ["".join(feature.tokens[4:-1]) for feature in features] == ["abcdef", "defghi", "ghij"]
     assert [feature.doc_span_index for feature in features] == [0, 1, 2]
     assert [feature.paragraph_len for feature in features] == [11, 11, 9]
-    windows = squad_features.windows_of(features, 11)
-    assert windows.unique_ids.tolist() == [1000000000, 1000000001, 1000000002]
-    assert windows.example_index.tolist() == [0, 0, 0]
-    assert windows.start_chars[1].tolist() == [-1] * 4 + [6, 8, 10, 12, 14, 16, -1]
-    assert windows.end_chars[2].tolist() == [-1] * 4 + [12, 14, 16, 18] + [-1] * 3
+    assert [feature.unique_id for feature in features] == [1000000000, 1000000001, 1000000002]
+    assert features[1].tok_start_to_orig_index == [6, 8, 10, 12, 14, 16]
+    assert features[2].tok_end_to_orig_index == [12, 14, 16, 18]
     # "e" has 1 on its shorter side in both; the first window counts. "g" has 2 in the second.
-    shown = []
-    for feature, flags in zip(features, windows.is_max_context):
-        shown.append("".join(feature.tokens[place] for place in np.flatnonzero(flags)))
+    shown = [
+        "".join(
+            feature.tokens[place]
+            for place, is_max in feature.token_is_max_context.items()
+            if is_max
+        )
+        for feature in features
+    ]
     assert shown == ["abcde", "fgh", "ij"]
 
 
@@ -283,13 +288,9 @@ def test_maximal_context_equals_a_search_token_by_token(tokens, room, stride):
         ({"length": 5}, "max_query_length"),
     ],
 )
-def test_numbers_that_leave_no_place_are_refused(settings, named, tmp_path):
+def test_numbers_that_leave_no_place_are_refused(settings, named):
     with pytest.raises(ValueError, match=named):
         _convert([_example("a b", "b")], **settings)
-    data = [_example("a b", "b")]
-    with pytest.raises(ValueError, match=named):
-        _write(data, tmp_path / "a", tokenizer=wordpiece(), **settings)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_sentencepiece_keeps_case_if_asked_to_and_wordpiece_if_made_to():
@@ -308,17 +309,18 @@ def test_sentencepiece_keeps_case_if_asked_to_and_wordpiece_if_made_to():
 # ---------------------------------------------------------------------------------------- records
 
 
-def _write(data, path, *, length=48, stride=16, query=64, training=True, **options):
-    options.setdefault("tokenizer", sentencepiece())
-    return squad_features.write_features(
-        data,
-        output_file=str(path),
+def _write(data, path, *, length=48, stride=16, query=64, training=True, tokenizer=None):
+    names = ("output_dir", "train_feature_file", "predict_feature_file")
+    settings = flags.make(
+        run.SquadV2.flags,
         max_seq_length=length,
         doc_stride=stride,
         max_query_length=query,
-        is_training=training,
-        **options,
+        **dict.fromkeys(names, str(path)),
     )
+    task = run.SquadV2(settings, tokenizer or sentencepiece(), {})
+    task.examples = lambda split: data
+    return task.features("train" if training else "predict").records
 
 
 def _data(folder, count=12):
@@ -335,7 +337,7 @@ def _data(folder, count=12):
 @pytest.mark.slow
 @pytest.mark.parametrize("training", [True, False])
 def test_records_are_the_same_bytes_for_any_number_of_processes_and_either_way(training, tmp_path):
-    data = _data(tmp_path)
+    data = _data(tmp_path, 300)
     features = _convert(data, length=48, stride=16, training=training, tokenizer=sentencepiece())
     path = tmp_path / "slow"
     writer = squad_features.FeatureWriter(str(path), training)
@@ -344,10 +346,16 @@ def test_records_are_the_same_bytes_for_any_number_of_processes_and_either_way(t
     assert not path.exists()
     writer.close()
     assert batches.count_records(str(path)) == writer.num_features
-    for processes in (1, 3):
-        fast = tmp_path / str(processes)
-        _write(data, fast, training=training, num_processes=processes)
-        assert fast.read_bytes() == path.read_bytes()
+    _write(data, tmp_path / "fast", training=training)
+    assert (tmp_path / "fast").read_bytes() == path.read_bytes()
+    layout = squad_features.Layout(48, 16, 64, training)
+    one, three = (
+        squad_features.records_of(
+            list(squad_features.make_windows(data, sentencepiece(), layout, num_processes=count))
+        )
+        for count in (1, 3)
+    )
+    assert one == three
     # The declaration parses what was written.
     spec = squad_features.feature_spec(48, training)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -377,7 +385,7 @@ def _other(data, **changes):
         ({"length": 40}, "max_seq_length"),
         ({"stride": 12}, "doc_stride"),
         ({"query": 3}, "max_query_length"),
-        ({"training": False}, "is_training"),
+        ({"training": False}, "features"),
         ({"tokenizer": wordpiece()}, "tokenizer"),
         ({"tokenizer": sentencepiece(False)}, "tokenizer"),
         ({"data": lambda data: data[:-1]}, "examples"),
@@ -387,34 +395,11 @@ def _other(data, **changes):
 )
 def test_whatever_decides_the_features_rebuilds_them_with_one_line(change, named, tmp_path, caplog):
     data = _data(tmp_path)
-    assert not _write(data, tmp_path / "a").records.was_current
+    assert not _write(data, tmp_path / "a").was_current
     change = dict(change)
     data = change.pop("data", lambda same: same)(data)
     with caplog.at_level(logging.INFO):
-        assert not _write(data, tmp_path / "a", **change).records.was_current
-        assert _write(data, tmp_path / "a", **change).records.was_current
+        assert not _write(data, tmp_path / "a", **change).was_current
+        assert _write(data, tmp_path / "a", **change).was_current
     (line,) = [line for line in caplog.messages if f"creating {tmp_path / 'a'}," in line]
     assert named in line
-
-
-def test_no_questions_make_no_windows(tmp_path):
-    built = _write([], tmp_path / "a", training=False)
-    assert built.records.count == 0 and built.windows.start_chars.shape == (0, 48)
-
-
-# ------------------------------------------------------------------------------ what decoding needs
-
-
-@pytest.mark.parametrize("tokenizer", [sentencepiece, wordpiece])
-def test_windows_are_those_of_the_features_made_now_or_before(tokenizer, tmp_path):
-    data, tokenizer = _data(tmp_path), tokenizer()
-    settings = {"length": 32, "training": False, "tokenizer": tokenizer}
-    first, again = (_write(data, tmp_path / "a", **settings) for _ in range(2))
-    assert again.records.was_current
-    features = _convert(data, length=32, stride=16, training=False, tokenizer=tokenizer)
-    assert first.records.count == len(features) > len(data)
-    expected = squad_features.windows_of(features, 32)
-    for built in (first, again):
-        for name, fast, slow in zip(expected._fields, built.windows, expected):
-            assert fast.dtype == slow.dtype
-            np.testing.assert_array_equal(fast, slow, err_msg=name)

@@ -31,7 +31,7 @@ def test_v1_takes_the_best_of_the_answers_and_counts_missing_predictions_as_wron
 
 
 def test_v1_refuses_questions_without_an_answer_and_data_without_questions():
-    with pytest.raises(ValueError, match="Question b .*run_squad_v2"):
+    with pytest.raises(ValueError, match="b.*run_squad_v2"):
         metrics.evaluate_v1({"a": ["x"], "b": []}, {"a": "x", "b": ""})
     with pytest.raises(ValueError):
         metrics.evaluate_v1({}, {})
@@ -85,8 +85,6 @@ def test_the_usable_threshold_keeps_what_is_worth_keeping():
     predictions = {"a": "one", "b": "two", "c": "three"}
     null_scores = {"a": -1.0, "b": 3.0, "c": 2.5}
     assert metrics.usable_threshold(gold, predictions, null_scores) == 2.5
-    with pytest.raises(ValueError):
-        metrics.usable_threshold(gold, {}, {})
 
 
 @needs_shared

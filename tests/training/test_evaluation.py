@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import shutil
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -119,7 +120,7 @@ def test_a_second_evaluation_changes_nothing(tmp_path):
     assert _contents(tmp_path) == before
 
 
-def test_a_copied_folder_keeps_its_best_and_results_of_deleted_checkpoints(tmp_path):
+def test_a_copied_folder_keeps_its_results_and_the_best_of_a_deleted_checkpoint(tmp_path):
     """As on another machine, where every file is new."""
     source, copy = tmp_path / "source", tmp_path / "copy"
     source.mkdir()
@@ -128,7 +129,7 @@ def test_a_copied_folder_keeps_its_best_and_results_of_deleted_checkpoints(tmp_p
     _remove(source, 200)
     shutil.copytree(str(source), str(copy), copy_function=shutil.copyfile)
     summary, seen = _evaluate(copy, SCORES)
-    assert (seen, summary.best.step, _best_weight(copy)) == (["100"], 200, 200)
+    assert (seen, summary.best.step, _best_weight(copy)) == ([], 200, 200)
     assert evaluation.recorded_metrics(str(copy / "model.ckpt-best"), str(copy))["accuracy"] == 0.75
 
 
@@ -203,6 +204,27 @@ def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_pa
 
 
 # --------------------------------------------------------------------------- corrupt, lost, changed
+
+
+def test_a_best_of_an_earlier_training_does_not_stay_where_none_is_best(tmp_path):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    _save(tmp_path, 100, weight=0.5)
+    assert _evaluate(tmp_path, {100.5: math.nan})[0].best is None
+    assert not list(tmp_path.glob("model.ckpt-best*"))
+
+
+def test_a_copy_without_a_result_of_its_own_is_measured(tmp_path, monkeypatch):
+    """The result is recorded, the copy is an older one, and the checkpoint was deleted."""
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, {100: 0.5})
+    _save(tmp_path, 100, weight=0.5)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(tf.io.gfile, "copy", mock.Mock(side_effect=KeyboardInterrupt))
+        _evaluate(tmp_path, {100.5: 0.9})
+    _remove(tmp_path, 100)
+    summary, seen = _evaluate(tmp_path, {100: 0.5})
+    assert (seen, summary.best.metrics["accuracy"]) == (["best"], 0.5)
 
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)

@@ -1,0 +1,93 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Compares a model's variables with those of a checkpoint."""
+
+import re
+from typing import List, NamedTuple, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert.checkpoints import checkpoint_files
+from albert.util import wording
+from albert.util.errors import UserError
+
+# Before the names in checkpoints of models that Google's scripts trained from a TF-Hub module.
+_MODULE_SCOPE = "module/"
+# What to do about a checkpoint with variables of another layout, by a pattern in their names.
+_CONVERT = "Convert it: python -m albert.convert_checkpoint {}."
+_FOREIGN_LAYOUTS = {
+    "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
+    r"^bert/encoder/layer_\d+/": "It is one of BERT: take an ALBERT checkpoint.",
+    "albert_layer_groups": _CONVERT.format("from_huggingface"),
+    r"\.ATTRIBUTES/VARIABLE_VALUE$": "tf.train.Checkpoint or Keras wrote it: save it again with "
+    "tf.compat.v1.train.Saver.",
+}
+USE_ITS_CONFIG = (
+    "Use the albert_config.json and the vocabulary (vocab_size) that came with it, or start from "
+    "random weights. If the model has more groups: --init_from_group0."
+)
+
+
+class Entry(NamedTuple):
+    """A variable of the model or of the checkpoint."""
+
+    name: str
+    shape: Sequence[int]
+    source: str = ""  # the variable of the checkpoint whose value it takes
+    remark: str = ""  # what the checkpoint has in its place
+
+    def __str__(self) -> str:
+        return f"{self.name} {list(self.shape)}{self.remark}"
+
+
+def compare(
+    checkpoint: str,
+    variables: Sequence[tf.Variable],
+    *,
+    required: Tuple[str, ...] = ("",),
+    init_from_group0: bool = False,
+    remedy: str = USE_ITS_CONFIG,
+) -> Tuple[List[Entry], List[Entry]]:
+    """Returns an entry for each variable, and those of the checkpoint that no variable takes.
+
+    Args:
+      checkpoint: its prefix.
+      variables: of the model.
+      required: beginnings of the names of variables that have to be there; ("",) means all.
+      init_from_group0: lets every group (and inner group the checkpoint lacks) take group 0.
+      remedy: what the error tells the reader to do.
+
+    Raises:
+      UserError: the checkpoint is corrupt, lacks a required variable or has it with another shape
+        or type, or has none of the variables.
+    """
+    with checkpoint_files.explained(checkpoint):
+        reader = tf.train.load_checkpoint(checkpoint)
+        dtypes = reader.get_variable_to_dtype_map()
+        shapes = reader.get_variable_to_shape_map()
+    entries = []
+    for variable in variables:
+        name, shape = variable.name.split(":")[0], variable.shape.as_list()
+        candidates = [name, _MODULE_SCOPE + name]
+        if init_from_group0:
+            group0 = re.sub(r"/group_\d+/", "/group_0/", name)
+            first_block = re.sub(r"/(attention|ffn)_\d+/", r"/\1_1/", group0)
+            first_inner = re.sub(r"/inner_group_\d+/", "/inner_group_0/", first_block)
+            candidates = [group0, first_block, first_inner]
+        source, remark = next((name for name in candidates if name in shapes), ""), ""
+        if source and (shapes[source], dtypes[source]) != (shape, variable.dtype.base_dtype):
+            remark = f" (the checkpoint has {dtypes[source].name} {shapes[source]})"
+            source = ""
+        entries.append(Entry(name, shape, source, remark))
+    wrong = [entry for entry in entries if not entry.source and entry.name.startswith(required)]
+    taken = {entry.source for entry in entries} - {""}
+    if wrong or not taken:
+        for pattern, advice in _FOREIGN_LAYOUTS.items():
+            if any(re.search(pattern, name) for name in shapes):
+                remedy = advice
+        raise UserError(
+            f"The checkpoint {checkpoint!r} does not fit the model. {remedy}\n"
+            f"  It lacks {wording.listed(list(map(str, wrong)), most=12)}.\n"
+            f"  It has {wording.listed(sorted(shapes), most=3)}."
+        )
+    return entries, [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]
