@@ -326,7 +326,9 @@ def _recomputed_layer(
 ) -> tf.Tensor:
     """`_encoder_layer`, of which the backward pass keeps only the inputs (arXiv:1604.06174)."""
     dropout = encoder.dropout
-    seed = [] if dropout.seed is None else [dropout.seed]
+    seed, config = [] if dropout.seed is None else [dropout.seed], encoder.config
+    if not seed and (config.hidden_dropout_prob or config.attention_probs_dropout_prob):
+        raise ValueError("Recomputing activations under dropout needs `dropout_seed`.")
 
     def run(tensors):
         x, *rest = tensors
@@ -415,54 +417,44 @@ class AlbertModel:
         """Builds the graph of the encoder.
 
         Args:
-          config: AlbertConfig.
           is_training: Python bool; False sets both dropout rates to 0.
           input_ids: int32 [B, S].
           input_mask: int32 [B, S], 1 for tokens and 0 for padding; None: ones.
           token_type_ids: int32 [B, S]; None: zeros.
           use_one_hot_embeddings: look words up by a product with one-hot rows (TPU).
-          use_einsum: ignored; kept for existing callers.
+          use_einsum: ignored.
           scope: variable scope; None: "bert".
           compute_dtype: dtype of matrix products and activations.
           recompute: keep only each block's input and compute the rest again in the backward pass.
           use_xla: the compiled operations of `ops.fused`, not `ops.plain`. Not for exported graphs.
           dropout_seed: int32 [2], as (seed, global step), decides the masks; None: stateful ones.
-          after_layer: takes each layer's number, from 1, and pooled first tokens, float32 [b, H];
-            returns the places of the rows that go on to the next layer, int [c], or None for all.
+          after_layer: takes a layer's number, from 1, and pooled first tokens, float32 [b, H];
+            returns the rows that go on, int [c], or None for all.
 
         Raises:
-          ValueError: a wrong config or input rank, a sequence longer than the position table, or
-            recomputation under stateful dropout.
+          ValueError: a wrong config, input rank or length; recomputation under stateful dropout.
         """
         del use_einsum
         config.validate()
         self._config = config = config if is_training else _without_dropout(config)
-        has_dropout = config.hidden_dropout_prob or config.attention_probs_dropout_prob
-        if recompute and has_dropout and dropout_seed is None:
-            raise ValueError("Recomputing activations under dropout needs `dropout_seed`.")
         dropout = _Dropout(dropout_seed, _operations(use_xla))
         batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
         _check_length(length, config.max_position_embeddings)
         mask = tf.ones([batch, length], tf.int32) if input_mask is None else input_mask
         types = tf.zeros([batch, length], tf.int32) if token_type_ids is None else token_type_ids
-
         with tf.variable_scope(scope, default_name="bert"):
             hidden = self._embed(input_ids, types, dropout=dropout, one_hot=use_one_hot_embeddings)
             hidden = tf.cast(hidden, compute_dtype)
-            sizes = [batch, length]
-            encoder = _Encoder(config, dropout, sizes, _attention_bias(mask, sizes), [])
+            bias = _attention_bias(mask, [batch, length])
+            encoder = _Encoder(config, dropout, [batch, length], bias, [])
             if after_layer:
                 self._shape = [-1, length]  # rows may leave the batch
             # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
-            accumulates = is_training and use_xla
-            self._layers = _encode(
-                encoder,
-                hidden,
-                _SharedWeights(config, compute_dtype, accumulate_shared_grads=accumulates),
-                path="encoder/",
-                recompute=recompute,
-                after_layer=after_layer and (lambda layer, x: after_layer(layer, self._pool(x))),
-            )
+            shares = is_training and use_xla
+            weights = _SharedWeights(config, compute_dtype, accumulate_shared_grads=shares)
+            pooled = after_layer and (lambda layer, x: after_layer(layer, self._pool(x)))
+            options = {"path": "encoder/", "recompute": recompute, "after_layer": pooled}
+            self._layers = _encode(encoder, hidden, weights, **options)
             self._attention = encoder.attention[:]
             self._pooled_output = self._pool(self._layers[-1])
 

@@ -331,9 +331,29 @@ def build_train_step(
     if gradients is None:
         options = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
         gradients = _differentiate(loss, tf.trainable_variables(), loss_scale, **options)
+    train_op, norm = _update_everywhere(
+        rule,
+        gradients,
+        excluded_tvars,
+        use_tpu=use_tpu,
+        max_grad_norm=settings.max_grad_norm,
+        loss_scale=loss_scale,
+    )
+    return TrainStep(train_op, learning_rate, norm)
+
+
+def _update_everywhere(
+    rule: AdamWeightDecayOptimizer,
+    gradients: AccumulatedGradients,
+    excluded: Optional[Sequence[str]],
+    *,
+    use_tpu: bool,
+    **options: Any,
+) -> Tuple[tf.Operation, tf.Tensor]:
+    """Calls `_update` once for all replicas."""
     replicas = tf.distribute.get_replica_context()
     has_replicas = replicas.num_replicas_in_sync > 1
-    pairs, rows = _used(gradients, excluded_tvars, dense=use_tpu or has_replicas)
+    pairs, rows = _used(gradients, excluded, dense=use_tpu or has_replicas)
     if has_replicas:
         # Estimator reports the sum of the replicas' losses, unless the graph says that the
         # optimizer has made means of them.
@@ -348,13 +368,11 @@ def build_train_step(
             # Every replica's rate has to be read before the global step grows.
             before_count=list(strategy.experimental_local_results(rates[0])),
             reduce=_over_shards if use_tpu else _over_replicas,
-            max_grad_norm=settings.max_grad_norm,
-            loss_scale=loss_scale,
+            **options,
         )
 
     values = [value for value, _ in pairs]
-    train_op, norm = replicas.merge_call(update, args=(values, rows, learning_rate))
-    return TrainStep(train_op, learning_rate, norm)
+    return replicas.merge_call(update, args=(values, rows, rule.learning_rate))
 
 
 def _update(
@@ -598,6 +616,17 @@ def accumulate_gradients(
         metrics={name: tf.zeros(item.shape, item.dtype) for name, item in metrics.items()},
         squares_of_rows=[tf.zeros([]) for _ in variables],
     )
+    return _sum_in_loop(loss_of, steps, variables, zeros=zeros, loss_scale=loss_scale)
+
+
+def _sum_in_loop(
+    loss_of: Callable,
+    steps: int,
+    variables: List[tf.Variable],
+    *,
+    zeros: AccumulatedGradients,
+    loss_scale: Optional[LossScale],
+) -> AccumulatedGradients:
     found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones are None
 
     def body(index, sums):
