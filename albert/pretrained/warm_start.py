@@ -8,40 +8,17 @@ has them and are new where it has not.
 
 import os
 import re
-from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
+from albert.checkpoints.comparison import Entry, compare
 from albert.util import wording
 from albert.util.errors import UserError
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
-# Before the names in checkpoints of models that Google's scripts trained from a TF-Hub module.
-_MODULE_SCOPE = "module/"
-
-# What to do about a checkpoint with variables of another layout, by a pattern in their names.
-_CONVERT = "Convert it: python -m albert.convert_checkpoint {}."
-_FOREIGN_LAYOUTS = {
-    "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
-    r"^bert/encoder/layer_\d+/": "It is one of BERT: take an ALBERT checkpoint.",
-    "albert_layer_groups": _CONVERT.format("from_huggingface"),
-    r"\.ATTRIBUTES/VARIABLE_VALUE$": "tf.train.Checkpoint or Keras wrote it: save it again with "
-    "tf.compat.v1.train.Saver.",
-}
-
-
-class Entry(NamedTuple):
-    """A variable of the model or of the checkpoint."""
-
-    name: str
-    shape: Sequence[int]
-    source: str = ""  # the variable of the checkpoint whose value it takes
-    remark: str = ""  # what the checkpoint has in its place
-
-    def __str__(self) -> str:
-        return f"{self.name} {list(self.shape)}{self.remark}"
 
 
 class WarmStart(NamedTuple):
@@ -114,7 +91,7 @@ def warm_start(
       UserError: no such checkpoint, an unreadable one, or one that does not fit the model.
     """
     checkpoint = resolve_checkpoint(init_checkpoint)
-    entries, unused = _compare(
+    entries, unused = compare(
         checkpoint,
         variables,
         required=tuple(f"{scope}/" for scope in required_scopes),
@@ -153,57 +130,10 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
       UserError: it is unreadable, or lacks a variable, or has it in another shape.
     """
     variables = tf.global_variables()
-    entries, _ = _compare(checkpoint, variables)
+    entries, _ = compare(checkpoint, variables)
     with checkpoint_files.explained(checkpoint):
         sources = {entry.source: variable for entry, variable in zip(entries, variables)}
         tf.train.Saver(sources).restore(session, checkpoint)
-
-
-def _compare(
-    checkpoint: str,
-    variables: Sequence[tf.Variable],
-    *,
-    required: Tuple[str, ...] = ("",),
-    init_from_group0: bool = False,
-) -> Tuple[List[Entry], List[Entry]]:
-    """Returns an entry for each variable, and those of the checkpoint that none takes.
-
-    Raises UserError if one lacks a value whose name begins with what is required, or all do.
-    """
-    with checkpoint_files.explained(checkpoint):
-        reader = tf.train.load_checkpoint(checkpoint)
-        dtypes = reader.get_variable_to_dtype_map()
-        shapes = reader.get_variable_to_shape_map()
-    entries = []
-    for variable in variables:
-        name, shape = re.sub(r":\d+$", "", variable.name), variable.shape.as_list()
-        candidates = [name, _MODULE_SCOPE + name]
-        if init_from_group0:
-            group0 = re.sub(r"/group_\d+/", "/group_0/", name)
-            first_block = re.sub(r"/(attention|ffn)_\d+/", r"/\1_1/", group0)
-            first_inner = re.sub(r"/inner_group_\d+/", "/inner_group_0/", first_block)
-            candidates = [group0, first_block, first_inner]
-        source, remark = next((name for name in candidates if name in shapes), ""), ""
-        if source and (shapes[source], dtypes[source]) != (shape, variable.dtype.base_dtype):
-            remark = f" (the checkpoint has {dtypes[source].name} {shapes[source]})"
-            source = ""
-        entries.append(Entry(name, shape, source, remark))
-    wrong = [entry for entry in entries if not entry.source and entry.name.startswith(required)]
-    taken = {entry.source for entry in entries} - {""}
-    if wrong or not taken:
-        remedy = (
-            "Use the albert_config.json and the vocabulary (vocab_size) that came with it, or "
-            "start from random weights. If the model has more groups: --init_from_group0."
-        )
-        for pattern, advice in _FOREIGN_LAYOUTS.items():
-            if any(re.search(pattern, name) for name in shapes):
-                remedy = advice
-        raise UserError(
-            f"The checkpoint {checkpoint!r} does not fit the model. {remedy}\n"
-            f"  It lacks {_names(wrong, 12)}.\n"
-            f"  It has {wording.listed(sorted(shapes), most=3)}."
-        )
-    return entries, [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]
 
 
 def format_report(start: WarmStart) -> str:
@@ -217,8 +147,8 @@ def format_report(start: WarmStart) -> str:
     return text + (f"; not in this model: {_names(unknown)}" if unknown else "")
 
 
-def _names(entries: Sequence[Entry], most: int = 6) -> str:
-    return wording.listed(list(map(str, entries)), most)
+def _names(entries: Sequence[Entry]) -> str:
+    return wording.listed(list(map(str, entries)))
 
 
 def _amount(entries: Sequence[Entry]) -> str:
