@@ -313,8 +313,8 @@ def build_train_step(
     Args:
       loss: scalar; not used when `gradients` are given.
       settings: the optimizer, its numbers, and the peak learning rate.
-      use_tpu: sum over the shards of a TPU, whose compiled code cannot fail: an update that is not
-        finite counts nothing.
+      use_tpu: sum over the shards of a TPU. Its compiled code cannot fail: updates that are not
+        finite are skipped.
       use_xla: compiles the element-wise part.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
       gradients: what `accumulate_gradients` returned.

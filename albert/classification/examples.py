@@ -240,7 +240,7 @@ class Table(NamedTuple):
 def read_table(path: str) -> Table:
     """Returns the rows of a .csv, .parquet, TSV or JSON-lines file; the path may be a pattern.
 
-    JSON lines are a file that begins with "{" and does not end in .tsv.
+    JSON lines are a .json or .jsonl file, or one that begins with "{" and does not end in .tsv.
 
     Raises:
       ValueError: the file is missing or empty, or is not of its kind; the line is named.
@@ -266,7 +266,8 @@ def _rows(path: str) -> Iterable[Tuple[int, Any]]:
     if path.endswith(csv_rows.ENDING):
         return csv_rows.rows(io.StringIO(text, newline=""), path)
     lines = enumerate(text.replace("\r\n", "\n").rstrip("\n").split("\n"), start=1)
-    if text.lstrip()[:1] == "{" and not path.endswith(".tsv"):
+    is_json = path.endswith((".json", ".jsonl")) or text.lstrip()[:1] == "{"
+    if is_json and not path.endswith(".tsv"):
         return ((line, text.strip() and _object(text, f"{path}:{line}")) for line, text in lines)
     return ((line, text.split("\t")) for line, text in lines)
 
@@ -296,7 +297,7 @@ def find_columns(
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
             return Columns(*[*places, header, columns.render])
     wanted = _required(candidates[0], needs_labels)
-    names = [column[0] if isinstance(column, tuple) else str(column) for column in wanted]
+    names = [" or ".join(column) if isinstance(column, tuple) else str(column) for column in wanted]
     raise UserError(
         f"'{table.path}' does not have the columns {', '.join(names)}; its first row is "
         f"{str(list(first))[:200]}. Correct its header, or name other columns."
@@ -316,7 +317,7 @@ def _keys(first: Any) -> Dict[Any, Any]:
         return {name: name for name in first}
     count = len(first)
     numbers = {number: number % count for number in range(-count, count)}
-    return {**numbers, **dict(zip(first, range(count)))}
+    return {**numbers, **dict(zip(reversed(first), range(count - 1, -1, -1)))}  # the first wins
 
 
 def _place(column: Column, keys: Mapping[Any, Any]) -> Any:
@@ -327,14 +328,21 @@ def _place(column: Column, keys: Mapping[Any, Any]) -> Any:
 def _has_header(
     columns: Columns, places: Sequence[Any], first: Sequence[str], *, task: Task
 ) -> bool:
-    """Whether the first row is a header: it has a name, the user says so, or its words do."""
-    cells = ["" if place is None else first[place].strip() for place in places[:3]]
-    if any(cell and cell in columns for cell in cells):
+    """Whether the first row is a header: it has a name, and no label but what says so."""
+    cells = ["" if place is None else first[place].strip() for place in places]
+    names = [cell for cell in cells if cell and cell in columns]
+    if names and columns.header is False:
+        raise UserError(
+            f"The first row has the name of a column, {names[0]}, and --header=false says that it "
+            "is an example. Leave the flag out."
+        )
+    if names:
         return True
+    if parse_label(cells[2], label_spellings(task)) is not None:
+        return False
     if columns.header is not None:
         return columns.header
-    is_labelled = parse_label(cells[2], label_spellings(task)) is not None
-    return not is_labelled and any(cell.lower() in _HEADER_WORDS for cell in cells)
+    return any(cell.lower() in _HEADER_WORDS for cell in cells[:3])
 
 
 # --------------------------------------------------------------------------------------- reading
@@ -370,11 +378,13 @@ def read_rows(table: Table, columns: Columns, task: Task, *, split: Split) -> Ta
         found = _examples_of(row, columns)
         for part, example in enumerate(found):
             text = example.label
-            example.label = parse_label(text, spellings) if split.needs_labels else None
-            if example.label == "":
+            example.label = parse_label(text, spellings)
+            if not split.needs_labels:  # GLUE's are hidden, and what stands there is none
+                example.label = None if task.glue_name else example.label or None
+            elif example.label == "":
                 notes[f"example dropped: its label is {text!r}"] += 1
                 continue
-            if example.label is None and split.needs_labels:
+            elif example.label is None:
                 wanted = wording.listed(task.labels or ["numbers"], 12)
                 raise UserError(f"{row.where}: the label is {text!r}. Labels: {wanted}.")
             if example.guid in (None, ""):
@@ -439,6 +449,8 @@ def text_of(value: Any) -> str:
 
 def _number_names(columns: Columns, table: Table, task: Task) -> Sequence[str]:
     """The names of labels that are numbers in a table; () where these are the labels."""
+    if not isinstance(table.rows[0].values, dict):
+        return ()
     if task.hub_labels or not table.path.endswith(parquet.ENDING):
         return task.hub_labels
     names = parquet.label_names(table.files[0]).get(columns.label, ())

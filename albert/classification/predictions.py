@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Dict, Iterable, List, Mapping, Sequence
+from typing import Dict, Iterable, List, Sequence
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from albert.classification.examples import (
     GUID_NAMES,
     SECOND_NAMES,
     TEXT_NAMES,
+    Column,
     Columns,
     InputExample,
     Split,
@@ -30,6 +31,7 @@ from albert.classification.examples import (
     TaskData,
 )
 from albert.classification.task_table import GLUE
+from albert.training.task import Outputs
 from albert.util import files as file_utils
 
 _LOGGER = logging.getLogger(__name__)
@@ -37,7 +39,6 @@ _LOGGER = logging.getLogger(__name__)
 # GLUE's site refuses a submission that lacks one of these.
 GLUE_SUBMISSION_FILES = tuple(sorted({file for task in GLUE for file in task.submissions.values()}))
 _HIGHEST_STSB_SCORE = 5.0
-Outputs = Mapping[str, np.ndarray]
 
 
 # --------------------------------------------------------------------------------------- writing
@@ -150,9 +151,15 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     )
     data = labelled_examples.read_rows(table, columns, task, split=Split("test"))
     for index, example in enumerate(data.examples):
-        example.guid = str(index) if columns.guid is None else example.guid
-    _LOGGER.info("%s; texts from columns %s", data.log_line("predict_file"), columns[:2])
+        example.label = None
+        if columns.guid is None or columns.render:
+            example.guid = str(index)
+    _LOGGER.info("%s; texts from columns %s", data.log_line("predict_file"), data.columns)
     return data
+
+
+def _optional(guid: Column) -> Column:
+    return (guid, *GUID_NAMES) if isinstance(guid, str) else GUID_NAMES
 
 
 def _text_columns(task: Task, table: Table) -> List[Columns]:
@@ -160,7 +167,7 @@ def _text_columns(task: Task, table: Table) -> List[Columns]:
     first, last = table.rows[0].values, table.rows[-1].values
     texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
     found = [
-        columns._replace(label=None, guid=columns.guid or GUID_NAMES, header=None)
+        columns._replace(label=None, guid=_optional(columns.guid), header=None)
         for columns in (*task.columns, Columns(*texts))
         if not isinstance(columns.text_a, int)
     ]

@@ -16,7 +16,7 @@ import numpy as np
 from albert import fine_tuning_utils, tokenization
 from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
-from albert.classification.examples import InputExample
+from albert.classification.examples import InputExample, read_file
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
 from albert.classification.task_table import METRICS
 from albert.data import batches, feature_cache
@@ -165,6 +165,10 @@ class ClassifierTask(Task):
         if split == "train":
             self.columns = data.columns
         return data.examples
+
+    def read_file(self, path: str) -> List[InputExample]:
+        """Reads development data from a file of any name."""
+        return read_file(self.declared, path, self.declared.split("dev")).examples
 
     def record_file(self, split: str) -> Tuple[str, bool]:
         """Returns a file named by its use, such as mrpc_eval.128.tf_record."""

@@ -109,7 +109,7 @@ def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Ta
 def _glue(
     name: str, labels: Tuple[str, ...], recipe: Recipe, *, numbers: Any = (1, 2, -1, 0), **more: Any
 ) -> Task:
-    """A task of GLUE, of pairs by default, in columns with these numbers under whatever header."""
+    """A task of GLUE, of pairs by default: columns by usual names, or else by these numbers."""
     columns = (_PAIR._replace(guid=GUID_NAMES), Columns(*numbers)._replace(header=True))
     usual = {"folders": (name,), "glue_name": name, "columns": columns}
     return _task(name.lower(), labels, recipe, **{**usual, **more})

@@ -9,7 +9,6 @@ Dimensions: N examples, B batch, S sequence, H hidden.
 """
 
 import importlib
-import logging
 import os
 import pathlib
 import tempfile
@@ -90,8 +89,8 @@ class _FineTuned:
             )
         self.model, self.setup, self.checkpoint = model, model.setup, model.checkpoint
         self.config, self.max_seq_length = self.setup.config, self.setup.settings.max_seq_length
-        self._reader, split = _task_with_data(model.task, settings)
-        self.examples = self._reader.examples(split)[: settings.eval_examples or None]
+        self._reader, examples = _task_with_data(model.task, settings)
+        self.examples = examples[: settings.eval_examples or None]
         self.metric, self.higher_is_better = self._reader.best_metric, self._reader.higher_is_better
         shapes = {feature.name: feature.shape for feature in model.task.spec(False).features}
         self.shape = shapes[Inputs._fields[0]]
@@ -113,8 +112,8 @@ class _FineTuned:
         return self._reader.metric_scale * scores[self.metric]
 
 
-def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, str]:
-    """The task as it was trained, which reads --eval_file, and the split of this."""
+def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
+    """The task as it was trained, and what it reads in --eval_file."""
     path, record = settings.eval_file, os.path.join(settings.model_dir, config_files.RECORD_NAME)
     known = flags.describe(task.flags)
     values: Dict[str, Any] = {"task_name": task.name} if "task_name" in known else {}
@@ -128,13 +127,7 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, str]:
     values.update({name: True for name in ("do_eval", "do_predict") if name in known})
     own = flags.make(task.flags, **{**task.settings.given_values(), **values})
     reader = type(task)(own, task.tokenizer, task.description)
-    for split in reader.splits("dev"):
-        if not is_file or split in os.path.basename(path):
-            return reader, split
-    raise UserError(
-        f"--eval_file={path} is no data to measure on. Give the folder of the data, or a dev file "
-        "in it."
-    )
+    return reader, reader.read_file(path) if is_file else reader.examples(reader.splits("dev")[0])
 
 
 class _Encoder:
@@ -328,7 +321,6 @@ def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> by
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder, name) for name in ("float32.onnx", "int8.onnx")]
         onnx.save(model, str(paths[0]))
-        logging.disable(logging.WARNING)  # advice on preparing models of other programs
         quantization.quantize_dynamic(
             *paths,
             op_types_to_quantize=["MatMul", "Gemm", "Gather"],
@@ -336,5 +328,4 @@ def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> by
             reduce_range=True,  # processors without VNNI add two products of bytes in 16 bits
             weight_type=quantization.QuantType.QInt8,
         )
-        logging.disable(logging.NOTSET)
         return paths[1].read_bytes()

@@ -21,7 +21,6 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-SPLITS = ("train", "dev", "test")
 LEVELS = ("middle", "high")
 LETTERS = ("A", "B", "C", "D")
 ALL_NAME = "all.txt"
@@ -87,12 +86,16 @@ def _find_files(data_dir: str, split: str, level: str) -> List[str]:
 def _passages(path: str) -> Iterator[Tuple[str, Any]]:
     """Where each passage of a file is, and what is there."""
     if path.endswith(parquet.ENDING):  # a row for each question
-        rows = sorted(parquet.read_rows(path), key=lambda row: _by_number(row.get("example_id")))
-        for name, group in itertools.groupby(rows, key=lambda row: row.get("example_id")):
-            columns = ("article", "question", "options", "answer")
-            articles, *lists = zip(*([row.get(column) for column in columns] for row in group))
+        rows = list(parquet.read_rows(path))
+        for row in rows:
+            files.check_types(row, {"article": str}, f"'{path}'")
+        rows.sort(key=lambda row: _by_number(row.get("example_id")))
+        keys = ("example_id", "article")
+        for (name, article), group in itertools.groupby(rows, lambda row: [*map(row.get, keys)]):
+            columns = ("question", "options", "answer")
+            lists = zip(*([row.get(column) for column in columns] for row in group))
             names = ("questions", "options", "answers")
-            yield path, {"id": name, "article": articles[0], **dict(zip(names, map(list, lists)))}
+            yield path, {"id": name, "article": article, **dict(zip(names, map(list, lists)))}
         return
     text = files.read_text(path)
     texts = [(path, text)]
@@ -143,11 +146,12 @@ def read_examples(
         question needs its answer); file, passage and question are named.
     """
     examples: List[InputExample] = []
-    places: Dict[str, str] = {}  # passage's id -> where it is
+    places: Dict[str, Tuple[str, str]] = {}  # passage's id -> where it is, and its article
     for where, example in _with_places(data_dir, split, levels):
-        other = places.setdefault(example.example_id, where)
-        if other != where:
-            raise UserError(f"'{where}' and '{other}' have one id, '{example.example_id}'.")
+        place = (where, example.context_sentence)
+        other = places.setdefault(example.example_id, place)
+        if other != place:
+            raise UserError(f"'{where}' and '{other[0]}' have one id, '{example.example_id}'.")
         examples.append(example)
     if not examples:
         raise UserError(f"There is no question in the {split} data of '{data_dir}'.")

@@ -103,7 +103,8 @@ def find_spans(outputs: Mapping[str, Any], windows: Sequence[Any], limits: Limit
         start, end = pairs[:2]
         fits = is_max[np.clip(start, -1, count)] & (start <= end) & (end < count)
         fits &= end < start + limits.max_answer_length
-        found.append([np.full([fits.sum()], number), *(part[fits] for part in pairs)])
+        scores = (part[fits].astype(np.float64) for part in pairs[2:])  # sums as Python's floats
+        found.append([np.full([fits.sum()], number), start[fits], end[fits], *scores])
     return Spans(*map(np.concatenate, zip(*found)))._replace(null_scores=null_scores)
 
 

@@ -252,6 +252,10 @@ class SquadV2(SquadTask):
         """Returns the files with the answers, and logs the threshold."""
         threshold = self.threshold()
         _LOGGER.info("Answers with a null score above %.4g are left empty.", threshold)
+        if self.settings.null_score_diff_threshold is None and _THRESHOLD not in self.metrics:
+            _LOGGER.warning(
+                "No evaluation has set this threshold. To set it: --null_score_diff_threshold."
+            )
         return super().predictions(split, examples, outputs)
 
     def served(self) -> Dict[str, Any]:

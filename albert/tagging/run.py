@@ -62,11 +62,14 @@ class TaggingTask(Task):
 
     def examples(self, split: str) -> List[Sentence]:
         """Reads a split."""
-        columns = (self.settings.token_column, self.settings.tag_column)
         paths = sentences.find(self.settings.data_dir, split)
-        found = [item for path in paths for item in sentences.read(path, *columns)]
-        if split != "test" and any(item.tags is None for item in found):
-            raise UserError(f"{paths}: a sentence has no tags, and the {split} data need them.")
+        return [item for path in paths for item in self.read_file(path, split != "test")]
+
+    def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:
+        """Reads a file."""
+        found = sentences.read(path, self.settings.token_column, self.settings.tag_column)
+        if needs_tags and any(item.tags is None for item in found):
+            raise UserError(f"'{path}': a sentence has no tags, which are needed.")
         return found
 
     def parse(self, text: Any) -> Sentence:

@@ -24,6 +24,7 @@ from typing import (
     Any,
     Callable,
     Dict,
+    Iterable,
     List,
     Mapping,
     NamedTuple,
@@ -108,9 +109,12 @@ def _remove(checkpoint: str) -> None:
 
 def _copy(source: str, target: str) -> None:
     """Replaces `target`; for a moment there is none."""
+    paths = _files_of(source)
+    if not paths or not paths[0].endswith(".index"):
+        return  # a training has just deleted it
     with contextlib.ExitStack() as stack:
         # The renames happen in reverse order, the index last.
-        for path in _files_of(source):
+        for path in paths:
             temporary = stack.enter_context(files.atomic_path(target + path[len(source) :]))
             tf.io.gfile.copy(path, temporary, overwrite=True)
         _remove(target)
@@ -121,8 +125,12 @@ def _copy(source: str, target: str) -> None:
 
 def read_results(output_dir: str) -> List[Evaluation]:
     """Returns a folder's results in step order; raises UserError if the file is another's."""
+    return _as_evaluations(_read_ledger(str(output_dir))["results"])
+
+
+def _as_evaluations(results: Iterable[Mapping[str, Any]]) -> List[Evaluation]:
     found = []
-    for result in _read_ledger(str(output_dir))["results"]:
+    for result in results:
         metrics = result["metrics"]
         # JSON knows "nan", "inf" and "-inf" as strings only.
         numbers = {key: float(n) for key, n in metrics.items() if isinstance(n, str)}
@@ -275,9 +283,9 @@ class _Evaluator:
             return None
 
     def _present(self) -> List[Checkpoint]:
-        """The checkpoints that are there; the kept copy, if it stands for a deleted one, first.
+        """The checkpoints that are there; first the kept copy of one that is deleted.
 
-        First, because a better one will replace it.
+        A better one would replace it.
         """
         listed = [
             item
@@ -328,7 +336,7 @@ class _Evaluator:
         if best is None:
             if kept in (item.step for item in known if item.path != self.best_path):
                 _remove(self.best_path)  # of an earlier training
-        elif kept != best.step or _identity_of(best.path) != _identity_of(self.best_path):
+        elif self.results[best.step]["checkpoint"] != _identity_of(self.best_path):
             _copy(best.path, self.best_path)
 
     def _save(self) -> None:
@@ -348,7 +356,7 @@ class _Evaluator:
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
         """Returns what was found, and logs the best."""
-        results = read_results(self.output_dir)
+        results = _as_evaluations(self.results.values())
         best = next((result for result in results if result.step == self.best_step), None)
         if not results:
             raise UserError(
@@ -424,7 +432,8 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
             known = [dict(result.metrics) for result in read_results(place) if result.step == step]
         path = os.path.join(place, f"eval_results.{name}.json")
         alone = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
-        known += [alone] * (alone.get("identity", ...) == identity)
+        # Earlier versions recorded size and time.
+        known += [alone] * (alone.get("identity", ...) in (identity, _state_of(checkpoint)))
         if known:
             return known[0]
     return {}

@@ -37,6 +37,14 @@ _LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = released.CONFIG_NAME
 _FORMAT_VERSION = 1
+# Flags of training that a model in memory uses too.
+_HEARD_IN_MEMORY = {
+    "max_seq_length",
+    "padding",
+    "vocab_file",
+    "spm_model_file",
+    "do_lower_case",
+}
 _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
 
 
@@ -300,7 +308,7 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
-        unheard = options.keys() & (set(flags.describe(TaskFlags)) - {"max_seq_length", "padding"})
+        unheard = options.keys() & (set(flags.describe(TaskFlags)) - _HEARD_IN_MEMORY)
         if unheard:
             raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
         folder = os.path.expanduser(str(folder))
@@ -339,6 +347,8 @@ def _check_is_trained(folder: str, name: str) -> None:
     """Refuses a folder without the file that describes a fine-tuned model."""
     if tf.io.gfile.exists(os.path.join(folder, name)):
         return
+    if not tf.io.gfile.isdir(folder):
+        raise UserError(f"There is no folder {folder!r}.")
     _, other = model_vocabulary.read_description(folder)
     raise UserError(
         f"model_dir {folder!r} has no {name}, but {other or 'no description'}. Give the "

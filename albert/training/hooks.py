@@ -149,14 +149,22 @@ class TrainingCurve:
     def flush(self) -> None:
         """Writes the rows that wait."""
         rows, self._waiting, self._last_write = self._waiting, [], time.time()
-        if not set().union(*rows) <= set(self._columns):
-            rows = (read_curve(self._path) if self._columns else []) + rows
-            self._columns = list(dict.fromkeys(name for row in rows for name in row))
-            header = dict(zip(self._columns, self._columns))
-            files.atomic_write_text(self._path, self._text([header, *rows]))
-        elif rows:
+        try:
+            if rows:
+                self._write(rows)
+        except (OSError, tf.errors.OpError) as error:
+            _LOGGER.warning("%s cannot be written (%s). Rows are missing.", self._path, error)
+
+    def _write(self, rows: List[Mapping[str, Any]]) -> None:
+        is_there = self._columns and tf.io.gfile.exists(self._path)
+        if is_there and set().union(*rows) <= set(self._columns):
             with files.naming_path(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
                 stream.write(self._text(rows))
+            return
+        rows = (read_curve(self._path) if is_there else []) + rows
+        self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        header = dict(zip(self._columns, self._columns))
+        files.atomic_write_text(self._path, self._text([header, *rows]))
 
     def _text(self, rows: Sequence[Mapping[str, Any]]) -> str:
         text = io.StringIO()

@@ -44,7 +44,7 @@ class Task:
       fills: what outputs of shorter sequences end with, by name; 0 for the others.
       recorded_flags: those that the description records, beside max_seq_length. A model that is
         only used takes them from there.
-      free_keys: keys of the description that any run may choose anew.
+      free_keys: keys of the description that may change between runs.
       details_name: JSON file with the `details` of the best checkpoint, if there are any.
       measures_test: whether the test data have right answers, which are compared with published
         results.
@@ -111,6 +111,10 @@ class Task:
     def examples(self, split: str) -> Sequence[Any]:
         """Reads a split; "train" is what is trained on. Raises UserError for wrong data."""
         raise NotImplementedError
+
+    def read_file(self, path: str) -> Sequence[Any]:
+        """Reads labelled data from a file of any name; raises UserError if they fill folders."""
+        raise UserError(f"'{path}' is a file. Give the folder of the data.")
 
     def parse(self, text: Any) -> Any:
         """Returns the example that a program asks about; raises UserError for what is none."""

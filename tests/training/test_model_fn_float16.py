@@ -108,7 +108,7 @@ def test_checkpoints_pass_between_precisions_where_they_can(tmp_path):
     train(tmp_path, max_steps=1)
     train(tmp_path, max_steps=2, dtype=tf.float32)
     assert "loss_scale" not in checkpoint_of(tmp_path, 2)
-    with pytest.raises(ValueError, match="--precision=float16.*--init_checkpoint"):
+    with pytest.raises(ValueError, match="--precision.*--init_checkpoint"):
         train(tmp_path, max_steps=3)
     with tf.Graph().as_default():
         weight = tf.get_variable("bert/weight", [2])
