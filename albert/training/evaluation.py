@@ -238,6 +238,8 @@ class _Evaluator:
     def evaluate(self) -> List[int]:
         """Evaluates what is new since the ledger was written; returns the steps."""
         self._open_ledger()
+        if self.results and not self._present():
+            raise UserError(f"'{self.output_dir}' holds results, but no checkpoint to evaluate.")
         evaluated = []
         for step, path in iter(self._next, None):
             written = _state_of(path)
