@@ -87,6 +87,8 @@ def _of_row(row: Any, place: str, names: Optional[Sequence[str]] = None) -> Sent
     tokens, tags = row["tokens"], row.get("tags", row.get("ner_tags"))
     if tags is not None and len(tags) != len(tokens):
         raise UserError(f"{place} has {len(tokens)} tokens and {len(tags)} tags.")
+    if tags and not names and not all(isinstance(tag, str) for tag in tags):
+        raise UserError(f"{place}: its tags are numbers without names. Write them as B-PER.")
     return of_words(tokens, [names[tag] for tag in tags] if tags and names else tags)
 
 
