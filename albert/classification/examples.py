@@ -378,15 +378,10 @@ def read_rows(table: Table, columns: Columns, task: Task, *, split: Split) -> Ta
         found = _examples_of(row, columns)
         for part, example in enumerate(found):
             text = example.label
-            example.label = parse_label(text, spellings)
-            if not split.needs_labels:  # GLUE's are hidden, and what stands there is none
-                example.label = None if task.glue_name else example.label or None
-            elif example.label == "":
+            example.label = _label_of(text, task, spellings, split=split, where=row.where)
+            if example.label == "":
                 notes[f"example dropped: its label is {text!r}"] += 1
                 continue
-            elif example.label is None:
-                wanted = wording.listed(task.labels or ["numbers"], 12)
-                raise UserError(f"{row.where}: the label is {text!r}. Labels: {wanted}.")
             if example.guid in (None, ""):
                 example.guid = f"{split.role}-{row.number * len(found) + part}"
             example.guid = str(example.guid)
@@ -396,6 +391,19 @@ def read_rows(table: Table, columns: Columns, task: Task, *, split: Split) -> Ta
     notes["example with an empty text"] = sum(not item.text_a.strip() for item in examples)
     counts = [f"{number} x {what}" for what, number in notes.items() if number]
     return TaskData(examples, table.files, counts, tuple(names))
+
+
+def _label_of(
+    text: Any, task: Task, spellings: Mapping[str, str], *, split: Split, where: str
+) -> Union[str, float, None]:
+    """The label, "" for an example to drop; None in test data without labels, as GLUE's are."""
+    label = parse_label(text, spellings)
+    if not split.needs_labels:
+        return None if task.glue_name or label == "" else label
+    if label is None:
+        wanted = wording.listed(task.labels or ["numbers"], 12)
+        raise UserError(f"{where}: the label is {text!r}. Labels: {wanted}.")
+    return label
 
 
 def _whole_rows(
