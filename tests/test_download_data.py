@@ -67,7 +67,7 @@ def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys,
     assert printed.startswith(data_set.script)
     folder = str(download.folder)
     if data_set.script == "run_race":
-        for split in race_examples.SPLITS:
+        for split in ("train", "dev", "test"):
             assert len(race_examples.read_examples(folder, split)) == 2
     elif data_set.script.startswith("run_squad"):
         paths = [word.partition("=")[2] for word in shlex.split(printed)[1:]]
