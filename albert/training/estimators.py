@@ -543,10 +543,8 @@ def _run_estimator(
             estimator.train(replicated_input_fn, **options)
             return
         cluster = distribution.read_cluster()
-        # TensorFlow 2.15 reports a killed worker in seconds, later ones in minutes, 1.15 never.
-        is_reported = compat.is_tf2() and tf_estimator.HAS_TF_ESTIMATOR
         watch = peer_watch.heartbeat(
-            [] if is_reported else cluster.peers,
+            cluster.peers,
             is_over=lambda: reporter.is_last_step or reporter.step >= options["max_steps"],
             patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],

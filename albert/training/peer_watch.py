@@ -3,8 +3,8 @@
 """Lets the processes of a training compare how they start, and ends them when one has gone.
 
 TensorFlow's workers wait for each other in every step. They would wait for ever if they began at
-different steps; for a worker that was killed they wait for minutes on TensorFlow 2.21 and for ever
-on 1.15.
+different steps. For a killed worker they wait for minutes on TensorFlow 2.21, for ever on 1.15, and
+on 2.15 for ever if it is killed at the wrong moment.
 """
 
 import contextlib
