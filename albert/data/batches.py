@@ -16,8 +16,6 @@ Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
 
 import contextlib
 import math
-import operator
-import struct
 from typing import (
     Any,
     Callable,
@@ -36,7 +34,6 @@ import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
 from albert.data import record_damage, record_files, record_index
-from albert.data.records import FIELD_1, FIELD_2, FIELD_3
 from albert.util import files as file_utils
 from albert.util import many_files
 from albert.util.errors import UserError
@@ -102,8 +99,6 @@ class FeatureSpec:
             feature._replace(shape=tuple(feature.shape), dtype=tf.as_dtype(feature.dtype))
             for feature in features
         )
-        keys = [_wire(FIELD_1, feature.name.encode("utf-8")) for feature in self.features]
-        self._keys = sorted(zip(self.features, keys), key=lambda pair: pair[0].name.encode("utf-8"))
         self._sizes = {f.name: int(np.prod(f.shape, dtype=np.int64)) for f in self.features}
         assert len(self._sizes) == len(self.features), f"A name occurs twice in {features}"
         assert {f.dtype for f in self.features} <= {tf.int64, tf.float32}, features
@@ -116,8 +111,7 @@ class FeatureSpec:
     def encode(self, values: Mapping[str, Any]) -> bytes:
         """Returns one record, a serialised tf.train.Example.
 
-        The wire format is written directly, features sorted by name: equal records are equal bytes
-        (a protocol-buffer map has no order of its own), and it takes a fraction of the time.
+        The features are sorted by name: equal records are equal bytes.
 
         Args:
           values: for each feature a number, list or array with as many values as its shape has.
@@ -130,16 +124,20 @@ class FeatureSpec:
         if not self._sizes.keys() >= values.keys():
             unknown = sorted(set(values) - set(self._sizes))
             raise UserError(f"Unknown features {unknown}; declared are {sorted(self._sizes)}.")
-        entries = []
-        for feature, key in self._keys:
+        example = tf.train.Example()
+        for feature in self.features:
             if feature.name in values:
-                content = self._encode_feature(feature, values[feature.name])
-                entries.append(_wire(FIELD_1, key + _wire(FIELD_2, content)))
+                entry = example.features.feature[feature.name]
+                numbers = entry.float_list if feature.dtype == _FLOAT32 else entry.int64_list
+                try:
+                    numbers.value.extend(self._flat(feature, values[feature.name]))
+                except TypeError as error:
+                    raise UserError(f"Feature '{feature.name}': {error}.") from None
             elif feature.default is None:
                 raise UserError(f"Feature '{feature.name}' is required and missing.")
-        return _wire(FIELD_1, b"".join(entries))
+        return example.SerializeToString(deterministic=True)
 
-    def _encode_feature(self, feature: Feature, value: Any) -> bytes:
+    def _flat(self, feature: Feature, value: Any) -> Sequence[Any]:
         is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
         flat = value if is_flat else np.reshape(value, [-1]).tolist()
         if len(flat) != self._sizes[feature.name]:
@@ -147,9 +145,7 @@ class FeatureSpec:
                 f"Feature '{feature.name}' has {len(flat)} values; its shape {feature.shape} "
                 f"takes {self._sizes[feature.name]}."
             )
-        if feature.dtype is _FLOAT32:
-            return _wire(FIELD_2, _wire(FIELD_1, struct.pack(f"<{len(flat)}f", *flat)))
-        return _wire(FIELD_3, _wire(FIELD_1, _pack_integers(feature.name, flat)))
+        return flat
 
     def _parsing_spec(self) -> Dict[str, tf.io.FixedLenFeature]:
         """The declaration in tf.io's words."""
@@ -197,46 +193,6 @@ class FeatureSpec:
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
         return integers_to_int32(tf.io.parse_example(serialized, self._parsing_spec()))
-
-
-class _Varints(dict):
-    """Integer -> varint, remembered: seven bits a byte, lowest first, negative as 64 bits."""
-
-    def __missing__(self, value: int) -> bytes:
-        rest = operator.index(value) & ((1 << 64) - 1)
-        encoded = bytearray()
-        while rest > 0x7F:
-            encoded.append(rest & 0x7F | 0x80)
-            rest >>= 7
-        encoded.append(rest)
-        if 0 <= value < 1 << 16:  # ids of every vocabulary, but not every running number
-            self[value] = bytes(encoded)
-        return bytes(encoded)
-
-
-_VARINTS = _Varints()
-
-
-def _wire(tag: bytes, content: bytes) -> bytes:
-    """A length-delimited field."""
-    return tag + _VARINTS[len(content)] + content
-
-
-def _pack_integers(name: str, values: Sequence[int]) -> bytes:
-    """The varints of `values`, one after another."""
-    try:
-        return _pack_small(values) or b"".join([_VARINTS[value] for value in values])
-    except TypeError as error:
-        raise UserError(f"Feature '{name}' takes integers ({error}).") from None
-
-
-def _pack_small(values: Sequence[int]) -> bytes:
-    """Masks, segments and positions: a value below 128 is its own varint. b"" if one is not."""
-    try:
-        packed = bytes(values)
-    except ValueError:  # a value outside 0 .. 255
-        return b""
-    return packed if packed.isascii() else b""
 
 
 def integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
@@ -398,7 +354,7 @@ def seeded_batches(
     found = _checked_index(files, spec, folder=index_folder)
     start = start_batch * batch_size * shard_count
     stream = _Stream(found, seed=seed, window=shuffle_window, start=start, shard=shard)
-    record_damage.note(files, lambda n: stream.files_from(start + n * batch_size * shard_count))
+    record_damage.note(found)
 
     def parsed(texts: tf.Tensor, positions: tf.Tensor) -> Features:
         features = spec.parse_batch(texts)
@@ -502,19 +458,6 @@ class _Stream:
             return records
         count, index = self._shard.count, self._shard.index
         return records.filter(as_written(lambda _, place: tf.equal(place % count, index)))
-
-    def files_from(self, position: int) -> List[str]:
-        """Returns all files, those first that are read from the window of a position on."""
-        epoch, in_epoch = divmod(position, self._epoch_size)
-        with tf.Graph().as_default(), tf.device("/cpu:0"), tf.Session() as session:
-            now, later = session.run(
-                [self._deal(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)]
-            )
-        passed = in_epoch // (self._lanes * self._window) * self._window
-        # Distance to the end of each run from the records its lane has passed.
-        ahead = now.in_lane + now.own + now.spare - 1 - passed
-        names = np.concatenate([now.order[np.lexsort((ahead, ahead < 0))], later.order])
-        return [str(name) for name in dict.fromkeys(self._runs.paths[names].tolist())]
 
     def _epoch(self, epoch: tf.Tensor) -> tf.data.Dataset:
         """The records of one epoch that are in our lanes, from the start on."""
@@ -678,7 +621,7 @@ def evaluation_batches(
     assert set(weight_features) <= set(spec.names), weight_features
     enough = max_batches * batch_size * shard_count if max_batches else None
     found = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
-    record_damage.note([one.path for one in found], lambda _: [one.path for one in found])
+    record_damage.note(found)
     total = min(sum(one.count for one in found), enough or _MAX_INT64)
     begin, end = (total * number // shard.count for number in (shard.index, shard.index + 1))
 
@@ -705,16 +648,16 @@ def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, 
 
     Raises ValueError as evaluation_batches, and where a record is damaged.
     """
-    readings: List[record_damage.Reading] = []
+    noted: List[record_index.FileBlocks] = []
     graph = tf.Graph()
-    with graph.as_default(), record_damage.explained(readings=readings):
+    with graph.as_default(), record_damage.explained(noted):
         dataset = evaluation_batches([path], spec, batch_size=batch_size, pad_final_batch=False)
         following = tf.data.make_one_shot_iterator(dataset).get_next()
     # No session is the default one while the caller works with the values.
     session, is_over = tf.Session(graph=graph), contextlib.suppress(tf.errors.OutOfRangeError)
     with contextlib.closing(session), is_over:
         while True:
-            with record_damage.explained(readings=readings):
+            with record_damage.explained(noted):
                 values = session.run(following)
             yield values
 

@@ -28,9 +28,8 @@ from typing import Any, Callable, Counter, Iterable, List, Mapping, NamedTuple, 
 
 import numpy as np
 
-from albert.data import batches, record_damage, record_files
+from albert.data import batches, record_files
 from albert.util import files, parallel, progress
-from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -85,13 +84,12 @@ def build_records(
     path = str(path) if exact_path else fingerprinted_path(path, whole)
     reason = record_files.why_stale(path, whole)
     sidecar = record_files.read_sidecar(path)
-    if not reason and record_damage.find_damaged_record(path) is None:
+    if not reason:
         _LOGGER.info("%s: using %s, %d records.", description, path, sidecar.count)
         return RecordFile(path, sidecar.count, True, {})
-    is_foreign = files.gfile().exists(path) and sidecar is None
-    if is_foreign and exact_path and not record_files.looks_like_records(path):
-        raise UserError(f"{path} is no record file. Name another file for the features.")
-    _LOGGER.info("%s: creating %s, because %s.", description, path, reason or "it is damaged")
+    if exact_path and sidecar is None and files.gfile().exists(path):
+        record_files.read_first_record(path)  # raises where another file would be lost
+    _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
     items = items() if callable(items) else items
     processes = processes_for(num_processes, len(items))
 

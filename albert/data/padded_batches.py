@@ -6,8 +6,7 @@ Records are padded to the longest sequence a model takes. `max` serves them so (
 shapes); `longest` cuts each batch to its longest sequence, which changes no result (but dropout in
 the encoder draws its masks by shape, and the training loss of SQuAD v1.1 counts padding); `bucket`
 also lets sequences of like length share a batch in training, which changes the order only.
-Evaluation serves the longest sequences first, unless `max`; `example_index` says which record a row
-was.
+Evaluation serves the records in their order; `example_index` says which record a row was.
 
 Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
 """
@@ -86,7 +85,9 @@ def input_fn(
                 paths, spec, padding=whole, batch_size=size, shard=shard, **reading
             )
         if padding:
-            return evaluation_batches(paths, spec, padding=padding, batch_size=size)
+            numbered = {"transform": _with_numbers, "batch_size": size}
+            served = input_pipeline.evaluation_batches(paths, spec, **numbered)
+            return served if padding.mode == "max" else cut(served, padding)
         served = input_pipeline.evaluation_batches(
             paths, spec, batch_size=size, pad_final_batch=drop_remainder
         )
@@ -130,7 +131,8 @@ def training_batches(
     Raises:
       UserError: an unknown mode, and what seeded_batches raises.
     """
-    _check_mode(padding.mode)
+    if padding.mode not in MODES:
+        raise UserError(f"Unknown padding {padding.mode!r}. Choose one of: {', '.join(MODES)}.")
     reading.update(batch_size=batch_size, start_batch=start_batch)
     if padding.mode == "bucket":
         return cut(_buckets(files, spec, padding, shard=shard, **reading), padding)
@@ -178,48 +180,8 @@ def _buckets(
     return batches.skip(skipped)
 
 
-def evaluation_batches(
-    files: Sequence[str],
-    spec: input_pipeline.FeatureSpec,
-    *,
-    padding: Padding,
-    batch_size: int,
-) -> tf.data.Dataset:
-    """Returns a dataset that serves each record once, in batches of B.
-
-    Unless the mode is `max`, the records of a pool are sorted by length, the longest first.
-
-    Returns:
-      A dataset of {name: [B] + declared shape}, with `is_real_example` int32 [B], 0 for rows that
-      only fill a batch, and `example_index` int32 [B], the number of the record, -1 for those.
-
-    Raises:
-      UserError: an unknown mode, and what batches.evaluation_batches raises.
-    """
-    _check_mode(padding.mode)
-    count = -(-_count(files) // batch_size)
-    is_sorted = padding.mode != "max"
-    pool = max(1, min(_BATCHES_OF_A_POOL, count)) if is_sorted else 1
-    size = pool * batch_size
-
-    def split(number: tf.Tensor, features: Features) -> Features:
-        index = tf.cast(number * size, tf.int32) + tf.range(size)  # [N]
-        real = features["is_real_example"] > 0
-        features = dict(features, example_index=tf.where(real, index, -tf.ones_like(index)))
-        order = index - index[0]
-        if is_sorted:
-            order = tf.argsort(-_lengths(features, padding), stable=True)
-        order = tf.reshape(order, [pool, batch_size])
-        return {name: tf.gather(value, order) for name, value in features.items()}
-
-    pools = input_pipeline.evaluation_batches(files, spec, batch_size=size)
-    batches = pools.enumerate().map(input_pipeline.as_written(split)).unbatch().take(count)
-    return cut(batches, padding) if is_sorted else batches.prefetch(1)
-
-
-def _check_mode(mode: str) -> None:
-    if mode not in MODES:
-        raise UserError(f"Unknown padding {mode!r}. Choose one of: {', '.join(MODES)}.")
+def _with_numbers(features: Features, numbers: tf.Tensor) -> Features:
+    return dict(features, example_index=tf.cast(numbers, tf.int32))
 
 
 def _count(files: Sequence[str]) -> int:
@@ -227,13 +189,11 @@ def _count(files: Sequence[str]) -> int:
 
 
 def _lengths(features: Features, padding: Padding) -> tf.Tensor:
-    """The length of each row, int32 [N]: one more than the last place in use; 0 of a filler."""
+    """The length of each row, int32 [N]: one more than the last place in use."""
     mask = features[padding.mask]
     places = tf.range(1, tf.shape(mask)[-1] + 1)
     used = tf.cast(mask > 0, tf.int32) * places
-    lengths = tf.reduce_max(tf.reshape(used, [tf.shape(mask)[0], -1]), axis=1)
-    real = features.get("is_real_example")
-    return lengths if real is None else lengths * tf.cast(tf.reshape(real, [-1]) > 0, tf.int32)
+    return tf.reduce_max(tf.reshape(used, [tf.shape(mask)[0], -1]), axis=1)
 
 
 def cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:

@@ -208,7 +208,7 @@ def walk_records(path: str, size: int) -> BlockOffsets:
     position = 0  # of the next header
     is_local = "://" not in path
     buffer, buffer_start = b"", 0
-    with _open_records(path) as stream:
+    with open_records(path) as stream:
         while position < size:
             offset = position - buffer_start
             if is_local or offset + HEADER_BYTES > len(buffer):
@@ -219,7 +219,7 @@ def walk_records(path: str, size: int) -> BlockOffsets:
                 raise UserError(_cut_off(path, blocks.count, position))
             (length,) = _LENGTH.unpack_from(buffer, offset)
             if not blocks.count and not _is_header(buffer[offset : offset + HEADER_BYTES]):
-                raise UserError(_not_records(path))
+                raise UserError(damaged_record(path, 0))
             position += HEADER_BYTES + length + FOOTER_BYTES
             if position > size:
                 raise UserError(_cut_off(path, blocks.count, size))
@@ -227,7 +227,7 @@ def walk_records(path: str, size: int) -> BlockOffsets:
     return blocks
 
 
-def _open_records(path: str) -> Any:
+def open_records(path: str) -> Any:
     """Opens a record file; of a local one only the requested bytes are read."""
     if "://" in path:
         return files.open_to_read(path)
@@ -235,41 +235,47 @@ def _open_records(path: str) -> Any:
     return open(path, "rb", buffering=0)
 
 
+def read_length(stream: Any, position: int) -> int:
+    """Returns the bytes of data in the record that begins at `position`, unverified."""
+    stream.seek(position)
+    (length,) = _LENGTH.unpack_from(stream.read(HEADER_BYTES))
+    return length
+
+
+def read_record(stream: Any, position: int) -> Optional[bytes]:
+    """Returns the record that begins at `position`; None if a checksum is wrong."""
+    stream.seek(position)
+    header = stream.read(HEADER_BYTES)
+    if not _is_header(header):
+        return None
+    (length,) = _LENGTH.unpack_from(header)
+    record = stream.read(length)
+    return record if _checksum(record) == stream.read(FOOTER_BYTES) else None
+
+
 def read_first_record(path: str) -> Optional[bytes]:
-    """Returns the first record of a whole TFRecord file; None if the file is empty.
+    """Returns the first record of a TFRecord file; None if the file is empty.
 
     (TensorFlow's iterator reads sixteen megabytes ahead, its files half a megabyte.)
 
     Raises:
-      ValueError: the record is damaged.
+      UserError: the record is damaged, or the file is no TFRecord file.
     """
-    with _open_records(path) as stream:
-        header = stream.read(HEADER_BYTES)
-        if not header:
+    with open_records(path) as stream:
+        if not stream.read(1):
             return None
-        if not _is_header(header):
-            raise UserError(_not_records(path))
-        (length,) = _LENGTH.unpack_from(header)
-        record, stored = stream.read(length), stream.read(FOOTER_BYTES)
-        if _checksum(record) != stored:
-            raise UserError(damaged_record(path, 0))
+        record = read_record(stream, 0)
+    if record is None:
+        raise UserError(damaged_record(path, 0))
     return record
-
-
-def looks_like_records(path: str) -> bool:
-    """Returns whether a file begins as a TFRecord file does, or is empty."""
-    with files.open_to_read(path) as stream:
-        header = stream.read(HEADER_BYTES)
-    return not header or _is_header(header)
 
 
 def damaged_record(path: str, number: int) -> str:
     """Returns the message for a record whose checksum is wrong."""
-    if not number and not looks_like_records(path):
-        return _not_records(path)
+    other = "" if number else ", or is no uncompressed TFRecord file"
     return (
-        f"Record file '{path}' is damaged in record {number} (counted from 0): its checksum is "
-        "wrong. Create the file again, or copy it anew, and give the same command again."
+        f"Record file '{path}' is damaged in record {number} (counted from 0){other}: its "
+        "checksum is wrong. Delete the file or create it again, and give the same command again."
     )
 
 
@@ -280,20 +286,13 @@ def _cut_off(path: str, count: int, position: int) -> str:
     )
 
 
-def _not_records(path: str) -> str:
-    return (
-        f"'{path}' is not a TFRecord file (the checksum of its first record header is wrong). "
-        "Name record files made by this project or by another TFRecord writer, uncompressed."
-    )
-
-
 def _is_header(header: bytes) -> bool:
     """Whether a TFRecord file begins so, and not text or a checkpoint."""
     return len(header) == HEADER_BYTES and _checksum(header[:8]) == header[8:]
 
 
 def _checksum(data: bytes) -> bytes:
-    """CRC-32C as the format stores it, masked; only ever of the first record of a file."""
+    """CRC-32C as the format stores it, masked."""
     value = 0xFFFFFFFF
     for byte in data:
         value = (value >> 8) ^ _CRC_TABLE[(value ^ byte) & 0xFF]

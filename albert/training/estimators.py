@@ -377,13 +377,10 @@ def _check_strategy(settings: TrainingFlags) -> None:
 
 
 @contextlib.contextmanager
-def _explained(reporter: training_hooks.ProgressHook, folder: str, start: int) -> Iterator[None]:
-    """Turns TensorFlow's errors (NaN, full disks, damaged records) into ones that say where.
-
-    `start` is the step whose batch is the first that was read.
-    """
+def _explained(reporter: training_hooks.ProgressHook, folder: str) -> Iterator[None]:
+    """Turns TensorFlow's errors (NaN, full disks, damaged records) into ones that say where."""
     try:
-        with files.naming_path(folder), record_damage.explained(lambda: reporter.step - start):
+        with files.naming_path(folder), record_damage.explained():
             yield
     except tf.errors.InvalidArgumentError as error:
         refused = _GRADIENT_STOP.search(error.message)
@@ -448,7 +445,7 @@ def train(
         ours = training_hooks.around(reporter, settings, on_start=write, resumed=checkpoint)
         options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
         start = checkpoint.step if checkpoint else 0
-        with _explained(reporter, settings.output_dir, start):
+        with _explained(reporter, settings.output_dir):
             _run_estimator(estimator, input_fn(start), settings, reporter=reporter, options=options)
 
     with folder_lock.held(settings.output_dir), tf_estimator.lost_sessions_raise():

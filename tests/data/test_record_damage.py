@@ -7,7 +7,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_pretraining
 from albert.data import batches as input_pipeline
-from albert.data import feature_cache, record_damage
+from albert.data import record_damage
 from albert.training import evaluation
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
@@ -68,31 +68,6 @@ def test_a_damaged_first_record_is_named_before_anything_runs(tmp_path):
 def test_another_loss_of_data_stays_what_it_is(tmp_path):
     with pytest.raises(tf.errors.DataLossError), record_damage.explained():
         raise tf.errors.DataLossError(None, None, "Checksum does not match: a checkpoint")
-
-
-def test_a_damaged_feature_cache_is_made_again(tmp_path, caplog):
-    caplog.set_level("INFO")
-
-    def build():
-        return feature_cache.build_records(
-            str(tmp_path / "train.tf_record"),
-            fingerprint={"length": 3},
-            spec=SPEC,
-            items=range(300),
-            convert=lambda chunk: feature_cache.Conversion([{"number": [n]} for n in chunk]),
-        )
-
-    made = build()
-    with open(made.path, "rb") as stream:
-        content = stream.read()
-    flip(made.path, 123)
-    caplog.clear()
-    again = build()
-    assert (again.path, again.was_current) == (made.path, False)
-    with open(made.path, "rb") as stream:
-        assert stream.read() == content
-    assert sum("damaged" in line for line in caplog.messages) == 1
-    assert build().was_current
 
 
 # ---------------------------------------------------------------------------------------------
