@@ -51,17 +51,16 @@ def _table(name: str) -> str:
 def _recipes() -> str:
     head = ("task", "models", "learning rate", "batch", "length", "updates or epochs", "warm-up")
     rows = []
-    for one in published.document()["recipes"]:
-        recipe = published.Recipe(**one)
-        amount = f"{recipe.train_step:,}" if recipe.train_step else ""
-        project = published.document()["sources"][recipe.source]["project"]
+    for recipe in published.document()["recipes"]:
+        steps, epochs = recipe["train_step"], recipe["num_train_epochs"]
         rows.append(
             (
-                *(recipe.task, ", ".join(recipe.models), _rate(recipe.learning_rate)),
-                *(_cell(recipe.train_batch_size), _cell(recipe.max_seq_length)),
-                amount or f"{recipe.num_train_epochs:g} epochs",
-                _share(recipe.warmup),
-                *(_cell(recipe.dropout), _cell(recipe.head_dropout), project),
+                *(recipe["task"], ", ".join(recipe["models"]), _rate(recipe["learning_rate"])),
+                *(_cell(recipe["train_batch_size"]), _cell(recipe["max_seq_length"])),
+                f"{steps:,}" if steps else f"{epochs:g} epochs",
+                _share(recipe["warmup"]),
+                *(_cell(recipe["dropout"]), _cell(recipe["head_dropout"])),
+                published.document()["sources"][recipe["source"]]["project"],
             )
         )
     return _markdown((*head, "dropout", "dropout of the head", "source"), rows)

@@ -10,7 +10,6 @@ and model, and what is known to go wrong; each with its source. docs/published.m
 Scores are in per cent.
 """
 
-import fnmatch
 import functools
 import json
 import math
@@ -21,12 +20,6 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 from albert import configs
 from albert.util import wording
-
-# A few runs are within this many points of a published one; docs/published.md says why.
-SEED_NOISE = 1.0
-_MANY_RUNS = 5  # whose deviation is trusted however small it is
-STANDARD_ERRORS = 2.0
-_ROUNDING = 0.05  # of a number with one decimal
 
 _SHAPE = {  # configuration key -> default; they make the size
     "embedding_size": 128,
@@ -146,19 +139,14 @@ def _rows_of(result: Mapping[str, Any]) -> Iterator[Row]:
                 yield Row(*about, column["task"], column["metric"], column["split"], float(value))
 
 
-def fair_rows(
-    task: str, metric: str, model: Model, *, split: str = "dev"
-) -> Tuple[List[Row], bool]:
-    """Returns the scores to compare a model with, and whether they are of the same release.
-
-    Where that has none, they are those of the same size.
-    """
+def fair_rows(task: str, metric: str, model: Model, *, split: str = "dev") -> List[Row]:
+    """Returns the scores to compare a model with: of its release, or else of its size."""
     found = [row for row in rows(task, metric, split) if row.preset]
     unsaid = {preset.rpartition("_")[0] for preset in model.presets if "zh" not in preset}
     same = [row for row in found if row.preset in model.presets or row.preset in unsaid]
     near = [row for row in found if _size_of(row.preset) == model.size]
     unique = {(row.source, row.preset, row.value): row for row in reversed(same or near)}
-    return list(reversed(list(unique.values()))), bool(same)
+    return list(reversed(list(unique.values())))
 
 
 class Comparison(NamedTuple):
@@ -173,11 +161,7 @@ class Comparison(NamedTuple):
     deviation: Optional[float]  # of the sample; None for a single run
     published: float
     published_model: str
-    is_same_model: bool  # False: the published one has the same size only
     source: str
-    tolerance: float
-    difference: float
-    verdict: str  # "within", "above" or "below"
 
 
 def compare(
@@ -188,11 +172,6 @@ def compare(
     split: str = "dev",
 ) -> List[Comparison]:
     """Returns one's own scores, one for each seed, beside what is published of the model.
-
-    Published scores are of one run. With several runs of one's own, the difference to their mean is
-    within what chance explains up to two standard errors: the deviation of the runs times
-    sqrt(1 + 1/n). With fewer than five runs it is at least SEED_NOISE points, or the standard error
-    of a share of so many examples if that is more. Half a unit of the published decimal is added.
 
     Args:
       task: name of a task, such as "mnli" or "squad_v2".
@@ -206,88 +185,19 @@ def compare(
             continue
         mean = statistics.mean(map(float, values))
         spread = statistics.stdev(map(float, values)) if len(values) > 1 else None
-        published, is_same = fair_rows(task, metric, model, split=split)
-        for row in published:
-            tolerance = _tolerance(row, split, runs=len(values), deviation=spread)
-            difference = mean - row.value
-            verdict = "within" if abs(difference) <= tolerance else "above"
-            if difference < -tolerance:
-                verdict = "below"
-            found.append(
-                Comparison(
-                    *(task, metric, split, model.name, len(values), mean, spread),
-                    published=row.value,
-                    published_model=row.model,
-                    is_same_model=is_same,
-                    source=document()["sources"][row.source]["project"],
-                    tolerance=tolerance,
-                    difference=difference,
-                    verdict=verdict,
-                )
-            )
+        own = (task, metric, split, model.name, len(values), mean, spread)
+        for row in fair_rows(task, metric, model, split=split):
+            project = document()["sources"][row.source]["project"]
+            found.append(Comparison(*own, row.value, row.model, project))
     return found
-
-
-def _tolerance(row: Row, split: str, *, runs: int, deviation: Optional[float]) -> float:
-    """The largest difference in points that counts as within."""
-    chance = STANDARD_ERRORS * (deviation or 0.0) * math.sqrt(1 + 1 / runs)
-    if runs < _MANY_RUNS:
-        examples = document()["examples"].get(row.task, {}).get(split, math.inf)
-        share = min(max(row.value / 100, 0.0), 1.0)
-        chance = max(chance, SEED_NOISE, 100 * math.sqrt(share * (1 - share) / examples))
-    return chance + _ROUNDING
-
-
-_HEAD = ("task", "metric", "own", "deviation", "n", "published", "verdict", "tolerance", "of")
 
 
 def table(comparisons: Sequence[Comparison]) -> List[str]:
     """Returns comparisons as the lines of a table; none for none."""
-    cells = [_HEAD, *map(_cells, comparisons)]
-    return wording.table(cells, left=(0, 1, 6, 8)) if comparisons else []
-
-
-def _cells(one: Comparison) -> Tuple[str, ...]:
-    near = "" if one.is_same_model else f"; the nearest, {one.model} has none"
-    return (
-        one.task,
-        one.metric,
-        f"{one.mean:.2f}",
-        "-" if one.deviation is None else f"{one.deviation:.2f}",
-        str(one.runs),
-        f"{one.published:.1f}",
-        one.verdict if one.verdict == "within" else f"{one.verdict} by {abs(one.difference):.2f}",
-        f"{one.tolerance:.2f}",
-        f"{one.published_model}, {one.source}{near}",
-    )
-
-
-# ---- hyper-parameters ----
-
-
-class Recipe(NamedTuple):
-    """Published hyper-parameters of a task; training is given in steps or epochs."""
-
-    task: str
-    models: List[str]  # patterns of presets
-    source: str
-    learning_rate: float
-    train_batch_size: int
-    max_seq_length: int
-    warmup: float  # steps, or a share of the training below 1
-    train_step: Optional[int]
-    num_train_epochs: Optional[float]
-    dropout: Optional[float]  # of the encoder in fine-tuning; None: not said
-    head_dropout: Optional[float]
-
-
-def recipes(task: str, model: Optional[Model] = None) -> List[Recipe]:
-    """Returns the published hyper-parameters of a task; of all models if None is named."""
-    found = [Recipe(**recipe) for recipe in document()["recipes"] if recipe["task"] == task]
-    return [recipe for recipe in found if model is None or _is_for(recipe.models, model)]
-
-
-def _is_for(patterns: Sequence[str], model: Model) -> bool:
-    return any(
-        fnmatch.fnmatchcase(preset, pattern) for preset in model.presets for pattern in patterns
-    )
+    cells = [("task", "metric", "own", "deviation", "n", "published", "difference", "of")]
+    for one in comparisons:
+        spread = "-" if one.deviation is None else f"{one.deviation:.2f}"
+        scores = (f"{one.mean:.2f}", spread, str(one.runs), f"{one.published:.1f}")
+        origin = f"{one.published_model}, {one.source}"
+        cells.append((one.task, one.metric, *scores, f"{one.mean - one.published:+.2f}", origin))
+    return wording.table(cells, left=(0, 1, 7)) if comparisons else []
