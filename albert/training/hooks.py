@@ -30,8 +30,6 @@ CURVE_NAME = "training_curve.csv"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
-# Rows of the curve are collected this long before a write to a remote file.
-_SECONDS_BETWEEN_FAR_WRITES = 60.0
 _SCALARS = "training_scalars"  # the collection and name scope of the tensors to report
 _RATE = "learning_rate"
 _NORM = "gradient_norm"
@@ -124,47 +122,22 @@ def read_curve(path: str) -> List[Dict[str, str]]:
 class TrainingCurve:
     """The table `training_curve.csv`: one row for each interval of the log.
 
-    A row is appended in one write, so that a reader finds complete lines. Where a row has a new
-    column, the file is replaced. On a remote file system, where appending rewrites the file, rows
-    are gathered for a minute.
+    A row is appended in one write, so that a reader finds complete lines.
     """
 
-    def __init__(self, output_dir: str, first_step: int):
-        """Drops the rows of earlier runs that are past `first_step`: they come again."""
+    def __init__(self, output_dir: str, first_step: int, columns: Sequence[str]):
+        """Begins the file with the rows of earlier runs up to `first_step`; others come again."""
         self._path = os.path.join(output_dir, CURVE_NAME)
-        self._columns: List[str] = []  # of the file, once this run has written it
-        self._waiting: List[Mapping[str, Any]] = []
-        if tf.io.gfile.exists(self._path):
-            rows = read_curve(self._path)
-            self._waiting.extend(row for row in rows if int(row["step"]) <= first_step)
-        self.flush()
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Adds a row to the file, at once or with later ones."""
-        self._waiting.append(row)
-        is_far = "://" in self._path
-        if not is_far or time.time() - self._last_write > _SECONDS_BETWEEN_FAR_WRITES:
-            self.flush()
-
-    def flush(self) -> None:
-        """Writes the rows that wait."""
-        rows, self._waiting, self._last_write = self._waiting, [], time.time()
-        try:
-            if rows:
-                self._write(rows)
-        except (OSError, tf.errors.OpError) as error:
-            _LOGGER.warning("%s cannot be written (%s). Rows are missing.", self._path, error)
-
-    def _write(self, rows: List[Mapping[str, Any]]) -> None:
-        is_there = self._columns and tf.io.gfile.exists(self._path)
-        if is_there and set().union(*rows) <= set(self._columns):
-            with files.naming_path(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
-                stream.write(self._text(rows))
-            return
-        rows = (read_curve(self._path) if is_there else []) + rows
-        self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        rows = read_curve(self._path) if tf.io.gfile.exists(self._path) else []
+        rows = [row for row in rows if int(row["step"]) <= first_step]
+        self._columns = list(dict.fromkeys([*(rows[0] if rows else ()), "step", *columns]))
         header = dict(zip(self._columns, self._columns))
         files.atomic_write_text(self._path, self._text([header, *rows]))
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Appends a row; raises where it cannot be written."""
+        with files.naming_path(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
+            stream.write(self._text([row]))
 
     def _text(self, rows: Sequence[Mapping[str, Any]]) -> str:
         text = io.StringIO()
@@ -274,7 +247,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self.step = int(session.run(self._step_tensor))
         if self._curve is None:  # not after a lost session
             self.first_step, self._began = self.step, time.time()
-        self._curve = TrainingCurve(self._output_dir, self.step)
+        self._curve = TrainingCurve(self._output_dir, self.step, [*self._tensors, _SPEED])
         self._interval = _Means()
         self._writer = tf.summary.FileWriterCache.get(self._output_dir)
         # TensorBoard forgets what a killed run wrote past the checkpoint.
@@ -343,11 +316,9 @@ class ProgressHook(tf.train.SessionRunHook):
             self._on_progress(self.summary())
 
     def close(self):
-        """Closes the bar and writes the curve, whether training ended well or not."""
+        """Closes the bar, whether training ended well or not."""
         if self._bar is not None:
             self._bar.close()
-        if self._curve is not None:
-            self._curve.flush()
 
     def summary(self) -> TrainingSummary:
         """Returns what was done since the session was created."""

@@ -39,16 +39,15 @@ def test_log_curve_and_tensorboard_show_means_throughput_and_time_left(tmp_path,
     assert found[(2, "loss")] == 8.5 and {tag for _, tag in found} == set(NAMES)
 
 
-def test_a_row_is_appended_unless_its_columns_are_others(tmp_path):
+def test_a_curve_keeps_the_rows_before_its_first_step_and_appends(tmp_path):
     path = tmp_path / "training_curve.csv"
-    curve = hooks.TrainingCurve(str(tmp_path), 0)
-    curve.add({"step": 1, "loss": 0.5})
-    for step in range(2, 6):
-        file = path.stat().st_ino
+    curve = hooks.TrainingCurve(str(tmp_path), 0, ["loss"])
+    file = path.stat().st_ino
+    for step in range(1, 6):
         curve.add({"step": step, "loss": 0.5})
-        assert path.stat().st_ino == file  # a replaced file is another one
+    assert path.stat().st_ino == file  # a replaced file is another one
     assert path.read_text() == "step,loss\n" + "".join(f"{n},0.5\n" for n in range(1, 6))
-    curve = hooks.TrainingCurve(str(tmp_path), 2)
+    curve = hooks.TrainingCurve(str(tmp_path), 2, ["loss", "accuracy"])
     curve.add({"step": 4, "loss": 1.0, "accuracy": 0.5})
     assert path.read_text() == "step,loss,accuracy\n1,0.5,\n2,0.5,\n4,1.0,0.5\n"
 
@@ -57,7 +56,7 @@ def test_a_row_is_appended_unless_its_columns_are_others(tmp_path):
 def test_a_curve_goes_on_after_a_line_that_a_crash_cut_off(tmp_path, unfinished):
     path = tmp_path / "training_curve.csv"
     path.write_text("step,loss\n10,0.5\n20,0.4\n30,0.3\n" + unfinished)
-    curve = hooks.TrainingCurve(str(tmp_path), 20)
+    curve = hooks.TrainingCurve(str(tmp_path), 20, ["loss"])
     assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n"
     curve.add({"step": 30, "loss": 0.2})
     assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n30,0.2\n"
