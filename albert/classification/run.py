@@ -81,6 +81,7 @@ class ClassifierTask(Task):
     flags = ClassifierFlags
     description_name = "classifier.json"
     actions = (*Task.actions, "predict_file")
+    heard_flags = ("exit_patience", "exit_threshold")
     free_keys = ("columns",)
 
     def __init__(
