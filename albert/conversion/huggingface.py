@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert import modeling, tokenization
+from albert import tokenization
 from albert.checkpoints import names as checkpoint_names
 from albert.checkpoints import weights
 from albert.checkpoints.names import (
@@ -90,7 +90,8 @@ def to_huggingface(settings: folders.ConversionFlags) -> Report:
         content.update(_label_settings(model, count))
     with files.atomic_folder(settings.output_dir) as folder:
         if model.vocabulary:
-            huggingface_files.write_vocabulary(folder, model.vocabulary)
+            longest = model.description.get("max_seq_length") or config.max_position_embeddings
+            huggingface_files.write_vocabulary(folder, model.vocabulary, longest)
         files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
         huggingface_files.write_safetensors(
             os.path.join(folder, huggingface_files.SAFETENSORS_NAME), values
@@ -114,17 +115,23 @@ def _head_of_ours(model: folders.OurModel) -> str:
 
 def _label_settings(model: folders.OurModel, count: Optional[int]) -> Dict[str, Any]:
     """The keys of config.json about the labels of a classifier or tagger with `count` outputs."""
-    labels = model.description.get("labels") or huggingface_files.default_labels(count)
-    if len(labels) != count:
-        raise UserError(
-            f"{model.description_name} names {len(labels)} labels, and the head has {count} "
-            "outputs. Use the file that belongs to the weights."
-        )
+    labels = _labels(model.description.get("labels"), count or 0, model.description_name)
     return {
         "id2label": {str(number): label for number, label in enumerate(labels)},
         "label2id": {label: number for number, label in enumerate(labels)},
         "problem_type": "regression" if model.description.get("is_regression") else None,
     }
+
+
+def _labels(names: Optional[Sequence[str]], count: int, file: str) -> Sequence[str]:
+    """The names of a head's outputs in a file; where it has none, those that transformers gives."""
+    names = names or [f"LABEL_{number}" for number in range(count)]
+    if not len(set(names)) == len(names) == count:
+        raise UserError(
+            f"{file} names {len(names)} labels, {', '.join(names)}, and the head has {count} "
+            "outputs. Use the file that belongs to the weights; names must differ."
+        )
+    return names
 
 
 # ---- from Hugging Face ----
@@ -150,8 +157,11 @@ def from_huggingface(settings: folders.ConversionFlags) -> Report:
         if vocabulary:
             _put_vocabulary(new, vocabulary, folder)
             if bias in values and theirs.labels is not None and not is_choice:
-                labels = theirs.labels or huggingface_files.default_labels(len(values[bias]))
-                _write_description(new, theirs.config, labels, is_tagger=bias == "tagging/bias")
+                labels = _labels(theirs.labels, len(values[bias]), huggingface_files.CONFIG_NAME)
+                most = theirs.config.max_position_embeddings
+                named = huggingface_files.tokenizer_settings(folder).get("model_max_length")
+                length = min(named or most, most)  # 1e30 is theirs for no limit
+                _write_description(new, length, labels, is_tagger=bias == "tagging/bias")
     notes = theirs.notes if vocabulary else [*theirs.notes, _NO_VOCABULARY]
     return report._replace(notes=notes)
 
@@ -217,7 +227,7 @@ def _put_vocabulary(folder: str, vocabulary: Vocabulary, source: str) -> None:
 
 
 def _write_description(
-    folder: str, config: modeling.AlbertConfig, labels: Sequence[str], *, is_tagger: bool
+    folder: str, max_seq_length: int, labels: Sequence[str], *, is_tagger: bool
 ) -> None:
     """Writes classifier.json or tagging.json, so that `albert.load` takes the folder."""
     recorded, _ = model_vocabulary.read_description(folder)
@@ -227,7 +237,7 @@ def _write_description(
         "format_version": 1,
         "task": "tagging" if is_tagger else "custom",
         "labels": [] if is_regression else labels,
-        "max_seq_length": config.max_position_embeddings,
+        "max_seq_length": max_seq_length,
     }
     if not is_tagger:
         content["is_regression"] = is_regression

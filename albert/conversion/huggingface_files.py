@@ -93,11 +93,6 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> TheirConfig:
     return TheirConfig(config, labels, is_tied, architecture, notes)
 
 
-def default_labels(count: Optional[int]) -> List[str]:
-    """Returns the names that transformers gives to labels without names."""
-    return [f"LABEL_{number}" for number in range(count or 0)]
-
-
 def _check_groups(config: modeling.AlbertConfig) -> None:
     """Refuses numbers with which transformers gives a layer another group: it divides floats."""
     layers, groups = config.num_hidden_layers, checkpoint_names.huggingface_groups(config)
@@ -201,16 +196,18 @@ def find_vocabulary(folder: str) -> Optional[Vocabulary]:
 def tokenizer_settings(folder: str) -> Dict[str, Any]:
     """Returns what tokenizer_config.json says, {} if there is none."""
     path = os.path.join(folder, _TOKENIZER_CONFIG_NAME)
-    types = dict.fromkeys(("do_lower_case", "keep_accents"), (bool, None))
+    types: Dict[str, Any] = dict.fromkeys(("do_lower_case", "keep_accents"), (bool, None))
+    types["model_max_length"] = (int, None)
     return files.read_json_object(path, types) if tf.io.gfile.exists(path) else {}
 
 
-def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
+def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -> None:
     """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json."""
     content = files.read_bytes(vocabulary.path)
     lower = bool(vocabulary.do_lower_case)
     settings: Dict[str, Any] = {
         "do_lower_case": lower,
+        "model_max_length": max_seq_length,
         "tokenizer_class": "BertTokenizer",
         # transformers 5 leaves out the segments of pairs by itself.
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
