@@ -3,7 +3,7 @@
 """Our models as folders that transformers loads, and such folders as models of ours."""
 
 import os
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -87,7 +87,11 @@ def to_huggingface(settings: folders.ConversionFlags) -> Report:
             architecture = "AlbertForMaskedLM"
     content = huggingface_files.config_dict(config, architecture)
     if head in ("classification", "tagging"):
-        content.update(_label_settings(model, count))
+        labels = _labels(model.description.get("labels"), count or 0, model.description_name)
+        content["id2label"] = {str(number): label for number, label in enumerate(labels)}
+        content["label2id"] = {label: number for number, label in enumerate(labels)}
+        is_regression = model.description.get("is_regression")
+        content["problem_type"] = "regression" if is_regression else None
     with files.atomic_folder(settings.output_dir) as folder:
         if model.vocabulary:
             longest = model.description.get("max_seq_length") or config.max_position_embeddings
@@ -113,23 +117,13 @@ def _head_of_ours(model: folders.OurModel) -> str:
     return next((head for head, (shown_by, _) in _HEADS.items() if shown_by in values), "encoder")
 
 
-def _label_settings(model: folders.OurModel, count: Optional[int]) -> Dict[str, Any]:
-    """The keys of config.json about the labels of a classifier or tagger with `count` outputs."""
-    labels = _labels(model.description.get("labels"), count or 0, model.description_name)
-    return {
-        "id2label": {str(number): label for number, label in enumerate(labels)},
-        "label2id": {label: number for number, label in enumerate(labels)},
-        "problem_type": "regression" if model.description.get("is_regression") else None,
-    }
-
-
 def _labels(names: Optional[Sequence[str]], count: int, file: str) -> Sequence[str]:
     """The names of a head's outputs in a file; where it has none, those that transformers gives."""
     names = names or [f"LABEL_{number}" for number in range(count)]
     if not len(set(names)) == len(names) == count:
         raise UserError(
-            f"{file} names {len(names)} labels, {', '.join(names)}, and the head has {count} "
-            "outputs. Use the file that belongs to the weights; names must differ."
+            f"{file} names {len(names)} labels, which must differ, and the head has {count} "
+            "outputs. Use the file that belongs to the weights."
         )
     return names
 
@@ -146,7 +140,7 @@ def from_huggingface(settings: folders.ConversionFlags) -> Report:
     folder = settings.input_dir
     theirs = huggingface_files.read_config(folder, approximate_gelu=settings.approximate_gelu)
     values, report = _convert(theirs, huggingface_files.read_weights(folder), settings.head)
-    vocabulary = huggingface_files.find_vocabulary(folder)
+    vocabulary, tokenizer = huggingface_files.find_vocabulary(folder)
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):
             vocabulary = Vocabulary(key, getattr(settings, key), settings.do_lower_case)
@@ -155,12 +149,11 @@ def from_huggingface(settings: folders.ConversionFlags) -> Report:
     with files.atomic_folder(settings.output_dir) as new:
         released.write_model(new, theirs.config, values)
         if vocabulary:
-            _put_vocabulary(new, vocabulary, folder)
+            _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
             if bias in values and theirs.labels is not None and not is_choice:
                 labels = _labels(theirs.labels, len(values[bias]), huggingface_files.CONFIG_NAME)
-                most = theirs.config.max_position_embeddings
-                named = huggingface_files.tokenizer_settings(folder).get("model_max_length")
-                length = min(named or most, most)  # 1e30 is theirs for no limit
+                length = theirs.config.max_position_embeddings
+                length = min(length, tokenizer.get("model_max_length") or length)
                 _write_description(new, length, labels, is_tagger=bias == "tagging/bias")
     notes = theirs.notes if vocabulary else [*theirs.notes, _NO_VOCABULARY]
     return report._replace(notes=notes)
@@ -214,11 +207,10 @@ def _convert(
     return values, report
 
 
-def _put_vocabulary(folder: str, vocabulary: Vocabulary, source: str) -> None:
-    """Copies a vocabulary; it keeps accents if tokenizer_config.json in `source` says so."""
+def _put_vocabulary(folder: str, vocabulary: Vocabulary, keep_accents: Optional[bool]) -> None:
+    """Copies a vocabulary; None: it keeps accents as it did."""
     is_pieces = vocabulary.key == "spm_model_file"
     path = os.path.join(folder, released.SPM_MODEL_NAME if is_pieces else "vocab.txt")
-    keep_accents = huggingface_files.tokenizer_settings(source).get("keep_accents")
     content = files.read_bytes(vocabulary.path)
     if is_pieces and keep_accents is not None:
         content = tokenization.with_keep_accents(content, keep_accents)

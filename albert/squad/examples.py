@@ -17,6 +17,7 @@ is impossible.
 
 import collections
 import dataclasses
+import itertools
 import logging
 import os
 import re
@@ -129,12 +130,10 @@ def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
         raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
     if path.endswith(parquet.ENDING):
         for number, row in enumerate(parquet.read_rows(path), start=1):
-            where = f"'{path}', row {number}"
-            files.check_types(row, _ROW_TYPES, where)
-            texts, starts = row["answers"]["text"], row["answers"]["answer_start"]
-            if len(texts) != len(starts):
-                raise UserError(f"{where}: {len(texts)} answers, and {len(starts)} answer_start.")
-            answers = [{"text": text, "answer_start": n} for text, n in zip(texts, starts)]
+            files.check_types(row, _ROW_TYPES, f"'{path}', row {number}")
+            # As in JSON, an answer without its place may be read, and a place without one not.
+            columns = itertools.zip_longest(row["answers"]["text"], row["answers"]["answer_start"])
+            answers = [{"text": text, "answer_start": start} for text, start in columns]
             yield {**row, "answers": answers, "is_impossible": not answers}, row["context"]
         return
     for article in files.read_json_object(path, _FILE_TYPES)["data"]:

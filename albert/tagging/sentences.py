@@ -17,6 +17,7 @@ _JSON = (".json", ".jsonl")
 _ENDINGS = (".conll", ".txt", *_JSON, parquet.ENDING)
 _TAGS = ([(str, int)], None)
 _TYPES = {"tokens": [str], "tags": _TAGS, "ner_tags": _TAGS}
+_NO_WORD = re.compile(r"^\s*$|[\t\r\n]")
 _WORD = re.compile(r"[^\W\u3400-\u9fff]+|\S")  # a Chinese character is a word
 
 
@@ -69,9 +70,10 @@ def read(
         place = f"'{path}': in {sentence.text[:60]!r}"
         if needs_tags and (sentence.tags is None or "" in sentence.tags):
             raise UserError(f"{place} a word has no tag. See --tag_column.")
-        for word in sentence.words:
-            if not word.strip() or re.search(r"[\t\r\n]", word):
-                raise UserError(f"{place} {word!r} is no word: empty, or with a tab or line break.")
+        for word in filter(_NO_WORD.search, sentence.words):
+            raise UserError(
+                f"{place} {word!r} is no word: it is empty, or has a tab or line break."
+            )
     return found
 
 

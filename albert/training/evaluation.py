@@ -306,9 +306,8 @@ class _Evaluator:
 
     def _is_known(self, checkpoint: Checkpoint) -> bool:
         result = self.results.get(checkpoint.step)
-        if not result or self.best_metric not in result["metrics"]:
-            return False
-        return result["checkpoint"] == _identity_of(checkpoint.path)
+        is_measured = bool(result) and self.best_metric in result["metrics"]
+        return is_measured and result["checkpoint"] == _identity_of(checkpoint.path)
 
     def _next(self) -> Optional[Checkpoint]:
         """What has to be evaluated."""

@@ -235,17 +235,13 @@ def _as_recorded(
 def chosen_checkpoint(settings: FineTuningFlags) -> str:
     """Returns --checkpoint, the best one, or the newest; raises UserError if there is none."""
     folder = settings.output_dir
-    if not settings.checkpoint and not holds_checkpoint(folder):
+    is_there = tf.io.gfile.isdir(folder) and tf.io.gfile.glob(os.path.join(folder, "*.index"))
+    if not (settings.checkpoint or is_there):
         raise UserError(
             f"--output_dir={folder} holds no checkpoint. Train first (--do_train), "
             "or name one by --checkpoint=..."
         )
     return warm_start.resolve_checkpoint(settings.checkpoint or folder)
-
-
-def holds_checkpoint(folder: str) -> bool:
-    """Returns whether there is a checkpoint in a folder."""
-    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
 
 
 def open_folder(task: Type[Task], folder: str, **options: Any) -> Setup:
