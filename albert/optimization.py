@@ -62,18 +62,14 @@ def learning_rate_schedule(
     Raises:
       ValueError: an argument out of range.
     """
-    bounds = {"init_lr": (init_lr, 0), "num_train_steps": (num_train_steps, 1)}
-    bounds.update(num_warmup_steps=(num_warmup_steps, 0), poly_power=(poly_power, 0))
-    for name, (value, lowest) in bounds.items():
+    for name, value, lowest in (
+        ("init_lr", init_lr, 0),
+        ("num_train_steps", num_train_steps, 1),
+        ("num_warmup_steps", num_warmup_steps, 0),
+        ("poly_power", poly_power, 0),
+    ):
         if not value >= lowest:
             raise ValueError(f"{name}={value} must be at least {lowest}.")
-    if num_warmup_steps > num_train_steps:
-        tf.logging.warning(
-            "num_warmup_steps=%d is more than num_train_steps=%d: the learning rate never "
-            "reaches init_lr.",
-            num_warmup_steps,
-            num_train_steps,
-        )
     step = tf.cast(global_step, tf.float32)
     remaining = 1.0 - tf.minimum(step, float(num_train_steps)) / float(num_train_steps)
     decayed = init_lr * tf.pow(remaining, poly_power)

@@ -152,13 +152,6 @@ def test_rate_rises_linearly_and_decays_as_a_polynomial(steps, changes, expected
     np.testing.assert_allclose(rates, expected, rtol=1e-5, atol=1e-7)
 
 
-def test_warm_up_longer_than_training_warns(monkeypatch):
-    warnings = []
-    monkeypatch.setattr(tf.logging, "warning", lambda *values: warnings.append(values[1:]))
-    train_step(model_loss(examples(4)), num_warmup_steps=11)
-    assert warnings == [(11, 10)]
-
-
 @pytest.mark.parametrize(
     "changes, named",
     [

@@ -99,6 +99,7 @@ def test_the_published_flags_have_their_published_defaults(version):
         ("v1", "--do_train --max_seq_length=65", "max_position_embeddings.*64"),
         ("v1", "--do_train --max_seq_length=3", "max_seq_length=3"),
         ("v1", "--do_train --spm_model_file=", "vocabulary"),
+        ("v2", "--do_predict --null_score_diff_threshold=nan", "null_score_diff_threshold=nan"),
         ("v1", "--do_predict", "checkpoint"),
         ("v1", "--export_dir=export", "checkpoint"),
         ("v1", "--do_train --train_file={folder}/v2.json", "1 of 5 .*run_squad_v2"),

@@ -88,6 +88,6 @@ def compare(
         raise UserError(
             f"The checkpoint {checkpoint!r} does not fit the model. {remedy}\n"
             f"  It lacks {wording.listed(list(map(str, wrong)), most=12)}.\n"
-            f"  It has {wording.listed(sorted(shapes), most=3)}."
+            f"  It has {wording.listed(sorted(set(shapes) - taken), most=3)} in their place."
         )
     return entries, [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]

@@ -127,7 +127,7 @@ class Split(NamedTuple):
             return [self.file]
         stems = _STEMS.get(self.name, self.name).split()
         hub = self.name.replace("dev", "validation")
-        hub_stems = (f"{hub}-*", f"data/{hub}-*", f"{hub}/*", hub)
+        hub_stems = (f"{hub}-*", f"data/{hub}-*", f"{hub}/*", hub, self.name)
         usual = [stem + ending for stem in stems for ending in _ENDINGS]
         return usual + [stem + parquet.ENDING for stem in hub_stems]
 
@@ -409,7 +409,10 @@ def _label_of(
 def _whole_rows(
     table: Table, columns: Columns, split: Split, *, notes: Counter[str]
 ) -> Iterable[Row]:
-    """The rows after the header as {number of a cell: text}, without those that are cut short."""
+    """The rows after the header, without those that are cut short: {number of a cell: text}.
+
+    What makes an example of several fields gets {name: text}.
+    """
     first, rows = table.rows[0].values, table.rows[columns.header :]
     if not (columns.header or split.needs_labels):
         notes[f"first row taken as an example: {first}"[:120]] = 1
@@ -426,7 +429,8 @@ def _whole_rows(
         what = "row with too few columns, skipped, or too many, kept"
         notes[f"{what} (the first: {odd[0].where})"] = len(odd)
     whole = (row for row in rows if len(row.values) >= needed)
-    return (row._replace(values=dict(enumerate(row.values))) for row in whole)
+    keys = first if columns.render else range(len(first))
+    return (row._replace(values=dict(zip(keys, row.values))) for row in whole)
 
 
 def _examples_of(row: Row, columns: Columns) -> List[InputExample]:

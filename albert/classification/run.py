@@ -81,6 +81,7 @@ class ClassifierTask(Task):
     flags = ClassifierFlags
     description_name = "classifier.json"
     actions = (*Task.actions, "predict_file")
+    heard_flags = ("exit_patience", "exit_threshold")
     free_keys = ("columns",)
 
     def __init__(
@@ -265,9 +266,12 @@ class ClassifierTask(Task):
 
 
 def _outcome(outputs: Outputs) -> metrics.Outcome:
-    return metrics.Outcome(
-        outputs["label_ids"], outputs["predictions"], outputs["per_example_loss"]
-    )
+    names = ("label_ids", "predictions", "per_example_loss", "probabilities")
+    labels, found, losses, rows = (outputs[name] for name in names)
+    if np.isnan(losses).all():  # an exported model does not give them
+        is_score = labels.dtype.kind == "f"
+        losses = (found - labels) ** 2 if is_score else -np.log(rows[range(len(rows)), labels])
+    return metrics.Outcome(labels, found, losses)
 
 
 class Predictor(fine_tuned.Model):

@@ -47,13 +47,13 @@ def mark_spans(values: Mapping[str, Any]) -> List[InputExample]:
       ValueError: the text does not hold a span where the object says it does.
       KeyError: a field is missing.
     """
-    text, target = values["text"], values["target"]
+    text, target = values["text"], values.get("target", values)  # of a TSV file, columns
     spans = [
-        (target[f"{key}_index"], target[f"{key}_text"], form)
+        (int(target[f"{key}_index"]), target[f"{key}_text"], form)
         for key, form in (("span1", "_{}_"), ("span2", "[{}]"))
     ]
     for start, span, form in sorted(spans, reverse=True):  # the last first: indices stay valid
-        if not text.startswith(span, start):
+        if start < 0 or not text.startswith(span, start):
             raise UserError(f"{span!r} is not at {start} of the text")
         text = text[:start] + form.format(span) + text[start + len(span) :]
     return [InputExample("", text, None, values.get("label"))]

@@ -3,11 +3,11 @@
 """Our models as folders that transformers loads, and such folders as models of ours."""
 
 import os
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert import modeling, tokenization
+from albert import tokenization
 from albert.checkpoints import names as checkpoint_names
 from albert.checkpoints import weights
 from albert.checkpoints.names import (
@@ -87,10 +87,15 @@ def to_huggingface(settings: folders.ConversionFlags) -> Report:
             architecture = "AlbertForMaskedLM"
     content = huggingface_files.config_dict(config, architecture)
     if head in ("classification", "tagging"):
-        content.update(_label_settings(model, count))
+        labels = _labels(model.description.get("labels"), count or 0, model.description_name)
+        content["id2label"] = {str(number): label for number, label in enumerate(labels)}
+        content["label2id"] = {label: number for number, label in enumerate(labels)}
+        is_regression = model.description.get("is_regression")
+        content["problem_type"] = "regression" if is_regression else None
     with files.atomic_folder(settings.output_dir) as folder:
         if model.vocabulary:
-            huggingface_files.write_vocabulary(folder, model.vocabulary)
+            longest = model.description.get("max_seq_length") or config.max_position_embeddings
+            huggingface_files.write_vocabulary(folder, model.vocabulary, longest)
         files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
         huggingface_files.write_safetensors(
             os.path.join(folder, huggingface_files.SAFETENSORS_NAME), values
@@ -112,19 +117,15 @@ def _head_of_ours(model: folders.OurModel) -> str:
     return next((head for head, (shown_by, _) in _HEADS.items() if shown_by in values), "encoder")
 
 
-def _label_settings(model: folders.OurModel, count: Optional[int]) -> Dict[str, Any]:
-    """The keys of config.json about the labels of a classifier or tagger with `count` outputs."""
-    labels = model.description.get("labels") or huggingface_files.default_labels(count)
-    if len(labels) != count:
+def _labels(names: Optional[Sequence[str]], count: int, file: str) -> Sequence[str]:
+    """The names of a head's outputs in a file; where it has none, those that transformers gives."""
+    names = names or [f"LABEL_{number}" for number in range(count)]
+    if not len(set(names)) == len(names) == count:
         raise UserError(
-            f"{model.description_name} names {len(labels)} labels, and the head has {count} "
+            f"{file} names {len(names)} labels, which must differ, and the head has {count} "
             "outputs. Use the file that belongs to the weights."
         )
-    return {
-        "id2label": {str(number): label for number, label in enumerate(labels)},
-        "label2id": {label: number for number, label in enumerate(labels)},
-        "problem_type": "regression" if model.description.get("is_regression") else None,
-    }
+    return names
 
 
 # ---- from Hugging Face ----
@@ -139,7 +140,7 @@ def from_huggingface(settings: folders.ConversionFlags) -> Report:
     folder = settings.input_dir
     theirs = huggingface_files.read_config(folder, approximate_gelu=settings.approximate_gelu)
     values, report = _convert(theirs, huggingface_files.read_weights(folder), settings.head)
-    vocabulary = huggingface_files.find_vocabulary(folder)
+    vocabulary, tokenizer = huggingface_files.find_vocabulary(folder)
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):
             vocabulary = Vocabulary(key, getattr(settings, key), settings.do_lower_case)
@@ -148,10 +149,12 @@ def from_huggingface(settings: folders.ConversionFlags) -> Report:
     with files.atomic_folder(settings.output_dir) as new:
         released.write_model(new, theirs.config, values)
         if vocabulary:
-            _put_vocabulary(new, vocabulary, folder)
+            _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
             if bias in values and theirs.labels is not None and not is_choice:
-                labels = theirs.labels or huggingface_files.default_labels(len(values[bias]))
-                _write_description(new, theirs.config, labels, is_tagger=bias == "tagging/bias")
+                labels = _labels(theirs.labels, len(values[bias]), huggingface_files.CONFIG_NAME)
+                length = theirs.config.max_position_embeddings
+                length = min(length, tokenizer.get("model_max_length") or length)
+                _write_description(new, length, labels, is_tagger=bias == "tagging/bias")
     notes = theirs.notes if vocabulary else [*theirs.notes, _NO_VOCABULARY]
     return report._replace(notes=notes)
 
@@ -204,11 +207,10 @@ def _convert(
     return values, report
 
 
-def _put_vocabulary(folder: str, vocabulary: Vocabulary, source: str) -> None:
-    """Copies a vocabulary; it keeps accents if tokenizer_config.json in `source` says so."""
+def _put_vocabulary(folder: str, vocabulary: Vocabulary, keep_accents: Optional[bool]) -> None:
+    """Copies a vocabulary; None: it keeps accents as it did."""
     is_pieces = vocabulary.key == "spm_model_file"
     path = os.path.join(folder, released.SPM_MODEL_NAME if is_pieces else "vocab.txt")
-    keep_accents = huggingface_files.tokenizer_settings(source).get("keep_accents")
     content = files.read_bytes(vocabulary.path)
     if is_pieces and keep_accents is not None:
         content = tokenization.with_keep_accents(content, keep_accents)
@@ -217,7 +219,7 @@ def _put_vocabulary(folder: str, vocabulary: Vocabulary, source: str) -> None:
 
 
 def _write_description(
-    folder: str, config: modeling.AlbertConfig, labels: Sequence[str], *, is_tagger: bool
+    folder: str, max_seq_length: int, labels: Sequence[str], *, is_tagger: bool
 ) -> None:
     """Writes classifier.json or tagging.json, so that `albert.load` takes the folder."""
     recorded, _ = model_vocabulary.read_description(folder)
@@ -227,7 +229,7 @@ def _write_description(
         "format_version": 1,
         "task": "tagging" if is_tagger else "custom",
         "labels": [] if is_regression else labels,
-        "max_seq_length": config.max_position_embeddings,
+        "max_seq_length": max_seq_length,
     }
     if not is_tagger:
         content["is_regression"] = is_regression

@@ -7,7 +7,7 @@ Neither PyTorch nor transformers is needed.
 
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -24,6 +24,10 @@ CONFIG_NAME = "config.json"
 SAFETENSORS_NAME = "model.safetensors"
 _VOCABULARY_NAMES = {"spm_model_file": "spiece.model", "vocab_file": "vocab.txt"}
 _TOKENIZER_CONFIG_NAME = "tokenizer_config.json"
+_TOKENIZER_TYPES = {  # model_max_length is 1e30 where there is no limit
+    **{"do_lower_case": (bool, None), "keep_accents": (bool, None)},
+    "model_max_length": (int, None),
+}
 
 
 # ---- configuration ----
@@ -91,11 +95,6 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> TheirConfig:
     is_tied = theirs.get("tie_word_embeddings", True)
     architecture = (theirs.get("architectures") or [""])[0]
     return TheirConfig(config, labels, is_tied, architecture, notes)
-
-
-def default_labels(count: Optional[int]) -> List[str]:
-    """Returns the names that transformers gives to labels without names."""
-    return [f"LABEL_{number}" for number in range(count or 0)]
 
 
 def _check_groups(config: modeling.AlbertConfig) -> None:
@@ -188,29 +187,25 @@ def write_safetensors(path: str, values: weights.Values) -> None:
 # ---- vocabulary ----
 
 
-def find_vocabulary(folder: str) -> Optional[Vocabulary]:
-    """Returns the vocabulary in a folder of theirs."""
+def find_vocabulary(folder: str) -> Tuple[Optional[Vocabulary], Dict[str, Any]]:
+    """Returns the vocabulary in a folder of theirs, and what tokenizer_config.json says, or {}."""
+    path, settings = os.path.join(folder, _TOKENIZER_CONFIG_NAME), {}
+    if tf.io.gfile.exists(path):
+        settings = files.read_json_object(path, _TOKENIZER_TYPES)
     for key, name in _VOCABULARY_NAMES.items():
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
-            lower = tokenizer_settings(folder).get("do_lower_case", True)
-            return Vocabulary(key, path, bool(lower))
-    return None
+            return Vocabulary(key, path, bool(settings.get("do_lower_case", True))), settings
+    return None, settings
 
 
-def tokenizer_settings(folder: str) -> Dict[str, Any]:
-    """Returns what tokenizer_config.json says, {} if there is none."""
-    path = os.path.join(folder, _TOKENIZER_CONFIG_NAME)
-    types = dict.fromkeys(("do_lower_case", "keep_accents"), (bool, None))
-    return files.read_json_object(path, types) if tf.io.gfile.exists(path) else {}
-
-
-def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
+def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -> None:
     """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json."""
     content = files.read_bytes(vocabulary.path)
     lower = bool(vocabulary.do_lower_case)
     settings: Dict[str, Any] = {
         "do_lower_case": lower,
+        "model_max_length": max_seq_length,
         "tokenizer_class": "BertTokenizer",
         # transformers 5 leaves out the segments of pairs by itself.
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],

@@ -61,8 +61,8 @@ class Network:
             nothing.
           fills: what outputs of a shorter batch end with, by name; 0 for the others.
         """
-        if batch_size < 1:
-            raise UserError(f"batch_size is {batch_size}; it must be at least 1.")
+        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+            raise UserError(f"batch_size is {batch_size!r}; it must be a number from 1.")
         self._batch_size, self._sequences, self._padding = batch_size, sequences, padding
         self._fills = fills
         self._lock = threading.Lock()

@@ -300,8 +300,8 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     elif folder or start and (has_tokenizer or not named.albert_config_file):
         label, wanted = f"The folder of --init_checkpoint={start}", "optional"
         if folder:
-            label, wanted = f"--albert_dir={folder}", "required"
-            place = folder = local_folder(folder, label)
+            place = label = folder = local_folder(folder, f"--albert_dir={folder}")
+            wanted = "required"
         else:
             place = start if tf.io.gfile.isdir(start) else os.path.dirname(start) or "."
         wanted = wanted if has_tokenizer else "unused"

@@ -17,6 +17,7 @@ is impossible.
 
 import collections
 import dataclasses
+import itertools
 import logging
 import os
 import re
@@ -130,7 +131,8 @@ def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
     if path.endswith(parquet.ENDING):
         for number, row in enumerate(parquet.read_rows(path), start=1):
             files.check_types(row, _ROW_TYPES, f"'{path}', row {number}")
-            columns = zip(row["answers"]["text"], row["answers"]["answer_start"])
+            # As in JSON, an answer without its place may be read, and a place without one not.
+            columns = itertools.zip_longest(row["answers"]["text"], row["answers"]["answer_start"])
             answers = [{"text": text, "answer_start": start} for text, start in columns]
             yield {**row, "answers": answers, "is_impossible": not answers}, row["context"]
         return

@@ -54,7 +54,9 @@ class SquadV2Flags(SquadFlags):
     start_n_top: int = _prediction(5, "Answer starts to follow.", lower=1)
     end_n_top: int = _prediction(5, "Answer ends for each start.", lower=1)
     null_score_diff_threshold: Optional[float] = _prediction(
-        None, "Null score above which an answer is empty; default: the one with the best F1."
+        None,
+        "Null score above which an answer is empty; default: the one with the best F1.",
+        lower=float("-inf"),  # not NaN, above which nothing is
     )
     dropout_prob: float = flag(
         0.1, "Dropout of the answerability head.", lower=0, upper=1, group="Training"

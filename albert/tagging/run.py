@@ -21,7 +21,6 @@ from albert.tagging.sentences import Sentence
 from albert.tagging.settings import TaggerFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util.errors import UserError
 
 
 class Tagged(NamedTuple):
@@ -67,10 +66,8 @@ class TaggingTask(Task):
 
     def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:
         """Reads a file."""
-        found = sentences.read(path, self.settings.token_column, self.settings.tag_column)
-        if needs_tags and any(item.tags is None for item in found):
-            raise UserError(f"'{path}': a sentence has no tags, which are needed.")
-        return found
+        columns = (self.settings.token_column, self.settings.tag_column)
+        return sentences.read(path, *columns, needs_tags=needs_tags)
 
     def parse(self, text: Any) -> Sentence:
         """Returns the example for a text, or for a list of words."""

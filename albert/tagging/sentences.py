@@ -17,6 +17,7 @@ _JSON = (".json", ".jsonl")
 _ENDINGS = (".conll", ".txt", *_JSON, parquet.ENDING)
 _TAGS = ([(str, int)], None)
 _TYPES = {"tokens": [str], "tags": _TAGS, "ner_tags": _TAGS}
+_NO_WORD = re.compile(r"^\s*$|[\t\r\n]")
 _WORD = re.compile(r"[^\W\u3400-\u9fff]+|\S")  # a Chinese character is a word
 
 
@@ -48,32 +49,49 @@ def find(data_dir: str, split: str) -> List[str]:
     return found
 
 
-def read(path: str, token_column: int = 0, tag_column: int = -1) -> List[Sentence]:
+def read(
+    path: str, token_column: int = 0, tag_column: int = -1, *, needs_tags: bool = False
+) -> List[Sentence]:
     """Returns the sentences of a file.
 
     CoNLL: a line a word, blank lines and -DOCSTART- between sentences. JSON lines and Parquet:
     `tokens` and `tags` (or `ner_tags`), which test data may lack.
 
     Raises:
-      UserError: a line is not as it must be; file and line are named.
+      UserError: a line is not as it must be; a word is empty, or cannot stand in a line of CoNLL;
+        or one has no tag where `needs_tags`. File and place are named.
     """
     if path.endswith(parquet.ENDING):
         names, rows = parquet.label_names(path).get("ner_tags"), parquet.read_rows(path)
-        return [_of_row(row, f"'{path}', row {n}", names) for n, row in enumerate(rows, 1)]
+        found = [_of_row(row, f"'{path}', row {n}", names) for n, row in enumerate(rows, 1)]
+    else:
+        found = _of_lines(path, token_column, tag_column)
+    for sentence in found:
+        place = f"'{path}': in {sentence.text[:60]!r}"
+        if needs_tags and (sentence.tags is None or "" in sentence.tags):
+            raise UserError(f"{place} a word has no tag. See --tag_column.")
+        for word in filter(_NO_WORD.search, sentence.words):
+            raise UserError(
+                f"{place} {word!r} is no word: it is empty, or has a tab or line break."
+            )
+    return found
+
+
+def _of_lines(path: str, token_column: int, tag_column: int) -> List[Sentence]:
+    """The sentences of CoNLL or JSON lines; the tag of a line without its own column is ""."""
     found: List[Sentence] = []
     words: List[Any] = []
     for number, line in enumerate([*files.read_text(path).split("\n"), ""], 1):
-        place, cells = (
-            f"'{path}', line {number}",
-            line.strip().split("\t" if "\t" in line else None),
-        )
+        place = f"'{path}', line {number}"
+        cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
         if path.endswith(_JSON):
             found += [_of_row(files.parse_json(line, place), place)] if line.strip() else []
         elif not any(cells) or cells[0] == _BREAK:
             found += [of_words(*zip(*words))] if words else []
             words = []
         elif len(cells) > max(token_column, tag_column):
-            words.append((cells[token_column], cells[tag_column]))
+            has_tag = (tag_column - token_column) % len(cells)
+            words.append((cells[token_column], cells[tag_column] if has_tag else ""))
         else:
             raise UserError(
                 f"{place}, has {len(cells)} columns. See --token_column and --tag_column."

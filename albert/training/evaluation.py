@@ -47,7 +47,10 @@ BEST_TRIAL_NAME = "best_trial.txt"
 
 _LEDGER_TYPES = {  # see files.check_types
     **{"fingerprint": dict, "best_step": (int, None)},
-    "results": [{"step": int, "metrics": {str: (float, int, str)}}],
+    # Earlier versions' identity of a checkpoint was no text.
+    "results": [
+        {"step": int, "metrics": {str: (float, int, str)}, "checkpoint": (str, list, dict)}
+    ],
 }
 _POLL_SECONDS = 10.0
 
@@ -144,9 +147,11 @@ def _read_ledger(output_dir: str) -> Dict[str, Any]:
     if not tf.io.gfile.exists(path):
         return {"fingerprint": {}, "best_step": None, "results": []}
     try:
-        return files.read_json_object(path, _LEDGER_TYPES)
-    except UserError as error:
-        raise UserError(f"{error} Delete the file and evaluate again.") from None
+        ledger = files.read_json_object(path, _LEDGER_TYPES)
+        _as_evaluations(ledger["results"])
+        return ledger
+    except ValueError as error:
+        raise UserError(f"{path} is damaged ({error}). Delete it and evaluate again.") from None
 
 
 # ---- evaluation of all checkpoints ----
@@ -301,7 +306,8 @@ class _Evaluator:
 
     def _is_known(self, checkpoint: Checkpoint) -> bool:
         result = self.results.get(checkpoint.step)
-        return bool(result) and result["checkpoint"] == _identity_of(checkpoint.path)
+        is_measured = bool(result) and self.best_metric in result["metrics"]
+        return is_measured and result["checkpoint"] == _identity_of(checkpoint.path)
 
     def _next(self) -> Optional[Checkpoint]:
         """What has to be evaluated."""

@@ -12,12 +12,12 @@ flags. Dimensions: N texts.
 import logging
 import math
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type
+from typing import Any, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Type
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.configs.flags import FineTuningFlags, TaskFlags
+from albert.configs.flags import FineTuningFlags
 from albert.pretrained import (
     exported,
     inference,
@@ -201,10 +201,15 @@ def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
     path = os.path.join(folder, name)
+    is_recorded = not (settings.do_train or any(getattr(settings, model) for model in _MODELS))
+    if is_recorded and not tf.io.gfile.exists(path):
+        if start:
+            warm_start.resolve_checkpoint(start)
+        _refuse_untrained(folder, name)
     if not settings.do_train and tf.io.gfile.exists(path):
         description = read_description(path)
-        if not any(getattr(settings, model) for model in _MODELS):
-            settings = settings.replace(**_as_recorded(settings, task, description, folder=folder))
+    if is_recorded:
+        settings = settings.replace(**_as_recorded(settings, task, description, folder=folder))
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
@@ -230,7 +235,8 @@ def _as_recorded(
 def chosen_checkpoint(settings: FineTuningFlags) -> str:
     """Returns --checkpoint, the best one, or the newest; raises UserError if there is none."""
     folder = settings.output_dir
-    if not settings.checkpoint and not holds_checkpoint(folder):
+    is_there = tf.io.gfile.isdir(folder) and tf.io.gfile.glob(os.path.join(folder, "*.index"))
+    if not (settings.checkpoint or is_there):
         raise UserError(
             f"--output_dir={folder} holds no checkpoint. Train first (--do_train), "
             "or name one by --checkpoint=..."
@@ -238,18 +244,9 @@ def chosen_checkpoint(settings: FineTuningFlags) -> str:
     return warm_start.resolve_checkpoint(settings.checkpoint or folder)
 
 
-def holds_checkpoint(folder: str) -> bool:
-    """Returns whether there is a checkpoint in a folder."""
-    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
-
-
 def open_folder(task: Type[Task], folder: str, **options: Any) -> Setup:
     """Returns what a training has left in its --output_dir; `options` are flags of the task."""
-    _check_is_trained(folder, task.description_name)
-    fixed = {"output_dir": folder, "do_train": False}
-    for name in fixed.keys() & options.keys():
-        raise UserError(f"{name} is no option of a model in memory. Leave it out.")
-    return set_up(flags.make(task.flags, **fixed, **options), task)
+    return set_up(flags.make(task.flags, output_dir=folder, do_train=False, **options), task)
 
 
 def export(setup: Setup, checkpoint: str, export_dir: str, *, threshold: float = math.nan) -> str:
@@ -308,7 +305,10 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
-        unheard = options.keys() & (set(flags.describe(TaskFlags)) - _HEARD_IN_MEMORY)
+        if not (isinstance(task, type) and issubclass(task, Task)):
+            raise UserError(f"task is {task!r}; it must be a subclass of albert's Task.")
+        heard = {*_HEARD_IN_MEMORY, *task.recorded_flags, *task.heard_flags}
+        unheard = options.keys() & set(flags.describe(task.flags)) - heard
         if unheard:
             raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
         folder = os.path.expanduser(str(folder))
@@ -343,14 +343,12 @@ class Model(inference.Model):
         return check_finite({**records, **self.network.run(records)})
 
 
-def _check_is_trained(folder: str, name: str) -> None:
-    """Refuses a folder without the file that describes a fine-tuned model."""
-    if tf.io.gfile.exists(os.path.join(folder, name)):
-        return
+def _refuse_untrained(folder: str, name: str) -> NoReturn:
+    """Says what is in a folder without the file that describes a fine-tuned model."""
     if not tf.io.gfile.isdir(folder):
         raise UserError(f"There is no folder {folder!r}.")
     _, other = model_vocabulary.read_description(folder)
     raise UserError(
-        f"model_dir {folder!r} has no {name}, but {other or 'no description'}. Give the "
-        "--output_dir of a training of this kind."
+        f"{folder!r} has no {name}, but {other or 'no description'}. Give the --output_dir of a "
+        "training of this kind."
     )

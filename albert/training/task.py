@@ -44,6 +44,7 @@ class Task:
       fills: what outputs of shorter sequences end with, by name; 0 for the others.
       recorded_flags: those that the description records, beside max_seq_length. A model that is
         only used takes them from there.
+      heard_flags: other flags that a model in memory heeds.
       free_keys: keys of the description that may change between runs.
       details_name: JSON file with the `details` of the best checkpoint, if there are any.
       measures_test: whether the test data have right answers, which are compared with published
@@ -62,6 +63,7 @@ class Task:
     sequences: Sequence[str] = SEQUENCES
     fills: Mapping[str, float] = {}
     recorded_flags: Tuple[str, ...] = ()
+    heard_flags: Tuple[str, ...] = ()
     free_keys: Tuple[str, ...] = ()
     details_name = ""
     measures_test = False

@@ -83,7 +83,7 @@ class Settings:
         """Checks flags against each other; a subclass adds its own. Raises UserError."""
         for name, options in describe(type(self)).items():
             if options.get("required") and not getattr(self, name):
-                raise UserError(f"--{name} must be given.")
+                raise UserError(f"--{name} must be given: {options.get('help', '')}")
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values by name, as a new dict."""

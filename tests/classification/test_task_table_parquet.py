@@ -42,6 +42,7 @@ def read(name, folder, split="train"):
         ("mrpc", "train", "train-00000-of-00001", pairs([1, 0, 1]), ["1", "0", "1"]),
         ("mrpc", "test", "test-00000-of-00001", pairs([1, 0, 1]), [None] * 3),
         ("mrpc", "train", "train", pairs([1.0, 0.0, 1.0]), ["1", "0", "1"]),
+        ("rte", "dev", "dev", pairs([1, 0, 0]), ["not_entailment", *["entailment"] * 2]),
         ("rte", "dev", "validation", pairs([1, 0, 0]), ["not_entailment", *["entailment"] * 2]),
         (
             "mnli",

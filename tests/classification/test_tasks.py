@@ -169,6 +169,19 @@ def spans(first, first_index, second, second_index):
         ("xnli", "train.json", {"premise": "甲", "hypo": "乙", "label": "contradictory"}, NLI),
         ("wsc", "dev.json", spans("小明", 0, "他", 4), [("_小明_说了[他]来", None, "true")]),
         ("wsc", "dev.json", spans("他", 4, "小明", 0), [("[小明]说了_他_来", None, "true")]),
+        (
+            "wsc",
+            "dev.tsv",
+            "span1_index\tspan1_text\tspan2_index\tspan2_text\ttext\tlabel\n"
+            "0\t小明\t4\t他\t小明说了他来\ttrue\n",
+            [("_小明_说了[他]来", None, "true")],
+        ),
+        (
+            "copa",
+            "dev.tsv",
+            "label\tpremise\tchoice0\tchoice1\tquestion\n1\t前\t甲\t乙\teffect\n",
+            [("前", "甲", "0"), ("前", "乙", "1")],
+        ),
         ("copa", "dev.json", CHOICE, [("甲", "前", "1"), ("乙", "前", "0")]),
         ("copa", "dev.json", SPLIT_CHOICE, [("前", "甲", "0"), ("前", "乙", "1")]),
         ("copa", "test.json", dict(CHOICE, label=""), [("甲", "前", None), ("乙", "前", None)]),
@@ -206,6 +219,7 @@ def test_files_of_clue_with_numbers_in_their_names_are_found(name, split, files,
     "task, row, problem",
     [
         ("wsc", spans("小明", 1, "他", 4), "'小明'.* 1"),
+        ("wsc", spans("小明", 0, "来", -1), "'来'.* -1"),
         ("copa", dict(CHOICE, label=2), "0, 1"),
         ("copa", dict(CHOICE, question="why"), "'why'"),
         ("copa", dict(CHOICE, choices=["甲"]), ""),

@@ -66,7 +66,7 @@ def run(command):
         ("--output_dir=x --seed=15", 3, "WARNING: a warning"),
         ("--output_dir=x --seed=16", 1, "ValueError: a bug"),
         ("--output_dir=x --seed=17 | head -1", 0, ""),
-        ("--seed=4", 2, "ERROR: --output_dir must be given. --help shows the flags."),
+        ("--seed=4", 2, "ERROR: --output_dir must be given"),
         ("--output_dir=x --do_train True", 2, "'True'"),
         ("--output_dir=x --sead=4", 2, "seed"),
         ("--output_dir=x 2>/dev/full", 0, ""),

@@ -257,6 +257,14 @@ def test_scores_are_those_of_the_tasks_metric(place, tmp_path):
     assert measured.scores == pytest.approx([100 * losses.mean()] * 2, rel=1e-4)
 
 
+@pytest.mark.parametrize("labels", [LABELS, ()])
+def test_an_export_is_measured_by_its_loss_too(tmp_path, labels):
+    write_classifier(tmp_path / "classifier", labels, metric="eval_loss")
+    measured = export(tmp_path, "classifier", tmp_path / "new")
+    assert measured.metric == "eval_loss"
+    assert measured.scores[1] == pytest.approx(measured.scores[0], rel=1e-4)
+
+
 def test_a_reader_keeps_its_threshold_and_limits(place, tmp_path):
     export(place, "reader2", tmp_path / "new", "--max_loss=100")
     with albert.load(str(tmp_path / "new")) as model:

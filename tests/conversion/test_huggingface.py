@@ -245,7 +245,7 @@ class TestToHuggingFace:
 def test_the_tokenizer_has_the_models_tokens_scores_and_replacements(tmp_path):
     path = pretrained_models.VOCABULARY
     vocabulary = model_vocabulary.Vocabulary("spm_model_file", str(path), do_lower_case=False)
-    huggingface_files.write_vocabulary(str(tmp_path), vocabulary)
+    huggingface_files.write_vocabulary(str(tmp_path), vocabulary, 64)
     content = read_json(tmp_path / "tokenizer.json")
     processor = sentencepiece.SentencePieceProcessor()
     processor.Load(str(path))
@@ -297,6 +297,13 @@ class TestFineTunedModels:
         )
         with pytest.raises(ValueError, match="2 labels.* 3 outputs"):
             to_theirs(source, tmp_path / "theirs")
+        whole = fine_tuned_models.write_classifier(tmp_path / "whole")
+        to_theirs(whole, tmp_path / "theirs")
+        for names in ("ab", "abcd", "aba"):
+            change_config(tmp_path / "theirs", id2label=dict(enumerate(names)))
+            with pytest.raises(UserError, match="config.json"):
+                to_ours(tmp_path / "theirs", tmp_path / "back")
+            assert not (tmp_path / "back").exists()
 
     def test_a_tagger_takes_its_labels_along_and_tags_the_same_after_all(self, tmp_path):
         source = fine_tuned_models.write_tagger(tmp_path / "ours")
@@ -307,7 +314,16 @@ class TestFineTunedModels:
         assert weights_in(tmp_path / "theirs")["classifier.weight"].shape == (3, 16)
         pooler = dict.fromkeys(("albert__pooler__weight", "albert__pooler__bias"))
         change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
+        path = tmp_path / "theirs" / "tokenizer_config.json"
+        settings = read_json(path)
+        assert settings["model_max_length"] == fine_tuned_models.LENGTH
         to_ours(tmp_path / "theirs", tmp_path / "back")
+        length = read_json(tmp_path / "back" / "tagging.json")["max_seq_length"]
+        assert length == fine_tuned_models.LENGTH
+        path.write_text(json.dumps(dict(settings, model_max_length=int(1e30))))
+        to_ours(tmp_path / "theirs", tmp_path / "endless")
+        longest = read_json(tmp_path / "endless" / "tagging.json")["max_seq_length"]
+        assert longest == fine_tuned_models.CONFIG["max_position_embeddings"] > length
         tagged = []
         for folder in (source, tmp_path / "back"):
             with predictor.load(str(folder)) as model:

@@ -271,7 +271,7 @@ def test_their_tokenizer_keeps_accents_as_ours_does(environment, tmp_path):
     text.write_text(vietnamese * 3, encoding="utf-8")
     model = vocabulary.train(str(text), f"{tmp_path}/mine", 41, keep_accents=True).model_file
     huggingface_files.write_vocabulary(
-        str(tmp_path), model_vocabulary.Vocabulary("spm_model_file", model, True)
+        str(tmp_path), model_vocabulary.Vocabulary("spm_model_file", model, True), 64
     )
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "albert"}))
     texts = [vietnamese, unicodedata.normalize("NFD", vietnamese), "Ma mà MẠ İ ﬁ é"]

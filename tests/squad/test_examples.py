@@ -68,6 +68,10 @@ def test_a_parquet_file_of_the_hubs_holds_the_same(tmp_path, is_training):
     expected = _read(tmp_path, *asked, is_training=is_training)
     found = squad_examples.read_squad_examples(path, is_training)
     assert list(map(vars, found)) == list(map(vars, expected))
+    columns["answers"][0]["text"].pop()
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), str(path))
+    with pytest.raises(ValueError, match="parquet', question 'q'"):
+        squad_examples.read_squad_examples(path, is_training)
     path.write_bytes(b"PAR1")
     with pytest.raises(ValueError, match="Parquet"):
         squad_examples.read_squad_examples(path, is_training)

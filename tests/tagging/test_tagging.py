@@ -62,13 +62,27 @@ def test_read_gives_the_same_sentence_from_every_format(tmp_path):
         ("a.jsonl", '{"tokens": ["a"], "tags": []}\n', "line 1.*1 tokens and 0 tags"),
         ("a.jsonl", '{"tokens": [1]}\n', r"line 1.*tokens\[0\]"),
         ("a.jsonl", '{"tokens": ["a"], "tags": [{}]}\n', r"line 1.*tags\[0\]"),
+        ("a.jsonl", '{"tokens": ["a", "b\\n"], "tags": ["O", "O"]}\n', r"'b\\n'"),
+        ("a.jsonl", '{"tokens": ["a", "b\\tc"], "tags": ["O", "O"]}\n', r"'b\\tc'"),
+        ("a.jsonl", '{"tokens": ["a", " "], "tags": ["O", "O"]}\n', "' '"),
+        ("a.jsonl", '{"tokens": ["a"], "tags": [""]}\n', "'a'"),
+        ("a.jsonl", '{"tokens": ["a"]}\n', "'a'"),
+        ("a.conll", "a O\n\nking\tB\nthe\t\n", "'king the'"),
+        ("a.conll", "king\tB\n\tO\n", "''"),
     ],
 )
 def test_read_names_file_and_line_of_wrong_data(tmp_path, name, content, words):
     path = write(tmp_path / name, content)
     with pytest.raises(ValueError, match=f"{name}.*{words}"):
-        for sentence in sentences.read(path, 0, 1):
-            assert sentence
+        sentences.read(path, 0, 1, needs_tags=True)
+
+
+@pytest.mark.parametrize("columns", [(0, -1), (0, 0), (-1, 0)])
+def test_the_column_of_the_words_is_not_that_of_the_tags(tmp_path, columns):
+    path = write(tmp_path / "a.conll", "king\nleft\n")
+    assert sentences.read(path, *columns)[0].words == ("king", "left")
+    with pytest.raises(ValueError, match="a.conll"):
+        sentences.read(path, *columns, needs_tags=True)
 
 
 def test_entities_have_the_characters_of_the_text():

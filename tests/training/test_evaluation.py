@@ -306,10 +306,31 @@ def test_a_best_checkpoint_that_was_not_made_here_is_not_overwritten(tmp_path):
     assert _best_weight(tmp_path) == 200
 
 
+LEDGER = '{"fingerprint": {}, "best_step": 100, "results": [%s]}'
+
+
+def test_what_was_recorded_without_the_metric_is_measured(tmp_path):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    path = tmp_path / "eval_results.json"
+    ledger = json.loads(path.read_text())
+    ledger["results"][0]["metrics"] = {}
+    path.write_text(json.dumps(ledger))
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == ["100"] and summary.best.step == 100
+
+
 @pytest.mark.parametrize(
     "content, metric, named",
     [(None, "f1", "'f1'.*'accuracy', 'global_step'")]
-    + [(text, "accuracy", r"eval_results\.json") for text in ("", "[]", "{}", '{"results": 5}')],
+    + [
+        (text, "accuracy", r"eval_results\.json")
+        for text in (
+            *("", "[]", "{}", '{"results": 5}'),
+            LEDGER % '{"step": 100, "metrics": {"accuracy": 0.5}}',
+            LEDGER % '{"step": 100, "metrics": {"accuracy": "good"}, "checkpoint": ""}',
+        )
+    ],
 )
 def test_what_cannot_be_evaluated_is_refused(tmp_path, content, metric, named):
     with pytest.raises(ValueError, match="no readable checkpoint"):
