@@ -11,6 +11,7 @@ command line; `--config=run.toml` gives flags from a file. Nothing here imports 
 """
 
 import dataclasses
+import math
 import operator
 import os
 import re
@@ -129,7 +130,12 @@ def takes(options: Mapping[str, Any]) -> str:
     """Returns what a flag takes, in words; "" for any text."""
     if "choices" in options:
         return f"one of {', '.join(options['choices'])}"
-    bounds = [f"{word} {options[name]}" for name, (word, _) in _BOUNDS.items() if name in options]
+    finite = {
+        name: word
+        for name, (word, _) in _BOUNDS.items()
+        if abs(options.get(name, math.inf)) < math.inf
+    }
+    bounds = [f"{word} {options[name]}" for name, word in finite.items()]
     return f"{_NOUNS.get(options['kind'], '')} {' and '.join(bounds)}".strip()
 
 
