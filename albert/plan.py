@@ -10,7 +10,7 @@
 Nothing is built or trained: the numbers follow from the configuration, for the scripts' default
 --use_xla. AdamW and LAMB keep the same state. GB are 10^9 bytes. Memory counts what each operation
 of `modeling` and `ops.fused` keeps for the backward pass, the temporaries at the peak, and the
-memory of a TensorFlow 2.21 process on a CPU; docs/planning.md compares it with processes.
+memory of a TensorFlow 2.21 process on a CPU.
 
 Dimensions: b sequences per micro-batch, S sequence, T = b * S tokens, E embedding, H hidden,
 I intermediate, N heads, V vocabulary, P predictions per sequence, C classes.
