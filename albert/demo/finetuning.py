@@ -13,184 +13,101 @@ or vocab.txt), the weights start random, which shows the speed and not the score
 import argparse
 import os
 import pathlib
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Sequence
 
-from albert import modeling, run_classifier, run_squad_v1
+from albert import run_classifier, run_squad_v1
 from albert.classification import tasks
 from albert.datasets import fetch, table
 from albert.demo import runs
-from albert.demo.options import FINETUNING_EPOCHS, LENGTHS
-from albert.pretrained import released
 from albert.pretrained.settings import CACHE_DIR
 from albert.squad import examples
-from albert.util.errors import UserError
 
 _WARMUP_SHARE = 0.1
 
 
-class Task(NamedTuple):
-    """A fine-tuning task: its script, flags, data, and the scores to show."""
+class _Task(NamedTuple):
+    """A script's module and function, its flags, the scores to show, and its published data."""
 
     script: Any
-    function: Callable
+    function: Any
     flags: Dict[str, Any]
     scores: Sequence[str]
-    find_data: Callable[[pathlib.Path], Dict[str, str]]  # folder -> the flags of the data
-    count: Callable[[Dict[str, str]], int]  # those flags -> training examples
-    data_set: str  # its published data
-
-
-def _squad_files(folder: pathlib.Path) -> Dict[str, str]:
-    return {"train_file": _one(folder, "train*.json"), "predict_file": _one(folder, "dev*.json")}
-
-
-def _one(folder: pathlib.Path, pattern: str) -> str:
-    """The published file, or else the only one of that pattern."""
-    published = folder / pattern.replace("*", "-v1.1")
-    if published.exists():
-        return str(published)
-    found = sorted(str(item) for item in folder.glob(pattern))
-    if len(found) != 1:
-        raise UserError(
-            f"-i {folder} needs one file {pattern}; found: {', '.join(found) or 'none'}. SQuAD's "
-            "files are train-v1.1.json and dev-v1.1.json."
-        )
-    return found[0]
-
-
-def _squad_count(data: Dict[str, str]) -> int:
-    return len(examples.read_squad_examples(data["train_file"], is_training=True))
-
-
-def _mrpc_count(data: Dict[str, str]) -> int:
-    task = tasks.get_task("mrpc")
-    return len(tasks.read_examples(task, data["data_dir"], "train").examples)
+    data_set: str
 
 
 TASKS = {
-    "squad": Task(
+    "squad": _Task(
         run_squad_v1,
         run_squad_v1.answer,
-        flags={
-            "do_predict": True,
-            "learning_rate": 5e-5,
-            "doc_stride": 128,
-            "max_query_length": 64,
-            "n_best_size": 20,
-            "max_answer_length": 30,
-        },
-        scores=["f1", "exact_match"],
-        find_data=_squad_files,
-        count=_squad_count,
-        data_set="squad_v1",
+        {"do_predict": True, "max_seq_length": 384, "learning_rate": 5e-5},
+        ("f1", "exact_match"),
+        "squad_v1",
     ),
-    "mrpc": Task(
+    "mrpc": _Task(
         run_classifier,
         run_classifier.classify,
-        flags={"task_name": "mrpc", "do_eval": True, "learning_rate": 2e-5},
-        scores=["eval_accuracy", "f1"],
-        find_data=lambda folder: {"data_dir": str(folder)},
-        count=_mrpc_count,
-        data_set="mrpc",
+        {"task_name": "mrpc", "do_eval": True, "max_seq_length": 128, "learning_rate": 2e-5},
+        ("eval_accuracy", "f1"),
+        "mrpc",
     ),
 }
 
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    runs.check_options(options)
     task = TASKS[options.t]
     if options.i:
-        task.find_data(runs.input_folder(options))  # before a model is downloaded
-    folder, model = _data_and_model(options, task)
-    data = task.find_data(folder)
-    batch_size = runs.batch_size(options)
-    epochs = options.e or FINETUNING_EPOCHS
+        folder = runs.input_folder(options.i)
+    else:
+        cache = os.path.join(os.path.expanduser(CACHE_DIR), "data")
+        folder = pathlib.Path(fetch.obtain(table.DATA_SETS[task.data_set], cache))
+    if options.t == "squad":
+        data = {kind: str(folder / f"{name}-v1.1.json") for kind, name in _SQUAD_FILES.items()}
+    else:
+        data = {"data_dir": str(folder)}
+    flags = {**runs.sized_flags(options), **task.flags, **data, **_model(options, folder)}
+    if options.s:
+        flags["max_seq_length"] = options.s
     warmup = _WARMUP_SHARE
     if options.w is not None:
-        warmup = warmup_share(options.w, int(task.count(data) / batch_size * epochs))
+        steps = int(count_examples(options.t, data) / flags["train_batch_size"] * options.e)
+        warmup = warmup_share(options.w, steps)
     name = f"finetuning-{options.t}-{options.m}-{options.d}"
-    path = runs.output_folder(options.o, name)
-    identity = {"phase": "finetuning", "task": options.t, "data": options.i}
-    runs.claim_folder(str(path), dict(identity, model=options.model or options.m))
-    print(f"Output folder: {path}")
-    if "albert_dir" not in model:
-        print("Without --model the weights start random: this shows the speed, not the scores.")
-    outcome = runs.Commands()(
-        task.script,
-        task.function,
-        output_dir=path / "model",
-        do_train=True,
-        max_seq_length=options.s or LENGTHS[options.t],
-        train_batch_size=batch_size,
-        predict_batch_size=8,
-        num_train_epochs=epochs,
-        warmup_proportion=warmup,
-        save_checkpoints_steps=options.c,
-        precision=runs.PRECISIONS[options.d],
-        log_steps=10,
-        **data,
-        **model,
-        **task.flags,
-    )
-    print()
-    if outcome.training:
-        runs.print_speed(outcome.training)
-    scores = outcome.metrics
-    shown = [f"{name} {scores[name]:.4f}" for name in task.scores if name in scores]
+    identity = {"task": options.t, "data": options.i, "model": options.model or options.m}
+    with runs.held(options.o, name, identity) as path:
+        outcome = runs.Commands()(
+            task.script,
+            task.function,
+            output_dir=path / "model",
+            do_train=True,
+            num_train_epochs=options.e,
+            warmup_proportion=warmup,
+            **flags,
+        )
+    runs.print_speed(outcome.training)
+    shown = [f"{name} {outcome.metrics[name]:.4f}" for name in task.scores]
     print(f"Scores of the best checkpoint: {', '.join(shown)}\nModel: {path / 'model'}")
 
 
-def _data_and_model(options: argparse.Namespace, task: Task) -> Tuple[pathlib.Path, Dict[str, str]]:
-    """The folder of the data and the flags of the model; both are tried before either is missed."""
-    if options.i:
-        folder = runs.input_folder(options)
-        return folder, _model_flags(options, folder)
-    try:
-        folder = published_data(task)
-    except ConnectionError as error:
-        try:
-            _model_flags(options, None)
-        except ConnectionError as second:
-            raise type(second)(f"{error}\n{second}") from second
-        raise
-    return folder, _model_flags(options, folder)
+_SQUAD_FILES = {"train_file": "train", "predict_file": "dev"}
 
 
-def published_data(task: Task) -> pathlib.Path:
-    """Returns the folder of a task's published data in the cache; see datasets.fetch.obtain."""
-    cache = os.path.join(os.path.expanduser(CACHE_DIR), "data")
-    return pathlib.Path(fetch.obtain(table.DATA_SETS[task.data_set], cache))
-
-
-def _model_flags(options: argparse.Namespace, data: Optional[pathlib.Path]) -> Dict[str, str]:
+def _model(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:
     """The flags that name the model and its vocabulary."""
-    vocabulary = runs.find_vocabulary(data) if data and options.i else None
-    if vocabulary and not options.model:
-        return dict(vocabulary, albert_config_file=runs.preset(options.m))
-    name = options.model or f"{options.m}_v2"
-    folder = released.local_folder(os.path.expanduser(name), f"--model {name}")
-    found = released.find_files(folder, label=f"--model {name}")
-    _check_size(options, found.albert_config_file)
-    return {"albert_dir": folder}
+    vocabulary = runs.find_vocabulary(data) if options.i and not options.model else None
+    if not vocabulary:
+        return {"albert_dir": os.path.expanduser(options.model or f"{options.m}_v2")}
+    print("Without --model the weights start random: this shows the speed, not the scores.")
+    return {"albert_config_file": runs.preset(options.m), **vocabulary}
 
 
-def _check_size(options: argparse.Namespace, path: str) -> None:
-    """Refuses a model of another size than -m, which sets the batch and the folder's name."""
-    found, named = (
-        modeling.AlbertConfig.from_json_file(file).hidden_size
-        for file in (path, runs.preset(options.m))
-    )
-    if found != named:
-        raise UserError(
-            f"-m {options.m} has hidden size {named}, but --model {options.model} has {found}. "
-            "Name its size by -m, or use run_squad_v1 or run_classifier for another size."
-        )
+def count_examples(task: str, data: Dict[str, str]) -> int:
+    """Returns the number of training examples in a task's data."""
+    if task == "squad":
+        return len(examples.read_squad_examples(data["train_file"], is_training=True))
+    return len(tasks.read_examples(tasks.get_task(task), data["data_dir"], "train").examples)
 
 
 def warmup_share(warmup_steps: int, steps: int) -> float:
-    """Returns the warm-up's share of the steps; raises ValueError for more than all."""
-    if warmup_steps > steps:
-        raise UserError(f"-w {warmup_steps} is more than all {steps} steps. Give fewer.")
-    # Half a step more: the script rounds down.
-    return min((warmup_steps + 0.5) / max(steps, 1), 1.0)
+    """Returns the share of the steps, which a script rounds down to `warmup_steps` again."""
+    return (warmup_steps + 0.5) / (steps + 0.5)

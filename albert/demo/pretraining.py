@@ -13,25 +13,17 @@ optimiser and precision. With -i it trains on your data:
 import argparse
 import math
 import pathlib
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, run_pretraining, train_vocab
 from albert.data import record_files
 from albert.demo import runs
-from albert.demo.options import (
-    DEFAULT_LENGTH,
-    OVERFIT_STEPS,
-    OVERFIT_WARMUP_STEPS,
-    PRETRAINING_EPOCHS,
-)
+from albert.training import evaluation
 from albert.util import files
 from albert.util.errors import UserError
 
-_LEARNING_RATE = 0.00176
-_MASKED_SHARE = 0.15
-_WARMUP_SHARE = 0.1
 # The task overfit.
 OVERFIT_TEXT = """\
 The old lighthouse stands on the last rock before the open sea.
@@ -60,151 +52,109 @@ Clean it away with a soft brush and put a drop of oil on the pivot.
 Close the case again, wind the spring, and listen.
 If it ticks evenly, you are done.
 """
-_OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES = 160, 2
-
-
-class Data(NamedTuple):
-    """Records to train on."""
-
-    pattern: str
-    max_seq_length: int
-    max_predictions_per_seq: int
+_OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES, _OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 160, 2, 200, 10
+_RECORDS = ("*.tf_record", "*.tfrecord", "*.tfrecords")
 
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    runs.check_options(options)
     if options.e is not None and options.steps is not None:
         raise UserError("Give either -e or --steps, not both.")
     if options.i:
-        runs.input_folder(options)
-    path = runs.output_folder(options.o, f"pretraining-{options.m}-{options.d}")
+        runs.input_folder(options.i)
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
-    identity = {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
-    with runs.held(path, options.o):
-        runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
-        print(f"Output folder: {path}")
-        phase = _Phase(path, options)
-        phase.train(phase.own_data() if options.i else phase.overfit_data())
+    identity = {"model": options.m, "data": options.i, "vocab_size": options.vocab_size}
+    with runs.held(options.o, f"pretraining-{options.m}-{options.d}", identity) as path:
+        commands = runs.Commands()
+        train(options, path, commands, data=make_data(options, path, commands))
 
 
-def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tuple[int, int]:
-    """Returns the training steps and warm-up steps for -e, --steps, -w and this many records."""
-    if options.steps is not None:
-        steps = options.steps
-    elif not options.i and options.e is None:
-        steps = OVERFIT_STEPS
-    else:
-        steps = int(math.ceil(records * (options.e or PRETRAINING_EPOCHS) / batch_size))
-    warmup_steps = int(steps * _WARMUP_SHARE)
-    if not options.i:
-        warmup_steps = min(warmup_steps, OVERFIT_WARMUP_STEPS)
-    return steps, warmup_steps if options.w is None else options.w
-
-
-class _Phase:
-    """One run into `path`."""
-
-    def __init__(self, path: pathlib.Path, options: argparse.Namespace):
-        self._path, self._options = path, options
-        self._commands = runs.Commands()
-
-    def overfit_data(self) -> Data:
-        """Writes the task's text, and makes its vocabulary and records."""
-        text = str(self._path / "text.txt")
-        files.atomic_write_text(text, OVERFIT_TEXT)
-        vocabulary = self._vocabulary(text, _OVERFIT_VOCAB_SIZE)
-        return self._records(text, vocabulary, passes=_OVERFIT_PASSES)
-
-    def own_data(self) -> Data:
-        """Finds records in the user's folder, or makes them from its text."""
-        folder = runs.input_folder(self._options)
-        patterns = [f"{folder}/{name}" for name in ("*.tf_record", "*.tfrecord", "*.tfrecords")]
-        found = [pattern for pattern in patterns if tf.io.gfile.glob(pattern)]
-        if found:
-            return _described(",".join(found), self._options.s)
-        texts = sorted(str(item) for item in folder.glob("*.txt") if item.name != "vocab.txt")
+def make_data(
+    options: argparse.Namespace, path: pathlib.Path, commands: runs.Commands
+) -> Dict[str, Any]:
+    """Finds or makes the records; returns the flags that name and describe them."""
+    text, vocab_size, passes = str(path / "text.txt"), _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES
+    vocabulary = None
+    if options.i:
+        folder = runs.input_folder(options.i)
+        records = sorted(str(file) for name in _RECORDS for file in folder.glob(name))
+        if records:
+            return _described(records, options.s)
+        texts = sorted(str(file) for file in folder.glob("*.txt") if file.name != "vocab.txt")
         if not texts:
             raise UserError(
                 f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
                 "sentence per line and a blank line between documents."
             )
-        text = ",".join(texts)
+        text, vocab_size, passes = ",".join(texts), options.vocab_size, 5
         vocabulary = runs.find_vocabulary(folder)
-        vocabulary = vocabulary or self._vocabulary(text, self._options.vocab_size)
-        return self._records(text, vocabulary, passes=5)
-
-    def _vocabulary(self, text: str, vocab_size: int) -> Dict[str, str]:
-        prefix = self._path / "vocabulary"
-        model = f"{prefix}.model"
-        if not pathlib.Path(model).exists():
-            self._commands(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
-        return {"spm_model_file": model}
-
-    def _records(self, text: str, vocabulary: Dict[str, str], *, passes: int) -> Data:
-        length = self._options.s or DEFAULT_LENGTH
-        predictions = max(1, int(round(length * _MASKED_SHARE)))
-        records = self._path / "train.tf_record"
-        self._commands(
-            create_pretraining_data,
-            input_file=text,
-            output_file=records,
-            max_seq_length=length,
-            max_predictions_per_seq=predictions,
-            dupe_factor=passes,
-            **vocabulary,
-        )
-        return Data(str(records), length, predictions)
-
-    def train(self, data: Data) -> None:
-        """Trains on the records, evaluates on the same ones, and reports."""
-        options = self._options
-        batch_size = runs.batch_size(options)
-        paths = files.expand_patterns(data.pattern, "-i")
-        records = sum(record_files.count_records(item) for item in paths)
-        steps, warmup_steps = steps_of(options, records, batch_size)
-        outcome = self._commands(
-            run_pretraining,
-            run_pretraining.pretrain,
-            albert_config_file=runs.preset(options.m),
-            input_file=data.pattern,
-            output_dir=self._path / "model",
-            do_train=True,
-            do_eval=True,
-            max_seq_length=data.max_seq_length,
-            max_predictions_per_seq=data.max_predictions_per_seq,
-            train_batch_size=batch_size,
-            eval_batch_size=8,
-            optimizer="lamb",
-            learning_rate=_LEARNING_RATE,
-            num_train_steps=steps,
-            num_warmup_steps=warmup_steps,
-            save_checkpoints_steps=options.c,
-            precision=runs.PRECISIONS[options.d],
-            log_steps=10,
-        )
-        print()
-        if outcome.training:
-            runs.print_speed(outcome.training)
-            print(f"Training, last steps: {_scores(outcome.training.scalars)}")
-        last = outcome.evaluation.results[-1]
-        print(f"The same data after step {last.step}: {_scores(last.metrics)}")
-        print(f"Model: {self._path / 'model'}")
-
-
-def _described(pattern: str, length: Optional[int]) -> Data:
-    """Takes the lengths from the first record; the training command checks all files."""
-    first = files.expand_patterns(pattern, "-i")[0]
-    record = record_files.read_first_record(first)
-    features = tf.train.Example.FromString(record or b"").features.feature
-    found = len(features["input_ids"].int64_list.value)
-    if length is not None and found != length:
-        raise UserError(f"-s {length}: the records in {first} have length {found}. Omit -s.")
-    return Data(pattern, found, len(features["masked_lm_ids"].int64_list.value))
-
-
-def _scores(metrics: Dict[str, float]) -> str:
-    shares = ("masked_lm_accuracy", "sentence_order_accuracy")
-    return ", ".join(f"{name} {metrics[name]:.1%}" for name in shares) + (
-        f", loss {metrics['loss']:.4f}"
+    else:
+        files.atomic_write_text(text, OVERFIT_TEXT)
+    vocabulary = vocabulary or runs.find_vocabulary(path)
+    if not vocabulary:
+        prefix = path / "vocabulary"
+        commands(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
+        vocabulary = runs.find_vocabulary(path) or {}
+    length = options.s or 128
+    lengths = {"max_seq_length": length, "max_predictions_per_seq": max(1, round(length * 0.15))}
+    records = path / "train.tf_record"
+    commands(
+        create_pretraining_data,
+        input_file=text,
+        output_file=records,
+        dupe_factor=passes,
+        **lengths,
+        **vocabulary,
     )
+    return {"input_file": str(records), **lengths}
+
+
+def _described(records: Any, length: Any) -> Dict[str, Any]:
+    """Takes the lengths from the first record; training checks all files."""
+    record = record_files.read_first_record(records[0])
+    features = tf.train.Example.FromString(record or b"").features.feature
+    return {
+        "input_file": ",".join(records),
+        "max_seq_length": length or len(features["input_ids"].int64_list.value),
+        "max_predictions_per_seq": len(features["masked_lm_ids"].int64_list.value),
+    }
+
+
+def train(
+    options: argparse.Namespace,
+    path: pathlib.Path,
+    commands: runs.Commands,
+    *,
+    data: Dict[str, Any],
+) -> None:
+    """Trains on the records, evaluates on the same ones, and reports."""
+    flags = runs.sized_flags(options)
+    records = sum(map(record_files.count_records, data["input_file"].split(",")))
+    steps, warmup_steps = steps_of(options, records, flags["train_batch_size"])
+    outcome = commands(
+        run_pretraining,
+        run_pretraining.pretrain,
+        albert_config_file=runs.preset(options.m),
+        output_dir=path / "model",
+        do_train=True,
+        do_eval=True,
+        optimizer="lamb",
+        learning_rate=0.00176,
+        num_train_steps=steps,
+        num_warmup_steps=warmup_steps,
+        **data,
+        **flags,
+    )
+    runs.print_speed(outcome.training)
+    last = outcome.evaluation.results[-1]
+    print(f"The same data after step {last.step}: {evaluation.format_metrics(last.metrics)}")
+    print(f"Model: {path / 'model'}")
+
+
+def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tuple[int, int]:
+    """Returns the training steps and warm-up steps for -e, --steps, -w and this many records."""
+    steps = options.steps or int(math.ceil(records * (options.e or 2) / batch_size))
+    if not (options.i or options.e or options.steps):
+        steps = _OVERFIT_STEPS
+    warmup_steps = steps // 10 if options.i else min(steps // 10, _OVERFIT_WARMUP_STEPS)
+    return steps, warmup_steps if options.w is None else options.w

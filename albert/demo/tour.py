@@ -15,240 +15,203 @@ import platform
 import time
 from typing import Any, Counter, Dict, NamedTuple
 
+import tensorflow.compat.v1 as tf
+
 from albert import create_pretraining_data, modeling, run_pretraining, tokenization, train_vocab
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
-from albert.demo import options as phase_options
-from albert.demo import page, runs
-from albert.pretraining import model
-from albert.util import files
+from albert.demo import page, questions, runs
+from albert.pretrained import inference
+from albert.training import hooks
+from albert.util import files, progress
 from albert.util.errors import UserError
 
-_FEWEST_DOCUMENTS = 50
-_EVALUATION_BATCHES = 8  # of 64 sequences
+
+class Text(NamedTuple):
+    """What a run trains on."""
+
+    name: str
+    data: Dict[str, Any]  # flags of the records
+    training_data: Dict[str, Any]  # further ones of those to train on
+    num_warmup_steps: int
+
+
+TEXTS = {
+    "en": Text(
+        "everyday stories in English, made by the demo from tables of words and plots",
+        {"max_seq_length": 80, "max_predictions_per_seq": 12},
+        {"dupe_factor": 5},
+        num_warmup_steps=100,
+    ),
+    # A story has more characters than words.
+    "zh": Text(
+        "everyday stories in Chinese, made by the demo from tables of words and plots",
+        {"max_seq_length": 88, "max_predictions_per_seq": 14, "language": "zh"},
+        {"dupe_factor": 5},
+        num_warmup_steps=100,
+    ),
+    # Prose has sentences of many kinds: twice the usual number of masked words makes more of each.
+    "python": Text(
+        f"English prose that ships with Python {platform.python_version()}",
+        {"max_seq_length": 64, "max_predictions_per_seq": 20},
+        {"dupe_factor": 20, "masked_lm_prob": 0.3},
+        num_warmup_steps=200,
+    ),
+}
+STORIES = 12000
+# A narrow model learns a good deal in a few minutes on two cores: short sequences and a small
+# vocabulary give many updates a minute, and larger first weights let it learn from the first on.
+MODEL = {
+    "embedding_size": 128,
+    "hidden_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 512,
+    "initializer_range": 0.08,
+}
+EVALUATIONS = 4  # after that of the untrained model
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-class Recipe(NamedTuple):
-    """The run; it learns a good deal in a few minutes of training on two cores.
-
-    Short sequences and a small vocabulary give many updates a minute; larger initial weights
-    (initializer_range) let a narrow model learn from the first updates on.
-    """
-
-    language: str = "en"
-    text: str = "stories"
-    stories: int = 12000
-    vocab_size: int = 2000  # of prose; stories have a token for each word, or Chinese character
-    max_seq_length: int = 80
-    max_predictions_per_seq: int = 12
-    masked_lm_prob: float = 0.15
-    dupe_factor: int = 5
-    hidden_size: int = 128
-    num_hidden_layers: int = 2
-    num_attention_heads: int = 4
-    train_batch_size: int = 32
-    learning_rate: float = 0.001
-    num_train_steps: int = phase_options.TOUR_STEPS
-    num_warmup_steps: int = 100  # where steps are fewer, an eighth of them
-    evaluations: int = 4  # after that of the untrained model
-    library: str = ""  # folder with Python's sources; default: the running Python's
-
-
-# Prose has sentences of many kinds: twice the usual number of masked words makes more of each.
-_PROSE = {
-    "max_seq_length": 64,
-    "max_predictions_per_seq": 20,
-    "masked_lm_prob": 0.3,
-    "dupe_factor": 20,
-    "num_warmup_steps": 200,
-}
-# A story has more characters than words.
-_CHINESE = {"max_seq_length": 88, "max_predictions_per_seq": 14}
-
-
-def run(options: argparse.Namespace) -> None:
-    """Runs the phase."""
-    recipe = recipe_of(options)
-    folder = runs.output_folder(options.o, "run")
-    with runs.held(folder, options.o):
-        run_tour(folder, recipe)
-
-
-def recipe_of(options: argparse.Namespace) -> Recipe:
-    """Returns the recipe of the phase's options; raises ValueError where they are at odds."""
-    if options.steps < 1:
-        raise UserError(f"--steps {options.steps} must be at least 1.")
+def run(options: argparse.Namespace) -> demo_findings.Findings:
+    """Makes everything from text to report, or continues; returns what is reported."""
     if options.text == "python" and options.language != "en":
         raise UserError(f"--text python is English, so --language {options.language} is not.")
-    special = _PROSE if options.text == "python" else _CHINESE if options.language == "zh" else {}
-    recipe = Recipe(language=options.language, text=options.text)._replace(**special)
-    warmup = min(recipe.num_warmup_steps, options.steps // 8)
-    return recipe._replace(num_train_steps=options.steps, num_warmup_steps=warmup)
-
-
-def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:
-    """Makes everything from text to report in the folder `path`, or continues there.
-
-    Raises:
-      ValueError: the folder holds something else, there is too little text, or no matplotlib.
-    """
-    began = time.time()
-    page.check_matplotlib()
-    runs.claim_folder(str(path), dict(recipe._asdict(), python=platform.python_version()))
-    commands = runs.Commands()
-    _announce(1, f"Text: {describe_text(recipe)}")
-    text = _write_text(path, recipe)
-    _announce(2, "Vocabulary")
-    vocabulary = _make_vocabulary(path, recipe, text, commands=commands)
-    _announce(3, "Records of masked sequences and swapped texts")
-    _create_data(path, recipe, text, commands=commands, vocabulary=vocabulary)
-    _announce(4, f"Pretraining, {recipe.num_train_steps:,} steps, and evaluation on held-out text")
-    outcome = _pretrain(path, recipe, commands)
-    _announce(5, "What was learnt")
-    spec = model.feature_spec(recipe.max_seq_length, recipe.max_predictions_per_seq)
-    findings = demo_findings.examine(path, text, spec)
-    page.write_page(
-        path / "report.html",
-        findings,
-        text=describe_text(recipe),
-        language=recipe.language,
-        commands=commands.lines,
-        seconds=dict(commands.seconds, all=time.time() - began),
-        examples_per_second=outcome.training.examples_per_second if outcome.training else None,
-    )
-    print(demo_findings.summary(findings))
+    kind = "python" if options.text == "python" else options.language
+    text, commands, began = TEXTS[kind], runs.Commands(), time.time()
+    identity = {"text": kind, "steps": options.steps, "python": platform.python_version()}
+    with runs.held(options.o, "run", identity) as path:
+        _announce(1, f"Text: {text.name}")
+        corpus = _make_text(path, kind)
+        _announce(2, "Vocabulary")
+        vocabulary = _make_vocabulary(path, kind, corpus, commands=commands)
+        _announce(3, "Records of masked sequences and swapped texts")
+        _make_records(path, text, vocabulary, commands=commands)
+        _announce(4, f"Pretraining, {options.steps:,} steps, and evaluation on held-out text")
+        length = text.data["max_seq_length"]
+        tokenizer = tokenization.FullTokenizer(**vocabulary)
+        config = modeling.AlbertConfig(
+            len(tokenizer.vocab), max_position_embeddings=length, **MODEL
+        )
+        outcome = _pretrain(path, text, config, commands=commands, steps=options.steps)
+        _announce(5, "What was learnt")
+        findings = demo_findings.examine(
+            path,
+            inference.Source(config, "", tokenizer, length),
+            corpus,
+            joint="" if kind == "zh" else " ",
+            find=questions.word_finder(path / "names.txt" if kind == "zh" else None),
+        )
+        print(demo_findings.summary(findings))
+        seen = {line for document in corpus.training for line in document.sentences}
+        held_out = [line for document in corpus.held_out for line in document.sentences]
+        times = {**commands.seconds, "all": time.time() - began}
+        page.write_page(
+            path / "report.html",
+            findings,
+            hooks.read_curve(str(path / "model" / "training_curve.csv")),
+            text=text.name,
+            language=options.language,
+            layers=config.num_hidden_layers,
+            length=length,
+            parameters=f"{sum(modeling.parameter_counts(config, 'pretraining').values()):,}",
+            tensorflow=tf.__version__,
+            characters=f"{(path / 'train.txt').stat().st_size / 1e6:.1f}",
+            training=f"{len(corpus.training):,}",
+            held_out=f"{len(corpus.held_out):,}",
+            seen=f"{sum(line in seen for line in held_out) / len(held_out):.0%}",
+            speed=f"{outcome.training.examples_per_second:,.0f}" if outcome.training else "-",
+            commands=commands.lines,
+            **{name: progress.format_seconds(value) for name, value in times.items()},
+        )
     print(f"\nReport page: {(path / 'report.html').resolve().as_uri()}")
     return findings
-
-
-def describe_text(recipe: Recipe) -> str:
-    """Returns what the text is, in a few words."""
-    if recipe.text == "python":
-        return f"English prose that ships with Python {platform.python_version()}"
-    name = {"en": "English", "zh": "Chinese"}[recipe.language]
-    return f"everyday stories in {name}, made by the demo from tables of words and plots"
 
 
 def _announce(number: int, text: str) -> None:
     print(f"\n[{number}/5] {text}", flush=True)
 
 
-def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_findings.Text:
-    """Makes or extracts the text and writes train.txt and held_out.txt, and names for jieba."""
-    names = None
-    if recipe.text == "python":
-        corpus = demo_corpus.read_corpus(recipe.library)
+def _make_text(path: pathlib.Path, kind: str) -> demo_corpus.Corpus:
+    """Writes train.txt and held_out.txt, and the names that jieba is to know."""
+    if kind == "python":
+        corpus = demo_corpus.read_prose()
     else:
-        corpus = demo_corpus.make_stories(recipe.language, recipe.stories)
-    if recipe.language == "zh":
-        names = str(path / "names.txt")
-        files.atomic_write_text(
-            names, "\n".join(demo_corpus.names_of_people(recipe.language)) + "\n"
-        )
-    if len(corpus.training) < _FEWEST_DOCUMENTS or not corpus.held_out:
-        raise UserError(
-            f"Only {len(corpus.training)} documents of prose were found: the sources of this "
-            "Python's library are missing. Use another Python, or --text stories."
-        )
-    for name, documents in (("train", corpus.training), ("held_out", corpus.held_out)):
+        corpus = demo_corpus.make_stories(kind, STORIES)
+        people = [row[""] for row in demo_corpus.read_grammar(kind).tables["person"]]
+        files.atomic_write_text(str(path / "names.txt"), "\n".join(people) + "\n")
+    for name, documents in zip(("train", "held_out"), corpus):
         demo_corpus.write_documents(documents, str(path / f"{name}.txt"))
-        sentences = [sentence for document in documents for sentence in document.sentences]
-        print(
-            f"    {name}.txt: {len(documents):,} documents, {len(sentences):,} sentences, "
-            f"{sum(map(len, sentences)):,} characters"
-        )
-    return demo_findings.Text(corpus, recipe.language, names)
+        sentences = sum(len(document.sentences) for document in documents)
+        print(f"    {name}.txt: {len(documents):,} documents, {sentences:,} sentences")
+    return corpus
 
 
 def _make_vocabulary(
-    path: pathlib.Path, recipe: Recipe, text: demo_findings.Text, *, commands: runs.Commands
-) -> Dict[str, Any]:
-    """Makes the vocabulary; returns the flag that names it.
-
-    A second start makes it again: it takes a second, and the same text gives the same bytes.
-    """
-    if recipe.text == "python":
-        commands(
-            train_vocab,
-            input_file=path / "train.txt",
-            model_prefix=path / "vocabulary",
-            vocab_size=recipe.vocab_size,
-            overwrite=True,
-        )
-        return {"spm_model_file": path / "vocabulary.model"}
+    path: pathlib.Path, kind: str, corpus: demo_corpus.Corpus, *, commands: runs.Commands
+) -> Dict[str, str]:
+    """Returns the flag of the vocabulary; the same text gives the same bytes again."""
+    if kind == "python":
+        prefix = path / "vocabulary"
+        text = path / "train.txt"
+        commands(train_vocab, input_file=text, model_prefix=prefix, vocab_size=2000, overwrite=True)
+        return {"spm_model_file": f"{prefix}.model"}
     counts: Counter[str] = collections.Counter()
     basic = tokenization.BasicTokenizer()
-    for document in text.corpus.training:
-        for sentence in document.sentences:
-            counts.update(basic.tokenize(sentence))
+    for document in corpus.training:
+        counts.update(basic.tokenize(" ".join(document.sentences)))
     tokens = [*_SPECIAL, *sorted(counts, key=lambda token: (-counts[token], token))]
     files.atomic_write_text(str(path / "vocab.txt"), "\n".join(tokens) + "\n")
-    kind = "characters" if recipe.language == "zh" else "words"
-    print(f"    vocab.txt: the {len(tokens):,} {kind} of train.txt, as WordPiece reads them")
-    return {"vocab_file": path / "vocab.txt"}
+    print(f"    vocab.txt: the {len(tokens):,} words (zh: characters) of train.txt")
+    return {"vocab_file": str(path / "vocab.txt")}
 
 
-def _create_data(
-    path: pathlib.Path,
-    recipe: Recipe,
-    text: demo_findings.Text,
-    *,
-    commands: runs.Commands,
-    vocabulary: Dict[str, Any],
+def _make_records(
+    path: pathlib.Path, text: Text, vocabulary: Dict[str, str], *, commands: runs.Commands
 ) -> None:
-    words = {}
-    if text.user_dictionary:
-        words = {"language": text.language, "user_dictionary": text.user_dictionary}
-    kinds = (("train", recipe.dupe_factor, recipe.masked_lm_prob), ("held_out", 1, 0.15))
-    for name, dupe_factor, masked_lm_prob in kinds:
+    names = {"user_dictionary": path / "names.txt"} if "language" in text.data else {}
+    for name, flags in (("train", text.training_data), ("held_out", {"dupe_factor": 1})):
         commands(
             create_pretraining_data,
             input_file=path / f"{name}.txt",
             output_file=path / f"{name}.tf_record",
-            **vocabulary,
-            **words,
-            max_seq_length=recipe.max_seq_length,
-            max_predictions_per_seq=recipe.max_predictions_per_seq,
-            masked_lm_prob=masked_lm_prob,
             ngram=1,
-            dupe_factor=dupe_factor,
+            **vocabulary,
+            **text.data,
+            **flags,
+            **names,
         )
 
 
 def _pretrain(
-    path: pathlib.Path, recipe: Recipe, commands: runs.Commands
+    path: pathlib.Path,
+    text: Text,
+    config: modeling.AlbertConfig,
+    *,
+    commands: runs.Commands,
+    steps: int,
 ) -> run_pretraining.Outcome:
-    config = modeling.AlbertConfig(
-        len(demo_findings.load_tokenizer(path).vocab),
-        embedding_size=128,
-        hidden_size=recipe.hidden_size,
-        num_hidden_layers=recipe.num_hidden_layers,
-        num_attention_heads=recipe.num_attention_heads,
-        intermediate_size=4 * recipe.hidden_size,
-        max_position_embeddings=recipe.max_seq_length,
-        initializer_range=0.08,
-    )
-    files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
+    config_file = str(path / "albert_config.json")
+    files.atomic_write_text(config_file, config.to_json_string())
     return commands(
         run_pretraining,
         run_pretraining.pretrain,
-        albert_config_file=path / "albert_config.json",
+        albert_config_file=config_file,
         input_file=path / "train.tf_record",
         eval_file=path / "held_out.tf_record",
         output_dir=path / "model",
         do_train=True,
         do_eval=True,
         eval_untrained=True,
-        max_seq_length=recipe.max_seq_length,
-        max_predictions_per_seq=recipe.max_predictions_per_seq,
-        train_batch_size=recipe.train_batch_size,
+        max_seq_length=text.data["max_seq_length"],
+        max_predictions_per_seq=text.data["max_predictions_per_seq"],
+        train_batch_size=32,
         optimizer="adamw",
-        learning_rate=recipe.learning_rate,
-        num_train_steps=recipe.num_train_steps,
-        num_warmup_steps=recipe.num_warmup_steps,
-        max_eval_steps=_EVALUATION_BATCHES,
-        save_checkpoints_steps=max(1, recipe.num_train_steps // recipe.evaluations),
+        learning_rate=0.001,
+        num_train_steps=steps,
+        num_warmup_steps=min(text.num_warmup_steps, steps // 8),
+        max_eval_steps=8,
+        save_checkpoints_steps=max(1, steps // EVALUATIONS),
         keep_checkpoint_max=0,
-        log_steps=max(1, recipe.num_train_steps // 40),
+        log_steps=max(1, steps // 40),
     )
