@@ -12,13 +12,10 @@ library, which are read from the source files, without code and markup. It depen
 Python version.
 """
 
-import ast
-import contextlib
 import pathlib
 import random
 import re
 import sysconfig
-import textwrap
 import zlib
 from pydoc_data import topics
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple
@@ -50,13 +47,6 @@ def _split(documents: Iterable[Document]) -> Corpus:
     return corpus
 
 
-def write_documents(documents: Iterable[Document], path: str) -> None:
-    """Writes one sentence per line and a blank line after each document."""
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        for document in documents:
-            file.write("\n".join(document.sentences) + "\n\n")
-
-
 # ---- Stories.
 
 _SLOT = re.compile(r"\{([a-z]+)(\d?)(?:\.([a-z]+))?\}")
@@ -66,31 +56,22 @@ _A_BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeiou])")
 Row = Dict[str, str]  # a table's words by column; that of "" is the row's own
 
 
-class Grammar(NamedTuple):
-    """What stories are made of."""
+def read_grammar(language: str) -> Tuple[Dict[str, List[Row]], List[List[str]]]:
+    """Returns the tables and plots of a language, "en" or "zh".
 
-    tables: Dict[str, List[Row]]
-    plots: List[List[str]]  # lines: sentences with slots, | between those of which one is drawn
-
-
-def read_grammar(language: str) -> Grammar:
-    """Returns the tables and plots of a language, "en" or "zh"."""
+    A plot has lines: sentences with slots, and | between those of which one is drawn.
+    """
     path = pathlib.Path(__file__).with_name(f"stories_{language}.txt")
     text = re.sub(r"^#.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    grammar = Grammar({}, [])
+    tables, plots = {}, []
     for head, *lines in map(str.splitlines, re.split(r"\n{2,}", text.strip())):
         name, _, columns = head.strip("[]").partition(":")
         if name == "story":
-            grammar.plots.append(lines)
+            plots.append(lines)
         else:
             names = ["", *columns.split()]
-            grammar.tables[name] = [dict(zip(names, line.split(" | "))) for line in lines]
-    return grammar
-
-
-def names_of_people(language: str) -> List[str]:
-    """Returns the names of people."""
-    return [row[""] for row in read_grammar(language).tables["person"]]
+            tables[name] = [dict(zip(names, line.split(" | "))) for line in lines]
+    return tables, plots
 
 
 def make_stories(language: str, count: int, seed: int = 1) -> Corpus:
@@ -100,11 +81,11 @@ def make_stories(language: str, count: int, seed: int = 1) -> Corpus:
     is held out has a plot with such a pair that training never sees. The same seed gives the same
     stories on every Python.
     """
-    grammar = read_grammar(language)
+    tables, plots = read_grammar(language)
     numbers = random.Random(seed)
     stories: Dict[Tuple[str, ...], Document] = {}
     while len(stories) < count:
-        story = _story(grammar, numbers)
+        story = _story(tables, plots, numbers)
         stories.setdefault(tuple(story.sentences), story)
     return _split(stories.values())
 
@@ -114,13 +95,15 @@ def _choice(numbers: random.Random, items: Sequence[Any]) -> Any:
     return items[int(numbers.random() * len(items))]
 
 
-def _story(grammar: Grammar, numbers: random.Random) -> Document:
+def _story(
+    tables: Dict[str, List[Row]], plots: List[List[str]], numbers: random.Random
+) -> Document:
     """A story; its key is the plot and the first words that it is about."""
-    number, plot = _choice(numbers, list(enumerate(grammar.plots, 1)))
+    number, plot = _choice(numbers, list(enumerate(plots, 1)))
     drawn: Dict[str, Row] = {}
     for table, place, _ in _SLOT.findall(" ".join(plot)):
         if table + place not in drawn:
-            others = [row for row in grammar.tables[table] if row not in drawn.values()]
+            others = [row for row in tables[table] if row not in drawn.values()]
             drawn[table + place] = _choice(numbers, others)
     sentences = []
     for line in plot:
@@ -138,46 +121,28 @@ def _story(grammar: Grammar, numbers: random.Random) -> Document:
 
 # Not read: tests, and third-party packages that lie below the standard library.
 _SKIPPED_FOLDERS = {"test", "tests", "idle_test", "site-packages", "dist-packages", "_vendor"}
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[*+-]|\d+[.)])\s)")
-_CODE_LINE = re.compile(
-    r"^\s*(?:>>>|\.\.\. |[-=~*+|#]{3,}|\||::=|@|import |from \w+ import |def |class )",
-    re.MULTILINE,
-)
-_MARKUP = re.compile(r":[a-z:]+:(?=`)|[`*\"]|^\s*(?:[+-]|\d+[.)])\s")
-_PLAIN_WORD = re.compile(r"\(?(?:[A-Za-z]+(?:['-][A-Za-z]+)*|[0-9]+)[')]*[.,;:!?]*\)?$")
+_DOCSTRING = re.compile(r'"""(.+?)"""', re.DOTALL)
+_PARAGRAPH_END = re.compile(r"\n\s*\n|\n\s*(?:[*+-]|\d+[.)])\s")
+_MARKUP = re.compile(r":[a-z:]+:(?=`)|[`*\"]")
+_SENTENCE = re.compile(r"[A-Z][\w.'-]*,?(?: \(?[\w.'-]+(?:\(\))?\)?[,;:]?){3,59}[.!?]")
 
 
 def extract_sentences(text: str) -> List[str]:
     """Returns the sentences of prose in a docstring or topic, in order."""
     found = []
-    for paragraph in _PARAGRAPH_END.split(textwrap.dedent(text)):
-        if not _CODE_LINE.search(paragraph):
-            found += words.split_sentences(" ".join(_MARKUP.sub("", paragraph).split()))
-    return list(filter(_is_prose, found))
-
-
-def _is_prose(sentence: str) -> bool:
-    """Whether it looks like an English sentence and not like code."""
-    parts = sentence.split()
-    plain = sum(bool(_PLAIN_WORD.match(part)) for part in parts)
-    small = sum(part[0].islower() for part in parts)
-    is_whole = sentence[0].isupper() and sentence[-1] in ".!?" and 4 <= len(parts) <= 60
-    return is_whole and plain >= 0.8 * len(parts) and small >= 0.5 * len(parts)
+    for paragraph in _PARAGRAPH_END.split(text):
+        found += words.split_sentences(" ".join(_MARKUP.sub("", paragraph).split()))
+    return list(filter(_SENTENCE.fullmatch, found))
 
 
 def _texts(library: pathlib.Path) -> Iterator[Tuple[str, str]]:
     """Keys and texts of the topics and docstrings."""
-    for name, text in topics.topics.items():
-        yield f"topic {name}", text
+    yield from topics.topics.items()
     for path in sorted(library.rglob("*.py")):
         key = path.relative_to(library)
-        if _SKIPPED_FOLDERS & set(key.parts) or key.name == "topics.py":
-            continue
-        with contextlib.suppress(SyntaxError):  # on purpose, such as in lib2to3's samples
-            for node in ast.walk(ast.parse(path.read_bytes())):
-                if isinstance(node, _DOCUMENTED):
-                    yield key.as_posix(), ast.get_docstring(node) or ""
+        if not _SKIPPED_FOLDERS & set(key.parts):
+            for text in _DOCSTRING.findall(path.read_text(encoding="utf-8", errors="replace")):
+                yield key.as_posix(), text
 
 
 def read_prose(library: str = "") -> Corpus:
@@ -188,8 +153,8 @@ def read_prose(library: str = "") -> Corpus:
     seen: Set[str] = set()
     documents = []
     for key, text in _texts(pathlib.Path(library or sysconfig.get_paths()["stdlib"])):
-        fresh = [line for line in extract_sentences(text) if line.lower() not in seen]
-        seen.update(line.lower() for line in fresh)
-        if len(fresh) >= 2:
+        fresh = [sentence for sentence in extract_sentences(text) if sentence not in seen]
+        seen.update(fresh)
+        if len(fresh) > 1:
             documents.append(Document(key, fresh))
     return _split(documents)

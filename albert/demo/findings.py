@@ -10,26 +10,26 @@ import collections
 import itertools
 import math
 import pathlib
-from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches
-from albert.demo import questions
 from albert.demo.corpus import Corpus
 from albert.demo.questions import Finder, Question, Reader
 from albert.pretrained import inference
 from albert.training import evaluation
-from albert.util import wording
 
-EXAMPLES = 8
+_GUESSES = 5
 _MOST_QUESTIONS = 400
 _COUNTED_DOCUMENTS = 3000  # of training, for how frequent words are
 # Words whose neighbours are shown: each so many-th of those from a place in the order of frequency.
 _FIRST_RANK, _RANKS_APART, _LAST_RANK, _NEIGHBOURS = 50, 18, 230, 4
+_EMBEDDINGS = "bert/embeddings/word_embeddings"
 
 Shares = List[Tuple[str, float]]  # words with probabilities or cosines
+Known = Dict[int, Dict[str, List[int]]]  # words by their number of tokens, frequent ones first
 
 
 class Score(NamedTuple):
@@ -41,17 +41,6 @@ class Score(NamedTuple):
     loss: float
 
 
-class Attention(NamedTuple):
-    """The head that looks most at a single word."""
-
-    layer: int  # from 1
-    head: int  # from 1
-    share: str  # of its attention that goes to that word, the mean over all gaps
-    even: str  # the same if it looked at all tokens alike
-    near: str  # share of the gaps where that word is at most two tokens away
-    looks: np.ndarray  # [Q, S]: where it looks from each gap
-
-
 class Findings(NamedTuple):
     """Everything that is reported; Q questions, the examples first."""
 
@@ -61,8 +50,13 @@ class Findings(NamedTuple):
     guesses: List[Shares]
     orders: np.ndarray  # [2, Q]: probability that halves are in order, as they are and swapped
     neighbours: List[Tuple[str, Shares]]
-    similarity: Tuple[float, float]  # mean cosine of neighbours, untrained and trained
-    attention: Attention
+    similarity: List[float]  # mean cosine of neighbours, untrained and trained
+    attention: Dict[str, Any]
+
+    @property
+    def untrained(self) -> Score:
+        """Before the first step."""
+        return self.scores[min(self.scores)]
 
     @property
     def trained(self) -> Score:
@@ -70,68 +64,101 @@ class Findings(NamedTuple):
         return self.scores[max(self.scores)]
 
     def is_learnt(self, name: str) -> bool:
-        """Whether a share of Score is above the baseline by more than two standard errors."""
-        expected = getattr(self.baseline, name)
-        error = math.sqrt(max(expected * (1 - expected), 1e-4) / len(self.questions))
-        return getattr(self.trained, name) > expected + 2 * error
+        """Whether a share of Score is above the baseline by two standard errors or more."""
+        return getattr(self.trained, name) > getattr(self.baseline, name) + 1 / math.sqrt(
+            len(self.questions)
+        )
+
+    def verdict(self) -> str:
+        """Returns what follows from the numbers, in words."""
+        tasks = {"five": "to fill gaps", "order": "to tell the order of two texts"}
+        failed = [task for name, task in tasks.items() if not self.is_learnt(name)]
+        if not failed:
+            return "Both are better than without reading, by more than chance."
+        return (
+            f"So it has not learnt {', nor '.join(failed)}. It trained for {max(self.scores):,} "
+            "steps. More of them is what to try first: the demo's default takes a few minutes."
+        )
 
 
-def examine(path: pathlib.Path, source: inference.Source, corpus: Corpus, **text: Any) -> Findings:
+def examine(
+    path: pathlib.Path, source: inference.Source, corpus: Corpus, *, joint: str, find: Finder
+) -> Findings:
     """Collects a run's evaluations and asks its checkpoints.
 
     Args:
       path: the run's folder.
       source: its model and vocabulary.
       corpus: what it trained on.
-      **text: joint and find, see Reader.question.
+      joint: stands between two sentences.
+      find: finds words.
     """
     losses = {row.step: row.metrics["loss"] for row in evaluation.read_results(str(path / "model"))}
-    frequent = frequent_words(corpus, text["find"])
-    scores, cosines = {}, []
+    frequent = frequent_words(corpus, find)
+    scores, similarity = {}, []
     for step, checkpoint in evaluation.list_checkpoints(str(path / "model")):
         with Reader(source._replace(checkpoint=checkpoint)) as reader:
-            asked = list(_questions(reader, corpus, **text))
-            known: Dict[int, Dict[str, List[int]]] = collections.defaultdict(dict)
+            asked = _questions(reader, corpus, joint, find=find)
+            answers = reader.ask(asked)
+            known: Known = collections.defaultdict(dict)
             for word in frequent:
                 known[len(reader.ids(word))][word] = reader.ids(word)
-            answers = reader.ask(asked)
-            candidates = [known[len(question.masked)] for question in asked]
-            guesses = list(map(questions.guess, answers["shares"], candidates))
-            pairs = [question.parts for question in asked]
-            orders = np.array([reader.in_order(pairs), reader.in_order(p[::-1] for p in pairs)])
-            neighbours = list(_neighbours(reader, frequent))
-        told = np.mean([orders[0] > 0.5, orders[1] <= 0.5])
-        words = [[word for word, _ in best] for best in guesses]
-        scores[step] = _score(asked, words, order=told, loss=losses[step])
-        cosines.append(np.mean([cosine for _, near in neighbours for _, cosine in near]))
-    usual = [list(words)[: questions.CANDIDATES] for words in candidates]
+            neighbours = _neighbours(reader, frequent)
+        guesses = [
+            _guess(shares, known[len(question.masked)])
+            for question, shares in zip(asked, answers.shares)
+        ]
+        told = np.mean([answers.orders[0] > 0.5, answers.orders[1] <= 0.5])
+        scores[step] = _score(asked, guesses, order=told, loss=losses[step])
+        similarity.append(np.mean([cosine for _, near in neighbours for _, cosine in near]))
+    usual = [[(word, 0.0) for word in known[len(q.masked)]][:_GUESSES] for q in asked]
     loss = loss_baseline(str(path / "held_out.tf_record"))
     return Findings(
         scores,
         _score(asked, usual, order=0.5, loss=loss),
         questions=asked,
         guesses=guesses,
-        orders=orders,
+        orders=answers.orders,
         neighbours=neighbours,
-        similarity=(cosines[0], cosines[-1]),
-        attention=_attention(asked, answers["looks"]),
+        similarity=[similarity[0], similarity[-1]],
+        attention=_attention(asked, answers.looks),
     )
 
 
-def _questions(reader: Reader, corpus: Corpus, *, joint: str, find: Finder) -> Iterator[Question]:
-    """One question of each held-out document; first those of one document of each kind."""
-    numbers: Dict[str, Any] = collections.defaultdict(itertools.count)
-    ranked = sorted(corpus.held_out, key=lambda item: next(numbers[item.key.split(":")[0]]))
-    for document in ranked[:_MOST_QUESTIONS]:
-        question = reader.question(document.sentences, joint, find)
-        if question:
-            yield question
+def _questions(reader: Reader, corpus: Corpus, joint: str, *, find: Finder) -> List[Question]:
+    """Those of the held-out documents' halves; first of one document of each kind."""
+    numbers: Dict[str, Iterator[int]] = collections.defaultdict(itertools.count)
+    ranked = sorted(corpus.held_out, key=lambda text: next(numbers[text.key.split(":")[0]]))
+    found = []
+    for sentences in (document.sentences for document in ranked[:_MOST_QUESTIONS]):
+        for count in range(len(sentences), 1, -1):  # as many as fit
+            half = count // 2
+            parts = joint.join(sentences[:half]), joint.join(sentences[half:count])
+            question = reader.question(parts, find)
+            if question:
+                found.append(question)
+                break
+    return found
 
 
-def _score(asked: Sequence[Question], words: List[List[str]], **others: float) -> Score:
-    pairs = [(question.word, best) for question, best in zip(asked, words)]
-    first = np.mean([best[:1] == [word] for word, best in pairs])
-    return Score(float(first), float(np.mean([word in best for word, best in pairs])), **others)
+def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
+    """The best words with as many tokens as are masked.
+
+    A word is as probable as its tokens, each for itself, in proportion to the other words.
+    """
+    words, ids = list(known), np.array(list(known.values()))  # [n, tokens]
+    chances = np.prod(shares[np.arange(ids.shape[1]), ids], axis=1)
+    chances /= chances.sum()
+    best = np.argsort(-chances, kind="stable")[:_GUESSES]
+    return [(words[n], float(chances[n])) for n in best]
+
+
+def _score(asked: Sequence[Question], guesses: List[Shares], **others: float) -> Score:
+    ranks = [
+        [word for word, _ in best].index(question.word) if question.word in dict(best) else _GUESSES
+        for question, best in zip(asked, guesses)
+    ]
+    return Score(ranks.count(0) / len(asked), 1 - ranks.count(_GUESSES) / len(asked), **others)
 
 
 def frequent_words(corpus: Corpus, find: Finder) -> List[str]:
@@ -155,87 +182,63 @@ def loss_baseline(record_file: str) -> float:
     return float(np.log(2) - shares @ np.log(shares))
 
 
-def _neighbours(reader: Reader, frequent: Sequence[str]) -> Iterator[Tuple[str, Shares]]:
+def _neighbours(reader: Reader, frequent: Sequence[str]) -> List[Tuple[str, Shares]]:
     """The nearest words of some, chosen by how frequent they are."""
-    words, used = [], set()  # type: List[str], Set[int]
+    words: List[str] = []
+    used: List[int] = []
     for word in frequent[: 2 * _LAST_RANK]:
-        if not used & set(reader.ids(word)):  # no more frequent word has its tokens
-            used.update(reader.ids(word))
+        if not set(used) & set(reader.ids(word)):  # no more frequent word has its tokens
+            used += reader.ids(word)
             words.append(word)
-    vectors = reader.vectors(words)
+    table = tf.train.load_variable(reader.source.checkpoint, _EMBEDDINGS)
+    vectors = np.array([table[reader.ids(word)].mean(axis=0) for word in words])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = vectors @ vectors.T  # [n, n]
-    first = min(_FIRST_RANK, len(words) // 4)
-    for place in range(first, min(_LAST_RANK, len(words)), _RANKS_APART):
-        near = [other for other in np.argsort(-cosines[place]) if other != place][:_NEIGHBOURS]
-        yield words[place], [(words[other], float(cosines[place, other])) for other in near]
+    found = []
+    for place in range(len(words))[_FIRST_RANK:_LAST_RANK:_RANKS_APART]:
+        near = np.argsort(-cosines[place])[1 : _NEIGHBOURS + 1]  # the first is the word itself
+        found.append((words[place], [(words[n], float(cosines[place, n])) for n in near]))
+    return found
 
 
-def _attention(asked: Sequence[Question], looks: np.ndarray) -> Attention:
+def _attention(asked: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
     """The head that looks most at a single token of another word; `looks` is [Q, L, N, S]."""
-    most, near = [], []
-    for question, weights in zip(asked, looks):
-        first = question.masked[0]
-        is_other = [part >= 0 and n != first for n, (part, _, _) in enumerate(question.places)]
-        weights = weights[:, :, : len(is_other)] * is_other
-        most.append(weights.max(axis=2))
-        near.append(abs(weights.argmax(axis=2) - first) <= 2)
-    means = np.mean(most, axis=0)  # [L, N]
+    first = np.array([question.masked[0] for question in asked])
+    others = looks.copy()
+    for question, weights in zip(asked, others):
+        part = np.array([part for part, _, _ in question.places])
+        weights[:, :, : len(part)][:, :, part < 0] = 0
+        weights[:, :, question.masked[0]] = 0
+    means = others.max(axis=3).mean(axis=0)  # [L, N]
     layer, head = np.unravel_index(np.argmax(means), means.shape)
-    return Attention(
-        int(layer) + 1,
-        int(head) + 1,
-        share=f"{means[layer, head]:.0%}",
-        even=f"{np.mean([1 / len(question.places) for question in asked]):.1%}",
-        near=f"{np.mean(near, axis=0)[layer, head]:.0%}",
-        looks=looks[:, layer, head],
-    )
+    near = abs(others[:, layer, head].argmax(axis=1) - first) <= 2
+    return {
+        "layer": layer + 1,
+        "head": head + 1,
+        "share": means[layer, head],  # of its attention that goes to that token, the mean
+        "even": np.mean([1 / len(question.places) for question in asked]),  # if all get alike
+        "near": near.mean(),  # gaps where that token is at most two away
+        "looks": looks[:, layer, head],  # [Q, S]
+    }
 
 
-# ---- In words.
+_SUMMARY = """\
+    Held-out documents: {count:<11}  untrained  without reading  trained
+    right word is the first guess {untrained.first:>12.1%} {baseline.first:>16.1%} {trained.first:>8.1%}
+    right word among five guesses {untrained.five:>12.1%} {baseline.five:>16.1%} {trained.five:>8.1%}
+    order of two texts recognised {untrained.order:>12.1%} {baseline.order:>16.1%} {trained.order:>8.1%}
+    loss                          {untrained.loss:>12.3f} {baseline.loss:>16.3f} {trained.loss:>8.3f}
 
-HEAD = ("untrained", "without reading", "trained")
-ROWS = {
-    "first": "right word is the first guess",
-    "five": "right word among five guesses",
-    "order": "order of two texts recognised",
-}
-
-
-def comparison(findings: Findings) -> List[List[str]]:
-    """Returns the head and the rows of the table of scores."""
-    columns = (findings.scores[0], findings.baseline, findings.trained)
-    cells = [[f"Held-out documents: {len(findings.questions)}", *HEAD]]
-    cells += [[row, *(f"{getattr(c, name):.1%}" for c in columns)] for name, row in ROWS.items()]
-    return [*cells, ["loss", *(f"{column.loss:.3f}" for column in columns)]]
-
-
-def explanations(findings: Findings) -> List[str]:
-    """Returns what follows from the numbers."""
-    score, baseline = findings.trained, findings.baseline
-    lines = [
-        f"The right word is among the model's five guesses in {score.five:.0%} of the gaps; the "
-        f"five most frequent words are right in {baseline.five:.0%}.",
-        f"It tells in {score.order:.0%} of the cases whether two texts are in order or swapped; "
-        "guessing gives 50%.",
-    ]
-    tasks = {"five": "to fill gaps", "order": "to tell the order of two texts"}
-    failed = [task for name, task in tasks.items() if not findings.is_learnt(name)]
-    if failed:
-        lines.append(
-            f"So it has not learnt {' and '.join(failed)}. It trained for "
-            f"{max(findings.scores):,} steps. More of them is what to try first: the demo's "
-            "default takes a few minutes."
-        )
-    return lines
+    Without reading: the most frequent words, a coin, and how frequent each token is.
+    {verdict}"""
 
 
 def summary(findings: Findings) -> str:
     """Returns what the terminal shows."""
-    lines = [*wording.table(comparison(findings), left=(0,)), "", *explanations(findings), ""]
-    lines.append("Missing words, and the model's guesses:")
-    for question, guesses in list(zip(findings.questions, findings.guesses))[: EXAMPLES // 2]:
-        text = question.parts[question.part]
-        shown = ", ".join(f'"{word}" {share:.0%}' for word, share in guesses[:3])
-        lines.append(f"  {text[: question.start]}____{text[question.end :]}")
-        lines.append(f'    missing: "{question.word}"; guesses: {shown}')
-    return "\n".join(f"    {line}".rstrip() for line in lines)
+    return _SUMMARY.format(
+        count=len(findings.questions),
+        untrained=findings.untrained,
+        trained=findings.trained,
+        baseline=findings.baseline,
+        verdict=findings.verdict(),
+    )

@@ -13,7 +13,6 @@ or vocab.txt), the weights start random, which shows the speed and not the score
 import argparse
 import os
 import pathlib
-from typing import Any, Dict, NamedTuple, Sequence
 
 from albert import run_classifier, run_squad_v1
 from albert.classification import tasks
@@ -23,89 +22,62 @@ from albert.pretrained.settings import CACHE_DIR
 from albert.squad import examples
 
 _WARMUP_SHARE = 0.1
-
-
-class _Task(NamedTuple):
-    """A script's module and function, its flags, the scores to show, and its published data."""
-
-    script: Any
-    function: Any
-    flags: Dict[str, Any]
-    scores: Sequence[str]
-    data_set: str
-
-
-TASKS = {
-    "squad": _Task(
-        run_squad_v1,
-        run_squad_v1.answer,
-        {"do_predict": True, "max_seq_length": 384, "learning_rate": 5e-5},
-        ("f1", "exact_match"),
-        "squad_v1",
-    ),
-    "mrpc": _Task(
-        run_classifier,
-        run_classifier.classify,
-        {"task_name": "mrpc", "do_eval": True, "max_seq_length": 128, "learning_rate": 2e-5},
-        ("eval_accuracy", "f1"),
-        "mrpc",
-    ),
+# Task -> the script's module and function.
+_SCRIPTS = {
+    "squad": (run_squad_v1, run_squad_v1.answer),
+    "mrpc": (run_classifier, run_classifier.classify),
 }
+_FLAGS = {
+    "squad": {"do_predict": True, "max_seq_length": 384, "learning_rate": 5e-5},
+    "mrpc": {"task_name": "mrpc", "do_eval": True, "max_seq_length": 128, "learning_rate": 2e-5},
+}
+_SCORES = {"squad": ("f1", "exact_match"), "mrpc": ("eval_accuracy", "f1")}
 
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    task = TASKS[options.t]
-    if options.i:
-        folder = runs.input_folder(options.i)
-    else:
-        cache = os.path.join(os.path.expanduser(CACHE_DIR), "data")
-        folder = pathlib.Path(fetch.obtain(table.DATA_SETS[task.data_set], cache))
+    folder = pathlib.Path(options.i or _published_data(options.t)).expanduser()
+    flags = {**runs.sized_flags(options), **_FLAGS[options.t]}
     if options.t == "squad":
-        data = {kind: str(folder / f"{name}-v1.1.json") for kind, name in _SQUAD_FILES.items()}
+        train_file = str(folder / "train-v1.1.json")
+        flags.update(train_file=train_file, predict_file=folder / "dev-v1.1.json")
     else:
-        data = {"data_dir": str(folder)}
-    flags = {**runs.sized_flags(options), **task.flags, **data, **_model(options, folder)}
+        flags["data_dir"] = str(folder)
     if options.s:
         flags["max_seq_length"] = options.s
+    vocabulary = runs.vocabulary_of(folder)
+    if vocabulary and not options.model:
+        print("Without --model the weights start random: this shows the speed, not the scores.")
+        flags.update(vocabulary, albert_config_file=runs.preset(options.m))
+    else:
+        flags["albert_dir"] = os.path.expanduser(options.model or f"{options.m}_v2")
+    epochs = options.e or 2.0
     warmup = _WARMUP_SHARE
     if options.w is not None:
-        steps = int(count_examples(options.t, data) / flags["train_batch_size"] * options.e)
-        warmup = warmup_share(options.w, steps)
+        if options.t == "squad":
+            count = len(examples.read_squad_examples(train_file, is_training=True))
+        else:
+            count = len(tasks.read_examples(tasks.get_task("mrpc"), str(folder), "train").examples)
+        warmup = warmup_share(options.w, int(count / flags["train_batch_size"] * epochs))
     name = f"finetuning-{options.t}-{options.m}-{options.d}"
-    identity = {"task": options.t, "data": options.i, "model": options.model or options.m}
-    with runs.held(options.o, name, identity) as path:
-        outcome = runs.Commands()(
-            task.script,
-            task.function,
-            output_dir=path / "model",
+    model = options.model or options.m
+    with runs.held(options.o, name, task=options.t, data=options.i, model=model) as command:
+        outcome = command(
+            *_SCRIPTS[options.t],
+            output_dir=command.path / "model",
             do_train=True,
-            num_train_epochs=options.e,
+            num_train_epochs=epochs,
             warmup_proportion=warmup,
             **flags,
         )
-    runs.print_speed(outcome.training)
-    shown = [f"{name} {outcome.metrics[name]:.4f}" for name in task.scores]
-    print(f"Scores of the best checkpoint: {', '.join(shown)}\nModel: {path / 'model'}")
+    runs.show_speed(outcome.training)
+    scores = [f"{name} {outcome.metrics[name]:.4f}" for name in _SCORES[options.t]]
+    print(f"Scores of the best checkpoint: {', '.join(scores)}\nModel: {command.path / 'model'}")
 
 
-_SQUAD_FILES = {"train_file": "train", "predict_file": "dev"}
-
-
-def _model(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:
-    """The flags that name the model and its vocabulary."""
-    vocabulary = runs.find_vocabulary(data) if options.i and not options.model else None
-    if not vocabulary:
-        return {"albert_dir": os.path.expanduser(options.model or f"{options.m}_v2")}
-    print("Without --model the weights start random: this shows the speed, not the scores.")
-    return {"albert_config_file": runs.preset(options.m), **vocabulary}
-
-
-def count_examples(task: str, data: Dict[str, str]) -> int:
-    """Returns the number of training examples in a task's data."""
-    if task == "squad":
-        return len(examples.read_squad_examples(data["train_file"], is_training=True))
-    return len(tasks.read_examples(tasks.get_task(task), data["data_dir"], "train").examples)
+def _published_data(task: str) -> str:
+    cache = os.path.join(os.path.expanduser(CACHE_DIR), "data")
+    return fetch.obtain(table.DATA_SETS[{"squad": "squad_v1"}.get(task, task)], cache)
 
 
 def warmup_share(warmup_steps: int, steps: int) -> float:

@@ -13,7 +13,7 @@ optimiser and precision. With -i it trains on your data:
 import argparse
 import math
 import pathlib
-from typing import Any, Dict, Tuple
+from typing import List, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -53,107 +53,88 @@ Close the case again, wind the spring, and listen.
 If it ticks evenly, you are done.
 """
 _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES, _OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 160, 2, 200, 10
-_RECORDS = ("*.tf_record", "*.tfrecord", "*.tfrecords")
 
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    if options.e is not None and options.steps is not None:
+    if options.e and options.steps:
         raise UserError("Give either -e or --steps, not both.")
-    if options.i:
-        runs.input_folder(options.i)
+    name = f"pretraining-{options.m}-{options.d}"
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
-    identity = {"model": options.m, "data": options.i, "vocab_size": options.vocab_size}
-    with runs.held(options.o, f"pretraining-{options.m}-{options.d}", identity) as path:
-        commands = runs.Commands()
-        train(options, path, commands, data=make_data(options, path, commands))
+    identity = {"size": options.m, "data": options.i, "vocab_size": options.vocab_size}
+    with runs.held(options.o, name, **identity) as command:
+        train(options, command, records=find_or_make_records(options, command))
 
 
-def make_data(
-    options: argparse.Namespace, path: pathlib.Path, commands: runs.Commands
-) -> Dict[str, Any]:
-    """Finds or makes the records; returns the flags that name and describe them."""
-    text, vocab_size, passes = str(path / "text.txt"), _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES
-    vocabulary = None
-    if options.i:
-        folder = runs.input_folder(options.i)
-        records = sorted(str(file) for name in _RECORDS for file in folder.glob(name))
-        if records:
-            return _described(records, options.s)
-        texts = sorted(str(file) for file in folder.glob("*.txt") if file.name != "vocab.txt")
-        if not texts:
-            raise UserError(
-                f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
-                "sentence per line and a blank line between documents."
-            )
-        text, vocab_size, passes = ",".join(texts), options.vocab_size, 5
-        vocabulary = runs.find_vocabulary(folder)
-    else:
-        files.atomic_write_text(text, OVERFIT_TEXT)
-    vocabulary = vocabulary or runs.find_vocabulary(path)
+def find_or_make_records(options: argparse.Namespace, command: runs.Run) -> List[str]:
+    """Returns the record files in the folder -i, or those that are made of the text there."""
+    path, vocab_size, passes = command.path, options.vocab_size, 5
+    folder = pathlib.Path(options.i or path).expanduser()
+    if not options.i:
+        files.atomic_write_text(str(path / "text.txt"), OVERFIT_TEXT)
+        vocab_size, passes = _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES
+    found = sorted(str(file) for file in folder.glob("*.tf*record*"))
+    if options.i and found:
+        return found
+    texts = sorted(str(file) for file in folder.glob("*.txt") if file.name != "vocab.txt")
+    if not texts:
+        raise UserError(
+            f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
+            "sentence per line and a blank line between documents."
+        )
+    text, prefix, records = ",".join(texts), path / "vocabulary", path / "train.tf_record"
+    vocabulary = runs.vocabulary_of(folder) or runs.vocabulary_of(path)
     if not vocabulary:
-        prefix = path / "vocabulary"
-        commands(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
-        vocabulary = runs.find_vocabulary(path) or {}
+        command(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
+        vocabulary = runs.vocabulary_of(path)
     length = options.s or 128
-    lengths = {"max_seq_length": length, "max_predictions_per_seq": max(1, round(length * 0.15))}
-    records = path / "train.tf_record"
-    commands(
+    command(
         create_pretraining_data,
         input_file=text,
         output_file=records,
+        max_seq_length=length,
+        max_predictions_per_seq=max(1, round(length * 0.15)),
         dupe_factor=passes,
-        **lengths,
         **vocabulary,
     )
-    return {"input_file": str(records), **lengths}
+    return [str(records)]
 
 
-def _described(records: Any, length: Any) -> Dict[str, Any]:
-    """Takes the lengths from the first record; training checks all files."""
-    record = record_files.read_first_record(records[0])
-    features = tf.train.Example.FromString(record or b"").features.feature
-    return {
-        "input_file": ",".join(records),
-        "max_seq_length": length or len(features["input_ids"].int64_list.value),
-        "max_predictions_per_seq": len(features["masked_lm_ids"].int64_list.value),
-    }
-
-
-def train(
-    options: argparse.Namespace,
-    path: pathlib.Path,
-    commands: runs.Commands,
-    *,
-    data: Dict[str, Any],
-) -> None:
+def train(options: argparse.Namespace, command: runs.Run, *, records: List[str]) -> None:
     """Trains on the records, evaluates on the same ones, and reports."""
     flags = runs.sized_flags(options)
-    records = sum(map(record_files.count_records, data["input_file"].split(",")))
-    steps, warmup_steps = steps_of(options, records, flags["train_batch_size"])
-    outcome = commands(
+    first = tf.train.Example.FromString(record_files.read_first_record(records[0]) or b"")
+    length, predictions = (
+        len(first.features.feature[name].int64_list.value)
+        for name in ("input_ids", "masked_lm_ids")
+    )
+    count = sum(map(record_files.count_records, records))
+    steps, warmup_steps = steps_of(options, count, flags["train_batch_size"])
+    outcome = command(
         run_pretraining,
         run_pretraining.pretrain,
         albert_config_file=runs.preset(options.m),
-        output_dir=path / "model",
+        input_file=",".join(records),
+        output_dir=command.path / "model",
         do_train=True,
         do_eval=True,
+        max_seq_length=options.s or length,
+        max_predictions_per_seq=predictions,
         optimizer="lamb",
         learning_rate=0.00176,
         num_train_steps=steps,
         num_warmup_steps=warmup_steps,
-        **data,
         **flags,
     )
-    runs.print_speed(outcome.training)
+    runs.show_speed(outcome.training)
     last = outcome.evaluation.results[-1]
     print(f"The same data after step {last.step}: {evaluation.format_metrics(last.metrics)}")
-    print(f"Model: {path / 'model'}")
+    print(f"Model: {command.path / 'model'}")
 
 
 def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tuple[int, int]:
     """Returns the training steps and warm-up steps for -e, --steps, -w and this many records."""
-    steps = options.steps or int(math.ceil(records * (options.e or 2) / batch_size))
+    steps = options.steps or math.ceil(records * (options.e or 2) / batch_size)
     if not (options.i or options.e or options.steps):
         steps = _OVERFIT_STEPS
     warmup_steps = steps // 10 if options.i else min(steps // 10, _OVERFIT_WARMUP_STEPS)

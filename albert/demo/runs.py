@@ -8,7 +8,7 @@ import os
 import pathlib
 import shlex
 import time
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List
 
 from albert import configs
 from albert.util import files, folder_lock
@@ -22,30 +22,74 @@ BATCH_SIZES = {"base": (32, 64), "large": (16, 32), "xlarge": (8, 16), "xxlarge"
 _MARKER = "demo.json"
 
 
-class Commands:
-    """Runs the package's commands in this process, shows them, and remembers lines and times."""
+class Run:
+    """A run into a folder, `path`, by the package's commands, of which it keeps lines and times."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: pathlib.Path):
+        self.path = path
         self.lines: List[str] = []
         self.seconds: Dict[str, float] = {}
 
     def __call__(self, module: Any, function: Any = None, **flags: Any) -> Any:
         """Calls the module's main, or `function`, with these flags; returns what it returns."""
         name = module.__name__.split(".")[-1]
-        arguments = [
-            f"--{key}" if value is True else f"--{key}={value}" for key, value in flags.items()
-        ]
-        line = " ".join(["python -m", f"albert.{name}", *map(shlex.quote, arguments)])
-        print(f"    {line}", flush=True)
-        self.lines.append(line)
+        arguments = [f"--{key}={value}" for key, value in flags.items()]
+        self.lines.append(" ".join(["python -m", f"albert.{name}", *map(shlex.quote, arguments)]))
+        print(f"    {self.lines[-1]}", flush=True)
         began = time.time()
         result = (function or module.main)(flags_lib.parse(module.Flags, arguments))
         self.seconds[name] = self.seconds.get(name, 0.0) + time.time() - began
         return result
 
 
+@contextlib.contextmanager
+def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
+    """Yields a run into a folder, which no other process may use meanwhile.
+
+    Args:
+      given: what -o says; without it the folder is name-001, or the next number that is free.
+      name: of the run.
+      **identity: what must be the same where a run goes on.
+
+    Raises:
+      UserError: the folder holds something else, or another process works there.
+    """
+    path = pathlib.Path(given or _new_folder(name)).expanduser()
+    marker = path / _MARKER
+    with folder_lock.held(str(path)):
+        if marker.exists():
+            found = files.read_json_object(str(marker))
+            difference = files.fingerprint_difference(found, identity)
+            if difference:
+                raise UserError(f"-o {path} holds a run of another kind ({difference}).")
+        elif not all(map(folder_lock.is_lock, os.listdir(str(path)))):
+            raise UserError(f"-o {path} holds files that are not a demo's. Choose a new folder.")
+        files.atomic_write_json(str(marker), identity)
+        print(f"Folder: {path}. To go on after a stop: the same options, and -o", flush=True)
+        yield Run(path)
+
+
+def _new_folder(name: str) -> str:
+    base = os.path.expanduser(DEFAULT_FOLDER)
+    os.makedirs(base, exist_ok=True)
+    for number in itertools.count(1):
+        with contextlib.suppress(FileExistsError):
+            folder = os.path.join(base, f"{name}-{number:03d}")
+            os.mkdir(folder)
+            return folder
+    raise AssertionError
+
+
+# ---- What the phases with a published size share.
+
+
+def preset(size: str) -> str:
+    """Returns the configuration file of a size's second release, which has no dropout."""
+    return configs.preset_path(f"albert_{size}_v2")
+
+
 def sized_flags(options: Any) -> Dict[str, Any]:
-    """Returns the flags of training that -b, -d and -c say, or the size."""
+    """Returns the flags of training that -b, -d, -m and -c say."""
     return {
         "train_batch_size": options.b or BATCH_SIZES[options.m][options.d != "fp32"],
         "precision": PRECISIONS[options.d],
@@ -54,68 +98,15 @@ def sized_flags(options: Any) -> Dict[str, Any]:
     }
 
 
-def print_speed(training: Any) -> None:
-    """Shows the speed of `estimators.TrainingOutcome`; None, of nothing left to train, has none."""
+def vocabulary_of(folder: pathlib.Path) -> Dict[str, str]:
+    """Returns the flag of the vocabulary in a folder; {} if there is none."""
+    for name, pattern in (("spm_model_file", "[!.]*.model"), ("vocab_file", "vocab.txt")):
+        for file in sorted(folder.glob(pattern)):
+            return {name: str(file)}
+    return {}
+
+
+def show_speed(training: Any) -> None:
+    """Prints the speed of a `TrainingOutcome`, which is None where nothing was left to train."""
     if training:
         print(f"\nSpeed: {training.examples_per_second:.2f} sentences/s (without the first step)")
-
-
-def input_folder(name: str) -> pathlib.Path:
-    """Returns the folder -i; raises UserError if there is none."""
-    path = pathlib.Path(os.path.expanduser(name))
-    if not path.is_dir():
-        raise UserError(f"-i {name} is not a folder.")
-    return path
-
-
-def preset(size: str) -> str:
-    """Returns the configuration file of a size's second release, which has no dropout."""
-    return configs.preset_path(f"albert_{size}_v2")
-
-
-def find_vocabulary(folder: pathlib.Path) -> Optional[Dict[str, str]]:
-    """Returns the flag of the vocabulary in a folder, or None; raises UserError for several."""
-    models = sorted(map(str, folder.glob("[!.]*.model")))
-    if len(models) > 1:
-        raise UserError(f"{folder} holds several vocabularies: {', '.join(models)}. Leave one.")
-    if models:
-        return {"spm_model_file": models[0]}
-    wordpieces = folder / "vocab.txt"
-    return {"vocab_file": str(wordpieces)} if wordpieces.exists() else None
-
-
-@contextlib.contextmanager
-def held(given: Optional[str], name: str, identity: Dict[str, Any]) -> Iterator[pathlib.Path]:
-    """Yields the folder of a run, which no other process may use meanwhile.
-
-    Args:
-      given: what -o says; by default the folder is name-001, or the next number that is free.
-      name: of the run.
-      identity: what must be the same where a run goes on.
-
-    Raises:
-      UserError: the folder holds something else, or another process works there.
-    """
-    path = pathlib.Path(os.path.expanduser(given)) if given else _new_folder(name)
-    marker = path / _MARKER
-    with folder_lock.held(str(path)):
-        if marker.exists():
-            difference = files.fingerprint_difference(files.read_json_object(str(marker)), identity)
-            if difference:
-                raise UserError(f"-o {path} holds a run of another kind ({difference}).")
-        elif not all(map(folder_lock.is_lock, os.listdir(str(path)))):
-            raise UserError(f"-o {path} holds files that are not a demo's. Choose a new folder.")
-        files.atomic_write_json(str(marker), identity)
-        print(f"Folder: {path}. After a stop, go on there: the same options, and -o", flush=True)
-        yield path
-
-
-def _new_folder(name: str) -> pathlib.Path:
-    base = pathlib.Path(os.path.expanduser(DEFAULT_FOLDER))
-    base.mkdir(parents=True, exist_ok=True)
-    for number in itertools.count(1):
-        folder = base / f"{name}-{number:03d}"
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir()
-            return folder
-    raise AssertionError
