@@ -13,6 +13,7 @@ or vocab.txt), the weights start random, which shows the speed and not the score
 import argparse
 import os
 import pathlib
+from typing import Any, Dict
 
 from albert import run_classifier, run_squad_v1
 from albert.classification import tasks
@@ -27,7 +28,7 @@ _SCRIPTS = {
     "squad": (run_squad_v1, run_squad_v1.answer),
     "mrpc": (run_classifier, run_classifier.classify),
 }
-_FLAGS = {
+_FLAGS: Dict[str, Dict[str, Any]] = {
     "squad": {"do_predict": True, "max_seq_length": 384, "learning_rate": 5e-5},
     "mrpc": {"task_name": "mrpc", "do_eval": True, "max_seq_length": 128, "learning_rate": 2e-5},
 }

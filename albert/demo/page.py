@@ -5,9 +5,9 @@
 page.html has the text and style; this module fills in what was measured.
 """
 
-import html
 import io
 import pathlib
+from html import escape
 from typing import Any, Dict, List, Sequence
 
 from albert.demo.findings import Findings, Shares
@@ -16,8 +16,8 @@ from albert.util import files
 from albert.util.errors import UserError
 
 try:  # before long work, not after it
-    import matplotlib.figure
-    from matplotlib import ticker
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
 except ImportError as error:
     needed = "The report page needs matplotlib: pip install 'albert-tf[plots]'."
     raise UserError(needed) from error
@@ -32,11 +32,10 @@ _CHARTS = {
 }
 _CURVES = {"order": "sentence_order_accuracy", "loss": "loss"}  # columns of the training curve
 # Text stays text, in the page's font, so that it can be searched and scales well.
-_CHART_STYLE: Dict[str, Any] = {
+_CHART_STYLE: Any = {
     "svg.fonttype": "none",
     "figure.figsize": (3.7, 3.4),
     "figure.autolayout": True,
-    "axes.prop_cycle": matplotlib.cycler(color=["#9db7e0"]),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.grid": True,
@@ -55,17 +54,16 @@ def write_page(
 ) -> None:
     """Writes the page; `fields` are those of page.html that are not findings."""
     style, body, text = _TEMPLATE.read_text(encoding="utf-8").partition("<body>")
-    examples = list(zip(findings.questions, findings.guesses, findings.orders.T))[:_EXAMPLES]
-    looks = zip(findings.questions[:_LOOKS], findings.attention["looks"])
+    examples = findings.questions[:_EXAMPLES]
     page = text.format(
         count=len(findings.questions),
         untrained=findings.untrained,
         trained=findings.trained,
         verdict=findings.verdict(),
         charts="".join(_chart(title, findings, curve) for title in _CHARTS),
-        gaps="".join(_fill(question, guesses) for question, guesses, _ in examples),
-        pairs="".join(_order(question, *shares) for question, _, shares in examples),
-        looks="".join(_look(question, weights) for question, weights in looks),
+        gaps="".join(map(_gap, examples, findings.guesses)),
+        pairs="".join(map(_pair, examples, findings.orders.T)),
+        looks="".join(map(_look, examples[:_LOOKS], findings.attention["looks"])),
         near="".join(_near(word, others) for word, others in findings.neighbours),
         **findings._asdict(),
         **fields,
@@ -76,27 +74,25 @@ def write_page(
 def _chip(label: str, share: float, is_right: bool = False) -> str:
     """A label on a bar; the right one is marked by more than its colour."""
     kind, mark = (" right", " ✓") if is_right else ("", "")
-    return (
-        f'<span class="chip{kind}" style="--share: {share:.0%}">{html.escape(label)}{mark}</span>'
-    )
+    return f'<span class="chip{kind}" style="--share: {share:.0%}">{escape(label)}{mark}</span>'
 
 
-def _fill(question: Question, guesses: Shares) -> str:
+def _gap(question: Question, guesses: Shares) -> str:
     """A text with its missing word, and the model's guesses."""
-    texts = list(map(html.escape, question.parts))
+    texts = list(map(escape, question.parts))
     part, start, end = question.parts[question.part], question.start, question.end
-    before, word, after = map(html.escape, (part[:start], part[start:end], part[end:]))
+    before, word, after = map(escape, (part[:start], part[start:end], part[end:]))
     texts[question.part] = f'{before}<span class="gap">{word}</span>{after}'
-    chips = (
-        _chip(f"“{word}” {share:.0%}", share, word == question.word) for word, share in guesses
-    )
-    chips = "".join(chips)
-    return f'<div class="item"><p>{" ".join(texts)}</p><div class="chips">{chips}</div></div>'
+    chips = [
+        _chip(f"“{guess}” {share:.0%}", share, guess == question.word) for guess, share in guesses
+    ]
+    shown = f'<p>{" ".join(texts)}</p><div class="chips">{"".join(chips)}</div>'
+    return f'<div class="item">{shown}</div>'
 
 
-def _order(question: Question, here: float, swapped: float) -> str:
+def _pair(question: Question, shares: Sequence[float]) -> str:
     """Two texts, and what the model says of both orders."""
-    first, second = map(html.escape, question.parts)
+    (first, second), (here, swapped) = map(escape, question.parts), shares
     chips = _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5)
     chips += _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5)
     pair = f'<div class="pair"><p>{first}</p><p>{second}</p></div>'
@@ -105,45 +101,44 @@ def _order(question: Question, here: float, swapped: float) -> str:
 
 def _look(question: Question, weights: Sequence[float]) -> str:
     """A text whose words are shaded by where a head looks from the gap."""
-    shown = ["", ""]
-    done = [0, 0]
-    for (part, start, end), weight in zip(question.places, weights):
-        if part < 0 or end <= done[part]:
-            continue
-        text = question.parts[part]
-        space, word = html.escape(text[done[part] : start]), text[max(start, done[part]) : end]
-        is_gap = part == question.part and question.start <= start < question.end
-        # At most 60% of the colour, which letters can be read on.
-        shade = f"--look: {0.6 * min(1.0, 1.5 * weight) ** 0.7:.0%}"
-        kind = 'class="gap"' if is_gap else f'class="look" style="{shade}"'
-        shown[part] += f'{space}<span {kind} title="{weight:.0%}">{html.escape(word)}</span>'
-        done[part] = end
+    shown, done = ["", ""], [0, 0]
+    for token, ((part, start, end), weight) in enumerate(zip(question.places, weights)):
+        if part >= 0 and end > done[part]:
+            text = question.parts[part]
+            word = escape(text[max(start, done[part]) : end])
+            # At most 60% of the colour, which letters can be read on.
+            shade = f"--look: {0.6 * min(1.0, 1.5 * weight) ** 0.7:.0%}"
+            kind = 'class="gap"' if token in question.masked else f'class="look" style="{shade}"'
+            space = escape(text[done[part] : start])
+            shown[part] += f'{space}<span {kind} title="{weight:.0%}">{word}</span>'
+            done[part] = end
     return f'<p class="looks item">{" ".join(shown)}</p>'
 
 
 def _near(word: str, others: Shares) -> str:
     chips = "".join(_chip(f"“{other}” {cosine:.2f}", cosine) for other, cosine in others)
-    return f'<div class="near"><dt>{html.escape(word)}</dt><dd>{chips}</dd></div>'
+    return f'<div class="near"><dt>{escape(word)}</dt><dd>{chips}</dd></div>'
 
 
 def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
     """A figure with lines over the steps; all but the loss are shares from 0 to 100%."""
-    with matplotlib.rc_context({**_CHART_STYLE, "svg.hashsalt": title}):
-        figure = matplotlib.figure.Figure()
+    steps = list(findings.scores)
+    with rc_context({**_CHART_STYLE, "svg.hashsalt": title}):
+        figure = Figure()
         axes = figure.subplots()
         for (name, label), colour in zip(_CHARTS[title].items(), ("#2f6fc4", "#c2701c")):
             values = [getattr(score, name) for score in findings.scores.values()]
-            axes.plot(list(findings.scores), values, "o-", color=colour, label=label)
+            axes.plot(steps, values, "o-", color=colour, label=label)
             base = getattr(findings.baseline, name)
             axes.axhline(base, color=colour, ls="--", lw=1, label="without reading")
             if name in _CURVES:
-                values = [float(row[_CURVES[name]]) for row in curve]
-                axes.plot([int(row["step"]) for row in curve], values, label="training")
+                points = [(int(row["step"]), float(row[_CURVES[name]])) for row in curve]
+                axes.plot(*zip(*points), color="#9db7e0", label="training")
         if title != "Loss":
             axes.set_ylim(0, 1.02)
-            axes.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
+            axes.yaxis.set_major_formatter("{x:.0%}")
         axes.set_xlabel("step")
-        axes.xaxis.set_major_locator(ticker.MaxNLocator(4, integer=True))
+        axes.locator_params(axis="x", nbins=4)
         # Below the axes, where it covers no curve.
         axes.legend(ncol=2, loc="upper center", bbox_to_anchor=(0.45, -0.2))
         svg = io.StringIO()

@@ -135,7 +135,8 @@ def train(options: argparse.Namespace, command: runs.Run, *, records: List[str])
 def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tuple[int, int]:
     """Returns the training steps and warm-up steps for -e, --steps, -w and this many records."""
     steps = options.steps or math.ceil(records * (options.e or 2) / batch_size)
-    if not (options.i or options.e or options.steps):
-        steps = _OVERFIT_STEPS
-    warmup_steps = steps // 10 if options.i else min(steps // 10, _OVERFIT_WARMUP_STEPS)
+    warmup_steps = steps // 10
+    if not options.i:
+        steps = steps if options.e or options.steps else _OVERFIT_STEPS
+        warmup_steps = min(steps // 10, _OVERFIT_WARMUP_STEPS)
     return steps, warmup_steps if options.w is None else options.w

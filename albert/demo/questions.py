@@ -9,7 +9,7 @@ B batch, P masked positions, L layers, N heads, S sequence, Q questions, V vocab
 import pathlib
 import re
 import zlib
-from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf

@@ -32,11 +32,14 @@ _STORIES = "everyday stories in {}, made by the demo from tables of words and pl
 _PROSE = f"English prose that ships with Python {platform.python_version()}"
 TEXTS = {"en": _STORIES.format("English"), "zh": _STORIES.format("Chinese"), "python": _PROSE}
 # A Chinese story has more characters than an English one words.
-_LENGTHS = {"en": 80, "zh": 88, "python": 64}
-_PREDICTIONS = {"en": 12, "zh": 14, "python": 20}
+_RECORDS = {
+    "en": {"max_seq_length": 80, "max_predictions_per_seq": 12},
+    "zh": {"max_seq_length": 88, "max_predictions_per_seq": 14},
+    "python": {"max_seq_length": 64, "max_predictions_per_seq": 20},
+}
 # A narrow model learns a good deal in a few minutes on two cores: short sequences and a small
 # vocabulary give many updates a minute, and larger first weights let it learn from the first on.
-MODEL = {
+MODEL: Dict[str, Any] = {
     "embedding_size": 128,
     "hidden_size": 128,
     "num_hidden_layers": 2,
@@ -70,24 +73,24 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     tokenizer = tokenization.FullTokenizer(
         vocabulary.get("vocab_file"), spm_model_file=vocabulary.get("spm_model_file")
     )
-    config = modeling.AlbertConfig(
-        len(tokenizer.vocab), max_position_embeddings=_LENGTHS[kind], **MODEL
-    )
+    length = _RECORDS[kind]["max_seq_length"]
+    config = modeling.AlbertConfig(len(tokenizer.vocab), max_position_embeddings=length, **MODEL)
     files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
-    training = _pretrain(command, kind, steps).training
+    _pretrain(command, kind, steps)
     print("\n[5/5] What was learnt", flush=True)
     findings = demo_findings.examine(
         path,
-        inference.Source(config, "", tokenizer, _LENGTHS[kind]),
+        inference.Source(config, "", tokenizer, length),
         corpus,
         joint="" if kind == "zh" else " ",
         find=questions.word_finder(path / "names.txt" if kind == "zh" else None),
     )
+    curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
     known, asked = ([line for text in part for line in text.sentences] for part in corpus)
     page.write_page(
         path / "report.html",
         findings,
-        hooks.read_curve(str(path / "model" / hooks.CURVE_NAME)),
+        curve,
         text=TEXTS[kind],
         language="zh" if kind == "zh" else "en",
         config=config,
@@ -96,7 +99,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         characters=sum(map(len, known)) / 1e6,
         documents=list(map(len, corpus)),
         seen=np.mean(np.isin(asked, known)),
-        speed=f"{training.examples_per_second:,.0f}" if training else "-",
+        speed=float(curve[-1]["examples_per_second"]),
         commands="</pre><pre>".join(map(html.escape, command.lines)),
         time=progress.format_seconds(time.time() - began),
         times={name: progress.format_seconds(value) for name, value in command.seconds.items()},
@@ -141,10 +144,10 @@ def _make_vocabulary(command: runs.Run, kind: str, corpus: demo_corpus.Corpus) -
 
 
 def _make_records(command: runs.Run, kind: str, vocabulary: Dict[str, str]) -> None:
-    flags: Dict[str, Any] = {"ngram": 1, **vocabulary, **_lengths(kind)}
+    flags: Dict[str, Any] = {"ngram": 1, **vocabulary, **_RECORDS[kind]}
     if kind == "zh":
         flags.update(language="zh", user_dictionary=command.path / "names.txt")
-    train = {"dupe_factor": 5}
+    train: Dict[str, Any] = {"dupe_factor": 5}
     if kind == "python":  # sentences of many kinds: more is made of each
         train = {"dupe_factor": 20, "masked_lm_prob": 0.3}
     for name, others in (("train", train), ("held_out", {"dupe_factor": 1})):
@@ -152,13 +155,9 @@ def _make_records(command: runs.Run, kind: str, vocabulary: Dict[str, str]) -> N
         command(create_pretraining_data, input_file=text, output_file=records, **flags, **others)
 
 
-def _lengths(kind: str) -> Dict[str, int]:
-    return {"max_seq_length": _LENGTHS[kind], "max_predictions_per_seq": _PREDICTIONS[kind]}
-
-
-def _pretrain(command: runs.Run, kind: str, steps: int) -> run_pretraining.Outcome:
+def _pretrain(command: runs.Run, kind: str, steps: int) -> None:
     path = command.path
-    return command(
+    command(
         run_pretraining,
         run_pretraining.pretrain,
         albert_config_file=path / "albert_config.json",
@@ -177,5 +176,5 @@ def _pretrain(command: runs.Run, kind: str, steps: int) -> run_pretraining.Outco
         save_checkpoints_steps=max(1, steps // EVALUATIONS),
         keep_checkpoint_max=0,
         log_steps=max(1, steps // 40),
-        **_lengths(kind),
+        **_RECORDS[kind],
     )
