@@ -104,11 +104,12 @@ def examine(
             for word in frequent:
                 known[len(reader.ids(word))][word] = reader.ids(word)
             neighbours = _neighbours(reader, frequent)
+        orders = answers["order"].reshape(3, -1)[1:]
         guesses = [
             _guess(shares, known[len(question.masked)])
-            for question, shares in zip(asked, answers.shares)
+            for question, shares in zip(asked, answers["shares"])
         ]
-        told = np.mean([answers.orders[0] > 0.5, answers.orders[1] <= 0.5])
+        told = np.mean([orders[0] > 0.5, orders[1] <= 0.5])
         scores[step] = _score(asked, guesses, order=told, loss=losses[step])
         similarity.append(np.mean([cosine for _, near in neighbours for _, cosine in near]))
     usual = [[(word, 0.0) for word in known[len(q.masked)]][:_GUESSES] for q in asked]
@@ -118,10 +119,10 @@ def examine(
         _score(asked, usual, order=0.5, loss=loss),
         questions=asked,
         guesses=guesses,
-        orders=answers.orders,
+        orders=orders,
         neighbours=neighbours,
         similarity=[similarity[0], similarity[-1]],
-        attention=_attention(asked, answers.looks),
+        attention=_attention(asked, answers["looks"][: len(asked)]),
     )
 
 
@@ -216,11 +217,11 @@ def _attention(asked: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
 
 
 _SUMMARY = """\
-  Held-out documents: {count:<9} untrained  without reading  trained
-  right word: the first guess  {untrained.first:>10.1%} {baseline.first:>16.1%} {trained.first:>8.1%}
-  right word: among five       {untrained.five:>10.1%} {baseline.five:>16.1%} {trained.five:>8.1%}
-  order of two texts           {untrained.order:>10.1%} {baseline.order:>16.1%} {trained.order:>8.1%}
-  loss                         {untrained.loss:>10.3f} {baseline.loss:>16.3f} {trained.loss:>8.3f}
+  Held-out documents: {count:<10}untrained  without reading  trained
+  right word: the first guess  {untrained.first:>9.1%} {baseline.first:>16.1%} {trained.first:>8.1%}
+  right word: among five       {untrained.five:>9.1%} {baseline.five:>16.1%} {trained.five:>8.1%}
+  order of two texts           {untrained.order:>9.1%} {baseline.order:>16.1%} {trained.order:>8.1%}
+  loss                         {untrained.loss:>9.3f} {baseline.loss:>16.3f} {trained.loss:>8.3f}
 
   Without reading: the most frequent words, a coin, and how frequent each token is.
   {verdict}"""

@@ -9,7 +9,7 @@ B batch, P masked positions, L layers, N heads, S sequence, Q questions, V vocab
 import pathlib
 import re
 import zlib
-from typing import Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -57,14 +57,6 @@ class Question(NamedTuple):
         return self.parts[self.part][self.start : self.end].lower()
 
 
-class Answers(NamedTuple):
-    """What a model says of questions."""
-
-    shares: np.ndarray  # [Q, P, V]: of each token in place of the masked ones
-    looks: np.ndarray  # [Q, L, N, S]: where the first masked token looks
-    orders: np.ndarray  # [2, Q]: probability that the halves are in order, as they are and swapped
-
-
 class Reader(inference.MaskFiller):
     """Both pretraining heads of a checkpoint, and the attention of its layers."""
 
@@ -74,9 +66,12 @@ class Reader(inference.MaskFiller):
         layers = tf.transpose(outputs["attention_probs"], [0, 3, 1, 2, 4])  # [B, S, L, N, S]
         shares = tf.nn.softmax(outputs["mlm_logits"])  # [B * P, V]
         return {
+            # Of each token in place of the masked ones: [B, P, V].
             "shares": tf.reshape(shares, [-1, tf.shape(positions)[1], config.vocab_size]),
-            "order": tf.exp(outputs["sop_log_probs"])[:, 0],  # [B]
-            "looks": tf.gather(layers, positions[:, :1], batch_dims=1)[:, 0],  # [B, L, N, S]
+            # That the texts are in order: [B].
+            "order": tf.exp(outputs["sop_log_probs"])[:, 0],
+            # Where the first masked token looks: [B, L, N, S].
+            "looks": tf.gather(layers, positions[:, :1], batch_dims=1)[:, 0],
         }
 
     def question(self, parts: Tuple[str, str], find: Finder) -> Optional[Question]:
@@ -105,12 +100,9 @@ class Reader(inference.MaskFiller):
                 return Question(parts, part, start, end, places, masked, rows)
         return None
 
-    def ask(self, questions: Sequence[Question]) -> Answers:
-        """Returns what the model says."""
-        found = self._run([question.rows[n] for n in range(3) for question in questions])
-        count = len(questions)
-        orders = found["order"][count:].reshape(2, count)
-        return Answers(found["shares"][:count], found["looks"][:count], orders)
+    def ask(self, questions: Sequence[Question]) -> Dict[str, np.ndarray]:
+        """Returns what `_build` gives for all first rows, then the second, then the third ones."""
+        return self._run([question.rows[n] for n in range(3) for question in questions])
 
     def ids(self, word: str) -> List[int]:
         """Returns the tokens that are masked for a word: not the one that is only its space."""

@@ -54,7 +54,9 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
     Raises:
       UserError: the folder holds something else, or another process works there.
     """
-    path = pathlib.Path(given or _new_folder(name)).expanduser()
+    base = pathlib.Path(DEFAULT_FOLDER).expanduser()
+    numbered = (base / f"{name}-{number:03d}" for number in itertools.count(1))
+    path = pathlib.Path(given or next(path for path in numbered if not path.exists())).expanduser()
     marker = path / _MARKER
     with folder_lock.held(str(path)):
         if marker.exists():
@@ -67,17 +69,6 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
         files.atomic_write_json(str(marker), identity)
         print(f"Folder: {path}. To go on after a stop: the same options, and -o", flush=True)
         yield Run(path)
-
-
-def _new_folder(name: str) -> str:
-    base = os.path.expanduser(DEFAULT_FOLDER)
-    os.makedirs(base, exist_ok=True)
-    for number in itertools.count(1):
-        with contextlib.suppress(FileExistsError):
-            folder = os.path.join(base, f"{name}-{number:03d}")
-            os.mkdir(folder)
-            return folder
-    raise AssertionError
 
 
 # ---- What the phases with a published size share.

@@ -131,7 +131,7 @@ def _make_vocabulary(command: runs.Run, kind: str, corpus: demo_corpus.Corpus) -
         prefix = path / "vocabulary"
         size = {"vocab_size": 2000, "overwrite": True}
         command(train_vocab, input_file=path / "train.txt", model_prefix=prefix, **size)
-        return {"spm_model_file": f"{prefix}.model"}
+        return runs.vocabulary_of(path)
     counts: Counter[str] = collections.Counter()
     basic = tokenization.BasicTokenizer()
     for document in corpus.training:
@@ -140,7 +140,7 @@ def _make_vocabulary(command: runs.Run, kind: str, corpus: demo_corpus.Corpus) -
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
     files.atomic_write_text(str(path / "vocab.txt"), "\n".join(tokens) + "\n")
     print(f"    vocab.txt: the {len(words):,} words (zh: characters) of train.txt")
-    return {"vocab_file": str(path / "vocab.txt")}
+    return runs.vocabulary_of(path)
 
 
 def _make_records(command: runs.Run, kind: str, vocabulary: Dict[str, str]) -> None:
