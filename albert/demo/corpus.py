@@ -122,7 +122,7 @@ def _story(
 # Not read: tests, and third-party packages that lie below the standard library.
 _SKIPPED_FOLDERS = {"test", "tests", "idle_test", "site-packages", "dist-packages", "_vendor"}
 _DOCSTRING = re.compile(r'"""(.+?)"""', re.DOTALL)
-_PARAGRAPH_END = re.compile(r"\n\s*\n|\n\s*(?:[*+-]|\d+[.)])\s")
+_PARAGRAPH_END = re.compile(r"\n\s*(?:\n|(?:[*+-]|\d+[.)])\s)")
 _MARKUP = re.compile(r":[a-z:]+:(?=`)|[`*\"]")
 _SENTENCE = re.compile(r"[A-Z][\w.'-]*,?(?: \(?[\w.'-]+(?:\(\))?\)?[,;:]?){3,59}[.!?]")
 

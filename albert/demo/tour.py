@@ -99,7 +99,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         characters=sum(map(len, known)) / 1e6,
         documents=list(map(len, corpus)),
         seen=np.mean(np.isin(asked, known)),
-        speed=float(curve[-1]["examples_per_second"]),
+        speed=float(curve[-1]["examples_per_second"] or 0),
         commands="</pre><pre>".join(map(html.escape, command.lines)),
         time=progress.format_seconds(time.time() - began),
         times={name: progress.format_seconds(value) for name, value in command.seconds.items()},
