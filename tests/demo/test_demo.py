@@ -5,8 +5,6 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -25,15 +23,6 @@ from albert.pretraining import model as pretraining_model
 from tests.support import classification_data, squad_data
 
 # ---- The command line.
-
-
-def test_help_lists_the_phases_without_loading_tensorflow():
-    program = (
-        "import sys; from albert.demo import __main__ as demo; demo.main(['help']); "
-        "assert 'tensorflow' not in sys.modules"
-    )
-    shown = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE)
-    assert all(name.encode() in shown.stdout for name in demo.PHASES)
 
 
 @pytest.mark.parametrize(
@@ -75,15 +64,6 @@ def test_folder_with_foreign_files_or_another_run_is_refused(tmp_path):
     with pytest.raises(ValueError, match="mine"):
         claim(tmp_path / "mine", model="base")
     assert os.listdir(str(tmp_path / "mine")) == ["thesis.txt"]
-
-
-def test_each_run_has_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    names = []
-    for _ in range(2):
-        with demo_runs.held(None, "run", steps=1) as command:
-            names.append(str(command.path.relative_to(tmp_path)))
-    assert names == ["tmp/albert_demo/run-001", "tmp/albert_demo/run-002"]
 
 
 def test_commands_are_shown_as_one_would_type_them(tmp_path, capsys):
