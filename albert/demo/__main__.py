@@ -18,25 +18,57 @@ from typing import List, Optional
 
 from albert import __version__
 from albert.command_line import cli, commands
-from albert.demo.options import PHASES
-from albert.util import wording
+from albert.demo import runs
+
+PHASES = ("tour", "pretraining", "finetuning")  # modules of these names run them
 
 
-def parser_of(name: str) -> argparse.ArgumentParser:
+def parser_of(phase: str) -> argparse.ArgumentParser:
     """Returns the parser of a phase's options."""
     parser = argparse.ArgumentParser(
-        prog=commands.as_started(f"python -m albert.demo {name}"),
-        description=commands.as_started(commands.docstring(f"albert.demo.{name}")),
+        prog=commands.as_started(f"python -m albert.demo {phase}"),
+        description=commands.as_started(commands.docstring(f"albert.demo.{phase}")),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    PHASES[name](parser)
-    parser.add_argument(
-        "--verbose",
-        action="store_true",
-        help="show TensorFlow's notices, and the traceback of an error",
-    )
+    option = parser.add_argument
+    if phase == "tour":
+        option("--steps", type=int, default=3000, help="training steps (default: 3000)")
+        text = "of the stories: en or zh (Chinese; words are found by jieba) (default: en)"
+        option("--language", choices=["en", "zh"], default="en", help=text)
+        text = "stories made by the demo, or prose that ships with Python (default: stories)"
+        option("--text", choices=["stories", "python"], default="stories", help=text)
+    else:
+        _add_sized_options(parser, phase)
+    text = f"continues an interrupted run there (default: a new folder in {runs.DEFAULT_FOLDER})"
+    option("-o", metavar="DIR", help=f"output folder; {text}")
+    text = "show TensorFlow's notices, and the traceback of an error"
+    option("--verbose", action="store_true", help=text)
     return parser
+
+
+def _add_sized_options(parser: argparse.ArgumentParser, phase: str) -> None:
+    """Defines the options of the two phases that take a published size."""
+    tasks = ["overfit"] if phase == "pretraining" else ["squad", "mrpc"]
+    batches = ", ".join(f"{size} {full}/{half}" for size, (full, half) in runs.BATCH_SIZES.items())
+    option = parser.add_argument
+    option("-d", choices=runs.PRECISIONS, default="fp32", help="precision (default: fp32)")
+    option("-m", choices=runs.BATCH_SIZES, default="base", help="model size (default: base)")
+    option("-t", choices=tasks, default=tasks[0], help=f"task (default: {tasks[0]})")
+    option("-b", type=int, help=f"batch size (default in fp32/16 bits: {batches})")
+    option("-c", type=int, default=5000, help="steps between checkpoints (default: 5000)")
+    text = "default: 128, or that of the records; squad: 384"
+    option("-s", type=int, help=f"sequence length ({text})")
+    option("-e", type=float, help="passes over the data (default: 2; overfit: 200 steps)")
+    option("-w", type=int, help="warm-up steps (default: a tenth of all; overfit: at most 10)")
+    option("-i", metavar="DIR", help="folder with your data, instead of the task's")
+    if phase == "pretraining":
+        option("--steps", type=int, help="training steps, instead of -e")
+        text = "size of the vocabulary that is trained if -i has none (default: 30000)"
+        option("--vocab_size", type=int, default=30000, help=text)
+    else:
+        text = "default: the released one of the size, fetched the first time"
+        option("--model", help=f"folder of the pretrained model, or its name ({text})")
 
 
 def main(argv: Optional[List[str]] = None) -> int:
@@ -44,23 +76,16 @@ def main(argv: Optional[List[str]] = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
         usage = commands.as_started(__doc__.strip())
-        cli.show(f"{usage}\n\n{parser_of(next(iter(PHASES))).format_help()}")
+        cli.show(f"{usage}\n\n{parser_of('tour').format_help()}")
     if arguments[:1] == ["--version"]:
         cli.show(__version__)
     is_named = bool(arguments) and not arguments[0].startswith("-")
-    name = arguments.pop(0) if is_named else next(iter(PHASES))
-    if name not in PHASES:
-        hint = wording.did_you_mean(name, PHASES)
-        known = ", ".join(PHASES)
-        print(f"ERROR: Unknown phase {name!r}.{hint} Phases: {known}.", file=sys.stderr)
+    phase = arguments.pop(0) if is_named else "tour"
+    if phase not in PHASES:
+        print(f"ERROR: Unknown phase {phase!r}. Phases: {', '.join(PHASES)}.", file=sys.stderr)
         return 2
-    options = parser_of(name).parse_args(arguments)
-    return _run(f"albert.demo.{name}", options)
-
-
-def _run(module: str, options: argparse.Namespace) -> int:
-    """Runs the phase."""
-    run = lambda: importlib.import_module(module).run(options)  # noqa: E731
+    options = parser_of(phase).parse_args(arguments)
+    run = lambda: importlib.import_module(f"albert.demo.{phase}").run(options)  # noqa: E731
     return cli.guarded(run, is_verbose=options.verbose)
 
 

@@ -7,98 +7,52 @@ order. Shown are the first of these questions, and what was measured over all of
 """
 
 import collections
+import itertools
 import math
 import pathlib
-from typing import Counter, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from collections import Counter
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, tokenization
 from albert.data import batches
-from albert.demo import corpus as demo_corpus
-from albert.demo import questions, runs
-from albert.demo.questions import Gap, PretrainedModel, WordFinder
+from albert.demo.corpus import Corpus
+from albert.demo.questions import Finder, Question, Reader
 from albert.pretrained import inference
-from albert.pretraining import model
-from albert.training import evaluation, hooks
+from albert.training import evaluation
 
-EXAMPLES = 8
+_GUESSES = 5
 _MOST_QUESTIONS = 400
-_LOOKS, _NEAR = 4, 2  # texts whose attention is shown; tokens away
 _COUNTED_DOCUMENTS = 3000  # of training, for how frequent words are
 # Words whose neighbours are shown: each so many-th of those from a place in the order of frequency.
 _FIRST_RANK, _RANKS_APART, _LAST_RANK, _NEIGHBOURS = 50, 18, 230, 4
+_EMBEDDINGS = "bert/embeddings/word_embeddings"
+
+Shares = List[Tuple[str, float]]  # words with probabilities or cosines
+Known = Dict[int, Dict[str, List[int]]]  # words by their number of tokens, frequent ones first
 
 
 class Score(NamedTuple):
-    """Shares of right answers."""
+    """Shares of right answers, and the loss."""
 
     first: float  # the best guess is the missing word
     five: float  # one of five guesses is
     order: float  # the order of two texts is told
-
-
-class Filled(NamedTuple):
-    """A gap and the model's words for it, the best first, with probabilities."""
-
-    gap: Gap
-    candidates: List[Tuple[str, float]]
-
-
-class Order(NamedTuple):
-    """Two texts that follow each other, and the model's probability of that in both orders."""
-
-    first: str
-    second: str
-    in_order: float
-    swapped: float
-
-
-class Neighbours(NamedTuple):
-    """A word, and the words with the most similar embeddings, with cosines."""
-
-    word: str
-    others: List[Tuple[str, float]]
-
-
-class Look(NamedTuple):
-    """Where a head looks from a gap."""
-
-    gap: Gap
-    weights: List[List[Tuple[str, float]]]  # of each part: pieces of text and their shares
-
-
-class Attention(NamedTuple):
-    """The head that looks most at a single word."""
-
-    layer: int  # from 1
-    head: int  # from 1
-    share: float  # of its attention that goes to that word, the mean over all gaps
-    even: float  # the same if it looked at all tokens alike
-    near: float  # share of the gaps where that word is at most two tokens away
-    looks: List[Look]
+    loss: float
 
 
 class Findings(NamedTuple):
-    """Everything that is reported."""
+    """Everything that is reported; Q questions, the examples first."""
 
-    evaluations: List[evaluation.Evaluation]  # on held-out text, the untrained one first
-    scores: Dict[int, Score]  # by step, on held-out text
-    baseline: Score  # of the most frequent words, and of guessing the order
-    loss_baseline: float  # of knowing only how frequent tokens are
-    questions: int  # gaps, and pairs of texts in both orders
-    fills: List[Filled]
-    orders: List[Order]
-    neighbours: List[Neighbours]
-    similarity: Tuple[float, float]  # mean cosine of all these neighbours, untrained and trained
-    attention: Attention
-    curve: List[Dict[str, float]]  # the training curve, a row per interval
-    characters: int  # of the training text
-    documents: Tuple[int, int]  # for training, held out
-    seen_sentences: float  # share of the held-out sentences that training has too
-    config: modeling.AlbertConfig
-    parameters: int
+    scores: Dict[int, Score]  # by step, that of the untrained model first
+    baseline: Score  # of the most frequent words, of guessing the order, of how frequent tokens are
+    questions: List[Question]
+    guesses: List[Shares]
+    orders: np.ndarray  # [2, Q]: probability that halves are in order, as they are and swapped
+    neighbours: List[Tuple[str, Shares]]
+    similarity: List[Any]  # mean cosine of neighbours, untrained and trained
+    attention: Dict[str, Any]
 
     @property
     def untrained(self) -> Score:
@@ -110,304 +64,175 @@ class Findings(NamedTuple):
         """After the last step."""
         return self.scores[max(self.scores)]
 
-    def is_learnt(self, name: str) -> bool:
-        """Whether a share of Score is above the baseline by more than two standard errors."""
-        expected = getattr(self.baseline, name)
-        error = math.sqrt(max(expected * (1 - expected), 1e-4) / self.questions)
-        return getattr(self.trained, name) > expected + 2 * error
+    def verdict(self) -> str:
+        """Returns whether both shares are above the baseline, by two standard errors or more."""
+        margin = 1 / math.sqrt(len(self.questions))
+        tasks = {"five": "to fill gaps", "order": "to tell the order of two texts"}
+        failed = [
+            task
+            for name, task in tasks.items()
+            if getattr(self.trained, name) < getattr(self.baseline, name) + margin
+        ]
+        if not failed:
+            return "Both are better than without reading, by more than chance."
+        return (
+            f"So it has not learnt {', nor '.join(failed)}. It trained for {max(self.scores):,} "
+            "steps. More of them is what to try first: the demo's default takes a few minutes."
+        )
 
 
-class Text(NamedTuple):
-    """The text of a run."""
-
-    corpus: demo_corpus.Corpus
-    language: str
-    user_dictionary: Optional[str]
-
-    @property
-    def joint(self) -> str:
-        """What stands between sentences."""
-        return "" if self.language == "zh" else " "
-
-
-def examine(path: pathlib.Path, text: Text, spec: batches.FeatureSpec) -> Findings:
+def examine(
+    path: pathlib.Path, source: inference.Source, corpus: Corpus, *, joint: str, find: Finder
+) -> Findings:
     """Collects a run's evaluations and asks its checkpoints.
 
     Args:
       path: the run's folder.
-      text: what it trained on.
-      spec: of the records.
+      source: its model and vocabulary.
+      corpus: what it trained on.
+      joint: stands between two sentences.
+      find: finds words.
     """
-    folder = str(path / "model")
-    config = modeling.AlbertConfig.from_json_file(str(path / "albert_config.json"))
-    tokenizer = load_tokenizer(path)
-    checkpoints = evaluation.list_checkpoints(folder)
-    finder = WordFinder(text.language, text.user_dictionary)
-    scores = {}
-    with PretrainedModel(config, checkpoints[0].path, tokenizer) as untrained:
-        gaps, pairs = _questions(text, finder, untrained)
-        frequent = _frequent_words(text, finder)
-        words, vectors = _word_vectors(untrained, frequent)
-        similarity = _mean_similarity(_neighbours(words, vectors))
-        scores[checkpoints[0].step] = _asked(untrained, gaps, pairs, words=frequent)[0]
-    for checkpoint in checkpoints[1:]:
-        with PretrainedModel(config, checkpoint.path, tokenizer) as trained:
-            score, answers, orders = _asked(trained, gaps, pairs, words=frequent)
-            scores[checkpoint.step] = score
-            neighbours = _neighbours(*_word_vectors(trained, words))
-            attention = _attention(trained, gaps, answers)
-            parameters = trained.parameters
-    corpus, curve = text.corpus, hooks.read_curve(str(path / "model" / "training_curve.csv"))
-    seen = {sentence for document in corpus.training for sentence in document.sentences}
-    held_out = [sentence for document in corpus.held_out for sentence in document.sentences]
+    losses = {row.step: row.metrics["loss"] for row in evaluation.read_results(str(path / "model"))}
+    frequent = frequent_words(corpus, find)
+    scores, similarity = {}, []
+    for step, checkpoint in evaluation.list_checkpoints(str(path / "model")):
+        with Reader(source._replace(checkpoint=checkpoint)) as reader:
+            asked = _questions(reader, corpus, joint, find=find)
+            answers = reader.ask(asked)
+            known: Known = collections.defaultdict(dict)
+            for word in frequent:
+                known[len(reader.ids(word))][word] = reader.ids(word)
+            neighbours = _neighbours(reader, frequent)
+        orders = answers["order"].reshape(3, -1)[1:]
+        guesses = [
+            _guess(shares, known[len(question.masked)])
+            for question, shares in zip(asked, answers["shares"])
+        ]
+        told = np.mean([orders[0] > 0.5, orders[1] <= 0.5])
+        scores[step] = _score(asked, guesses, order=told, loss=losses[step])
+        similarity.append(np.mean([cosine for _, near in neighbours for _, cosine in near]))
+    usual = [[(word, 0.0) for word in known[len(q.masked)]][:_GUESSES] for q in asked]
+    loss = loss_baseline(str(path / "held_out.tf_record"))
     return Findings(
-        evaluations=evaluation.read_results(folder),
-        scores=scores,
-        baseline=_baseline(gaps, frequent, untrained),
-        loss_baseline=loss_baseline(str(path / "held_out.tf_record"), spec),
-        questions=len(gaps),
-        fills=[Filled(gap, item.candidates) for gap, item in zip(gaps, answers)][:EXAMPLES],
-        orders=orders[:EXAMPLES],
+        scores,
+        _score(asked, usual, order=0.5, loss=loss),
+        questions=asked,
+        guesses=guesses,
+        orders=orders,
         neighbours=neighbours,
-        similarity=(similarity, _mean_similarity(neighbours)),
-        attention=attention,
-        curve=[{name: float(value) for name, value in row.items() if value} for row in curve],
-        characters=sum(len(item) for document in corpus.training for item in document.sentences),
-        documents=(len(corpus.training), len(corpus.held_out)),
-        seen_sentences=sum(sentence in seen for sentence in held_out) / len(held_out),
-        config=config,
-        parameters=parameters,
+        similarity=[similarity[0], similarity[-1]],
+        attention=_attention(asked, answers["looks"][: len(asked)]),
     )
 
 
-def load_tokenizer(path: pathlib.Path) -> tokenization.FullTokenizer:
-    """Returns the tokenizer of a run's vocabulary."""
-    found = runs.find_vocabulary(path) or {}
-    return tokenization.FullTokenizer(
-        found.get("vocab_file"), spm_model_file=found.get("spm_model_file")
-    )
-
-
-def _questions(
-    text: Text, finder: WordFinder, asked: PretrainedModel
-) -> Tuple[List[Gap], List[Tuple[str, str]]]:
-    """A gap and a pair of each held-out document; first one document of each kind."""
-    kinds: Counter[str] = collections.Counter()
-    ranked = []
-    for place, document in enumerate(text.corpus.held_out):
-        kind = document.source.split(":")[0]
-        ranked.append((kinds[kind], place))
-        kinds[kind] += 1
-    gaps, pairs = [], []
-    for _, place in sorted(ranked)[:_MOST_QUESTIONS]:
-        sentences = text.corpus.held_out[place].sentences
-        parts = questions.halves(sentences, asked, text.joint)
-        gap = questions.gap_in(parts, finder, asked) if parts else None
-        if gap:
-            gaps.append(gap)
-            pairs.append(gap.parts)
-    return gaps, pairs
-
-
-def _asked(
-    asked: PretrainedModel,
-    gaps: Sequence[Gap],
-    pairs: Sequence[Tuple[str, str]],
-    *,
-    words: Sequence[str],
-) -> Tuple[Score, List[questions.Answer], List[Order]]:
-    answers = asked.fill_gaps(gaps, words)
-    guesses = [[word for word, _ in answer.candidates] for answer in answers]
-    swapped = asked.in_order([(second, first) for first, second in pairs])
-    orders = [Order(*pair, *both) for pair, both in zip(pairs, zip(asked.in_order(pairs), swapped))]
-    told = [(item.in_order > 0.5) + (item.swapped <= 0.5) for item in orders]
-    score = Score(
-        first=float(np.mean([[gap.word] == best[:1] for gap, best in zip(gaps, guesses)])),
-        five=float(np.mean([gap.word in best for gap, best in zip(gaps, guesses)])),
-        order=float(np.mean(told)) / 2,
-    )
-    return score, answers, orders
-
-
-def _frequent_words(text: Text, finder: WordFinder) -> List[str]:
-    """The words of some training documents, the most frequent first."""
-    counts: Counter[str] = collections.Counter()
-    for document in text.corpus.training[:_COUNTED_DOCUMENTS]:
-        for sentence in document.sentences:
-            counts.update(sentence[start:end].lower() for start, end in finder.places(sentence))
-    return sorted(counts, key=lambda word: (-counts[word], word))
-
-
-def _baseline(gaps: Sequence[Gap], frequent: Sequence[str], asked: PretrainedModel) -> Score:
-    """Always the most frequent words, of as many tokens as are missing, which a model sees too."""
-    by_length: Dict[int, List[str]] = collections.defaultdict(list)
-    for word in frequent:
-        by_length[asked.length(word)].append(word)
-    guesses = [by_length[asked.length(gap.word)][: questions.CANDIDATES] for gap in gaps]
-    return Score(
-        first=float(np.mean([[gap.word] == words[:1] for gap, words in zip(gaps, guesses)])),
-        five=float(np.mean([gap.word in words for gap, words in zip(gaps, guesses)])),
-        order=0.5,
-    )
-
-
-def loss_baseline(record_file: str, spec: batches.FeatureSpec) -> float:
-    """Returns the loss of knowing how frequent each token to predict is, and no order (ln 2)."""
-    labels = []
-    with tf.Graph().as_default(), tf.Session() as session:
-        dataset = batches.evaluation_batches([record_file], spec, batch_size=64)
-        batch = tf.data.make_one_shot_iterator(dataset).get_next()
-        for _ in range(model.evaluation_steps([record_file], 64, 10**9)):
-            values = session.run(batch)
-            labels.append(values["masked_lm_ids"][values["masked_lm_weights"] > 0])
-    counts = np.bincount(np.concatenate(labels))
-    shares = counts[counts > 0] / counts.sum()
-    return float(-np.sum(shares * np.log(shares)) + np.log(2))
-
-
-# ---- Embeddings and attention.
-
-
-def _word_vectors(asked: PretrainedModel, words: Sequence[str]) -> Tuple[List[str], np.ndarray]:
-    """The frequent words whose tokens no more frequent word has, and their vectors."""
-    kept: List[str] = []
-    used: Set[int] = set()
-    for word in words[: 2 * _LAST_RANK]:
-        tokens = asked.tokens(word)
-        if not used & tokens:
-            used |= tokens
-            kept.append(word)
-    return kept, asked.vectors(kept)
-
-
-def _neighbours(words: Sequence[str], vectors: np.ndarray) -> List[Neighbours]:
-    """The nearest words of some: which, decides how frequent they are."""
-    cosines = vectors @ vectors.T  # [n, n]
-    first = min(_FIRST_RANK, len(words) // 4)
+def _questions(reader: Reader, corpus: Corpus, joint: str, *, find: Finder) -> List[Question]:
+    """Those of the held-out documents' halves; first of one document of each kind."""
+    numbers: Dict[str, Iterator[int]] = collections.defaultdict(itertools.count)
+    ranked = sorted(corpus.held_out, key=lambda text: next(numbers[text.key.split(":")[0]]))
     found = []
-    for place in range(first, min(_LAST_RANK, len(words)), _RANKS_APART):
-        near = [other for other in np.argsort(-cosines[place]) if other != place][:_NEIGHBOURS]
-        others = [(words[other], float(cosines[place, other])) for other in near]
-        found.append(Neighbours(words[place], others))
+    for sentences in (document.sentences for document in ranked[:_MOST_QUESTIONS]):
+        for count in range(len(sentences), 1, -1):  # as many as fit
+            half = count // 2
+            parts = joint.join(sentences[:half]), joint.join(sentences[half:count])
+            question = reader.question(parts, find)
+            if question:
+                found.append(question)
+                break
     return found
 
 
-def _mean_similarity(neighbours: Sequence[Neighbours]) -> float:
-    cosines = [cosine for item in neighbours for _, cosine in item.others]
-    return float(np.mean(cosines)) if cosines else 0.0
+def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
+    """The best words with as many tokens as are masked.
+
+    A word is as probable as its tokens, each for itself, in proportion to the other words.
+    """
+    words, ids = list(known), np.array(list(known.values()))  # [n, tokens]
+    chances = np.prod(shares[np.arange(ids.shape[1]), ids], axis=1)
+    chances /= chances.sum()
+    best = np.argsort(-chances, kind="stable")[:_GUESSES]
+    return [(words[n], float(chances[n])) for n in best]
 
 
-def _attention(
-    asked: PretrainedModel, gaps: Sequence[Gap], answers: Sequence[questions.Answer]
-) -> Attention:
-    """The head that looks most at a single word, and the first texts as it sees them."""
-    shares, near, evens = [], [], []
-    rows = [asked.row(gap.parts, gap) for gap in gaps]
-    for row, answer in zip(rows, answers):
-        first = row.features[inference.POSITIONS][0]
-        is_other = [part >= 0 and place != first for place, (part, _, _) in enumerate(row.places)]
-        looks = answer.looks[:, :, : len(row.places)] * np.array(is_other)  # [L, N, S]
-        shares.append(looks.max(axis=2))
-        near.append(np.abs(looks.argmax(axis=2) - first) <= _NEAR)
-        evens.append(1 / len(row.places))
-    means = np.mean(shares, axis=0)  # [L, N]
+def _score(asked: Sequence[Question], guesses: List[Shares], **others: float) -> Score:
+    pairs = [(question.word, list(dict(best))) for question, best in zip(asked, guesses)]
+    first, five = zip(*(([word] == best[:1], word in best) for word, best in pairs))
+    return Score(first.count(True) / len(pairs), five.count(True) / len(pairs), **others)
+
+
+def frequent_words(corpus: Corpus, find: Finder) -> List[str]:
+    """Returns the words of some training documents, the most frequent first."""
+    lines = (line for text in corpus.training[:_COUNTED_DOCUMENTS] for line in text.sentences)
+    counts = Counter(line[start:end].lower() for line in lines for start, end in find(line))
+    return sorted(counts, key=lambda word: (-counts[word], word))
+
+
+def loss_baseline(record_file: str) -> float:
+    """Returns the loss of knowing how frequent each token to predict is, and no order (ln 2)."""
+    labels: List[int] = []
+    for record in batches.records(record_file):
+        features = tf.train.Example.FromString(record).features.feature
+        count = sum(features["masked_lm_weights"].float_list.value)
+        labels += features["masked_lm_ids"].int64_list.value[: int(count)]  # the rest is padding
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    return float(np.log(2) - shares @ np.log(shares))
+
+
+def _neighbours(reader: Reader, frequent: Sequence[str]) -> List[Tuple[str, Shares]]:
+    """The nearest words of some, chosen by how frequent they are."""
+    words: List[str] = []
+    used: List[int] = []
+    for word in frequent[: 2 * _LAST_RANK]:
+        if not set(used) & set(reader.ids(word)):  # no more frequent word has its tokens
+            used += reader.ids(word)
+            words.append(word)
+    table = tf.train.load_variable(reader.source.checkpoint, _EMBEDDINGS)
+    vectors = np.array([table[reader.ids(word)].mean(axis=0) for word in words])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = vectors @ vectors.T  # [n, n]
+    found = []
+    for place in range(len(words))[_FIRST_RANK:_LAST_RANK:_RANKS_APART]:
+        near = np.argsort(-cosines[place])[1 : _NEIGHBOURS + 1]  # the first is the word itself
+        found.append((words[place], [(words[n], float(cosines[place, n])) for n in near]))
+    return found
+
+
+def _attention(asked: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
+    """The head that looks most at a single token of another word; `looks` is [Q, L, N, S]."""
+    others = looks.copy()
+    for question, weights in zip(asked, others):
+        special = [n for n, (part, _, _) in enumerate(question.places) if part < 0]
+        weights[:, :, special + question.masked[:1]] = 0
+    means = others.max(axis=3).mean(axis=0)  # [L, N]
     layer, head = np.unravel_index(np.argmax(means), means.shape)
-    return Attention(
-        layer=int(layer) + 1,
-        head=int(head) + 1,
-        share=float(means[layer, head]),
-        even=float(np.mean(evens)),
-        near=float(np.mean(near, axis=0)[layer, head]),
-        looks=[
-            Look(gap, _painted(gap, row, answer.looks[layer, head]))
-            for gap, row, answer in zip(gaps[:_LOOKS], rows, answers)
-        ],
-    )
+    gaps = np.array([question.masked[0] for question in asked])
+    return {
+        "layer": layer + 1,
+        "head": head + 1,
+        "share": means[layer, head],  # of its attention that goes to that token, the mean
+        "even": np.mean([1 / len(question.places) for question in asked]),  # if all get alike
+        "near": np.mean(abs(others[:, layer, head].argmax(axis=1) - gaps) <= 2),  # tokens away
+        "looks": looks[:, layer, head],  # [Q, S]
+    }
 
 
-def _painted(gap: Gap, row: questions.Row, weights: np.ndarray) -> List[List[Tuple[str, float]]]:
-    """Both parts as pieces of text, each with the share of attention that goes to it."""
-    painted: List[List[Tuple[str, float]]] = [[] for _ in gap.parts]
-    ends = [0 for _ in gap.parts]
-    for (part, start, stop), weight in zip(row.places, weights.tolist()):
-        end = ends[part]
-        if part < 0 or stop <= end:
-            continue
-        painted[part].append((gap.parts[part][end:start], 0.0))
-        painted[part].append((gap.parts[part][max(start, end) : stop], weight))
-        ends[part] = stop
-    return painted
+_SUMMARY = """\
+  Held-out documents: {count:<10}untrained  without reading  trained
+  right word: the first guess  {untrained.first:>9.1%} {baseline.first:>16.1%} {trained.first:>8.1%}
+  right word: among five       {untrained.five:>9.1%} {baseline.five:>16.1%} {trained.five:>8.1%}
+  order of two texts           {untrained.order:>9.1%} {baseline.order:>16.1%} {trained.order:>8.1%}
+  loss                         {untrained.loss:>9.3f} {baseline.loss:>16.3f} {trained.loss:>8.3f}
 
-
-# ---- In words.
-
-HEAD = ("Held-out documents: {}", "untrained", "without reading", "trained")
-_ROWS = (
-    ("right word is the first guess", "first"),
-    ("right word among five guesses", "five"),
-    ("order of two texts recognised", "order"),
-)
-
-
-def comparison(findings: Findings) -> List[Tuple[str, ...]]:
-    """Returns the head and the rows of the table of scores."""
-    rows: List[Tuple[str, ...]] = [(HEAD[0].format(findings.questions), *HEAD[1:])]
-    columns = (findings.untrained, findings.baseline, findings.trained)
-    for label, name in _ROWS:
-        rows.append((label, *(f"{getattr(score, name):.1%}" for score in columns)))
-    losses = [
-        item.metrics["loss"]
-        for item in findings.evaluations[:: max(1, len(findings.evaluations) - 1)]
-    ]
-    return rows + [
-        ("loss", f"{losses[0]:.3f}", f"{findings.loss_baseline:.3f}", f"{losses[-1]:.3f}")
-    ]
-
-
-def explanations(findings: Findings) -> List[str]:
-    """Returns what the table's numbers are, and what follows from them."""
-    trained, baseline = findings.trained, findings.baseline
-    lines = [
-        "Without reading: what can be had without looking at the text. The guesses are then the "
-        "most frequent words of the training text, the order is a coin's, and the loss is that of "
-        "knowing only how frequent each token is."
-    ]
-    if findings.is_learnt("five"):
-        lines.append(
-            f"The right word is among the model's five guesses in {trained.five:.0%} of the gaps; "
-            f"the five most frequent words are right in {baseline.five:.0%}."
-        )
-    else:
-        lines.append(
-            "The model has not learnt to fill gaps: it does no better than the five most frequent "
-            "words."
-        )
-    if findings.is_learnt("order"):
-        lines.append(
-            f"It tells in {trained.order:.0%} of the cases whether two texts are in order or "
-            "swapped; guessing gives 50%."
-        )
-    else:
-        lines.append("It has not learnt to tell the order of two texts: guessing does as well.")
-    if not (findings.is_learnt("five") and findings.is_learnt("order")):
-        lines.append(
-            f"It trained for {findings.evaluations[-1].step:,} steps. More of them is what to try "
-            "first: the demo's default takes a few minutes."
-        )
-    return lines
+  Without reading: the most frequent words, a coin, and how frequent each token is.
+  {verdict}"""
 
 
 def summary(findings: Findings) -> str:
     """Returns what the terminal shows."""
-    lines = ["    {:<36}{:>10}{:>17}{:>10}".format(*row) for row in comparison(findings)]
-    lines += ["", *(f"    {line}" for line in explanations(findings))]
-    lines += ["", "    Missing words, and the model's guesses:"]
-    for item in findings.fills[: EXAMPLES // 2]:
-        gap = item.gap
-        text = gap.parts[gap.part]
-        guesses = ", ".join(f'"{word}" {share:.0%}' for word, share in item.candidates[:3])
-        lines += [
-            f"      {text[: gap.start]}____{text[gap.end :]}",
-            f'        missing: "{gap.word}"; guesses: {guesses}',
-        ]
-    return "\n".join(lines)
+    return _SUMMARY.format(
+        count=len(findings.questions),
+        untrained=findings.untrained,
+        trained=findings.trained,
+        baseline=findings.baseline,
+        verdict=findings.verdict(),
+    )

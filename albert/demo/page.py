@@ -5,333 +5,144 @@
 page.html has the text and style; this module fills in what was measured.
 """
 
-import html
 import io
 import pathlib
-import re
-import string
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from html import escape
+from typing import Any, Dict, List, Sequence
 
-import tensorflow.compat.v1 as tf
-
-from albert.demo import findings as demo_findings
-from albert.demo.findings import Attention, Filled, Findings, Look, Order
-from albert.util import files, progress
+from albert.demo.findings import Findings, Shares
+from albert.demo.questions import Question
+from albert.util import files
 from albert.util.errors import UserError
 
+try:  # before long work, not after it
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+except ImportError as error:
+    needed = "The report page needs matplotlib: pip install 'albert-tf[plots]'."
+    raise UserError(needed) from error
+
 _TEMPLATE = pathlib.Path(__file__).with_name("page.html")
-# Text stays text, in the page's font, so that it can be searched and scales well. Its colour and
-# that of lines is the page's, which may be light or dark.
+_EXAMPLES, _LOOKS = 8, 4  # texts that are shown, and those whose attention is
+# Title -> the lines: fields of a Score, and their names.
+_CHARTS = {
+    "Gaps with the right word": {"five": "among five guesses", "first": "first guess"},
+    "Order of two texts": {"order": "held-out texts"},
+    "Loss": {"loss": "held-out texts"},
+}
+_CURVES = {"order": "sentence_order_accuracy", "loss": "loss"}  # columns of the training curve
+# Text stays text, in the page's font, so that it can be searched and scales well.
 _CHART_STYLE: Any = {
     "svg.fonttype": "none",
-    "svg.hashsalt": "albert",
-    "font.family": "sans-serif",
-    "font.size": 10,
+    "figure.figsize": (3.7, 3.4),
+    "figure.autolayout": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.alpha": 0.25,
+    "lines.markersize": 4,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
     "savefig.transparent": True,
+    **dict.fromkeys(["axes.edgecolor", "xtick.color", "ytick.color"], "#8a8f9c"),
 }
-_FONT = re.compile(r"font(?:-family)?: [^;\"]*(?:sans-serif|DejaVu)[^;\"]*;?")
-
-
-class Line(NamedTuple):
-    """A line of a chart."""
-
-    label: str
-    steps: Sequence[float]  # empty: the same value at every step
-    values: Sequence[float]
-    style: str  # of matplotlib
-    colour: str
 
 
 def write_page(
-    path: pathlib.Path,
-    findings: Findings,
-    *,
-    text: str,
-    language: str,
-    commands: Sequence[str],
-    seconds: Mapping[str, float],
-    examples_per_second: Optional[float],
+    path: pathlib.Path, findings: Findings, curve: List[Dict[str, str]], **fields: Any
 ) -> None:
-    """Writes the page.
-
-    Args:
-      path: of the page.
-      findings: what it reports.
-      text: what the model was trained on, in words.
-      language: of that text, such as "en".
-      commands: the command lines that were run.
-      seconds: how long each command took, by name, and "all".
-      examples_per_second: of training; None if there was nothing left to train.
-    """
-    config, (training, held_out) = findings.config, findings.documents
-    lead = (
-        f"An ALBERT of {config.num_hidden_layers} layers and {findings.parameters:,} parameters, "
-        f"pretrained by TensorFlow {tf.__version__} on {findings.characters / 1e6:.1f} million "
-        f"characters: {text}. Measured on {findings.questions} of {held_out:,} documents that are "
-        f"not among the {training:,} it was trained on ({findings.seen_sentences:.0%} of their "
-        "sentences also occur there, in other documents)."
+    """Writes the page; `fields` are those of page.html that are not findings."""
+    style, body, text = _TEMPLATE.read_text(encoding="utf-8").partition("<body>")
+    examples = findings.questions[:_EXAMPLES]
+    page = text.format(
+        count=len(findings.questions),
+        untrained=findings.untrained,
+        trained=findings.trained,
+        verdict=findings.verdict(),
+        charts="".join(_chart(title, findings, curve) for title in _CHARTS),
+        gaps="".join(map(_gap, examples, findings.guesses)),
+        pairs="".join(map(_pair, examples, findings.orders.T)),
+        looks="".join(map(_look, examples[:_LOOKS], findings.attention["looks"])),
+        near="".join(_near(word, others) for word, others in findings.neighbours),
+        **findings._asdict(),
+        **fields,
     )
-    head, *rows = demo_findings.comparison(findings)
-    page = string.Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
-        language=language,
-        lead=html.escape(lead),
-        cards=_cards(findings, seconds, examples_per_second),
-        comparison=_table(head, rows),
-        explanations=_paragraphs(demo_findings.explanations(findings)),
-        charts="".join(
-            f"<figure><figcaption>{title}</figcaption>{draw_chart(title, lines, is_share)}</figure>"
-            for title, lines, is_share in _charts(findings)
-        ),
-        fills="".join(map(_fill, findings.fills)),
-        orders="".join(map(_order, findings.orders)),
-        neighbours="".join(
-            f'<div class="near"><dt>{html.escape(item.word)}</dt><dd>{_chips(item.others, "")}</dd>'
-            "</div>"
-            for item in findings.neighbours
-        ),
-        similarity="from {:.2f} before training to {:.2f} after it".format(*findings.similarity),
-        attention=_attention(findings.attention),
-        taken=progress.format_seconds(seconds["all"]),
-        commands="".join(f"<pre>{html.escape(line)}</pre>" for line in commands),
-    )
-    files.atomic_write_text(str(path), page)
+    files.atomic_write_text(str(path), style + body + page)
 
 
-def _paragraphs(lines: Sequence[str]) -> str:
-    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+def _chip(label: str, share: float, is_right: bool = False) -> str:
+    """A label on a bar; the right one is marked by more than its colour."""
+    kind, mark = (" right", " ✓") if is_right else ("", "")
+    return f'<span class="chip{kind}" style="--share: {share:.0%}">{escape(label)}{mark}</span>'
 
 
-def _cards(
-    findings: Findings, seconds: Mapping[str, float], examples_per_second: Optional[float]
-) -> str:
-    """The main numbers."""
-    items = [
-        (title, f"{getattr(findings.trained, name):.0%}", f"without reading {base:.0%}")
-        for title, name, base in (
-            ("gaps with the right word among five guesses", "five", findings.baseline.five),
-            ("order of two texts recognised", "order", findings.baseline.order),
-        )
-    ]
-    if examples_per_second:
-        note = f"sequences of {findings.config.max_position_embeddings} tokens a second"
-        items.append(("training speed", f"{examples_per_second:,.0f}", note))
-    note = ", ".join(
-        f"{label} {progress.format_seconds(seconds[name])}"
-        for label, name in (
-            ("records", "create_pretraining_data"),
-            ("training and evaluation", "run_pretraining"),
-        )
-    )
-    items.append(("from text to page", progress.format_seconds(seconds["all"]), note))
-    return "".join(
-        f'<div class="card"><div class="title">{html.escape(title)}</div>'
-        f'<div class="value">{html.escape(value)}</div>'
-        f'<div class="note">{html.escape(note)}</div></div>'
-        for title, value, note in items
-    )
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table that becomes a list on a narrow screen; columns after the first hold numbers."""
-
-    def line(tag: str, values: Sequence[str]) -> str:
-        cells = [
-            f"<{tag}{f' data-head={chr(34)}{html.escape(name)}{chr(34)}' if place else ''}>"
-            f"{html.escape(value)}</{tag}>"
-            for place, (name, value) in enumerate(zip(head, values))
-        ]
-        return f"<tr>{''.join(cells)}</tr>"
-
-    body = "".join(line("td", row) for row in rows)
-    return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
-
-
-def _chips(words: Sequence[Tuple[str, float]], right: str, *, is_share: bool = False) -> str:
-    """Words with numbers; the right one is marked by more than its colour."""
-    return "".join(
-        f'<span class="chip{" right" * (word == right)}" style="--share: {100 * number:.0f}%">'
-        f"“{html.escape(word)}” {f'{number:.0%}' if is_share else f'{number:.2f}'}"
-        f"{' ✓' * (word == right)}</span>"
-        for word, number in words
-    )
-
-
-def _fill(item: Filled) -> str:
+def _gap(question: Question, guesses: Shares) -> str:
     """A text with its missing word, and the model's guesses."""
-    gap = item.gap
-    texts = [html.escape(part) for part in gap.parts]
-    part = gap.parts[gap.part]
-    before, word, after = part[: gap.start], part[gap.start : gap.end], part[gap.end :]
-    marked = f'<span class="gap">{html.escape(word)}</span>'
-    texts[gap.part] = f"{html.escape(before)}{marked}{html.escape(after)}"
-    chips = _chips(item.candidates, gap.word, is_share=True)
-    return f'<div class="item"><p>{" ".join(texts)}</p><div class="chips">{chips}</div></div>'
-
-
-def _order(item: Order) -> str:
-    """Two texts, and what the model says of both orders."""
-    verdicts = []
-    for label, share, is_right in (
-        ("as they stand here", item.in_order, item.in_order > 0.5),
-        ("swapped", item.swapped, item.swapped <= 0.5),
-    ):
-        verdicts.append(
-            f'<span class="chip{" right" * is_right}" style="--share: {100 * share:.0f}%">{label}: '
-            f"in order with {share:.0%} {'✓' if is_right else '✗'}</span>"
-        )
-    return (
-        f'<div class="item"><div class="pair"><p>{html.escape(item.first)}</p>'
-        f"<p>{html.escape(item.second)}</p></div>"
-        f'<div class="chips">{"".join(verdicts)}</div></div>'
-    )
-
-
-def _attention(item: Attention) -> str:
-    """Texts whose words are shaded by where a head looks from the gap."""
-    words = (
-        f"What head {item.head} of layer {item.layer} reads to fill the gap: the darker a word, "
-        "the more of its attention goes there. Of all heads it looks most at a single word: on "
-        f"average {item.share:.0%} of its attention goes to the word that gets most, where all "
-        f"tokens alike would get {item.even:.1%}. In {item.near:.0%} of the gaps that word is at "
-        "most two tokens away."
-    )
-    return _paragraphs([words]) + "".join(map(_look, item.looks))
-
-
-def _look(item: Look) -> str:
-    pieces: List[str] = []
-    for number, part in enumerate(item.weights):
-        start = 0
-        for piece, weight in part:
-            is_gap = number == item.gap.part and item.gap.start <= start < item.gap.end
-            kind, shade = ("gap", "") if is_gap else ("look", f' style="--look: {_shade(weight)}"')
-            shown = f'<span class="{kind}"{shade} title="{weight:.0%}">{html.escape(piece)}</span>'
-            pieces.append(shown if piece.strip() else piece)
-            start += len(piece)
-        pieces.append(" ")
-    return f'<p class="looks item">{"".join(pieces).strip()}</p>'
-
-
-def _shade(weight: float) -> str:
-    """How much colour a share of attention gets: at most 60%, which letters can be read on."""
-    return f"{60 * min(1.0, 1.5 * weight) ** 0.7:.0f}%"
-
-
-# ---- Charts.
-
-
-def check_matplotlib() -> None:
-    """Raises ValueError if matplotlib is missing: before long work, not after it."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise UserError(
-            "The report page needs matplotlib, which is not installed. "
-            "Run: pip install 'albert-tf[plots]' (or: pip install matplotlib)"
-        ) from error
-    matplotlib.use("svg")
-
-
-def _charts(findings: Findings) -> List[Tuple[str, List[Line], bool]]:
-    """Titles and lines, and whether the values are shares."""
-    steps, curve = sorted(findings.scores), findings.curve
-
-    def held_out(name: str, values: Sequence[float]) -> Line:
-        return Line(name, steps, values, "o-", "#2f6fc4")
-
-    def training(metric: str) -> Line:
-        at = [row["step"] for row in curve]
-        return Line("training", at, [row[metric] for row in curve], "-", "#9db7e0")
-
-    def without_reading(name: str, value: float) -> Line:
-        return Line(name, (), (value,), "--", "#8a8f9c")
-
-    scores, baseline = [findings.scores[step] for step in steps], findings.baseline
-    losses = {item.step: item.metrics["loss"] for item in findings.evaluations}
-    return [
-        (
-            "Gaps with the right word",
-            [
-                held_out("among five guesses", [score.five for score in scores]),
-                without_reading("without reading", baseline.five),
-                held_out("first guess", [score.first for score in scores])._replace(
-                    style="s-", colour="#c2701c"
-                ),
-                without_reading("without reading", baseline.first)._replace(style=":"),
-            ],
-            True,
-        ),
-        (
-            "Order of two texts",
-            [
-                held_out("held-out texts", [score.order for score in scores]),
-                without_reading("guessing", baseline.order),
-                training("sentence_order_accuracy"),
-            ],
-            True,
-        ),
-        (
-            "Loss",
-            [
-                held_out("held-out texts", [losses[step] for step in steps]),
-                without_reading("without reading", findings.loss_baseline),
-                training("loss"),
-            ],
-            False,
-        ),
+    texts = list(map(escape, question.parts))
+    part, start, end = question.parts[question.part], question.start, question.end
+    before, word, after = map(escape, (part[:start], part[start:end], part[end:]))
+    texts[question.part] = f'{before}<span class="gap">{word}</span>{after}'
+    chips = [
+        _chip(f"“{guess}” {share:.0%}", share, guess == question.word) for guess, share in guesses
     ]
+    shown = f'<p>{" ".join(texts)}</p><div class="chips">{"".join(chips)}</div>'
+    return f'<div class="item">{shown}</div>'
 
 
-def draw_chart(title: str, lines: Sequence[Line], is_share: bool) -> str:
-    """Returns an SVG element: lines over the steps, with shares from 0 to 100% or other values."""
-    check_matplotlib()
-    import matplotlib
-    from matplotlib import pyplot, ticker
+def _pair(question: Question, shares: Sequence[float]) -> str:
+    """Two texts, and what the model says of both orders."""
+    (first, second), (here, swapped) = map(escape, question.parts), shares
+    chips = _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5)
+    chips += _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5)
+    pair = f'<div class="pair"><p>{first}</p><p>{second}</p></div>'
+    return f'<div class="item">{pair}<div class="chips">{chips}</div></div>'
 
-    with matplotlib.rc_context(_CHART_STYLE):
-        figure, axes = pyplot.subplots(figsize=(3.7, 3.4))
-        for line in lines:
-            if line.steps:
-                axes.plot(
-                    *(line.steps, line.values, line.style),
-                    color=line.colour,
-                    label=line.label,
-                    lw=1.8,
-                    ms=4,
-                )
-            else:
-                axes.axhline(line.values[0], color=line.colour, ls=line.style, label=line.label)
-        if is_share:
+
+def _look(question: Question, weights: Sequence[float]) -> str:
+    """A text whose words are shaded by where a head looks from the gap."""
+    shown, done = ["", ""], [0, 0]
+    for token, ((part, start, end), weight) in enumerate(zip(question.places, weights)):
+        if part >= 0 and end > done[part]:
+            text = question.parts[part]
+            word = escape(text[max(start, done[part]) : end])
+            # At most 60% of the colour, which letters can be read on.
+            shade = f"--look: {0.6 * min(1.0, 1.5 * weight) ** 0.7:.0%}"
+            kind = 'class="gap"' if token in question.masked else f'class="look" style="{shade}"'
+            space = escape(text[done[part] : start])
+            shown[part] += f'{space}<span {kind} title="{weight:.0%}">{word}</span>'
+            done[part] = end
+    return f'<p class="looks item">{" ".join(shown)}</p>'
+
+
+def _near(word: str, others: Shares) -> str:
+    chips = "".join(_chip(f"“{other}” {cosine:.2f}", cosine) for other, cosine in others)
+    return f'<div class="near"><dt>{escape(word)}</dt><dd>{chips}</dd></div>'
+
+
+def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
+    """A figure with lines over the steps; all but the loss are shares from 0 to 100%."""
+    steps = list(findings.scores)
+    with rc_context({**_CHART_STYLE, "svg.hashsalt": title}):
+        figure = Figure()
+        axes = figure.subplots()
+        for (name, label), colour in zip(_CHARTS[title].items(), ("#2f6fc4", "#c2701c")):
+            values = [getattr(score, name) for score in findings.scores.values()]
+            axes.plot(steps, values, "o-", color=colour, label=label)
+            base = getattr(findings.baseline, name)
+            axes.axhline(base, color=colour, ls="--", lw=1, label="without reading")
+            if name in _CURVES:
+                points = [(int(row["step"]), float(row[_CURVES[name]])) for row in curve]
+                axes.plot(*zip(*points), color="#9db7e0", label="training")
+        if title != "Loss":
             axes.set_ylim(0, 1.02)
-            axes.yaxis.set_major_formatter(ticker.PercentFormatter(1.0, decimals=0))
+            axes.yaxis.set_major_formatter("{x:.0%}")
         axes.set_xlabel("step")
-        axes.xaxis.set_major_locator(ticker.MaxNLocator(4, integer=True))
-        axes.grid(axis="y", color="#8a8f9c", alpha=0.25)
+        axes.locator_params(axis="x", nbins=4)
         # Below the axes, where it covers no curve.
-        axes.legend(
-            frameon=False, fontsize=9, ncol=2, loc="upper center", bbox_to_anchor=(0.45, -0.2)
-        )
-        figure.tight_layout()
+        axes.legend(ncol=2, loc="upper center", bbox_to_anchor=(0.45, -0.2))
         svg = io.StringIO()
         figure.savefig(svg, format="svg", metadata={"Date": None})
-        pyplot.close(figure)
-    return _as_inline(svg.getvalue(), title)
-
-
-def _as_inline(document: str, title: str) -> str:
-    """Keeps only the svg element, with ids that no other chart has, in the page's font and ink."""
-    element = document[document.index("<svg") :]
-    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
-    prefix = re.sub(r"\W+", "-", title.lower())
-    element = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{prefix}-", element)
-    element = _FONT.sub(lambda found: _only_size(found.group()), element)
-    element = element.replace("#000000", "currentColor")
-    return element.replace("<svg ", f'<svg role="img" aria-label="{html.escape(title)}" ', 1)
-
-
-def _only_size(font: str) -> str:
-    """The size in a CSS font, such as "font: 10px 'sans-serif';"."""
-    size = re.search(r"[\d.]+px", font)
-    return f"font-size: {size.group()};" if size else ""
+    element = svg.getvalue().partition("<svg ")[2]
+    head = f'<figcaption>{title}</figcaption><svg role="img" aria-label="{title}" '
+    return f"<figure>{head}{element}</figure>"

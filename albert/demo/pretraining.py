@@ -13,25 +13,17 @@ optimiser and precision. With -i it trains on your data:
 import argparse
 import math
 import pathlib
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import List, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, run_pretraining, train_vocab
 from albert.data import record_files
 from albert.demo import runs
-from albert.demo.options import (
-    DEFAULT_LENGTH,
-    OVERFIT_STEPS,
-    OVERFIT_WARMUP_STEPS,
-    PRETRAINING_EPOCHS,
-)
+from albert.training import evaluation
 from albert.util import files
 from albert.util.errors import UserError
 
-_LEARNING_RATE = 0.00176
-_MASKED_SHARE = 0.15
-_WARMUP_SHARE = 0.1
 # The task overfit.
 OVERFIT_TEXT = """\
 The old lighthouse stands on the last rock before the open sea.
@@ -60,151 +52,91 @@ Clean it away with a soft brush and put a drop of oil on the pivot.
 Close the case again, wind the spring, and listen.
 If it ticks evenly, you are done.
 """
-_OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES = 160, 2
-
-
-class Data(NamedTuple):
-    """Records to train on."""
-
-    pattern: str
-    max_seq_length: int
-    max_predictions_per_seq: int
+_OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES, _OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 160, 2, 200, 10
 
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    runs.check_options(options)
-    if options.e is not None and options.steps is not None:
+    if options.e and options.steps:
         raise UserError("Give either -e or --steps, not both.")
-    if options.i:
-        runs.input_folder(options)
-    path = runs.output_folder(options.o, f"pretraining-{options.m}-{options.d}")
+    name = f"pretraining-{options.m}-{options.d}"
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
-    identity = {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
-    with runs.held(path, options.o):
-        runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
-        print(f"Output folder: {path}")
-        phase = _Phase(path, options)
-        phase.train(phase.own_data() if options.i else phase.overfit_data())
+    identity = {"size": options.m, "data": options.i, "vocab_size": options.vocab_size}
+    with runs.held(options.o, name, **identity) as command:
+        train(options, command, records=find_or_make_records(options, command))
+
+
+def find_or_make_records(options: argparse.Namespace, command: runs.Run) -> List[str]:
+    """Returns the record files in the folder -i, or those that are made of the text there."""
+    path, vocab_size, passes = command.path, options.vocab_size, 5
+    folder = pathlib.Path(options.i or path).expanduser()
+    if not options.i:
+        files.atomic_write_text(str(path / "text.txt"), OVERFIT_TEXT)
+        vocab_size, passes = _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES
+    found = sorted(str(file) for file in folder.glob("*.tf*record*"))
+    if options.i and found:
+        return found
+    texts = sorted(str(file) for file in folder.glob("*.txt") if file.name != "vocab.txt")
+    if not texts:
+        raise UserError(
+            f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
+            "sentence per line and a blank line between documents."
+        )
+    text, prefix, records = ",".join(texts), path / "vocabulary", path / "train.tf_record"
+    vocabulary = runs.vocabulary_of(folder) or runs.vocabulary_of(path)
+    if not vocabulary:
+        command(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
+        vocabulary = runs.vocabulary_of(path)
+    length = options.s or 128
+    command(
+        create_pretraining_data,
+        input_file=text,
+        output_file=records,
+        max_seq_length=length,
+        max_predictions_per_seq=max(1, round(length * 0.15)),
+        dupe_factor=passes,
+        **vocabulary,
+    )
+    return [str(records)]
+
+
+def train(options: argparse.Namespace, command: runs.Run, *, records: List[str]) -> None:
+    """Trains on the records, evaluates on the same ones, and reports."""
+    flags = runs.sized_flags(options)
+    first = tf.train.Example.FromString(record_files.read_first_record(records[0]) or b"")
+    length, predictions = (
+        len(first.features.feature[name].int64_list.value)
+        for name in ("input_ids", "masked_lm_ids")
+    )
+    count = sum(map(record_files.count_records, records))
+    steps, warmup_steps = steps_of(options, count, flags["train_batch_size"])
+    outcome = command(
+        run_pretraining,
+        run_pretraining.pretrain,
+        albert_config_file=runs.preset(options.m),
+        input_file=",".join(records),
+        output_dir=command.path / "model",
+        do_train=True,
+        do_eval=True,
+        max_seq_length=options.s or length,
+        max_predictions_per_seq=predictions,
+        optimizer="lamb",
+        learning_rate=0.00176,
+        num_train_steps=steps,
+        num_warmup_steps=warmup_steps,
+        **flags,
+    )
+    runs.show_speed(outcome.training)
+    last = outcome.evaluation.results[-1]
+    print(f"The same data after step {last.step}: {evaluation.format_metrics(last.metrics)}")
+    print(f"Model: {command.path / 'model'}")
 
 
 def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tuple[int, int]:
     """Returns the training steps and warm-up steps for -e, --steps, -w and this many records."""
-    if options.steps is not None:
-        steps = options.steps
-    elif not options.i and options.e is None:
-        steps = OVERFIT_STEPS
-    else:
-        steps = int(math.ceil(records * (options.e or PRETRAINING_EPOCHS) / batch_size))
-    warmup_steps = int(steps * _WARMUP_SHARE)
+    steps = options.steps or math.ceil(records * (options.e or 2) / batch_size)
+    warmup_steps = steps // 10
     if not options.i:
-        warmup_steps = min(warmup_steps, OVERFIT_WARMUP_STEPS)
+        steps = steps if options.e or options.steps else _OVERFIT_STEPS
+        warmup_steps = min(steps // 10, _OVERFIT_WARMUP_STEPS)
     return steps, warmup_steps if options.w is None else options.w
-
-
-class _Phase:
-    """One run into `path`."""
-
-    def __init__(self, path: pathlib.Path, options: argparse.Namespace):
-        self._path, self._options = path, options
-        self._commands = runs.Commands()
-
-    def overfit_data(self) -> Data:
-        """Writes the task's text, and makes its vocabulary and records."""
-        text = str(self._path / "text.txt")
-        files.atomic_write_text(text, OVERFIT_TEXT)
-        vocabulary = self._vocabulary(text, _OVERFIT_VOCAB_SIZE)
-        return self._records(text, vocabulary, passes=_OVERFIT_PASSES)
-
-    def own_data(self) -> Data:
-        """Finds records in the user's folder, or makes them from its text."""
-        folder = runs.input_folder(self._options)
-        patterns = [f"{folder}/{name}" for name in ("*.tf_record", "*.tfrecord", "*.tfrecords")]
-        found = [pattern for pattern in patterns if tf.io.gfile.glob(pattern)]
-        if found:
-            return _described(",".join(found), self._options.s)
-        texts = sorted(str(item) for item in folder.glob("*.txt") if item.name != "vocab.txt")
-        if not texts:
-            raise UserError(
-                f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
-                "sentence per line and a blank line between documents."
-            )
-        text = ",".join(texts)
-        vocabulary = runs.find_vocabulary(folder)
-        vocabulary = vocabulary or self._vocabulary(text, self._options.vocab_size)
-        return self._records(text, vocabulary, passes=5)
-
-    def _vocabulary(self, text: str, vocab_size: int) -> Dict[str, str]:
-        prefix = self._path / "vocabulary"
-        model = f"{prefix}.model"
-        if not pathlib.Path(model).exists():
-            self._commands(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
-        return {"spm_model_file": model}
-
-    def _records(self, text: str, vocabulary: Dict[str, str], *, passes: int) -> Data:
-        length = self._options.s or DEFAULT_LENGTH
-        predictions = max(1, int(round(length * _MASKED_SHARE)))
-        records = self._path / "train.tf_record"
-        self._commands(
-            create_pretraining_data,
-            input_file=text,
-            output_file=records,
-            max_seq_length=length,
-            max_predictions_per_seq=predictions,
-            dupe_factor=passes,
-            **vocabulary,
-        )
-        return Data(str(records), length, predictions)
-
-    def train(self, data: Data) -> None:
-        """Trains on the records, evaluates on the same ones, and reports."""
-        options = self._options
-        batch_size = runs.batch_size(options)
-        paths = files.expand_patterns(data.pattern, "-i")
-        records = sum(record_files.count_records(item) for item in paths)
-        steps, warmup_steps = steps_of(options, records, batch_size)
-        outcome = self._commands(
-            run_pretraining,
-            run_pretraining.pretrain,
-            albert_config_file=runs.preset(options.m),
-            input_file=data.pattern,
-            output_dir=self._path / "model",
-            do_train=True,
-            do_eval=True,
-            max_seq_length=data.max_seq_length,
-            max_predictions_per_seq=data.max_predictions_per_seq,
-            train_batch_size=batch_size,
-            eval_batch_size=8,
-            optimizer="lamb",
-            learning_rate=_LEARNING_RATE,
-            num_train_steps=steps,
-            num_warmup_steps=warmup_steps,
-            save_checkpoints_steps=options.c,
-            precision=runs.PRECISIONS[options.d],
-            log_steps=10,
-        )
-        print()
-        if outcome.training:
-            runs.print_speed(outcome.training)
-            print(f"Training, last steps: {_scores(outcome.training.scalars)}")
-        last = outcome.evaluation.results[-1]
-        print(f"The same data after step {last.step}: {_scores(last.metrics)}")
-        print(f"Model: {self._path / 'model'}")
-
-
-def _described(pattern: str, length: Optional[int]) -> Data:
-    """Takes the lengths from the first record; the training command checks all files."""
-    first = files.expand_patterns(pattern, "-i")[0]
-    record = record_files.read_first_record(first)
-    features = tf.train.Example.FromString(record or b"").features.feature
-    found = len(features["input_ids"].int64_list.value)
-    if length is not None and found != length:
-        raise UserError(f"-s {length}: the records in {first} have length {found}. Omit -s.")
-    return Data(pattern, found, len(features["masked_lm_ids"].int64_list.value))
-
-
-def _scores(metrics: Dict[str, float]) -> str:
-    shares = ("masked_lm_accuracy", "sentence_order_accuracy")
-    return ", ".join(f"{name} {metrics[name]:.1%}" for name in shares) + (
-        f", loss {metrics['loss']:.4f}"
-    )

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The stories that the demo makes."""
+"""The demo's text: the stories that it makes, and the prose that it finds."""
 
 import hashlib
 import re
@@ -8,13 +8,12 @@ import re
 import pytest
 
 from albert.demo import corpus as stories
-from albert.demo import options
 
 COUNT = 400
 SHA256_OF_SEED_7 = "f96d5a8c6cc45942f1eb884c393177ef4fff7e0bf0c4d5eed9b1d6bb1b131b80"
 
 
-@pytest.fixture(scope="module", params=options.LANGUAGES)
+@pytest.fixture(scope="module", params=["en", "zh"])
 def language(request):
     return request.param
 
@@ -38,30 +37,30 @@ def test_a_seed_gives_the_same_stories_on_every_python():
 
 
 def test_every_slot_names_a_table_and_a_column_that_each_row_has(language):
-    grammar = stories.read_grammar(language)
+    tables, plots = stories.read_grammar(language)
     used = set()
-    for plot in grammar.plots:
-        assert not plot[0].is_optional
-        for form in (form for sentence in plot for form in sentence.forms):
+    for plot in plots:
+        assert not plot[0].startswith("?")
+        for form in (form for line in plot for form in line.split("|")):
             slots = re.findall(r"\{([^{}]*)\}", form)
             assert form.count("{") == len(slots) == form.count("}")
             used.update(
                 re.fullmatch(r"([a-z]+)\d?(?:\.([a-z]+))?", slot).groups() for slot in slots
             )
     for table, column in used:
-        assert all(row[column or ""] for row in grammar.tables[table]), (table, column)
-    widths = {name: {len(row) for row in rows} for name, rows in grammar.tables.items()}
+        assert all(row[column or ""] for row in tables[table]), (table, column)
+    widths = {name: {len(row) for row in rows} for name, rows in tables.items()}
     assert all(len(several) == 1 for several in widths.values()), widths
-    assert set(grammar.tables) == {table for table, _ in used}
+    assert set(tables) == {table for table, _ in used}
 
 
 def test_stories_differ_and_held_out_ones_are_about_other_things(corpus):
     documents = corpus.training + corpus.held_out
     assert len({tuple(document.sentences) for document in documents}) == COUNT
     assert 0.05 * COUNT < len(corpus.held_out) < 0.2 * COUNT
-    about, held_out = ({document.source for document in part} for part in corpus)
+    about, held_out = ({document.key for document in part} for part in corpus)
     assert not about & held_out
-    kinds = {document.source.split(":")[0] for document in documents}
+    kinds = {document.key.split(":")[0] for document in documents}
     assert len(kinds) >= 16
 
 
@@ -75,8 +74,81 @@ def test_sentences_are_whole_and_begin_with_a_capital_letter(corpus, language):
 
 
 def test_one_story_never_has_a_thing_twice(corpus):
-    grammar = stories.read_grammar("en")
-    people = {row[""] for row in grammar.tables["person"]}
+    tables, _ = stories.read_grammar("en")
+    people = {row[""] for row in tables["person"]}
     for document in corpus.training:
-        about = document.source.split(": ")[1].split()
+        about = document.key.split(": ")[1].split()
         assert len(set(about) & people) == len([word for word in about if word in people])
+
+
+# ---- Prose.
+
+SPAM = '''
+"""Keep spam fresh.
+
+This module keeps spam fresh for as long as it is needed.  It was written by hand.
+
+    >>> import spam
+
+Name      Meaning
+====      =======
+fresh     It was made today.
+"""
+
+def fry(spam, *, minutes):
+    """Fry spam for some minutes, e.g. Three of them.
+
+    - Return the pan to its place when the work is done.
+    - The `spam` must be :class:`Fresh`, or ``ValueError`` is raised.
+
+    fry(spam, minutes=3)
+    """
+
+class Can:
+    """Hold a portion of spam."""
+
+    async def open(self):
+        """Open the can with great care.
+
+        This module keeps spam fresh for as long as it is needed.
+        """
+'''
+
+
+def test_prose_is_that_of_a_library_once_and_no_code(tmp_path, monkeypatch):
+    statement = (
+        'The "assert" statement\n**********************\n\n'
+        "Assert statements are a convenient way to insert assertions.\n\n"
+        '   assert_stmt ::= "assert" expression\n\n'
+        'The simple form of the statement is equivalent to an "if" statement.\n'
+    )
+    monkeypatch.setattr(stories.topics, "topics", {"assert": statement})
+    for name, content in {"spam.py": SPAM, "broken.py": "def :", "test/ham.py": SPAM}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    corpus = stories.read_prose(str(tmp_path))
+    topic, fry, spam = sorted(corpus.training + corpus.held_out)
+    sentences = ["This module keeps spam fresh for as long as it is needed."]
+    assert spam == stories.Document("spam.py", [*sentences, "It was written by hand."])
+    assert fry.sentences == [
+        "Fry spam for some minutes, e.g. Three of them.",
+        "Return the pan to its place when the work is done.",
+        "The spam must be Fresh, or ValueError is raised.",
+    ]
+    assert topic.sentences == [
+        "Assert statements are a convenient way to insert assertions.",
+        "The simple form of the statement is equivalent to an if statement.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Too short indeed.",
+        "no capital letter at the start of this one.",
+        "No full stop at the end of this one",
+        "spam = fry(pan[0], 3) * minutes if x_y else {}.",
+    ],
+)
+def test_what_does_not_look_like_a_sentence_is_left_out(text):
+    assert stories.extract_sentences(text) == []
