@@ -143,7 +143,7 @@ def test_a_killed_process_goes_on_reports_what_it_made_and_ends_in_the_same_byte
     killed = run_process(*arguments("killed"), prelude=KILL)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     work = tmp_path / "killed" / ".a.work"
-    assert len(list(work.glob("*.part"))) >= 2
+    assert len(list(work.rglob("*.part"))) >= 2
     assert not (tmp_path / "killed" / "a").exists()
     again = run_process(*arguments("killed"), prelude=SMALL_BLOCKS)
     report = again.stderr.decode()

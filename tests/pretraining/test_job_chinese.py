@@ -132,4 +132,4 @@ def test_bad_lines_of_json_are_refused_or_too_many_of_them(mode, message, tmp_pa
     path = write_lines(tmp_path, 20, 5)
     with pytest.raises(ValueError, match=message):
         create(path, tmp_path / "out", language="any", input_file_mode=mode)
-    assert [item.name for item in tmp_path.iterdir()] == ["a.jsonl"]
+    assert [path.name for path in tmp_path.glob("[!.]*")] == ["a.jsonl"]
