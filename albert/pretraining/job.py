@@ -116,21 +116,18 @@ def create_pretraining_data(
       tokenizer_file: the vocabulary or model that the tokenizer was loaded from.
       num_processes: worker processes; all processors by default. 1 works in this process.
       overwrite: replace output files that this function did not make.
-      work_dir: local folder for unfinished work. By default a hidden folder beside the first
-        output file, or one in the system's folder for temporary files if that is remote.
+      work_dir: local folder for unfinished work; by default that of the first output file, or the
+        system's folder for temporary files if that is remote.
 
     Raises:
-      ValueError: settings out of range, no text, bad UTF-8, an output file that must not be
-        overwritten or cannot be written.
+      ValueError: wrong settings, no text, bad UTF-8, an output file that must not be replaced.
     """
     started = time.time()
     check_settings(settings)
     _check_names(input_files, output_files)
     maker = InstanceMaker(tokenizer, settings)
     text = list(many_files.each(files.file_fingerprint, input_files, "Looking at the text"))
-    made_from = files.normalized_fingerprint(
-        dict(maker.fingerprint(tokenizer_file), maker=_MAKER, text=text)
-    )
+    made_from = dict(maker.fingerprint(tokenizer_file), maker=_MAKER, text=text)
     count = len(output_files)
     outputs = [(path, dict(made_from, file=n, files=count)) for n, path in enumerate(output_files)]
     # This also shows whether the folders can be written.
@@ -141,8 +138,8 @@ def create_pretraining_data(
         if not any(reasons):
             _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
             return Summary(Counts(instances=_count(output_files)), was_current=True)
-        identity = json.dumps([made_from, *output_files], sort_keys=True).encode("utf-8")
-        parts = os.path.join(work, hashlib.sha256(identity).hexdigest()[:16])
+        identity = json.dumps([made_from, *output_files], sort_keys=True)
+        parts = os.path.join(work, _short_hash(identity))
         if not overwrite and not os.path.exists(parts):
             _check_replaceable(outputs, reasons)
         _remove_folders(work, but=parts)
@@ -205,14 +202,18 @@ def _work_folder(work_dir: Optional[str], output: str) -> Iterator[str]:
     if work_dir is None and "://" not in output:
         path = os.path.join(os.path.dirname(output), name)
     else:  # outputs of other jobs may have the same name
-        own = hashlib.sha256(os.path.abspath(output).encode()).hexdigest()[:12]
-        path = os.path.join(work_dir or tempfile.gettempdir(), f"{name}-{own}")
+        name += f"-{_short_hash(os.path.abspath(output))}"
+        path = os.path.join(work_dir or tempfile.gettempdir(), name)
     try:
         with folder_lock.held(path):
             yield path
     finally:
         with contextlib.suppress(OSError):
             os.rmdir(path)
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
 
 
 def _remove_folders(folder: str, *, but: str) -> None:
