@@ -33,7 +33,6 @@ import shutil
 import tempfile
 from typing import (
     Any,
-    BinaryIO,
     Dict,
     Iterable,
     Iterator,
@@ -55,8 +54,9 @@ from albert import tokenization
 from albert.data import record_files
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
-from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_job
+from albert.pretraining.instances import Counts, InstanceMaker, check_counts, check_settings
+from albert.pretraining.settings import DataSettings
 from albert.util import files, many_files, wording
 from albert.util.errors import UserError
 
@@ -90,7 +90,7 @@ class Job(NamedTuple):
 
     ranges: List[text_documents.TextRange]
     text_field: str
-    maker: pretraining_instances.InstanceMaker
+    maker: InstanceMaker
     outputs: "Shards"
 
 
@@ -100,7 +100,7 @@ def make_job(
     *,
     tokenizer: tokenization.FullTokenizer,
     tokenizer_file: str,
-    settings: pretraining_instances.DataSettings,
+    settings: DataSettings,
     num_shards: Optional[int] = None,
 ) -> Job:
     """Returns the job; the arguments are the flags of these names.
@@ -109,7 +109,7 @@ def make_job(
       ValueError: a setting out of its range or that needs one machine, no text, names of output
         that cannot be used, an unfit vocabulary.
     """
-    pretraining_instances.check_settings(settings)
+    check_settings(settings)
     if settings.random_next_sentence:
         raise UserError(
             "--random_next_sentence takes text from the documents beside one, which a cluster "
@@ -118,7 +118,7 @@ def make_job(
         )
     # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
     bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
-    maker = pretraining_instances.InstanceMaker(tokenizer, settings, bad_lines=bad_lines)
+    maker = InstanceMaker(tokenizer, settings, bad_lines=bad_lines)
     outputs = shards_of(output_file)
     but = [tokenizer_file, *filter(None, [settings.user_dictionary])]
     paths = [path for path in find_input(input_file, but) if not outputs.is_one(path)]
@@ -162,9 +162,7 @@ def _state(path: str) -> Tuple[str, int, float]:
     return path, FileSystems.get_filesystem(path).size(path), FileSystems.last_updated(path)
 
 
-def default_shards(
-    states: Sequence[Tuple[str, int, float]], settings: pretraining_instances.DataSettings
-) -> int:
+def default_shards(states: Sequence[Tuple[str, int, float]], settings: DataSettings) -> int:
     """Returns a number of shards with about 128 MiB of records each, or fewer."""
     text = sum(
         size * (_UNPACKED if text_documents.is_compressed(path) else 1) for path, size, _ in states
@@ -211,8 +209,8 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
     counts = (
         made
         | "Counts" >> beam.Filter(lambda row: row[0] == _COUNTS)
+        | "WithoutKey" >> beam.Values()
         | "SumCounts" >> beam.CombineGlobally(_sum)
-        | "CheckCounts" >> beam.Map(_checked)
     )
     records = made | "Records" >> beam.Filter(lambda row: row[0] != _COUNTS)
     # A shard without a record is a file, too.
@@ -251,14 +249,14 @@ def document_index(document: text_documents.RawDocument) -> int:
 
 
 def _make_records(
-    element: Tuple[List[Any], int], maker: pretraining_instances.InstanceMaker, num_shards: int
+    element: Tuple[List[Any], int], maker: InstanceMaker, num_shards: int
 ) -> Iterator[Tuple[int, Any]]:
     """A block -> (number of a shard, its records, each behind its key), and (_COUNTS, counts).
 
     The maker is pickled with its tables, so workers read no vocabulary.
     """
     block, bad_documents = element
-    counts = pretraining_instances.Counts(bad_documents=bad_documents)
+    counts = Counts(bad_documents=bad_documents)
     if block:
         documents = tuple(text_documents.RawDocument(*document) for document in block)
         records, counts = pretraining_job.keyed_records(
@@ -278,23 +276,15 @@ def _make_records(
     yield _COUNTS, tuple(counts)
 
 
-def _sum(rows: Iterable[Tuple[int, ...]]) -> Tuple[int, Tuple[int, ...]]:
-    counts = pretraining_instances.Counts()
-    for _, row in rows:
-        counts = counts.plus(row)
-    return _COUNTS, tuple(counts)
-
-
-def _checked(row: Tuple[int, Tuple[int, ...]]) -> Dict[str, int]:
-    counts = pretraining_instances.Counts(*row[1])
-    pretraining_instances.check_counts(counts)
-    return counts._asdict()
+def _sum(rows: Iterable[Tuple[int, ...]]) -> Tuple[int, ...]:
+    return tuple(map(sum, zip(Counts(), *rows)))
 
 
 def _write_shard(
-    element: Tuple[int, Iterable[List[bytes]]], outputs: "Shards", _: Any
+    element: Tuple[int, Iterable[List[bytes]]], outputs: "Shards", counts: Tuple[int, ...]
 ) -> Tuple[int, int, int]:
-    """Writes a shard once the counts are checked; returns its number, records and bytes."""
+    """Writes a shard if the counts are good; returns its number, records and bytes."""
+    check_counts(Counts(*counts))
     number, batches = element
     path = outputs.shard(number)
     blocks = record_files.BlockOffsets()
@@ -305,28 +295,27 @@ def _write_shard(
                 blocks.add(len(record) - _KEY_BYTES)
         size = os.path.getsize(local.name)
         _remove(record_files.sidecar_path(path))  # the old one must never describe the new file
-        with open(local.name, "rb") as content:
-            _write(path, content)
+        _write(path, local)
     made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
-    text = record_files.sidecar_text(blocks, size, made_from)
-    _write(record_files.sidecar_path(path), io.BytesIO(text.encode("utf-8")))
+    _write_text(record_files.sidecar_path(path), record_files.sidecar_text(blocks, size, made_from))
     return number, blocks.count, size
 
 
 def _write_counts(
-    counts: Dict[str, int], outputs: "Shards", written: List[Tuple[int, int, int]]
+    counts: Tuple[int, ...], outputs: "Shards", written: List[Tuple[int, int, int]]
 ) -> None:
     """Writes the file that marks the output as complete."""
+    named = Counts(*counts)
     records = sum(count for _, count, _ in written)
-    if records != counts["instances"]:
-        raise RuntimeError(f"{counts['instances']} instances were made, and {records} written.")
+    if records != named.instances:
+        raise RuntimeError(f"{named.instances} instances were made, and {records} written.")
     report = {
-        "counts": dict(counts),
+        "counts": dict(named._asdict()),
         "shards": outputs.count,
         "bytes": [size for _, _, size in sorted(written)],
         "fingerprint": outputs.fingerprint,
     }
-    _write(outputs.counts, io.BytesIO(files.json_text(report).encode("utf-8")))
+    _write_text(outputs.counts, files.json_text(report))
 
 
 # ----------------------------------------------------------------------------------------- outputs
@@ -394,27 +383,25 @@ class Shards(NamedTuple):
             from other text, or is of another number of shards.
         """
         there = self._there()
-        ours = [self.shard(number) for number in range(self.count)]
+        ours = [self.shard(number) for number in range(self.count) if self.shard(number) in there]
         others = sorted(set(there) - set(ours))
         if not overwrite:
-            self._check_replaceable(others, {path: there[path] for path in ours if path in there})
+            foreign = list(others)
+            if FileSystems.exists(self.counts) and "fingerprint" not in self._read_report():
+                foreign.append(self.counts)
+            if foreign:
+                raise UserError(
+                    f"--output_file: '{foreign[0]}' is of a run with another number of shards than "
+                    f"{self.count}, or this program did not make it. Remove it, choose another "
+                    "name, or replace it by --overwrite."
+                )
+            sidecars = many_files.each(_read_sidecar, ours, "Looking at the output")
+            for path, sidecar in zip(ours, sidecars):
+                pretraining_job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
         for path in others:
             _remove(path)
             _remove(record_files.sidecar_path(path))
         _remove(self.counts)
-
-    def _check_replaceable(self, others: Sequence[str], ours: Dict[str, int]) -> None:
-        """`others`: the shards of another number; `ours`: the bytes of those to replace."""
-        foreign = FileSystems.exists(self.counts) and not self._read_report()
-        for path in [*others[:1], *([self.counts] if foreign else [])]:
-            raise UserError(
-                f"--output_file: '{path}' is of a run with another number of shards than "
-                f"{self.count}, or this program did not make it. Remove it, choose another name, "
-                "or replace it by --overwrite."
-            )
-        sidecars = many_files.each(_read_sidecar, list(ours), "Looking at the output")
-        for (path, size), sidecar in zip(ours.items(), sidecars):
-            pretraining_job.check_ours(path, sidecar, size, fingerprint=self.fingerprint)
 
     def keep_vocabulary(self, vocabulary: model_vocabulary.Vocabulary) -> None:
         """Copies the vocabulary into the folder of the shards, or raises ValueError."""
@@ -430,17 +417,11 @@ class Shards(NamedTuple):
         return {path: size for path, size in found.items() if self.is_one(path)}
 
     def _read_report(self) -> Dict[str, Any]:
-        """The content of the file of counts; {} if there is none or it is no such file."""
+        """The content of the file of counts; {} if there is none."""
         if not FileSystems.exists(self.counts):
             return {}
         with _open(self.counts) as stream:
-            content = stream.read()
-        try:
-            report = files.parse_json(content, self.counts)
-        except ValueError:
-            return {}
-        fields = {"counts", "shards", "bytes", "fingerprint"}
-        return report if isinstance(report, dict) and fields <= set(report) else {}
+            return files.parse_json(stream.read(), f"'{self.counts}'")
 
 
 # ------------------------------------------------------------------------------------------- files
@@ -457,7 +438,7 @@ def _remove(path: str) -> None:
         FileSystems.delete([path])
 
 
-def _write(path: str, content: BinaryIO) -> None:
+def _write(path: str, content: Any) -> None:
     """Replaces a file in one step.
 
     Runners may let two workers write the same file at the same time when one is slow: each has a
@@ -474,6 +455,10 @@ def _write(path: str, content: BinaryIO) -> None:
             FileSystems.rename([temporary], [path])
     finally:
         _remove(temporary)
+
+
+def _write_text(path: str, text: str) -> None:
+    _write(path, io.BytesIO(text.encode("utf-8")))
 
 
 def _read_sidecar(path: str) -> Optional[record_files.Sidecar]:
