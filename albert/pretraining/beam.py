@@ -49,6 +49,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options import pipeline_options
 from apache_beam.runners import runner as runners
+from apache_beam.runners.portability import fn_api_runner, portable_runner
 
 from albert import tokenization
 from albert.data import record_files
@@ -79,8 +80,6 @@ _USER_ERROR = re.compile(
 )
 # Their job server has options of its own, and refuses those that it does not know.
 _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
-# From Beam 2.65 on, DirectRunner hands a pipeline to Prism, a program that it downloads for that.
-_DIRECT_RUNNER = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
 
 _LOGGER = logging.getLogger("albert")
 
@@ -526,10 +525,7 @@ def run(job: Job, options: pipeline_options.PipelineOptions) -> runners.Pipeline
       ValueError: raised so by a step (a worker's error comes as text; its sentence is found in it),
         or the job failed.
     """
-    standard = options.view_as(pipeline_options.StandardOptions)
-    if (standard.runner or "direct").lower() in ("direct", "directrunner"):
-        standard.runner = _DIRECT_RUNNER
-    pipeline = beam.Pipeline(options=options)
+    pipeline = beam.Pipeline(runner=_direct_runner(options), options=options)
     add_steps(pipeline, job)
     try:
         result = pipeline.run()
@@ -542,3 +538,21 @@ def run(job: Job, options: pipeline_options.PipelineOptions) -> runners.Pipeline
     if state not in (None, runners.PipelineState.DONE):
         raise UserError(f"The job ended as {state}. The log of its runner says why.")
     return result
+
+
+def _direct_runner(options: pipeline_options.PipelineOptions) -> Optional[runners.PipelineRunner]:
+    """Beam's own runner in Python for DirectRunner; None for all others, which Beam finds.
+
+    From Beam 2.65 on, DirectRunner hands a pipeline to Prism, a program that it downloads for that.
+    --runner=PrismRunner does so if that is wanted.
+    """
+    name = options.view_as(pipeline_options.StandardOptions).runner or "direct"
+    if name.lower() not in ("direct", "directrunner"):
+        return None
+    worker_options = options.view_as(pipeline_options.WorkerOptions)
+    if not worker_options.default_sdk_harness_log_level:
+        worker_options.default_sdk_harness_log_level = "WARNING"  # workers share this terminal
+    encoded = portable_runner.JobServiceHandle.encode_pipeline_options(options.get_all_options())
+    runner = fn_api_runner.fn_runner
+    information = runner.beam_provision_api_pb2.ProvisionInfo(pipeline_options=encoded)
+    return fn_api_runner.FnApiRunner(provision_info=runner.ExtendedProvisionInfo(information))

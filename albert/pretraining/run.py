@@ -259,7 +259,7 @@ def _input_fn(
 ) -> Callable:
     """Training or evaluation input; `more` are fields of InputSettings."""
     if settings.masked_lm_budget:
-        more.update(masked_lm_budget=settings.masked_lm_budget, vocab_size=config.vocab_size)
+        more["masked_lm_budget"] = settings.masked_lm_budget
         if settings.spm_model_file or settings.vocab_file:
             more["vocabulary"] = words.piece_table(_tokenizer(settings))
     return input_fn_builder(

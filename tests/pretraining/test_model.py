@@ -167,7 +167,6 @@ MASKED_ON_THE_FLY = model.InputSettings(
     max_predictions_per_seq=records.PREDICTIONS,
     is_training=True,
     masked_lm_budget=0.2,
-    vocab_size=records.VOCAB_SIZE,
 )
 
 
