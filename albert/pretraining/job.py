@@ -38,7 +38,6 @@ from typing import (
     Iterator,
     List,
     Mapping,
-    NamedTuple,
     Optional,
     Sequence,
     Tuple,
@@ -89,13 +88,6 @@ def keyed_records(
     return list(zip(keys.tolist(), records)), counts._replace(predictions=predictions)
 
 
-class Summary(NamedTuple):
-    """What a job did."""
-
-    counts: Counts
-    was_current: bool  # all output files were there already
-
-
 def create_pretraining_data(
     input_files: Sequence[str],
     output_files: Sequence[str],
@@ -106,7 +98,7 @@ def create_pretraining_data(
     num_processes: Optional[int] = None,
     overwrite: bool = False,
     work_dir: Optional[str] = None,
-) -> Summary:
+) -> Optional[Counts]:
     """Makes the records of `output_files` from the text of `input_files`, in their order.
 
     Each output file is written in one step when it is finished, with its metadata. If all are there
@@ -118,6 +110,9 @@ def create_pretraining_data(
       overwrite: replace output files that this function did not make.
       work_dir: local folder for unfinished work; by default that of the first output file, or the
         system's folder for temporary files if that is remote.
+
+    Returns:
+      What was read and made; None if there was nothing to do.
 
     Raises:
       ValueError: wrong settings, no text, bad UTF-8, an output file that must not be replaced.
@@ -133,28 +128,32 @@ def create_pretraining_data(
     # This also shows whether the folders can be written.
     for folder in sorted(set(map(os.path.dirname, output_files))):
         model_vocabulary.put_beside_records(folder, vocabulary_of(tokenizer, tokenizer_file))
-    with _work_folder(work_dir, output_files[0]) as work:
+    identity = _short_hash(json.dumps([made_from, *output_files], sort_keys=True))
+    with _parts_folder(work_dir, output_files[0], identity) as parts:
         reasons = list(many_files.each(_why_stale, outputs, "Looking at the output"))
         if not any(reasons):
             _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
-            return Summary(Counts(instances=_count(output_files)), was_current=True)
-        identity = json.dumps([made_from, *output_files], sort_keys=True)
-        parts = os.path.join(work, _short_hash(identity))
-        if not overwrite and not os.path.exists(parts):
+            return None
+        if os.path.exists(parts):
+            _LOGGER.info("Resuming the job that was stopped.")
+        elif not overwrite:
             _check_replaceable(outputs, reasons)
-        _remove_folders(work, but=parts)
-        made = _make_parts(
+        windows, counts = _make_parts(
             parts,
             input_files,
             maker=maker,
             settings=settings,
             processes=num_processes or parallel.default_processes(),
         )
-        check_counts(made.counts)
-        _write(outputs, reasons, made)
-        shutil.rmtree(parts)
-    _report(made, time.time() - started)
-    return Summary(made.counts, was_current=False)
+        check_counts(counts)
+        _write(list(zip(outputs, reasons)), shuffled(windows), counts.instances)
+    made = {name.replace("_", " "): count for name, count in counts._asdict().items() if count}
+    _LOGGER.info(
+        "%s; %s.",
+        ", ".join(f"{name}: {count:,}" for name, count in made.items()),
+        progress.format_seconds(time.time() - started),
+    )
+    return counts
 
 
 def vocabulary_of(
@@ -173,54 +172,36 @@ def _check_names(input_files: Sequence[str], output_files: Sequence[str]) -> Non
         )
 
 
-def _report(made: "_Made", seconds: float) -> None:
-    """Logs what was read and made in these seconds."""
-    counted = {name.replace("_", " "): count for name, count in made.counts._asdict().items()}
-    _LOGGER.info(
-        "%s; %s, %s instances/s.",
-        ", ".join(f"{name}: {count:,}" for name, count in counted.items() if count),
-        progress.format_seconds(seconds),
-        f"{made.fresh / seconds:,.0f}",
-    )
-
-
 # ------------------------------------------------------------------------------------------- parts
 
 
-class _Made(NamedTuple):
-    """The parts of a job."""
-
-    windows: List[List[str]]  # the paths of each window's parts, in the order of the text
-    counts: Counts
-    fresh: int  # instances that were made now
-
-
 @contextlib.contextmanager
-def _work_folder(work_dir: Optional[str], output: str) -> Iterator[str]:
-    """Yields the path of the folder for a job's parts, locked; it stays if there are parts left."""
+def _parts_folder(work_dir: Optional[str], output: str, job: str) -> Iterator[str]:
+    """Yields the path of the folder for a job's parts, locked; they stay if the job fails.
+
+    Parts of other jobs for the same output are removed.
+    """
     name = f".{os.path.basename(output)}.work"
     if work_dir is None and "://" not in output:
-        path = os.path.join(os.path.dirname(output), name)
-    else:  # outputs of other jobs may have the same name
+        work = os.path.join(os.path.dirname(output), name)
+    else:  # outputs in other folders may have the same name
         name += f"-{_short_hash(os.path.abspath(output))}"
-        path = os.path.join(work_dir or tempfile.gettempdir(), name)
+        work = os.path.join(work_dir or tempfile.gettempdir(), name)
+    parts = os.path.join(work, job)
     try:
-        with folder_lock.held(path):
-            yield path
+        with folder_lock.held(work):
+            folders = [entry.path for entry in os.scandir(work) if entry.is_dir()]
+            for folder in set(folders) - {parts}:
+                shutil.rmtree(folder)
+            yield parts
+            shutil.rmtree(parts, ignore_errors=True)
     finally:
-        with contextlib.suppress(OSError):
-            os.rmdir(path)
+        with contextlib.suppress(OSError):  # it is not empty
+            os.rmdir(work)
 
 
 def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
-
-
-def _remove_folders(folder: str, *, but: str) -> None:
-    """Removes the parts of the same output from other text or settings."""
-    for entry in list(os.scandir(folder)):
-        if entry.is_dir() and entry.path != but:
-            shutil.rmtree(entry.path)
 
 
 def _make_parts(
@@ -230,8 +211,11 @@ def _make_parts(
     maker: InstanceMaker,
     settings: DataSettings,
     processes: int,
-) -> _Made:
-    """Makes the parts that are not there yet."""
+) -> Tuple[List[List[str]], Counts]:
+    """Makes the parts that are not there yet.
+
+    Returns the paths of each window's parts, in the order of the text, and the sum of the counts.
+    """
     windows: Dict[int, List[str]] = {}
     started, fresh, dropped = time.time(), 0, 0
 
@@ -266,11 +250,7 @@ def _make_parts(
     counts = Counts(bad_documents=dropped)
     for path in itertools.chain.from_iterable(windows.values()):
         counts = counts.plus(read_counts(path))
-    if fresh < counts.instances:
-        _LOGGER.info(
-            "%d instances were finished when this job was stopped.", counts.instances - fresh
-        )
-    return _Made(list(windows.values()), counts, fresh)
+    return list(windows.values()), counts
 
 
 def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Counts:
@@ -334,10 +314,6 @@ def _why_stale(output: _Output) -> str:
     return record_files.why_stale(*output)
 
 
-def _count(output_files: Sequence[str]) -> int:
-    return sum(many_files.each(record_files.count_records, output_files))
-
-
 def _check_replaceable(outputs: Sequence[_Output], reasons: Sequence[str]) -> None:
     """Raises ValueError for a file that was not made here, was changed, or is of other text."""
     for (path, made_from), reason in zip(outputs, reasons):
@@ -380,13 +356,12 @@ def check_ours(
         )
 
 
-def _write(outputs: Sequence[_Output], reasons: Sequence[str], made: _Made) -> None:
-    """Writes the output files that have a reason; each gets as many records as the others."""
-    total, count = made.counts.instances, len(outputs)
+def _write(outputs: Sequence[Tuple[_Output, str]], records: Iterator[bytes], total: int) -> None:
+    """Writes the outputs that have a reason; each gets as many of the records as the others."""
     with progress.Progress("Writing", total, unit="instances") as bar:
-        records = bar.counting(shuffled(made.windows))
-        for number, ((path, made_from), reason) in enumerate(zip(outputs, reasons)):
-            share = itertools.islice(records, (total - number - 1) // count + 1)
+        counted = bar.counting(records)
+        for number, ((path, made_from), reason) in enumerate(outputs):
+            share = itertools.islice(counted, (total - number - 1) // len(outputs) + 1)
             if reason:
                 _write_file(path, made_from, share)
             else:  # finished before the job was stopped
