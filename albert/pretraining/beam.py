@@ -281,8 +281,8 @@ def _sum(rows: Iterable[Tuple[int, ...]]) -> Tuple[int, ...]:
 
 def _write_shard(
     element: Tuple[int, Iterable[List[bytes]]], outputs: "Shards", counts: Tuple[int, ...]
-) -> Tuple[int, int, int]:
-    """Writes a shard if the counts are good; returns its number, records and bytes."""
+) -> Tuple[int, int]:
+    """Writes a shard if the counts are good; returns its number and bytes."""
     check_counts(Counts(*counts))
     number, batches = element
     path = outputs.shard(number)
@@ -297,21 +297,17 @@ def _write_shard(
         _write(path, local)
     made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
     _write_text(record_files.sidecar_path(path), record_files.sidecar_text(blocks, size, made_from))
-    return number, blocks.count, size
+    return number, size
 
 
 def _write_counts(
-    counts: Tuple[int, ...], outputs: "Shards", written: List[Tuple[int, int, int]]
+    counts: Tuple[int, ...], outputs: "Shards", written: List[Tuple[int, int]]
 ) -> None:
     """Writes the file that marks the output as complete."""
-    named = Counts(*counts)
-    records = sum(count for _, count, _ in written)
-    if records != named.instances:
-        raise RuntimeError(f"{named.instances} instances were made, and {records} written.")
     report = {
-        "counts": dict(named._asdict()),
+        "counts": Counts(*counts)._asdict(),
         "shards": outputs.count,
-        "bytes": [size for _, _, size in sorted(written)],
+        "bytes": [size for _, size in sorted(written)],
         "fingerprint": outputs.fingerprint,
     }
     _write_text(outputs.counts, files.json_text(report))

@@ -51,7 +51,9 @@ MOST_EMPTY = 1 << 12  # or so many without text, which take memory all the same
 _MEGABYTE = 1 << 20
 _LONGEST_LINE_BYTES = 1 << 26
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_JSON_ENDINGS = (".jsonl", ".json")
+_JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
+# Of files that are read from a folder: these endings, or .gz alone.
+_TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # JSON's escapes can write half of a character
 
 # A line with its number, or with its byte offset in the file (compressed: in the text).
@@ -205,18 +207,12 @@ def _documents(
 
 def is_json(path: str) -> bool:
     """Returns whether a file's name says that it holds JSON lines."""
-    return _without_compression(path).endswith(_JSON_ENDINGS)
+    return bool(_JSON_NAME.search(path))
 
 
 def is_compressed(path: str) -> bool:
     """Returns whether a file's name says that it is compressed."""
     return path.lower().endswith(".gz")
-
-
-def _without_compression(path: str) -> str:
-    """The name in small letters, without .gz."""
-    name = os.path.basename(path).lower()
-    return name[:-3] if is_compressed(name) else name
 
 
 def _json_lines(
@@ -419,7 +415,7 @@ def _below(folder: str, flag_name: str, but: Sequence[str]) -> List[str]:
     found = [
         path
         for path in _walk(folder)
-        if _is_text_name(os.path.basename(path))
+        if _TEXT_NAME.match(os.path.basename(path))
         and "/." not in path[len(folder) - 1 :]  # hidden, or in a hidden folder
         and os.path.abspath(path) not in excluded
     ]
@@ -452,9 +448,3 @@ def _walk(folder: str) -> Iterator[str]:
         entered.add(os.path.realpath(parent))
         folders.sort()  # so that of two paths to a folder the same one is always taken
         yield from (os.path.join(parent, name) for name in names)
-
-
-def _is_text_name(name: str) -> bool:
-    plain = _without_compression(name)
-    is_bare = is_compressed(name) and "." not in plain
-    return is_bare or plain.endswith((".txt", *_JSON_ENDINGS))

@@ -256,10 +256,10 @@ def _make_parts(
 def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Counts:
     """Writes the records of a block to `path`, where they appear together; returns the counts."""
     records, counts = keyed_records(maker, block)
-    frames = [_FRAME.pack(key, len(record)) + record for key, record in records]
+    size = _HEADER.size + sum(_FRAME.size + len(record) for _, record in records)
     with files.atomic_path(path) as temporary, open(temporary, "wb") as stream:
-        stream.write(_HEADER.pack(_HEADER.size + sum(map(len, frames)), *counts))
-        stream.writelines(frames)
+        stream.write(_HEADER.pack(size, *counts))
+        stream.writelines(_FRAME.pack(key, len(record)) + record for key, record in records)
     return counts
 
 
