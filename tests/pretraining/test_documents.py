@@ -208,37 +208,40 @@ JSON = b"".join(
 )
 
 
-def documents(name, content, range_bytes, *, bad=None):
+def documents(name, content, range_bytes):
     """The documents of all ranges, one range after another."""
     found = []
     for one in text_documents.split(name, len(content), range_bytes):
-        add = (bad if bad is not None else []).append
-        found += text_documents.read_range(one, io.BytesIO(content), on_bad_line=add)
+        found += text_documents.read_range(one, io.BytesIO(content))
     return [(document.first_line, document.part, document.text) for document in found]
 
 
-def made_up_text(generator):
-    lines = [
-        generator.choice(["", "", " ", "a", "bc", "def ghi", "\u00e4\u5b57"]) for _ in range(30)
-    ]
+def made_up_text(seed):
+    choice = random.Random(seed).choice
+    lines = [choice(["", "", " ", "a", "bc", "def ghi", "\u00e4\u5b57"]) for _ in range(30)]
     return "\n".join(lines).encode()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_ranges_of_every_size_give_each_document_once_and_in_order(seed):
-    text = made_up_text(random.Random(seed)) if seed else RANGED
-    whole = documents("a.txt", text, len(text))
-    words = b"\n".join(text for _, _, text in whole).decode().split()
-    assert words == text.decode("utf-8-sig").split()
-    for range_bytes in range(1, len(text) + 1):
-        assert documents("a.txt", text, range_bytes) == whole, range_bytes
-
-
-def test_json_lines_belong_to_the_range_they_begin_in():
-    whole = documents("a.jsonl", JSON, len(JSON))
-    assert [text for _, _, text in whole] == [b"one two\nthree", b"four", b"", b"five\nsix"]
-    for range_bytes in range(1, len(JSON) + 1):
-        assert documents("a.jsonl", JSON, range_bytes) == whole, range_bytes
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("a.txt", RANGED),
+        *(("a.txt", made_up_text(seed)) for seed in range(4)),
+        ("a.jsonl", JSON),
+        # With the parts of a long document.
+        ("a.txt", b"short\n\n" + b"a line of eighteen\n" * 7 + b"\nlast\n"),
+    ],
+)
+def test_ranges_of_every_size_give_each_document_once_and_in_order(
+    name, text, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(text_documents, "DOCUMENT_BYTES", 70)
+    whole = list(text_documents.read_documents([write(tmp_path, name, text)]))
+    assert len(whole) > 3
+    for size in range(1, len(text) + 1):
+        found = documents(name, text, size)
+        assert [row[1:] for row in found] == [(one.part, one.text) for one in whole], size
+        assert found == documents(name, text, len(text))
 
 
 def test_a_compressed_file_is_one_range_with_the_offsets_of_its_text():
@@ -248,14 +251,6 @@ def test_a_compressed_file_is_one_range_with_the_offsets_of_its_text():
     assert documents("a.txt.gz", packed, 3) == documents("a.txt", RANGED, 3)
     assert documents("a.jsonl.gz", gzip.compress(JSON), 3) == documents("a.jsonl", JSON, 3)
     assert text_documents.split("a.txt", 0, 3) == text_documents.split("a.gz", 0, 3) == []
-
-
-def test_parts_of_a_long_document_are_the_same_in_every_range(monkeypatch):
-    monkeypatch.setattr(text_documents, "DOCUMENT_BYTES", 20)
-    text = b"short\n\n" + b"a line of eighteen\n" * 7 + b"\nlast\n"
-    whole = documents("a.txt", text, len(text))
-    assert [part for _, part, _ in whole] == [0, 0, 1, 2, 3, 0]
-    assert all(documents("a.txt", text, size) == whole for size in (1, 10, 19, 50))
 
 
 # ---- finding -------------------------------------------------------------------------------------

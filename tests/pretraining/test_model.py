@@ -215,8 +215,8 @@ def real_examples(file, count, **params):
 
 
 def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_file):
-    assert model.evaluation_steps([record_file], 8, 100) == 3
-    assert model.evaluation_steps([record_file], 8, 2) == 2
+    assert model.evaluation_part([record_file], 8, 100) == ([record_file], 3)
+    assert model.evaluation_part([record_file], 8, 2)[1] == 2
     assert real_examples(record_file, 3, batch_size=8) == [8, 8, 5]
     with pytest.raises(tf.errors.OutOfRangeError):
         real_examples(record_file, 4, batch_size=8)
