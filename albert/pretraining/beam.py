@@ -40,6 +40,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
 )
 
@@ -141,10 +142,10 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
     Raises:
       ValueError: a pattern that matches nothing.
     """
-    found = set()
+    found: Set[str] = set()
     for pattern in files.split_paths(patterns):
         if "://" in pattern:
-            paths = _find(pattern)
+            paths = list(_find(pattern))
         else:
             paths = text_documents.find_files(pattern, "input_file", but=but)
         if not paths:

@@ -301,11 +301,11 @@ def read_blocks(
     Raises:
       ValueError: as read_documents; no text at all; random_next_sentence and a single document.
     """
-    reading = {"text_field": settings.text_field, "on_bad_line": on_bad_line}
+    text = read_documents(paths, text_field=settings.text_field, on_bad_line=on_bad_line)
     count = done = 0
     last: Optional[RawDocument] = None
     other: Optional[RawDocument] = None  # the last one of another source than `last`
-    for documents in grouped(read_documents(paths, **reading)):
+    for documents in grouped(text):
         for document in documents:
             if last and last.source != document.source:
                 other = last
