@@ -257,7 +257,7 @@ def loss_baseline(record_file: str, spec: batches.FeatureSpec) -> float:
     with tf.Graph().as_default(), tf.Session() as session:
         dataset = batches.evaluation_batches([record_file], spec, batch_size=64)
         batch = tf.data.make_one_shot_iterator(dataset).get_next()
-        for _ in range(model.evaluation_part([record_file], 64, 10**9)[1]):
+        for _ in range(model.evaluation_steps([record_file], 64, 10**9)):
             values = session.run(batch)
             labels.append(values["masked_lm_ids"][values["masked_lm_weights"] > 0])
     counts = np.bincount(np.concatenate(labels))

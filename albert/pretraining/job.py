@@ -147,13 +147,14 @@ def create_pretraining_data(
         )
         check_counts(counts)
         _write(list(zip(outputs, reasons)), shuffled(windows), counts.instances)
-    made = {name.replace("_", " "): count for name, count in counts._asdict().items() if count}
-    _LOGGER.info(
-        "%s; %s.",
-        ", ".join(f"{name}: {count:,}" for name, count in made.items()),
-        progress.format_seconds(time.time() - started),
-    )
+    _report(counts, time.time() - started)
     return counts
+
+
+def _report(counts: Counts, seconds: float) -> None:
+    made = {name.replace("_", " "): count for name, count in counts._asdict().items() if count}
+    listed = ", ".join(f"{name}: {count:,}" for name, count in made.items())
+    _LOGGER.info("%s; %s.", listed, progress.format_seconds(seconds))
 
 
 def vocabulary_of(

@@ -429,6 +429,11 @@ def evaluation_part(
     return chosen, min(max_steps, int(math.ceil(before / batch_size)))
 
 
+def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> int:
+    """Returns how many batches hold all records of `files`, at most `max_steps`."""
+    return evaluation_part(files, batch_size, max_steps)[1]
+
+
 # ---------------------------------------------------------------------------------------------
 # Model.
 

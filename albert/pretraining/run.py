@@ -111,13 +111,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
       ValueError: flags, records or checkpoints that do not fit each other.
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
-    estimators.check_batch_sizes(settings)
-    if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
-        _LOGGER.warning(
-            "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
-            "reaches its peak.",
-            *(settings.num_warmup_steps, settings.num_train_steps),
-        )
+    check_flags(settings)
     flags = settings
     settings = released.resolve_model_files(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
@@ -152,6 +146,17 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
         record()
     evaluation = evaluate(settings, config, data.evaluation) if settings.do_eval else None
     return Outcome(training, evaluation)
+
+
+def check_flags(settings: PretrainingFlags) -> None:
+    """Checks flags against each other; raises ValueError."""
+    estimators.check_batch_sizes(settings)
+    if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
+        _LOGGER.warning(
+            "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
+            "reaches its peak.",
+            *(settings.num_warmup_steps, settings.num_train_steps),
+        )
 
 
 def find_data(settings: PretrainingFlags, config: modeling.AlbertConfig) -> Data:

@@ -12,7 +12,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, run_pretraining
-from albert.pretraining import model
+from albert.pretraining import model, words
 from albert.pretraining.settings import PretrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
@@ -167,6 +167,7 @@ MASKED_ON_THE_FLY = model.InputSettings(
     max_predictions_per_seq=records.PREDICTIONS,
     is_training=True,
     masked_lm_budget=0.2,
+    vocabulary=words.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, records.VOCAB_SIZE)),
 )
 
 
@@ -215,8 +216,8 @@ def real_examples(file, count, **params):
 
 
 def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_file):
-    assert model.evaluation_part([record_file], 8, 100) == ([record_file], 3)
-    assert model.evaluation_part([record_file], 8, 2)[1] == 2
+    assert model.evaluation_steps([record_file], 8, 100) == 3
+    assert model.evaluation_steps([record_file], 8, 2) == 2
     assert real_examples(record_file, 3, batch_size=8) == [8, 8, 5]
     with pytest.raises(tf.errors.OutOfRangeError):
         real_examples(record_file, 4, batch_size=8)

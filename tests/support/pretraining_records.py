@@ -15,7 +15,6 @@ from albert.pretraining import model
 
 LENGTH, PREDICTIONS, VOCAB_SIZE = 16, 3, 40
 PAD, CLS, SEP, MASK, FIRST_PIECE = 0, 2, 3, 4, 5
-VOCABULARY = {"mask_id": MASK, "ordinary": [[FIRST_PIECE, VOCAB_SIZE]]}  # in the metadata
 
 CONFIG = {
     "vocab_size": VOCAB_SIZE,
@@ -75,7 +74,7 @@ def make_records(count: int, seed: int = 0, length: int = LENGTH) -> List[Dict[s
 def write_records(path: Any, count: int, seed: int = 0, *, length: int = LENGTH) -> str:
     """Writes a record file and returns its name."""
     spec = model.feature_spec(length, PREDICTIONS)
-    with batches.AtomicRecordWriter(str(path), {"seed": seed, "vocabulary": VOCABULARY}) as writer:
+    with batches.AtomicRecordWriter(str(path), {"seed": seed}) as writer:
         for record in make_records(count, seed, length):
             writer.write(spec.encode(record))
     return str(path)
