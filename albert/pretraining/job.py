@@ -108,8 +108,7 @@ def create_pretraining_data(
       tokenizer_file: the vocabulary or model that the tokenizer was loaded from.
       num_processes: worker processes; all processors by default. 1 works in this process.
       overwrite: replace output files that this function did not make.
-      work_dir: local folder for unfinished work; by default that of the first output file, or the
-        system's folder for temporary files if that is remote.
+      work_dir: local folder for unfinished work; by default that of the first output file.
 
     Returns:
       What was read and made; None if there was nothing to do.
