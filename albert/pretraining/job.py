@@ -257,7 +257,7 @@ def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Co
     """Writes the records of a block to `path`, where they appear together; returns the counts."""
     records, counts = keyed_records(maker, block)
     size = _HEADER.size + sum(_FRAME.size + len(record) for _, record in records)
-    with files.atomic_path(path) as temporary, open(temporary, "wb") as stream:
+    with files.atomic_path(path) as temporary, open(temporary, "wb", 1 << 20) as stream:
         stream.write(_HEADER.pack(size, *counts))
         stream.writelines(_FRAME.pack(key, len(record)) + record for key, record in records)
     return counts
