@@ -54,7 +54,7 @@ def main(settings: Flags) -> None:
         _LOGGER.info("Nothing to do: %s has the same text and settings.", outputs.pattern)
     else:
         outputs.make_way(overwrite=settings.overwrite)
-        beam.run(options, lambda pipeline: beam.add_steps(pipeline, work))
+        beam.run(work, options)
         report = outputs.report()
     config_files.record(config_files.beside(outputs.counts), settings.given_values())
     shards = wording.counted(report["shards"], "file")

@@ -286,14 +286,14 @@ def run_ours(text, model, output, *, dupe_factor):
     from albert import tokenization
     from albert.pretraining import instances, job
 
-    summary = job.create_pretraining_data(
+    counts = job.create_pretraining_data(
         [text],
         [output],
         tokenizer=tokenization.FullTokenizer(None, spm_model_file=model),
         tokenizer_file=model,
         settings=instances.DataSettings(max_seq_length=128, dupe_factor=dupe_factor),
     )
-    return summary.counts.instances
+    return counts.instances
 
 
 PROGRAMS = {"plain": run_plain, "ours": run_ours}

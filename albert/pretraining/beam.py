@@ -19,11 +19,10 @@ The counts are summed up as data, because Beam's counters count again what is tr
 every runner returns them. The counters are there for watching a job.
 """
 
-import argparse
 import collections
-import contextlib
 import glob
 import hashlib
+import io
 import itertools
 import json
 import logging
@@ -32,10 +31,8 @@ import os
 import re
 import shutil
 import tempfile
-import uuid
 from typing import (
     Any,
-    Callable,
     Dict,
     Iterable,
     Iterator,
@@ -57,19 +54,18 @@ from apache_beam.runners.portability import fn_api_runner, portable_runner
 
 from albert import tokenization
 from albert.data import record_files
-from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
-from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_job
-from albert.pretraining import masking
+from albert.pretraining.instances import Counts, InstanceMaker, check_counts, check_settings
+from albert.pretraining.settings import DataSettings
 from albert.util import files, many_files, wording
 from albert.util.errors import UserError
 
 MAKER = "create_pretraining_data_beam"
-MOST_SHARDS = 99999
 FORMAT = 2  # raise it when the same settings give other records than before
 
+_MOST_SHARDS = 99999
 _SHARD_BYTES = 1 << 27  # of records, where the number of shards is not given
 _LARGEST_RANGE = 1 << 26
 _SMALLEST_RANGE = 1 << 20
@@ -78,13 +74,10 @@ _BYTES_A_TOKEN = 3.5  # of text; a low estimate, so that shards are rather small
 _UNPACKED = 4  # size of text divided by that of its gzip file
 _SHOWN_LINES = 5
 _KEY_BYTES = 8
-_COUNTS = "counts"
+_COUNTS = -1  # stands where the number of a shard does, before counts
 # The last line of a traceback, perhaps with what Beam adds; a worker's error is text by then.
 _USER_ERROR = re.compile(
-    r"^(?:RuntimeError: )*(?:[\w.]+\.)?"
-    r"(?:UserError|ValueError|\w*IOError|OSError|PermissionError|FileNotFoundError): "
-    r"(.*?)(?: \[while running '.*)?$",
-    re.MULTILINE,
+    r"^(?:RuntimeError: )*(?:[\w.]+\.)?UserError: (.*?)(?: \[while running '.*)?$", re.MULTILINE
 )
 # Their job server has options of its own, and refuses those that it does not know.
 _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
@@ -92,20 +85,12 @@ _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner
 _LOGGER = logging.getLogger("albert")
 
 
-class FileState(NamedTuple):
-    """What shows that a file has changed, without reading it."""
-
-    path: str
-    size: int
-    changed: float  # when, in seconds since 1970
-
-
 class Job(NamedTuple):
     """What a pipeline is to do."""
 
     ranges: List[text_documents.TextRange]
-    settings: pretraining_instances.DataSettings
-    maker: pretraining_instances.InstanceMaker
+    text_field: str
+    maker: InstanceMaker
     outputs: "Shards"
 
 
@@ -115,7 +100,7 @@ def make_job(
     *,
     tokenizer: tokenization.FullTokenizer,
     tokenizer_file: str,
-    settings: pretraining_instances.DataSettings,
+    settings: DataSettings,
     num_shards: Optional[int] = None,
 ) -> Job:
     """Returns the job; the arguments are the flags of these names.
@@ -124,7 +109,7 @@ def make_job(
       ValueError: a setting out of its range or that needs one machine, no text, names of output
         that cannot be used, an unfit vocabulary.
     """
-    pretraining_instances.check_settings(settings)
+    check_settings(settings)
     if settings.random_next_sentence:
         raise UserError(
             "--random_next_sentence takes text from the documents beside one, which a cluster "
@@ -133,24 +118,25 @@ def make_job(
         )
     # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
     bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
-    maker = pretraining_instances.InstanceMaker(tokenizer, settings, bad_lines=bad_lines)
-    outputs = Shards(output_file, 1 if num_shards is None else num_shards)
+    maker = InstanceMaker(tokenizer, settings, bad_lines=bad_lines)
+    outputs = shards_of(output_file)
     but = [tokenizer_file, *filter(None, [settings.user_dictionary])]
-    paths = [path for path in find_input(input_file, but=but) if not outputs.is_one(path)]
-    states = list(many_files.each(file_state, paths, "Looking at the text"))
-    if not sum(state.size for state in states):
-        raise UserError(f"--input_file: there is no text in {', '.join(paths[:3])}.")
-    if num_shards is None:
-        outputs.count = default_shards(states, settings)
-    outputs.fingerprint = _fingerprint(states, maker.fingerprint(tokenizer_file))
+    paths = [path for path in find_input(input_file, but) if not outputs.is_one(path)]
+    states = list(many_files.each(_state, paths, "Looking at the text"))
+    if not sum(size for _, size, _ in states):
+        raise UserError(f"--input_file: there is no text in {wording.listed(paths)}.")
+    outputs = outputs._replace(
+        count=num_shards or default_shards(states, settings),
+        fingerprint=_fingerprint(states, maker.fingerprint(tokenizer_file)),
+    )
     ranges = []
     for path, size, _ in states:
         range_bytes = max(_SMALLEST_RANGE, min(_LARGEST_RANGE, size // _RANGES_A_FILE))
         ranges += text_documents.split(path, size, range_bytes)
-    return Job(ranges, settings, maker, outputs)
+    return Job(ranges, settings.text_field, maker, outputs)
 
 
-def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
+def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
     """Returns the text files that names, patterns and folders stand for, sorted, each once.
 
     Raises:
@@ -161,7 +147,7 @@ def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
         if "://" in pattern:
             paths = list(_find(pattern))
         else:
-            paths = text_documents.find_files(pattern, "input_file", but=list(but))
+            paths = text_documents.find_files(pattern, "input_file", but=but)
         if not paths:
             raise UserError(
                 f"--input_file: no file matches '{pattern}'. Check the path; name a folder on a "
@@ -171,9 +157,12 @@ def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
     return sorted(found)
 
 
-def default_shards(
-    states: Sequence[FileState], settings: pretraining_instances.DataSettings
-) -> int:
+def _state(path: str) -> Tuple[str, int, float]:
+    """A file's path, size and time in seconds: what shows that it has changed."""
+    return path, FileSystems.get_filesystem(path).size(path), FileSystems.last_updated(path)
+
+
+def default_shards(states: Sequence[Tuple[str, int, float]], settings: DataSettings) -> int:
     """Returns a number of shards with about 128 MiB of records each, or fewer."""
     text = sum(
         size * (_UNPACKED if text_documents.is_compressed(path) else 1) for path, size, _ in states
@@ -181,10 +170,12 @@ def default_shards(
     instances = text / _BYTES_A_TOKEN / settings.max_seq_length * settings.dupe_factor
     # Ids of two bytes and three flags for each token; id, position and weight of each prediction.
     record = 5 * settings.max_seq_length + 8 * settings.slots + 200
-    return max(1, min(math.ceil(instances * record / _SHARD_BYTES), MOST_SHARDS))
+    return max(1, min(math.ceil(instances * record / _SHARD_BYTES), _MOST_SHARDS))
 
 
-def _fingerprint(states: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[str, Any]:
+def _fingerprint(
+    states: Sequence[Tuple[str, int, float]], made_from: Dict[str, Any]
+) -> Dict[str, Any]:
     """What the records are made from, for their metadata.
 
     The text is too large to be hashed, and the list of files too long to be kept with each shard; a
@@ -206,51 +197,47 @@ def _fingerprint(states: Sequence[FileState], made_from: Dict[str, Any]) -> Dict
 
 def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
     """Adds the steps of `job` to a pipeline, from reading to the file of counts."""
-    count = job.outputs.count
-    blocks, counts_of_reading = (
+    outputs = job.outputs
+    made = (
         pipeline
         | "Ranges" >> beam.Create([tuple(one) for one in job.ranges])
         | "SpreadRanges" >> beam.Reshuffle()
-        | "Read" >> beam.ParDo(_read, job.settings.text_field).with_outputs(_COUNTS, main="blocks")
-    )
-    records, counts_of_making = (
-        blocks
+        | "Read" >> beam.FlatMap(_read, job.text_field)
         | "SpreadBlocks" >> beam.Reshuffle()
-        | "MakeInstances"
-        >> beam.ParDo(_make_instances, job.maker, count).with_outputs(_COUNTS, main="records")
+        | "MakeRecords" >> beam.FlatMap(_make_records, job.maker, outputs.count)
     )
     counts = (
-        (counts_of_reading, counts_of_making)
-        | "AllCounts" >> beam.Flatten()
+        made
+        | "Counts" >> beam.Filter(lambda row: row[0] == _COUNTS)
+        | "WithoutKey" >> beam.Values()
         | "SumCounts" >> beam.CombineGlobally(_sum)
-        | "CheckCounts" >> beam.Map(_checked)
     )
+    records = made | "Records" >> beam.Filter(lambda row: row[0] != _COUNTS)
     # A shard without a record is a file, too.
-    empty = pipeline | "EmptyShards" >> beam.Create([(number, []) for number in range(count)])
+    empty = pipeline | "Empty" >> beam.Create([(number, []) for number in range(outputs.count)])
     written = (
         (records, empty)
         | "AllRecords" >> beam.Flatten()
         | "GroupByShard" >> beam.GroupByKey()
-        | "WriteShards" >> beam.Map(_write_shard, job.outputs, beam.pvalue.AsSingleton(counts))
+        | "WriteShards" >> beam.Map(_write_shard, outputs, beam.pvalue.AsSingleton(counts))
     )
-    _ = counts | "WriteCounts" >> beam.Map(_write_counts, job.outputs, beam.pvalue.AsList(written))
+    _ = counts | "WriteCounts" >> beam.Map(_write_counts, outputs, beam.pvalue.AsList(written))
 
 
-def _read(one: Tuple[str, int, int], text_field: str) -> Iterator[Any]:
-    """A range -> blocks of documents; counts."""
+def _read(one: Tuple[str, int, int], text_field: str) -> Iterator[Tuple[List[Any], int]]:
+    """A range -> blocks of documents, and the number of bad lines beside the last, empty one."""
     text_range = text_documents.TextRange(*one)
     bad: List[text_documents.BadLine] = []
-    with open_to_read(text_range.path) as stream:
+    with _open(text_range.path) as stream:
         found = text_documents.read_range(
             text_range, stream, text_field=text_field, on_bad_line=bad.append
         )
         keyed = (document._replace(index=document_index(document)) for document in found)
-        # An empty group comes last, because Beam 2.48 with several processes fails without any.
-        for block in itertools.chain(text_documents.grouped(keyed), [[]]):
-            yield [tuple(document) for document in block]
+        for block in text_documents.grouped(keyed):
+            yield [tuple(document) for document in block], 0
     for line in bad[:_SHOWN_LINES]:
         _LOGGER.warning("Dropped: '%s', the line at byte %d %s.", *line[:3])
-    yield _counted(pretraining_instances.Counts(bad_documents=len(bad)))
+    yield [], len(bad)
 
 
 def document_index(document: text_documents.RawDocument) -> int:
@@ -261,144 +248,124 @@ def document_index(document: text_documents.RawDocument) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def _make_instances(
-    block: List[Tuple[Any, ...]], maker: pretraining_instances.InstanceMaker, num_shards: int
-) -> Iterator[Any]:
-    """A block -> (shard, its records, each behind its key); counts.
+def _make_records(
+    element: Tuple[List[Any], int], maker: InstanceMaker, num_shards: int
+) -> Iterator[Tuple[int, Any]]:
+    """A block -> (number of a shard, its records, each behind its key), and (_COUNTS, counts).
 
     The maker is pickled with its tables, so workers read no vocabulary.
     """
-    if not block:
-        return
-    documents = tuple(text_documents.RawDocument(*document) for document in block)
-    features, keys, counts = maker.instances(text_documents.TextBlock(0, 0, 0, documents))
-    if counts.bad_lines:
-        path, first = documents[0].path, documents[0].first_line
-        message = "%d lines are not UTF-8, in '%s' from byte %d on."
-        _LOGGER.warning(message, counts.bad_lines, path, first)
-    shards = collections.defaultdict(list)
-    key, predictions = iter(keys.tolist()), 0
-    for batch in features:
-        predictions += masking.count_predictions(batch)
-        for record in _records(example_batches.encode_examples(batch)):
-            place = next(key)
-            shard = place * num_shards >> (8 * _KEY_BYTES)
-            shards[shard].append(place.to_bytes(_KEY_BYTES, "big") + record)
-    yield from shards.items()
-    yield _counted(counts._replace(predictions=predictions))
-
-
-def _records(encoded: example_batches.EncodedExamples) -> Iterator[bytes]:
-    ends = encoded.ends.tolist()
-    return (encoded.data[start:end] for start, end in zip([0] + ends, ends))
-
-
-def _write_shard(
-    element: Tuple[int, Iterable[List[bytes]]], outputs: "Shards", _: Tuple[int, ...]
-) -> Tuple[int, int, int]:
-    """Writes a shard once the counts are checked; returns its number, records and bytes."""
-    number, batches = element
-    path = outputs.shard(number)
-    blocks = record_files.BlockOffsets()
-    remove(record_files.sidecar_path(path))  # the old one must never describe the new file
-    with replacement(path) as temporary:
-        with tf.io.TFRecordWriter(temporary) as writer:
-            for record in sorted(itertools.chain.from_iterable(batches)):
-                writer.write(record[_KEY_BYTES:])
-                blocks.add(len(record) - _KEY_BYTES)
-        size = os.path.getsize(temporary)
-    made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
-    write_text(record_files.sidecar_path(path), record_files.sidecar_text(blocks, size, made_from))
-    return number, blocks.count, size
-
-
-def _write_counts(
-    counts: Tuple[int, ...], outputs: "Shards", written: List[Tuple[int, int, int]]
-) -> None:
-    """Writes the file that marks the output as complete."""
-    named = pretraining_instances.Counts(*counts)
-    records = sum(count for _, count, _ in written)
-    if records != named.instances:
-        raise RuntimeError(f"{named.instances} instances were made, and {records} written.")
-    report = {
-        "counts": dict(named._asdict()),
-        "shards": outputs.count,
-        "bytes": [size for _, _, size in sorted(written)],
-        "fingerprint": outputs.fingerprint,
-    }
-    write_text(outputs.counts, files.json_text(report))
-
-
-def _sum(rows: Iterable[Tuple[int, ...]]) -> Tuple[int, ...]:
-    return tuple(map(sum, zip(pretraining_instances.Counts(), *rows)))
-
-
-def _checked(counts: Tuple[int, ...]) -> Tuple[int, ...]:
-    pretraining_instances.check_counts(pretraining_instances.Counts(*counts))
-    return counts
-
-
-def _counted(counts: pretraining_instances.Counts) -> beam.pvalue.TaggedOutput:
-    """Adds to Beam's counters; returns the counts as data."""
+    block, bad_documents = element
+    counts = Counts(bad_documents=bad_documents)
+    if block:
+        documents = tuple(text_documents.RawDocument(*document) for document in block)
+        records, counts = pretraining_job.keyed_records(
+            maker, text_documents.TextBlock(0, 0, 0, documents)
+        )
+        shards = collections.defaultdict(list)
+        for key, record in records:
+            shard = key * num_shards >> (8 * _KEY_BYTES)
+            shards[shard].append(key.to_bytes(_KEY_BYTES, "big") + record)
+        yield from shards.items()
+        if counts.bad_lines:
+            message = "%d lines are not UTF-8, in '%s' from byte %d on."
+            _LOGGER.warning(message, counts.bad_lines, documents[0].path, documents[0].first_line)
     for name, value in counts._asdict().items():
         if value:
             beam.metrics.Metrics.counter(MAKER, name).inc(value)
-    return beam.pvalue.TaggedOutput(_COUNTS, tuple(counts))
+    yield _COUNTS, tuple(counts)
+
+
+def _sum(rows: Iterable[Tuple[int, ...]]) -> Tuple[int, ...]:
+    return tuple(map(sum, zip(Counts(), *rows)))
+
+
+def _write_shard(
+    element: Tuple[int, Iterable[List[bytes]]], outputs: "Shards", counts: Tuple[int, ...]
+) -> Tuple[int, int]:
+    """Writes a shard if the counts are good; returns its number and bytes."""
+    check_counts(Counts(*counts))
+    number, batches = element
+    path = outputs.shard(number)
+    blocks = record_files.BlockOffsets()
+    with tempfile.NamedTemporaryFile() as local:
+        with tf.io.TFRecordWriter(local.name) as writer:
+            for record in sorted(itertools.chain.from_iterable(batches)):
+                writer.write(record[_KEY_BYTES:])
+                blocks.add(len(record) - _KEY_BYTES)
+        size = os.path.getsize(local.name)
+        _remove(record_files.sidecar_path(path))  # the old one must never describe the new file
+        _write(path, local)
+    made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
+    _write_text(record_files.sidecar_path(path), record_files.sidecar_text(blocks, size, made_from))
+    return number, size
+
+
+def _write_counts(
+    counts: Tuple[int, ...], outputs: "Shards", written: List[Tuple[int, int]]
+) -> None:
+    """Writes the file that marks the output as complete."""
+    report = {
+        "counts": Counts(*counts)._asdict(),
+        "shards": outputs.count,
+        "bytes": [size for _, size in sorted(written)],
+        "fingerprint": outputs.fingerprint,
+    }
+    _write_text(outputs.counts, files.json_text(report))
 
 
 # ----------------------------------------------------------------------------------------- outputs
 
 
-class Shards:
+def shards_of(output_file: str) -> "Shards":
+    """Returns the files of data/train, or of data/train-*.tf_record for names that end like this.
+
+    Raises:
+      ValueError: a name that cannot be used.
+    """
+    match = re.fullmatch(r"([^,*?\[]*[^,*?\[/-])(?:-\*([^,*?\[/]*))?", output_file)
+    if not match:
+        raise UserError(
+            f"--output_file={output_file} must be one name, to which -00000-of-00016 is added, "
+            "or one with '-*' where this is to stand, such as data/train-*.tf_record."
+        )
+    return Shards(_absolute(match.group(1)), match.group(2) or "")
+
+
+class Shards(NamedTuple):
     """The record files NAME-00000-of-00016 and so on, and beside them NAME.counts.json.
 
     The counts are written last: when they are there, everything is.
     """
 
-    def __init__(self, output_file: str, count: int):
-        """Takes data/train, or data/train-*.tf_record for names that end like this.
+    base: str
+    ending: str
+    count: int = 0  # type: ignore[assignment]  # a tuple's method
+    fingerprint: Dict[str, Any] = {}
 
-        Raises:
-          ValueError: a name that cannot be used, or a number of shards.
-        """
-        if not 1 <= count <= MOST_SHARDS:
-            raise UserError(f"--num_shards is {count}; it must be between 1 and {MOST_SHARDS}.")
-        folder, name = os.path.split(output_file)
-        base, star, ending = name.partition("*")
-        is_clear = base.endswith("-") if star else base
-        if "," in output_file or set("*?[") & set(folder + ending) or not is_clear or base == "-":
-            raise UserError(
-                f"--output_file={output_file} must be one name, to which -00000-of-00016 is added, "
-                "or one with '-*' where this is to stand, such as data/train-*.tf_record."
-            )
-        self.count = count
-        self.folder = _absolute(folder)
-        self._ending = ending
-        self._base = os.path.join(self.folder, base[:-1] if star else base)
-        self.fingerprint: Dict[str, Any] = {}
-        self.counts = f"{self._base}.counts.json"
-        self.pattern = f"{self._base}-*{ending}"  # of all record files, for run_pretraining
+    @property
+    def counts(self) -> str:
+        """The path of the file of counts."""
+        return f"{self.base}.counts.json"
+
+    @property
+    def pattern(self) -> str:
+        """The pattern of all record files, for run_pretraining."""
+        return f"{self.base}-*{self.ending}"
 
     def shard(self, number: int) -> str:
         """Returns the path of a record file."""
-        return f"{self._base}-{number:05d}-of-{self.count:05d}{self._ending}"
+        return f"{self.base}-{number:05d}-of-{self.count:05d}{self.ending}"
 
     def is_one(self, path: str) -> bool:
         """Returns whether a path is one of a job's files, whatever the number of shards."""
-        return path == self.counts or self._count_in(path) is not None
-
-    def _count_in(self, path: str) -> Optional[int]:
-        """How many shards there are by the name of one; None if it is none."""
-        pattern = f"{re.escape(self._base)}-[0-9]{{5}}-of-([0-9]{{5}}){re.escape(self._ending)}"
-        match = re.fullmatch(pattern, path)
-        return int(match.group(1)) if match else None
+        name = f"{re.escape(self.base)}-[0-9]{{5}}-of-[0-9]{{5}}{re.escape(self.ending)}"
+        return path == self.counts or bool(re.fullmatch(name, path))
 
     def report(self) -> Optional[Dict[str, Any]]:
         """Returns the content of the file of counts if all files are there and current."""
         report = self._read_report()
-        if not report or report["fingerprint"] != self.fingerprint:
-            return None
-        if report["shards"] != self.count:
+        if report.get("fingerprint") != self.fingerprint or report["shards"] != self.count:
             return None
         there = self._there()
         sizes = [there.get(self.shard(number)) for number in range(self.count)]
@@ -412,127 +379,90 @@ class Shards:
             from other text, or is of another number of shards.
         """
         there = self._there()
-        others = [path for path in there if self._count_in(path) != self.count]
-        if others and not overwrite:
-            raise UserError(
-                f"--output_file: '{others[0]}' is of a run with another number of shards than "
-                f"{self.count}, and training would read both. Remove those files, choose another "
-                "name, or replace them by --overwrite."
-            )
-        if not overwrite and exists(self.counts) and not self._read_report():
-            raise UserError(
-                f"--output_file: '{self.counts}' exists, and this program did not make it. Choose "
-                "another name, or replace it by --overwrite."
-            )
-        ours = [] if overwrite else sorted(set(there) - set(others))
-        sidecars = many_files.each(read_sidecar, ours, "Looking at the output")
-        for path, sidecar in zip(ours, sidecars):
-            pretraining_job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
+        ours = [self.shard(number) for number in range(self.count) if self.shard(number) in there]
+        others = sorted(set(there) - set(ours))
+        if not overwrite:
+            foreign = list(others)
+            if FileSystems.exists(self.counts) and "fingerprint" not in self._read_report():
+                foreign.append(self.counts)
+            if foreign:
+                raise UserError(
+                    f"--output_file: '{foreign[0]}' is of a run with another number of shards than "
+                    f"{self.count}, or this program did not make it. Remove it, choose another "
+                    "name, or replace it by --overwrite."
+                )
+            sidecars = many_files.each(_read_sidecar, ours, "Looking at the output")
+            for path, sidecar in zip(ours, sidecars):
+                pretraining_job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
         for path in others:
-            remove(path)
-            remove(record_files.sidecar_path(path))
-        remove(self.counts)
+            _remove(path)
+            _remove(record_files.sidecar_path(path))
+        _remove(self.counts)
 
     def keep_vocabulary(self, vocabulary: model_vocabulary.Vocabulary) -> None:
         """Copies the vocabulary into the folder of the shards, or raises ValueError."""
         sha256 = files.sha256(vocabulary.path)
-        path = model_vocabulary.beside_records(self.folder, sha256, vocabulary.key)
-        try:
-            if not exists(path):
-                with replacement(path) as temporary:
-                    tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
-        except (OSError, beam.io.filesystem.BeamIOError, tf.errors.OpError) as error:
-            raise UserError(
-                f"--output_file: cannot write in the folder '{self.folder}' ({error})."
-            ) from error
+        folder = os.path.dirname(self.base)
+        path = model_vocabulary.beside_records(folder, sha256, vocabulary.key)
+        if not FileSystems.exists(path):
+            _write(path, io.BytesIO(files.read_bytes(vocabulary.path)))
 
     def _there(self) -> Dict[str, int]:
-        """The shards of this name that are there, with their bytes."""
-        found = _find(f"{glob.escape(self._base)}-*")
-        return {path: size for path, size in found.items() if self._count_in(path) is not None}
+        """The shards of this name that are there, of whatever number, with their bytes."""
+        found = _find(f"{glob.escape(self.base)}-*")
+        return {path: size for path, size in found.items() if self.is_one(path)}
 
-    def _read_report(self) -> Optional[Dict[str, Any]]:
-        """The content of the file of counts; None if there is none or it is no such file."""
-        if not exists(self.counts):
-            return None
-        try:
-            with open_to_read(self.counts) as stream:
-                text = files.decode(stream.read(), self.counts)
-            report = files.parse_json(text, self.counts)
-        except ValueError:
-            return None
-        fields = {"counts", "shards", "bytes", "fingerprint"}
-        return report if isinstance(report, dict) and fields <= set(report) else None
+    def _read_report(self) -> Dict[str, Any]:
+        """The content of the file of counts; {} if there is none."""
+        if not FileSystems.exists(self.counts):
+            return {}
+        with _open(self.counts) as stream:
+            return files.parse_json(stream.read(), f"'{self.counts}'")
 
 
 # ------------------------------------------------------------------------------------------- files
 # Wherever Apache Beam can reach them: local, gs://, hdfs://, s3://.
 
 
-def file_state(path: str) -> FileState:
-    """Returns name, size and time of a file."""
-    size = FileSystems.get_filesystem(path).size(path)
-    return FileState(path, size, FileSystems.last_updated(path))
-
-
-def exists(path: str) -> bool:
-    """Returns whether a file or folder is there."""
-    return FileSystems.exists(path)
-
-
-def open_to_read(path: str) -> Any:
-    """Returns a seekable stream of a file's bytes, without decompressing them."""
-    files.check_is_file(path)
+def _open(path: str) -> Any:
+    """A seekable stream of a file's bytes, without decompressing them."""
     return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
 
 
-def remove(path: str) -> None:
-    """Removes a file if it is there."""
-    if exists(path):
+def _remove(path: str) -> None:
+    if FileSystems.exists(path):
         FileSystems.delete([path])
 
 
-@contextlib.contextmanager
-def replacement(path: str) -> Iterator[str]:
-    """Yields the path of a local file to write, which becomes `path` if the block succeeds.
+def _write(path: str, content: Any) -> None:
+    """Replaces a file in one step.
 
     Runners may let two workers write the same file at the same time when one is slow: each has a
     name of its own until the last step.
     """
     folder, name = os.path.split(path)
-    if not exists(folder):
-        with contextlib.suppress(FileExistsError):  # another worker made it now
-            FileSystems.mkdirs(folder)
-    temporary = os.path.join(folder, f".{name}.tmp-{uuid.uuid4().hex}")
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(files.naming_path(path))
-        stack.callback(remove, temporary)
-        if "://" not in path:
-            yield temporary
-        else:
-            local = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "content")
-            yield local
-            kind = CompressionTypes.UNCOMPRESSED
-            with open(local, "rb") as source, FileSystems.create(
-                temporary, compression_type=kind
-            ) as target:
-                shutil.copyfileobj(source, target, 1 << 22)
-            remove(path)  # some file systems do not replace one that is there (HDFS)
-        FileSystems.rename([temporary], [path])
+    temporary = os.path.join(folder, f".{name}.tmp-{files.random_suffix()}")
+    kind = CompressionTypes.UNCOMPRESSED
+    try:
+        with files.naming_path(path):
+            with FileSystems.create(temporary, compression_type=kind) as target:
+                shutil.copyfileobj(content, target, 1 << 22)
+            _remove(path)  # some file systems do not replace one that is there (HDFS)
+            FileSystems.rename([temporary], [path])
+    finally:
+        _remove(temporary)
 
 
-def write_text(path: str, text: str) -> None:
-    """Replaces `path` by `text` (UTF-8) in one step."""
-    with replacement(path) as temporary, open(temporary, "wb") as stream:
-        stream.write(text.encode("utf-8"))
+def _write_text(path: str, text: str) -> None:
+    _write(path, io.BytesIO(text.encode("utf-8")))
 
 
-def read_sidecar(path: str) -> Optional[record_files.Sidecar]:
-    """Returns the sidecar of a record file; None if there is none or it is unreadable."""
+def _read_sidecar(path: str) -> Optional[record_files.Sidecar]:
+    """The metadata of a record file; None if there is none or it is unreadable."""
     sidecar = record_files.sidecar_path(path)
-    if not exists(sidecar):
+    if not FileSystems.exists(sidecar):
         return None
-    with open_to_read(sidecar) as stream:
+    with _open(sidecar) as stream:
         return record_files.parse_sidecar(stream.read(), sidecar)
 
 
@@ -550,12 +480,8 @@ def _absolute(path: str) -> str:
 # ------------------------------------------------------------------------------------------ running
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(pipeline_options._BeamArgumentParser):
     """Knows the options of Beam; mistakes are ValueErrors."""
-
-    def add_value_provider_argument(self, *names: str, **settings: Any) -> None:
-        """Defines an option that a template may leave open; here it is like the others."""
-        self.add_argument(*names, **settings)
 
     def error(self, message: str) -> None:
         raise UserError(f"Options of Apache Beam: {message}.")
@@ -575,45 +501,37 @@ def parse_options(
     """
     parser = _Parser(allow_abbrev=False, add_help=False)
     for kind in pipeline_options.PipelineOptions.__subclasses__():
-        kind._add_argparse_args(parser)  # type: ignore[arg-type]  # as Beam does it
+        kind._add_argparse_args(parser)  # as Beam does it
     known, unknown = parser.parse_known_args(list(arguments))
     if unknown and str(known.runner).lower() in _WITH_JOB_SERVER:
         _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
-    elif unknown and not unknown[0].startswith("-"):
-        raise UserError(
-            f"Unexpected argument '{unknown[0]}': every value needs its flag. Write --flag or "
-            "--noflag or --flag=true, not '--flag true', for a flag that is on or off."
-        )
     elif unknown:
-        name = "--" + unknown[0].split("=")[0].lstrip("-")
+        name = unknown[0].split("=")[0]
         names = [*parser._option_string_actions, *(f"--{flag}" for flag in own_flags)]
-        hint = wording.did_you_mean(name, names)
         raise UserError(
-            f"{name} is neither a flag of {MAKER} nor an option of Apache Beam "
-            f"{beam.__version__}.{hint}"
+            f"'{name}' is neither a flag of {MAKER} nor an option of Apache Beam "
+            f"{beam.__version__}.{wording.did_you_mean(name, names)}"
         )
     return pipeline_options.PipelineOptions(list(arguments))
 
 
-def run(
-    options: pipeline_options.PipelineOptions, add_to: Callable[[beam.Pipeline], None]
-) -> runners.PipelineResult:
-    """Runs the pipeline that `add_to` adds its steps to, and returns Beam's result.
+def run(job: Job, options: pipeline_options.PipelineOptions) -> runners.PipelineResult:
+    """Does a job, and returns Beam's result.
 
     Raises:
       ValueError: raised so by a step (a worker's error comes as text; its sentence is found in it),
         or the job failed.
     """
     pipeline = beam.Pipeline(runner=_direct_runner(options), options=options)
-    add_to(pipeline)
+    add_steps(pipeline, job)
     try:
         result = pipeline.run()
         state = result.wait_until_finish()
     except Exception as error:
-        message = user_error(str(error))
-        if message is None:
+        sentences = _USER_ERROR.findall(str(error))
+        if not sentences:
             raise
-        raise UserError(message) from error
+        raise UserError(sentences[-1]) from error
     if state not in (None, runners.PipelineState.DONE):
         raise UserError(f"The job ended as {state}. The log of its runner says why.")
     return result
@@ -635,9 +553,3 @@ def _direct_runner(options: pipeline_options.PipelineOptions) -> Optional[runner
     runner = fn_api_runner.fn_runner
     information = runner.beam_provision_api_pb2.ProvisionInfo(pipeline_options=encoded)
     return fn_api_runner.FnApiRunner(provision_info=runner.ExtendedProvisionInfo(information))
-
-
-def user_error(text: str) -> Optional[str]:
-    """Returns the sentence of a ValueError or OSError in a traceback; None for other errors."""
-    found = _USER_ERROR.findall(text)
-    return found[-1] if found else None

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Documents from text files: whole files, byte ranges of them, and blocks for the workers.
 
-    for document in read_file("corpus/part-1.jsonl.gz"):
+    for document in read_documents(["corpus/part-1.jsonl.gz"]):
         document.path, document.first_line, document.text  # bytes: its lines, joined by newlines
 
 The name of a file tells its format, and `.gz` at its end that it is compressed:
@@ -14,10 +14,11 @@ The name of a file tells its format, and `.gz` at its end that it is compressed:
 A line of the text is a sentence, or a paragraph that is split later. Files are UTF-8, with or
 without a byte order mark; only "\\n" ends a line, and white space around a line does not count. A
 document longer than 256 KiB comes in parts of about that size, which have the same `source`. Memory
-holds a part of a document and a mebibyte of the file (with JSON, its longest line).
+holds a part of a document (with JSON, its longest line).
 """
 
 import gzip
+import itertools
 import json
 import os
 import re
@@ -26,12 +27,9 @@ from typing import (
     Any,
     BinaryIO,
     Callable,
-    Container,
-    Dict,
     Iterable,
     Iterator,
     List,
-    Mapping,
     NamedTuple,
     Optional,
     Sequence,
@@ -42,21 +40,20 @@ from typing import (
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.pretraining.settings import TEXT_FIELD
-from albert.util import files, many_files
+from albert.pretraining.settings import TEXT_FIELD, DataSettings
+from albert.util import files, many_files, wording
 from albert.util.errors import UserError
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
 BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
 MOST_EMPTY = 1 << 12  # or so many without text, which take memory all the same
 
-_READ_BYTES = 1 << 20
-_LONGEST_LINE_BYTES = 1 << 20
-_LONGEST_JSON_BYTES = 1 << 26
+_MEGABYTE = 1 << 20
+_LONGEST_LINE_BYTES = 1 << 26
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_COMPRESSED = ".gz"
-_JSON_ENDINGS = (".jsonl", ".json")
-_TEXT_ENDINGS = (".txt",)
+_JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
+# Of files that are read from a folder: these endings, or .gz alone.
+_TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # JSON's escapes can write half of a character
 
 # A line with its number, or with its byte offset in the file (compressed: in the text).
@@ -116,13 +113,13 @@ class TextBlock(NamedTuple):
 # ----------------------------------------------------------------------------------------- reading
 
 
-def read_file(
-    path: str,
+def read_documents(
+    paths: Sequence[str],
     *,
     text_field: str = TEXT_FIELD,
     on_bad_line: OnBadLine = raise_bad_line,
 ) -> Iterator[RawDocument]:
-    """Yields the documents of one file in their order, `index` and `source` counted from 0.
+    """Yields the documents of text files in their order, numbered through all.
 
     Args:
       text_field: the field of a JSON object that holds the text.
@@ -133,9 +130,14 @@ def read_file(
       ValueError: a bad line, unless on_bad_line does otherwise; a line that is too long; a damaged
         compressed file.
     """
-    with files.open_to_read(path) as stream:
-        numbered = enumerate((line for _, line in _lines(stream, path)), start=1)
-        yield from _documents(path, numbered, text_field=text_field, on_bad_line=on_bad_line)
+    index = source = -1
+    for path in paths:
+        with files.open_to_read(path) as stream:
+            lines = enumerate((line for _, line in _lines(stream, path)), start=1)
+            for document in _documents(path, lines, text_field=text_field, on_bad_line=on_bad_line):
+                index += 1
+                source += document.part == 0
+                yield document._replace(index=index, source=source)
 
 
 def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
@@ -159,9 +161,9 @@ def read_range(
     text to that in which the last blank line before it begins (the first document: to the first
     range), in JSON lines to that in which its own line begins. Reading continues behind the end of
     a range until the last of its documents is whole. Lines are known by their byte offset, because
-    a reader in the middle of a file cannot know their number.
+    a reader in the middle of a file cannot know their number; documents are not numbered.
 
-    Arguments and errors are those of `read_file`; `stream` is the file, open at its start.
+    Arguments and errors are those of `read_documents`; `stream` is the file, open at its start.
     """
     lines = _lines_of(one, _lines(stream, one.path, one.start))
     return _documents(one.path, lines, text_field=text_field, on_bad_line=on_bad_line)
@@ -183,128 +185,92 @@ def _lines_of(one: TextRange, lines: Iterable[Line]) -> Iterator[Line]:
 def _documents(
     path: str, lines: Iterable[Line], *, text_field: str, on_bad_line: OnBadLine
 ) -> Iterator[RawDocument]:
-    """The documents in lines of a file."""
-    texts = _text_lines(lines)
+    """The documents in lines of a file, all with index and source 0."""
     if is_json(path):
-        texts = _json_lines(lines, path, text_field=text_field, on_bad_line=on_bad_line)
-    index = source = 0
+        texts = _json_lines(path, lines, text_field=text_field, on_bad_line=on_bad_line)
+    else:
+        texts = ((number, None if _is_blank(line) else line) for number, line in lines)
     collected: List[bytes] = []
     size = first = part = 0
-    for number, line in texts:
+    for number, line in itertools.chain(texts, [(0, None)]):
         if line is not None:
             first = first if collected else number
             collected.append(line)
             size += len(line) + 1
         if collected and (line is None or size >= DOCUMENT_BYTES):
-            yield RawDocument(index, source, part, path, first, b"\n".join(collected))
-            index, part = index + 1, part + 1
+            yield RawDocument(0, 0, part, path, first, b"\n".join(collected))
+            part += 1
             collected, size = [], 0
         if line is None:
-            source, part = source + 1, 0
+            part = 0
 
 
 def is_json(path: str) -> bool:
     """Returns whether a file's name says that it holds JSON lines."""
-    return _without_compression(path).endswith(_JSON_ENDINGS)
+    return bool(_JSON_NAME.search(path))
 
 
 def is_compressed(path: str) -> bool:
     """Returns whether a file's name says that it is compressed."""
-    return str(path).lower().endswith(_COMPRESSED)
-
-
-def _without_compression(path: str) -> str:
-    """The name in small letters, without .gz."""
-    name = os.path.basename(str(path)).lower()
-    return name[: -len(_COMPRESSED)] if is_compressed(name) else name
-
-
-def _text_lines(lines: Iterable[Line]) -> Iterator[Tuple[int, Optional[bytes]]]:
-    """The lines of plain text; None ends a document."""
-    number = 0
-    for number, line in lines:
-        yield number, None if _is_blank(line) else line
-    yield number, None
+    return path.lower().endswith(".gz")
 
 
 def _json_lines(
-    lines: Iterable[Line], path: str, *, text_field: str, on_bad_line: OnBadLine
+    path: str, lines: Iterable[Line], *, text_field: str, on_bad_line: OnBadLine
 ) -> Iterator[Tuple[int, Optional[bytes]]]:
-    """The lines of the documents in a JSON file, with the numbers of the documents' own lines."""
+    """The lines of the documents in a JSON file, with the numbers of the documents' own lines.
+
+    None ends a document.
+    """
     for number, content in lines:
         if _is_blank(content):
             continue
         try:
-            text = _text_of(content, text_field)
-        except ValueError as error:
-            on_bad_line(BadLine(path, number, str(error), content))
+            text = _HALF_CHARACTER.sub("\ufffd", _text_of(content, text_field))
+        except (ValueError, RecursionError) as error:
+            on_bad_line(BadLine(path, number, f"is no JSON object with text ({error})", content))
             continue
-        found = [line for line in text.split(b"\n") if not _is_blank(line)]
+        found = [line for line in text.encode("utf-8").split(b"\n") if not _is_blank(line)]
         for line in found or [b""]:  # a document without text is counted as one
             yield number, line
         yield number, None
 
 
-def _text_of(content: bytes, text_field: str) -> bytes:
-    """The text of a JSON object; the messages of its ValueErrors follow "line 3 ..."."""
-    try:
-        record = json.loads(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise UserError("is not UTF-8") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"is not JSON, one object a line ({error})") from None
-    if not isinstance(record, dict):
-        raise UserError("is not a JSON object with the text in a field")
-    text = record.get(text_field)
-    if not isinstance(text, str):
-        raise UserError(
-            f"has no text in the field '{text_field}' of --text_field; its fields are "
-            f"{', '.join(record) or 'none'}"
-        )
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return _HALF_CHARACTER.sub("\ufffd", text).encode("utf-8")
+def _text_of(content: bytes, text_field: str) -> str:
+    """The text of a JSON object, or a ValueError or RecursionError."""
+    record = json.loads(content.decode("utf-8"))
+    if not isinstance(record, dict) or not isinstance(record.get(text_field), str):
+        raise ValueError(f"the field of --text_field is '{text_field}'")
+    return record[text_field]
 
 
-def _lines(stream: BinaryIO, path: str, start: int = 0) -> Iterator[Line]:
+def _lines(stream: Any, path: str, start: int = 0) -> Iterator[Line]:
     """The lines that begin at byte `start` or later, with their offsets and without newlines."""
     offset = max(start - 1, 0)  # the newline before `start` shows whether a line begins there
-    if offset:
-        stream.seek(offset)
-    longest = _LONGEST_JSON_BYTES if is_json(path) else _LONGEST_LINE_BYTES
-    is_cut, rest = start > 0, b""
-    for chunk in _chunks(stream, path):
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            if not is_cut:
-                yield offset, _without_mark(offset, line)
-            is_cut = False
-            offset += len(line) + 1
-        if len(rest) > longest:
+    stream.seek(offset)
+    is_cut = start > 0
+    for line in _unpacked(stream, path):
+        if len(line) > _LONGEST_LINE_BYTES:
             raise UserError(
-                f"'{path}', the line at byte {offset} is longer than {longest} bytes. The input is "
+                f"'{path}': a line is longer than {_LONGEST_LINE_BYTES} bytes. The input is "
                 "text with a sentence (or, for --split_sentences, a paragraph) a line and a blank "
                 "line between documents, or JSON lines (.jsonl)."
             )
-    if rest and not is_cut:
-        yield offset, _without_mark(offset, rest)
+        if not is_cut:
+            has_mark = offset == 0 and line.startswith(_BYTE_ORDER_MARK)
+            text = line[len(_BYTE_ORDER_MARK) :] if has_mark else line
+            yield offset, text[:-1] if text.endswith(b"\n") else text
+        is_cut = False
+        offset += len(line)
 
 
-def _without_mark(offset: int, line: bytes) -> bytes:
-    """A line without the byte order mark that a file may start with."""
-    has_mark = offset == 0 and line.startswith(_BYTE_ORDER_MARK)
-    return line[len(_BYTE_ORDER_MARK) :] if has_mark else line
-
-
-def _chunks(stream: BinaryIO, path: str) -> Iterator[bytes]:
-    """The content of a file, decompressed, a mebibyte at a time."""
+def _unpacked(stream: Any, path: str) -> Iterator[bytes]:
+    """The lines of a file, decompressed."""
     if not is_compressed(path):
-        yield from iter(lambda: stream.read(_READ_BYTES), b"")
+        yield from stream
         return
     try:
-        with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:
-            yield from iter(lambda: unpacked.read(_READ_BYTES), b"")
+        yield from gzip.GzipFile(fileobj=stream)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(
             f"'{path}' is damaged or no gzip file ({error}). Copy it again, or name it without .gz "
@@ -325,47 +291,36 @@ def _is_blank(line: bytes) -> bool:
 # ------------------------------------------------------------------------------------------ blocks
 
 
-def read_documents(paths: Sequence[str], **reading: Any) -> Iterator[RawDocument]:
-    """Yields the documents of text files, numbered through all; `reading`: see read_file."""
-    index = source = 0  # of the file's first document
-    for path in paths:
-        last = None
-        for last in read_file(path, **reading):
-            yield last._replace(index=index + last.index, source=source + last.source)
-        if last is not None:
-            index, source = index + last.index + 1, source + last.source + 1
-
-
 def read_blocks(
-    paths: Sequence[str], *, window_bytes: int, with_neighbours: bool = False, **reading: Any
+    paths: Sequence[str], settings: DataSettings, on_bad_line: OnBadLine = raise_bad_line
 ) -> Iterator[TextBlock]:
     """Yields the text as blocks of whole documents, or parts of long ones.
 
-    Args:
-      window_bytes: how many bytes of text make a window of the shuffle.
-      with_neighbours: give each block with text of one document only a document beside it.
-      **reading: see read_file.
+    A block that has text of one document only gets a neighbour with random_next_sentence.
 
     Raises:
-      ValueError: as read_file; no text at all; with_neighbours and a single document.
+      ValueError: as read_documents; no text at all; random_next_sentence and a single document.
     """
-    number = done = 0
+    text = read_documents(paths, text_field=settings.text_field, on_bad_line=on_bad_line)
+    count = done = 0
     last: Optional[RawDocument] = None
     other: Optional[RawDocument] = None  # the last one of another source than `last`
-    for number, documents in enumerate(grouped(read_documents(paths, **reading)), start=1):
+    for documents in grouped(text):
+        for document in documents:
+            if last and last.source != document.source:
+                other = last
+            last = document
         neighbour = None
-        if with_neighbours:
-            for document in documents:
-                other = last if last is not None and last.source != document.source else other
-                last = document
-            if documents[0].source == last.source:
-                neighbour = other or _next_document(paths, last.source, reading)
+        if settings.random_next_sentence and documents[0].source == last.source:
+            neighbour = other or _next_document(paths, last.source, settings.text_field)
         size = sum(len(document.text) for document in documents)
-        yield TextBlock(number - 1, done // window_bytes, size, tuple(documents), neighbour)
+        window = done // (settings.shuffle_window_mb * _MEGABYTE)
+        yield TextBlock(count, window, size, tuple(documents), neighbour)
+        count += 1
         done += size
-    if not number:
+    if not count:
         raise UserError(
-            f"--input_file: there is no text in {', '.join(paths)}. The input is text with a "
+            f"--input_file: there is no text in {wording.listed(paths)}. The input is text with a "
             "sentence a line and a blank line between documents, or JSON lines."
         )
 
@@ -385,9 +340,9 @@ def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
         yield group
 
 
-def _next_document(paths: Sequence[str], source: int, reading: Mapping[str, Any]) -> RawDocument:
+def _next_document(paths: Sequence[str], source: int, text_field: str) -> RawDocument:
     """The first document of another source; bad lines are reported where blocks are read."""
-    for document in read_documents(paths, **dict(reading, on_bad_line=lambda bad: None)):
+    for document in read_documents(paths, text_field=text_field, on_bad_line=lambda bad: None):
         if document.source != source:
             return document
     raise UserError(
@@ -440,33 +395,30 @@ def find_files(
     Raises:
       ValueError: no pattern, one that matches nothing, or a folder without text files.
     """
-    excluded = {os.path.abspath(path) for path in but}
     found = set()
-    parts = files.split_paths(patterns)
-    for part in parts:
+    for part in files.split_paths(patterns) or [""]:
         named = [part] if is_folder(part) else files.expand_patterns(part, flag_name)
         for path, is_one in zip(named, many_files.each(is_folder, named, "Looking at the text")):
-            found.update(_below(path, flag_name, excluded) if is_one else [path])
-    spellings: Dict[str, str] = {}
-    for path in sorted(found):
-        spellings.setdefault(path if "://" in path else os.path.abspath(path), path)
-    return sorted(spellings.values()) or files.expand_patterns(parts, flag_name)
+            found.update(_below(path, flag_name, but) if is_one else [path])
+    # Of two spellings of a path the first one is taken.
+    return sorted({os.path.abspath(path): path for path in sorted(found, reverse=True)}.values())
 
 
 def is_folder(path: str) -> bool:
     """Returns whether a path is that of an existing folder."""
-    return tf.io.gfile.exists(path) and tf.io.gfile.isdir(path)
+    return tf.io.gfile.isdir(path)
 
 
-def _below(folder: str, flag_name: str, excluded: Container[str]) -> List[str]:
+def _below(folder: str, flag_name: str, but: Sequence[str]) -> List[str]:
     """The text files in a folder and below it."""
-    found = []
-    for parent, folders, names in _walk(folder, flag_name):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        paths = [os.path.join(parent, name) for name in names if _is_text_name(name)]
-        # gfile's walk enters hidden folders all the same.
-        paths = [path for path in paths if "/." not in path[len(folder) - 1 :]]
-        found += [path for path in paths if os.path.abspath(path) not in excluded]
+    excluded = set(map(os.path.abspath, but))
+    found = [
+        path
+        for path in _walk(folder)
+        if _TEXT_NAME.match(os.path.basename(path))
+        and "/." not in path[len(folder) - 1 :]  # hidden, or in a hidden folder
+        and os.path.abspath(path) not in excluded
+    ]
     sidecars = many_files.each(record_files.read_sidecar, found, "Looking at the text")
     found = [path for path, sidecar in zip(found, sidecars) if sidecar is None]
     if not found:
@@ -478,29 +430,21 @@ def _below(folder: str, flag_name: str, excluded: Container[str]) -> List[str]:
     return found
 
 
-def _walk(folder: str, flag_name: str) -> Iterator[Tuple[str, List[str], List[str]]]:
-    """(folder, folders in it, files in it) of a folder and all below; links are followed once."""
-    if "://" in folder:
-        yield from tf.io.gfile.walk(folder)
-        return
+def _walk(folder: str) -> Iterator[str]:
+    """All files in a folder and below it; links are followed, each folder once."""
 
     def refuse(error: OSError) -> None:
-        raise UserError(
-            f"--{flag_name}: the folder '{error.filename}' cannot be read: {error.strerror}."
-        )
+        raise UserError(f"The folder '{error.filename}' cannot be read: {error.strerror}.")
 
+    if "://" in folder:
+        walk = tf.io.gfile.walk(folder)
+    else:
+        walk = os.walk(folder, onerror=refuse, followlinks=True)
     entered = set()
-    for parent, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
-        real = os.path.realpath(parent)
-        if real in entered:  # a link to a folder that was entered before
+    for parent, folders, names in walk:
+        if os.path.realpath(parent) in entered:
             folders[:] = []
             continue
-        entered.add(real)
+        entered.add(os.path.realpath(parent))
         folders.sort()  # so that of two paths to a folder the same one is always taken
-        yield parent, folders, names
-
-
-def _is_text_name(name: str) -> bool:
-    plain = _without_compression(name)
-    is_bare = is_compressed(name) and "." not in plain
-    return is_bare or plain.endswith(_TEXT_ENDINGS + _JSON_ENDINGS)
+        yield from (os.path.join(parent, name) for name in names)

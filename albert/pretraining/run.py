@@ -125,8 +125,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
         tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
     estimators.check_output_dir(settings.output_dir, config.to_dict())
     read = data.training if settings.do_train else data.evaluation
-    names = wording.listed(read, most=1)
-    records = f"{wording.counted(len(read), 'file')} of records ({names})"
+    records = f"{wording.counted(len(read), 'file')} of records ({wording.listed(read, most=1)})"
     estimators.announce(settings, config, records)
     is_chief, vocabulary = distribution.is_chief(settings), None
     if settings.do_train and is_chief:
@@ -134,12 +133,11 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
 
     def record() -> None:
         """Leaves the flags and the vocabulary in --output_dir."""
-        folder = settings.output_dir
         if is_chief:
-            path = os.path.join(folder, config_files.RECORD_NAME)
+            path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
             config_files.record(path, flags.given_values())
         if vocabulary:
-            model_vocabulary.put(folder, *vocabulary)
+            model_vocabulary.put(settings.output_dir, *vocabulary)
 
     training = None
     if settings.do_train:
@@ -164,31 +162,30 @@ def check_flags(settings: PretrainingFlags) -> None:
 def find_data(settings: PretrainingFlags, config: modeling.AlbertConfig) -> Data:
     """Finds the record files and looks into them; raises ValueError if they do not fit."""
     fine_tuning_utils.check_length(settings.max_seq_length, config)
-    training, evaluation = [], []
+    training: List[str] = []
     if settings.do_train or not settings.eval_file:
         training = batches.expand_patterns(settings.input_file, "input_file")
+    evaluation = training
     if settings.do_eval and settings.eval_file:
         evaluation = batches.expand_patterns(settings.eval_file, "eval_file")
     told = pretraining_utils.check_records(
-        sorted(set(training + evaluation)),
+        sorted({*training, *evaluation}),
         max_seq_length=settings.max_seq_length,
         max_predictions_per_seq=settings.max_predictions_per_seq,
         config=config,
         masks_on_the_fly=settings.masked_lm_budget > 0,
     )
     in_training = set(training)
-    return Data(training, evaluation or training, [one for one in told if one.file in in_training])
+    return Data(training, evaluation, [one for one in told if one.file in in_training])
 
 
 def find_vocabulary(
     settings: PretrainingFlags, told: List[pretraining_utils.RecordsVocabulary]
 ) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
     """Returns the records' vocabulary and its name; ValueError if --output_dir has another."""
-    named = None
-    for key in model_vocabulary.KEYS:
-        if getattr(settings, key):
-            named = model_vocabulary.Vocabulary(key, getattr(settings, key))
-    found = pretraining_utils.vocabulary_of_records(told, named)
+    paths = {key: getattr(settings, key) for key in model_vocabulary.KEYS}
+    named = [model_vocabulary.Vocabulary(key, path) for key, path in paths.items() if path]
+    found = pretraining_utils.vocabulary_of_records(told, named[0] if named else None)
     if found:
         model_vocabulary.check_same(settings.output_dir, found[0])
     return found
@@ -221,9 +218,6 @@ def train(
     `more` are further arguments of estimators.train.
     """
     used = config_to_train(settings, config)
-    if used is not config:
-        numbers = used.num_hidden_layers, config.num_hidden_layers
-        _LOGGER.info("Training with %d of %d layers.", *numbers)
 
     def input_fn(start_step: int) -> Callable:
         return _input_fn(settings, config, files, is_training=True, start_step=start_step)
@@ -259,7 +253,7 @@ def _input_fn(
 ) -> Callable:
     """Training or evaluation input; `more` are fields of InputSettings."""
     if settings.masked_lm_budget:
-        more.update(masked_lm_budget=settings.masked_lm_budget, vocab_size=config.vocab_size)
+        more["masked_lm_budget"] = settings.masked_lm_budget
         if settings.spm_model_file or settings.vocab_file:
             more["vocabulary"] = words.piece_table(_tokenizer(settings))
     return input_fn_builder(

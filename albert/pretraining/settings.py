@@ -161,6 +161,10 @@ class BeamFlags(RecordFlags):
         None, "Name of the record files: '*' becomes -00000-of-00016 and so on.", path=True
     )
     num_shards: Optional[int] = flag(
-        None, "Record files to write; default: about 128 MiB each.", lower=1, group="Output"
+        None,
+        "Record files to write; default: about 128 MiB each.",
+        lower=1,
+        upper=99999,
+        group="Output",
     )
     pipeline_options: Tuple[str, ...] = flag((), positional=True)

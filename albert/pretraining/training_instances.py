@@ -19,8 +19,8 @@ import tensorflow.compat.v1 as tf
 from albert import tokenization
 from albert.command_line import cli
 from albert.data import batches
+from albert.pretraining import documents, masking, model, random_keys, words
 from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import job, masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining.settings import RecordFlags
 from albert.util.errors import UserError
@@ -71,7 +71,7 @@ def create_training_instances(
     pretraining_instances.check_settings(settings)
     maker = pretraining_instances.InstanceMaker(tokenizer, settings)
     instances: List[TrainingInstance] = []
-    for block in job.read_blocks(input_files, settings):
+    for block in documents.read_blocks(input_files, settings):
         for features in maker.instances(block).features:
             instances.extend(_instances(features, tokenizer.convert_ids_to_tokens))
     rng.shuffle(instances)

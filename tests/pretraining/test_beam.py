@@ -95,7 +95,7 @@ def create(input_file, output_file, vocab_file, *arguments, **options):
 def run(job, *arguments):
     job.outputs.make_way(overwrite=False)
     options = beam.parse_options(arguments, own_flags=[])
-    result = beam.run(options, lambda pipeline: beam.add_steps(pipeline, job))
+    result = beam.run(job, options)
     counters = collections.Counter()
     for one in result.metrics().query()["counters"]:
         counters[one.key.metric.name] += one.result
@@ -214,7 +214,6 @@ def test_text_that_is_none_is_a_one_line_error_of_the_whole_job_and_leaves_no_sh
     [
         {"settings": SETTINGS.replace(random_next_sentence=True)},
         {"settings": SETTINGS.replace(max_seq_length=4)},
-        {"num_shards": 0},
         {"input_file": "{}/nothing*"},
         {"input_file": "{}/empty.txt"},
         {"output_file": "{}/a,{}/b"},

@@ -111,10 +111,10 @@ def test_language_and_dictionary_are_part_of_what_records_are_made_from(tmp_path
     moved = tmp_path / "deep" / "words.txt"
     moved.parent.mkdir()
     dictionary.rename(moved)
-    assert create(CORPUS, output, user_dictionary=str(moved)).was_current
+    assert create(CORPUS, output, user_dictionary=str(moved)) is None
     moved.write_text("准确率\n语言模型\n", encoding="utf-8")
-    assert not create(CORPUS, output, user_dictionary=str(moved)).was_current
-    assert not create(CORPUS, output).was_current
+    assert create(CORPUS, output, user_dictionary=str(moved))
+    assert create(CORPUS, output)
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
@@ -132,4 +132,4 @@ def test_bad_lines_of_json_are_refused_or_too_many_of_them(mode, message, tmp_pa
     path = write_lines(tmp_path, 20, 5)
     with pytest.raises(ValueError, match=message):
         create(path, tmp_path / "out", language="any", input_file_mode=mode)
-    assert [item.name for item in tmp_path.iterdir()] == ["a.jsonl"]
+    assert [path.name for path in tmp_path.glob("[!.]*")] == ["a.jsonl"]

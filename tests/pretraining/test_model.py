@@ -12,7 +12,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, run_pretraining
-from albert.pretraining import model
+from albert.pretraining import model, words
 from albert.pretraining.settings import PretrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
@@ -167,7 +167,7 @@ MASKED_ON_THE_FLY = model.InputSettings(
     max_predictions_per_seq=records.PREDICTIONS,
     is_training=True,
     masked_lm_budget=0.2,
-    vocab_size=records.VOCAB_SIZE,
+    vocabulary=words.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, records.VOCAB_SIZE)),
 )
 
 

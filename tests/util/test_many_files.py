@@ -89,7 +89,7 @@ def finished_output(folder, meet):
 
     create()
     has_met = meet(record_files, "why_stale")
-    assert create().was_current
+    assert create() is None
     return has_met
 
 
