@@ -146,10 +146,21 @@ def create_masked_lm_predictions(
         rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
     )
     ids, names, table = _numbered(tokens, vocab_words)
-    key = random_keys.seed_key(settings.random_seed)
-    ids, positions = masking.mask_sequence(ids, starts, key=key, table=table, settings=settings)
+    features = masking.draw_masks(
+        {
+            "input_ids": ids[None],
+            "input_mask": np.ones([1, len(ids)]),
+            "token_boundary": np.array([boundary]),
+        },
+        np.array([[piece not in _SPECIAL for piece in tokens]]),
+        keys=random_keys.seed_key(settings.random_seed),
+        vocabulary=table,
+        settings=settings,
+    )
+    positions = np.flatnonzero(features["masked_lm_weights"])
+    positions = features["masked_lm_positions"][0, positions].tolist()
     labels = [tokens[position] for position in positions]
-    return [names[number] for number in ids], positions.tolist(), labels, boundary
+    return [names[number] for number in features["input_ids"][0]], positions, labels, boundary
 
 
 def write_instance_to_example_files(
