@@ -263,7 +263,7 @@ def _permute(output: np.ndarray, moved: np.ndarray, rank: np.ndarray, keys: np.n
     output[rows, columns] = output[rows, columns[shuffled]]
 
 
-# ------------------------------------------------------------------------- the same in the graph
+# -------------------------------------------------------------------------------------- on the fly
 
 
 def masking(
@@ -271,172 +271,54 @@ def masking(
 ) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
     """Returns a transform for data.batches.seeded_batches.
 
-    It takes the features of B records, [B, ...], and their positions in the stream, int64 [B], and
-    returns the features with new input_ids [B, S] and masked_lm_positions, masked_lm_ids,
-    masked_lm_weights [B, P]. `settings` are those of data creation, without do_permutation.
+    It takes the features of N records, [N, ...], and their positions in the stream, int64 [N], and
+    returns the features with new input_ids [N, S] and masked_lm_positions, masked_lm_ids,
+    masked_lm_weights [N, P]. `settings` are those of data creation, without do_permutation.
     """
 
-    return lambda features, positions: masked(
-        features, keys_of(seed, positions), settings, vocabulary=vocabulary
-    )
+    def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
+        names = list(features)
+
+        def in_python(places: np.ndarray, *columns: np.ndarray) -> List[np.ndarray]:
+            found = masked(
+                dict(zip(names, columns)), keys_of(seed, places), settings, vocabulary=vocabulary
+            )
+            return [found[name] for name in names]
+
+        columns = list(features.values())
+        types = [column.dtype for column in columns]
+        results = tf.numpy_function(in_python, [positions, *columns], types)
+        for result, column in zip(results, columns):
+            result.set_shape(column.shape)
+        return dict(zip(names, results))
+
+    return transform
 
 
-def keys_of(seed: int, positions: tf.Tensor) -> tf.Tensor:
-    """Returns the keys of the records at `positions` (int64 [B]): uint64 bits as int64 [B]."""
-    base = random_keys.fold(random_keys.seed_key(seed), _MASKS)
-    return random_keys.graph_fold(tf.constant(base.astype(np.int64)), positions)
+def keys_of(seed: int, positions: np.ndarray) -> np.ndarray:
+    """Returns the keys, uint64 [N], of the records at `positions`, int64 [N]."""
+    return random_keys.fold(random_keys.fold(random_keys.seed_key(seed), _MASKS), positions)
 
 
 def masked(
-    features: Features, keys: tf.Tensor, settings: DataSettings, *, vocabulary: Vocabulary
-) -> Dict[str, tf.Tensor]:
+    features: Mapping[str, np.ndarray],
+    keys: np.ndarray,
+    settings: DataSettings,
+    *,
+    vocabulary: Vocabulary,
+) -> Dict[str, np.ndarray]:
     """Returns the features with the masks that `masked_features` gives records of these keys.
 
-    Args:
-      features: of B records; their own masks are undone first.
-      keys: int64 [B], the bits of uint64 keys.
+    Their own masks are undone first.
     """
-    originals = _unmasked(features)
-    words = _graph_words(features, settings)
-    chosen = _graph_chosen(words, keys, settings)  # bool [B, S]
-    output = _graph_replaced(originals, chosen, words.rank, keys=keys, vocabulary=vocabulary)
-    result = dict(features, input_ids=output)
-    result.update(_graph_predictions(originals, chosen, settings.max_predictions_per_seq))
-    return result
-
-
-def _unmasked(features: Features) -> tf.Tensor:
-    """Puts the tokens back that the records' own masks hide; [B, S]."""
-    is_used = features["masked_lm_weights"] > 0
-    places = tf.cast(tf.where(is_used), tf.int32)  # row and slot
-    positions = tf.boolean_mask(features["masked_lm_positions"], is_used)
-    tokens = tf.boolean_mask(features["masked_lm_ids"], is_used)
-    where = tf.stack([places[:, 0], positions], axis=1)
-    return tf.tensor_scatter_nd_update(features["input_ids"], where, tokens)
-
-
-class _GraphWords(NamedTuple):
-    """The words of B sequences; the rank of a token is its column in _Sequences."""
-
-    is_token: tf.Tensor  # bool [B, S]: neither padding nor [CLS] nor [SEP]
-    rank: tf.Tensor  # int32 [B, S]: how many tokens lie before
-    length: tf.Tensor  # int32 [B]: how many there are
-    of_token: tf.Tensor  # int32 [B, S]: the word of each token
-    count: tf.Tensor  # int32 [B]
-    start: tf.Tensor  # int32 [B, S + n]: rank of the first token; from `count` on, the length
-
-
-def _graph_words(features: Features, settings: DataSettings) -> _GraphWords:
-    """Words open where they do in `_gather`."""
-    in_use, segments = features["input_mask"] > 0, features["segment_ids"]
-    size, width = tf.shape(segments)[0], segments.shape.as_list()[1]
+    ids, segments = features["input_ids"].copy(), features["segment_ids"]
+    rows, slots = np.nonzero(features["masked_lm_weights"])
+    ids[rows, features["masked_lm_positions"][rows, slots]] = features["masked_lm_ids"][rows, slots]
     # [CLS] is the first of a sequence, [SEP] the last of its segment.
-    is_last = tf.not_equal(segments[:, :-1], segments[:, 1:]) | ~in_use[:, 1:]
-    no, yes = tf.zeros([size, 1], tf.bool), tf.ones([size, 1], tf.bool)
-    is_special = tf.concat([yes, is_last[:, 1:], yes], axis=1)
-    is_token = in_use & ~is_special
-    through = tf.cumsum(tf.cast(is_token, tf.int32), axis=1)
-    rank, length = through - tf.cast(is_token, tf.int32), through[:, -1]
-    opens = is_token
-    if settings.do_whole_word_mask:
-        after_special = tf.concat([no, is_special[:, :-1]], axis=1)
-        opens = is_token & ((features["token_boundary"] > 0) | after_special)
-    of_token = tf.cumsum(tf.cast(opens, tf.int32), axis=1) - 1
-    numbers = tf.tile(tf.range(width + settings.ngram)[tf.newaxis, :], [size, 1])
-    first = tf.searchsorted(of_token, numbers, side="left")  # S where there is no such word
-    ranks = tf.concat([rank, length[:, tf.newaxis]], axis=1)
-    start = tf.gather(ranks, first, batch_dims=1)
-    return _GraphWords(is_token, rank, length, of_token, of_token[:, -1] + 1, start)
-
-
-def _graph_visits(
-    words: _GraphWords, keys: tf.Tensor, settings: DataSettings
-) -> Tuple[tf.Tensor, tf.Tensor]:
-    """As `_visits`: the words in random order, and the n drawn at each visit; int32 [B, S]."""
-    width = words.of_token.shape.as_list()[1]
-    index_bits = int(width).bit_length()
-    index = tf.range(width, dtype=tf.int64)[tf.newaxis, :]
-    visits = random_keys.graph_fold(keys[:, tf.newaxis], index)
-    visits = tf.bitwise.bitwise_and(visits, np.int64(-1 << index_bits)) + index
-    absent = tf.cast(index, tf.int32) >= words.count[:, tf.newaxis]
-    visits = tf.where(absent, -tf.ones_like(visits), visits)
-    # Ascending as unsigned numbers: descending when all bits but the sign are turned over.
-    turn = np.int64((1 << 63) - 1)
-    visits = tf.math.top_k(tf.bitwise.bitwise_xor(visits, turn), k=width).values
-    visits = tf.bitwise.bitwise_xor(visits, turn)
-    order = tf.cast(tf.bitwise.bitwise_and(visits, np.int64((1 << index_bits) - 1)), tf.int32)
-    draws = random_keys.graph_shifted(visits, index_bits)
-    draws = tf.cast(tf.bitwise.bitwise_and(draws, np.int64(0xFFFFFF)), tf.float64) * 2.0**-24
-    lengths = tf.ones_like(order)
-    for threshold in ngram_thresholds(settings):
-        lengths += tf.cast(draws >= threshold, tf.int32)
-    return tf.minimum(order, width - 1), lengths  # absent words have the highest number there is
-
-
-def _graph_chosen(words: _GraphWords, keys: tf.Tensor, settings: DataSettings) -> tf.Tensor:
-    """bool [B, S]: the tokens to predict, chosen by visits as in `_choose_words`."""
-    order, lengths = _graph_visits(words, random_keys.graph_fold(keys, WORDS), settings)
-    numbers = tf.range(words.start.shape.as_list()[1])[tf.newaxis, :]  # [1, S + n]
-
-    def visit(step: tf.Tensor, room: tf.Tensor, chosen: tf.Tensor) -> List[tf.Tensor]:
-        first = order[:, step][:, tf.newaxis]  # [B, 1]
-        # Where the n words from here on start, and what follows them.
-        places = first + tf.range(settings.ngram + 1)[tf.newaxis, :]
-        starts = tf.gather(words.start, places, batch_dims=1)  # [B, n + 1]
-        sizes = starts[:, 1:] - starts[:, :1]  # of 1, 2, ... n words, in tokens
-        fitting = tf.reduce_sum(tf.cast(sizes <= room[:, tf.newaxis], tf.int32), axis=1)
-        is_active = (room > 0) & (step < words.count)
-        length = tf.minimum(lengths[:, step], fitting) * tf.cast(is_active, tf.int32)  # [B]
-        inside = (numbers >= first) & (numbers < first + length[:, tf.newaxis])
-        is_taken = tf.reduce_any(tf.logical_and(inside, chosen), axis=1)
-        length = tf.where(is_taken, tf.zeros_like(length), length)
-        inside = inside & ~is_taken[:, tf.newaxis]
-        used = tf.gather(starts, length[:, tf.newaxis], batch_dims=1)[:, 0] - starts[:, 0]
-        return [step + 1, room - used, chosen | inside]
-
-    def goes_on(step: tf.Tensor, room: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
-        return tf.reduce_any((room > 0) & (step < words.count))
-
-    number = tf.round(tf.cast(words.length + 3, tf.float64) * settings.masked_lm_prob)
-    number = tf.maximum(1, tf.cast(number, tf.int32))
-    wanted = tf.minimum(settings.max_predictions_per_seq, number)  # as `_number_to_predict`
-    start = [tf.constant(0), wanted, tf.zeros_like(words.start, tf.bool)]
-    chosen = tf.while_loop(goes_on, visit, start)[2]  # [B, S + n]
-    return tf.gather(chosen, tf.maximum(words.of_token, 0), batch_dims=1) & words.is_token
-
-
-def _graph_replaced(
-    tokens: tf.Tensor,
-    chosen: tf.Tensor,
-    rank: tf.Tensor,
-    *,
-    keys: tf.Tensor,
-    vocabulary: Vocabulary,
-) -> tf.Tensor:
-    """As `_replace`: 80% [MASK], 10% unchanged, 10% a random ordinary token; int32 [B, S]."""
-    keys = random_keys.graph_fold(keys, ACTIONS)
-    draws = random_keys.graph_fold(keys[:, tf.newaxis], rank)  # [B, S]
-    action = tf.cast(random_keys.graph_shifted(draws, 32), tf.float64) * 2.0**-32
-    lower = tf.bitwise.bitwise_and(draws, np.int64(0xFFFFFFFF))
-    other = random_keys.graph_shifted(lower * np.int64(len(vocabulary.ordinary)), 32)
-    others = tf.gather(tf.constant(vocabulary.ordinary), other)
-    changed = tf.where(action >= MASKED_OR_KEPT, others, tokens)
-    masks = tf.fill(tf.shape(tokens), np.int32(vocabulary.mask_id))
-    changed = tf.where(action < MASKED, masks, changed)
-    return tf.where(chosen, changed, tokens)
-
-
-def _graph_predictions(originals: tf.Tensor, chosen: tf.Tensor, slots: int) -> Dict[str, tf.Tensor]:
-    """The masked_lm_* features, [B, P]: positions in ascending order, what stood there, one."""
-    width = originals.shape.as_list()[1]
-    # The lowest positions come first, then those that are not chosen.
-    order = tf.cast(chosen, tf.int32) * (width - tf.range(width)[tf.newaxis, :])
-    order = tf.math.top_k(order, k=min(slots, width)).values
-    order = tf.pad(order, [[0, 0], [0, max(0, slots - width)]])
-    is_used = tf.cast(order > 0, tf.int32)
-    positions = is_used * (width - order)
-    return {
-        "masked_lm_positions": positions,
-        "masked_lm_ids": is_used * tf.gather(originals, positions, batch_dims=1),
-        "masked_lm_weights": tf.cast(is_used, tf.float32),
-    }
+    is_token = features["input_mask"] > 0
+    is_last = (segments[:, :-1] != segments[:, 1:]) | ~is_token[:, 1:]
+    is_token[:, 0] = is_token[:, -1] = False
+    is_token[:, :-1] &= ~is_last
+    return draw_masks(
+        dict(features, input_ids=ids), is_token, keys=keys, vocabulary=vocabulary, settings=settings
+    )
