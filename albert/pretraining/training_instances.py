@@ -237,7 +237,7 @@ def _numbered(
     names = list(dict.fromkeys([*known, *_SPECIAL, "[MASK]", *pieces]))
     numbers = {piece: number for number, piece in enumerate(names)}
     special = [numbers[piece] for piece in (*_SPECIAL, "[MASK]")]
-    table = words.PieceTable(np.zeros([0], bool), None, -1, ordinary, *special)
+    table = words.PieceTable(np.zeros([0], bool), None, ordinary, *special)
     return np.array([numbers[piece] for piece in pieces], np.int32), names, table
 
 

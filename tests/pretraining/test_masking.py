@@ -224,7 +224,7 @@ def test_masks_are_bit_for_bit_those_of_data_creation(changes):
     random = np.random.RandomState(3)
     count, width = 150, 48
     ordinary = np.setdiff1d(np.arange(10, 300), [77]).astype(np.int32)
-    table = words.PieceTable(random.rand(300) < 0.6, None, -1, ordinary, 2, 3, mask_id=4)
+    table = words.PieceTable(random.rand(300) < 0.6, None, ordinary, 2, 3, mask_id=4)
     settings = GRAPH_SETTINGS.replace(max_seq_length=width, max_predictions_per_seq=12)
     settings = settings.replace(**changes)
     ids = random.randint(10, 300, 2000).astype(np.int32)
