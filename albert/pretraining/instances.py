@@ -159,18 +159,17 @@ class InstanceMaker:
         )
         keys = random_keys.fold(pairs.key, masking.PAIR_DRAWS)
         order = np.argsort(keys, kind="stable")
-        return Instances(self._features(tokenized, pairs.take(order)), keys[order], counts)
-
-    def _features(
-        self, tokenized: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs
-    ) -> Iterator[Dict[str, np.ndarray]]:
-        """Yields the features of as many instances at a time as fit the cache."""
         rows = max(1, _CELLS // self._settings.max_seq_length)
-        for start in range(0, len(pairs.key), rows):
-            some = pairs.take(slice(start, start + rows))
-            yield masking.masked_features(
-                tokenized, some, table=self._table, settings=self._settings
+        features = (
+            masking.masked_features(
+                tokenized,
+                pairs.take(order[start : start + rows]),
+                table=self._table,
+                settings=self._settings,
             )
+            for start in range(0, len(order), rows)
+        )
+        return Instances(features, keys[order], counts)
 
     def tokenize(
         self, block: text_documents.TextBlock
