@@ -130,7 +130,7 @@ def draw_masks(
         order = random_keys.fold(keys, _PERMUTED_WORDS)
         moved_words = _choose_words(words, order, taken=masked_words, **choice)
         moved = words.tokens(moved_words & ~masked_words)
-        _permute(output, moved, words.rank, random_keys.fold(keys, _PERMUTATION))
+        _permute(output, moved, words.rank, keys=random_keys.fold(keys, _PERMUTATION))
         chosen |= moved
     rows, columns = np.nonzero(chosen)
     slots = np.cumsum(chosen, axis=1)[rows, columns] - 1
@@ -255,7 +255,7 @@ def _replaced(
     return output
 
 
-def _permute(output: np.ndarray, moved: np.ndarray, rank: np.ndarray, keys: np.ndarray) -> None:
+def _permute(output: np.ndarray, moved: np.ndarray, rank: np.ndarray, *, keys: np.ndarray) -> None:
     """Shuffles the tokens at the `moved` positions of each row among themselves, in place."""
     rows, columns = np.nonzero(moved)
     draws = random_keys.fold(keys[rows], rank[rows, columns])

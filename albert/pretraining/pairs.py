@@ -101,7 +101,7 @@ def _chunk_end(borders: List[int], first: int, *, target: int, last: int) -> int
 
 
 def _cut(
-    block: TokenizedBlock, keys: np.ndarray, first: np.ndarray, last: np.ndarray
+    block: TokenizedBlock, first: np.ndarray, last: np.ndarray, *, keys: np.ndarray
 ) -> np.ndarray:
     """Where chunks of the sentences [first, last) are cut into A and B: int64 [N].
 
@@ -128,7 +128,7 @@ def _cut(
 def _swapped_pairs(block: TokenizedBlock, passes: np.ndarray, targets: np.ndarray) -> Pairs:
     """B follows A in the text, and half of the pairs are swapped."""
     first, last, keys = _chunks(block, passes, targets)
-    start, end, cut = block.borders[first], block.borders[last], _cut(block, keys, first, last)
+    start, end, cut = block.borders[first], block.borders[last], _cut(block, first, last, keys=keys)
     swap = _uniform(keys, _DRAW_LABEL) < 0.5
     return Pairs(
         start_a=np.where(swap, cut, start),
@@ -195,7 +195,7 @@ def _pairs_with_random_next(
     key = np.concatenate(keys)
     start, end_a, start_b, end_b = (block.borders[one] for one in (first, last, first_b, last_b))
     same = label == 0
-    start_b[same] = end_a[same] = _cut(block, key[same], first[same], last[same])
+    start_b[same] = end_a[same] = _cut(block, first[same], last[same], keys=key[same])
     return Pairs(start, end_a - start, start_b, end_b - start_b, label, key)
 
 
