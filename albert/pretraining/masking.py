@@ -122,7 +122,7 @@ def draw_masks(
     ids = features["input_ids"]
     words = _words(is_token, features["token_boundary"] > 0, settings)
     wanted = _number_to_predict(features["input_mask"].sum(axis=1, dtype=np.int64), settings)
-    choice = {"wanted": wanted, "settings": settings}
+    choice: Dict[str, Any] = {"wanted": wanted, "settings": settings}
     masked_words = _choose_words(words, random_keys.fold(keys, WORDS), **choice)
     chosen = words.tokens(masked_words)  # bool [N, S]
     output = _replaced(ids, chosen, words.rank, keys=keys, vocabulary=vocabulary)

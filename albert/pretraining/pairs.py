@@ -212,7 +212,8 @@ def _chunks_in_turn(
     What is used again moves the chunks that follow, so they are cut one after another.
     """
     draws = (_DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START)
-    rows, first = [], document.first
+    rows: List[Tuple[int, ...]] = []
+    first = document.first
     for cut, label, choice, start in zip(*(_uniform(keys, draw).tolist() for draw in draws)):
         if first == document.last:
             break
