@@ -40,10 +40,8 @@ def sentence(generator, words):
     return pieces
 
 
-def masked(tokens, prob=0.15, most=20, *, rng=None, vocab=VOCAB):
-    return data.create_masked_lm_predictions(
-        tokens, prob, most, vocab, random.Random(1) if rng is None else rng
-    )
+def masked(tokens, rng=None, vocab=VOCAB):
+    return data.create_masked_lm_predictions(tokens, 0.15, 20, vocab, rng or random.Random(1))
 
 
 # ---- masks ----
@@ -111,7 +109,7 @@ def test_functions_give_the_known_results_on_every_runtime(name):
         setattr(FLAGS, flag, value)
     rng = random.Random(3)
     documents = [[sentence(rng, 9) for _ in range(30)] for _ in range(5)]
-    found = [masked(documents[0][0] + ["[SEP]", *documents[0][1]], rng=rng), from_text(rng=rng)]
+    found = [masked(documents[0][0] + ["[SEP]", *documents[0][1]], rng), from_text(rng=rng)]
     found += [
         data.create_instances_from_document(documents, index, 40, 0.1, 0.15, 5, VOCAB, rng)
         for index in range(5)

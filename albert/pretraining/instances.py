@@ -17,8 +17,8 @@ from albert import tokenization
 from albert.pretraining import documents as text_documents
 from albert.pretraining import masking, random_keys, words
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining.settings import INPUT_MODES, LANGUAGES, WORD_STARTS, DataSettings
-from albert.util import files
+from albert.pretraining.settings import DataSettings
+from albert.util import files, flags
 from albert.util.errors import UserError
 
 FORMAT = 1  # raise it when the same settings give other records than before
@@ -29,15 +29,6 @@ _MOST_BAD_LINES = 0.1  # as a share of the lines
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
 _MANY_COPIES = 10  # of text without masks
 _NEWER_SETTINGS = ("language", "split_sentences", "text_field")
-_CHOICES = {"word_start": WORD_STARTS, "input_file_mode": INPUT_MODES, "language": LANGUAGES}
-# [CLS] A [SEP] B [SEP] are five tokens.
-_LOWEST = {
-    "max_predictions_per_seq": 1,
-    "ngram": 1,
-    "dupe_factor": 1,
-    "shuffle_window_mb": 1,
-    "max_seq_length": 5,
-}
 
 
 class Counts(NamedTuple):
@@ -60,7 +51,7 @@ class Counts(NamedTuple):
 
 def check_settings(settings: DataSettings) -> None:
     """Raises ValueError for values out of range or in conflict; warns of too few slots."""
-    _check_ranges(settings)
+    flags.make(DataSettings, **_record_settings(settings))
     if settings.language == "any" and settings.user_dictionary:
         raise UserError(
             "--user_dictionary needs --language=zh, because jieba reads it. Give both or neither."
@@ -84,6 +75,10 @@ def check_settings(settings: DataSettings) -> None:
     warn_of_few_slots(settings)
 
 
+def _record_settings(settings: DataSettings) -> Dict[str, Any]:
+    return {name: getattr(settings, name) for name in DataSettings().to_dict()}
+
+
 def warn_of_few_slots(settings: DataSettings) -> None:
     """Warns where a full sequence has room for fewer masks than its share of masked tokens."""
     wanted = int(round(settings.max_seq_length * settings.masked_lm_prob))
@@ -94,20 +89,6 @@ def warn_of_few_slots(settings: DataSettings) -> None:
             f"{100 * settings.masked_lm_prob:.3g}%. To make room for them, give "
             f"--max_predictions_per_seq={wanted}."
         )
-
-
-def _check_ranges(settings: DataSettings) -> None:
-    for name, bound in _LOWEST.items():
-        if getattr(settings, name) < bound:
-            raise UserError(f"--{name} is {getattr(settings, name)}; it must be {bound} or more.")
-    for name in ("masked_lm_prob", "short_seq_prob"):
-        if not 0.0 <= getattr(settings, name) <= 1.0:
-            raise UserError(f"--{name} is {getattr(settings, name)}; it must lie in 0 .. 1.")
-    for name, known in _CHOICES.items():
-        if getattr(settings, name) not in known:
-            raise UserError(
-                f"--{name} is '{getattr(settings, name)}'; it must be one of {', '.join(known)}."
-            )
 
 
 def check_counts(counts: Counts) -> None:
@@ -178,18 +159,17 @@ class InstanceMaker:
         )
         keys = random_keys.fold(pairs.key, masking.PAIR_DRAWS)
         order = np.argsort(keys, kind="stable")
-        return Instances(self._features(tokenized, pairs.take(order)), keys[order], counts)
-
-    def _features(
-        self, tokenized: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs
-    ) -> Iterator[Dict[str, np.ndarray]]:
-        """Yields the features of as many instances at a time as fit the cache."""
         rows = max(1, _CELLS // self._settings.max_seq_length)
-        for start in range(0, len(pairs.key), rows):
-            some = pairs.take(slice(start, start + rows))
-            yield masking.masked_features(
-                tokenized, some, table=self._table, settings=self._settings
+        features = (
+            masking.masked_features(
+                tokenized,
+                pairs.take(order[start : start + rows]),
+                table=self._table,
+                settings=self._settings,
             )
+            for start in range(0, len(order), rows)
+        )
+        return Instances(features, keys[order], counts)
 
     def tokenize(
         self, block: text_documents.TextBlock
@@ -199,6 +179,7 @@ class InstanceMaker:
         starts: List[np.ndarray] = []
         borders = [0]
         documents: List[segment_pairs.Document] = []
+        neighbours: List[segment_pairs.Document] = []
         counts = Counts()
         for raw in block.documents + ((block.neighbour,) if block.neighbour else ()):
             lines, bad = text_documents.decode_lines(raw, self._bad_lines)
@@ -211,19 +192,20 @@ class InstanceMaker:
                 flat += ids
                 borders.append(len(flat))
             last = len(borders) - 1
-            documents.append(segment_pairs.Document(raw.index, raw.source, first, last))
+            if last > first:
+                kind = neighbours if raw is block.neighbour else documents
+                kind.append(segment_pairs.Document(raw.index, raw.source, first, last))
             if raw is not block.neighbour:
                 is_first = raw.part == 0  # later parts of a document are not counted again
                 counts = counts.plus(
                     Counts(is_first and last > first, is_first and last == first, last - first, bad)
                 )
-        own = len(block.documents)
         tokenized = segment_pairs.TokenizedBlock(
             ids=np.array(flat, np.int32),
             word_starts=np.concatenate(starts),
             borders=np.array(borders, np.int64),
-            documents=tuple(one for one in documents[:own] if one.last > one.first),
-            neighbours=tuple(one for one in documents[own:] if one.last > one.first),
+            documents=tuple(documents),
+            neighbours=tuple(neighbours),
         )
         return tokenized, counts
 
@@ -231,8 +213,7 @@ class InstanceMaker:
         """Returns what records are made from, except for the text, as JSON values."""
         # A setting that older versions lacked is recorded only if it differs from its default, so
         # that files of those versions stay current.
-        unset = DataSettings().to_dict()
-        values = {name: getattr(self._settings, name) for name in unset}
+        unset, values = DataSettings().to_dict(), _record_settings(self._settings)
         del values["user_dictionary"]  # its content counts, not its path
         newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
         made_from = {

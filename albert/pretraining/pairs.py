@@ -20,7 +20,7 @@ Legend: D documents, N pairs, T tokens of a block.
 """
 
 import bisect
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -76,98 +76,61 @@ class MadePairs(NamedTuple):
 
 def make_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     """Returns the pairs of all passes over all documents of `block`, truncated to fit."""
-    make = _pairs_with_random_next if settings.random_next_sentence else _swapped_pairs
-    pairs, left_out = make(block, settings)
-    return MadePairs(truncate(pairs, settings.max_seq_length - 3), left_out)
-
-
-# --------------------------------------------------------------------------------------- chunking
-
-
-def _pass_keys(documents: Sequence[Document], settings: DataSettings) -> np.ndarray:
-    """uint64 [D, dupe_factor]: a key for each (random_seed, document, pass)."""
-    seed = random_keys.seed_key(settings.random_seed)
-    keys = random_keys.fold(seed, np.array([document.index for document in documents]))
-    return random_keys.fold(keys[:, None], np.arange(settings.dupe_factor)[None, :])
-
-
-def _target_lengths(pass_keys: np.ndarray, settings: DataSettings) -> np.ndarray:
-    """int64, shape of the keys: the length of this pass's chunks; now and then a random shorter."""
     longest = settings.max_seq_length - 3  # without [CLS] and two [SEP]
-    draw = random_keys.fold(pass_keys, _DRAW_IS_SHORT)
-    shorter = 2 + random_keys.below(
-        random_keys.fold(pass_keys, _DRAW_LENGTH), longest - 1
-    )  # 2 .. longest
-    is_short = random_keys.uniform(draw) < settings.short_seq_prob
-    return np.where(is_short, shorter, longest)
+    # A key for each (random_seed, document, pass): uint64 [D, dupe_factor].
+    seed = random_keys.seed_key(settings.random_seed)
+    documents = random_keys.fold(seed, np.array([one.index for one in block.documents]))
+    passes = random_keys.fold(documents[:, None], np.arange(settings.dupe_factor)[None, :])
+    # The length of a pass's chunks: now and then a random shorter one.
+    shorter = 2 + random_keys.below(random_keys.fold(passes, _DRAW_LENGTH), longest - 1)
+    is_short = _uniform(passes, _DRAW_IS_SHORT) < settings.short_seq_prob
+    targets = np.where(is_short, shorter, longest)
+    make = _pairs_with_random_next if settings.random_next_sentence else _swapped_pairs
+    pairs = make(block, random_keys.fold(passes, _PAIRS), targets)
+    usable = (pairs.length_a > 0) & (pairs.length_b > 0)  # a single token cannot be cut
+    return MadePairs(truncate(pairs.take(usable), longest), left_out=int((~usable).sum()))
 
 
-def _end(borders: List[int], first: int, *, target: int, document: Document) -> int:
-    """The first sentence border behind `first` at which there are `target` tokens."""
-    return bisect.bisect_left(borders, borders[first] + target, first + 1, document.last)
+def _uniform(keys: np.ndarray, draw: int) -> np.ndarray:
+    return random_keys.uniform(random_keys.fold(keys, draw))
 
 
-def _chunk_ends(borders: List[int], document: Document, target: int) -> List[int]:
-    """The sentences at which chunks of at least `target` tokens end (exclusive)."""
-    ends = [document.first]
-    while ends[-1] < document.last:
-        ends.append(_end(borders, ends[-1], target=target, document=document))
-    return ends[1:]
+def _chunk_end(borders: List[int], first: int, *, target: int, last: int) -> int:
+    """The first border behind sentence `first`, at most `last`, with `target` tokens before it."""
+    return bisect.bisect_left(borders, borders[first] + target, first + 1, last)
 
 
-def _chunks(
-    block: TokenizedBlock, settings: DataSettings
-) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All chunks of all passes: sentences [first, last) and the key of the pair, [N] each.
-
-    Passes with the same target share one search.
-    """
-    borders = block.borders.tolist()
-    pass_keys = _pass_keys(block.documents, settings)  # [D, dupe_factor]
-    firsts: List[int] = []
-    lasts: List[int] = []
-    lengths = []
-    for document, targets in zip(block.documents, _target_lengths(pass_keys, settings).tolist()):
-        known: Dict[int, List[int]] = {}
-        for target in targets:
-            if target not in known:
-                known[target] = _chunk_ends(borders, document, target)
-            ends = known[target]
-            firsts.append(document.first)
-            firsts += ends[:-1]
-            lasts += ends
-            lengths.append(len(ends))
-    counts = np.array(lengths, np.int64)
-    keys = np.repeat(pass_keys.reshape(-1), counts)
-    in_pass = np.arange(len(lasts)) - np.repeat(np.cumsum(counts) - counts, counts)
-    keys = random_keys.fold(random_keys.fold(keys, _PAIRS), in_pass)
-    return np.array(firsts, np.int64), np.array(lasts, np.int64), keys
-
-
-def _cut_inside(
-    start: np.ndarray, end: np.ndarray, *, block: TokenizedBlock, draw: np.ndarray
+def _cut(
+    block: TokenizedBlock, first: np.ndarray, last: np.ndarray, *, keys: np.ndarray
 ) -> np.ndarray:
-    """Cuts the sentences [start, end) at an inner word start, or else between two tokens."""
-    positions = np.flatnonzero(block.word_starts)
-    first = np.searchsorted(positions, start + 1)  # the first inner word start
-    count = np.searchsorted(positions, end) - first
-    at_word = first + random_keys.below(draw, np.maximum(count, 1))
-    at_word = positions[np.minimum(at_word, len(positions) - 1)] if len(positions) else start
-    at_piece = start + 1 + random_keys.below(draw, np.maximum(end - start - 1, 1))
-    return np.where(count > 0, at_word, np.where(end - start > 1, at_piece, start))
+    """Where chunks of the sentences [first, last) are cut into A and B: int64 [N].
 
-
-def _swapped_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
-    """Sentence order: B follows A in the text, and half of the pairs are swapped."""
-    first, last, keys = _chunks(block, settings)
-    start, end = block.borders[first], block.borders[last]
+    A sentence alone is cut at an inner word start, or else between two tokens; a single token is
+    not cut: the result is its start.
+    """
     draw = random_keys.fold(keys, _DRAW_CUT)
     inner = random_keys.below(draw, np.maximum(last - first - 1, 1))
-    cut = block.borders[np.minimum(first + 1 + inner, last)]  # int64 [N]
+    cut = block.borders[np.minimum(first + 1 + inner, last)]
     single = np.flatnonzero(last - first == 1)
-    cut[single] = _cut_inside(start[single], end[single], block=block, draw=draw[single])
-    swap = random_keys.uniform(random_keys.fold(keys, _DRAW_LABEL)) < 0.5
-    pairs = Pairs(
+    start, end, draw = block.borders[first[single]], block.borders[last[single]], draw[single]
+    positions = np.flatnonzero(np.append(block.word_starts, True))
+    first_inner = np.searchsorted(positions, start + 1)
+    count = np.searchsorted(positions, end) - first_inner
+    at_word = positions[first_inner + random_keys.below(draw, np.maximum(count, 1))]
+    at_token = start + 1 + random_keys.below(draw, np.maximum(end - start - 1, 1))
+    cut[single] = np.where(count > 0, at_word, np.where(end - start > 1, at_token, start))
+    return cut
+
+
+# ---------------------------------------------------------------------------------- sentence order
+
+
+def _swapped_pairs(block: TokenizedBlock, passes: np.ndarray, targets: np.ndarray) -> Pairs:
+    """B follows A in the text, and half of the pairs are swapped."""
+    first, last, keys = _chunks(block, passes, targets)
+    start, end, cut = block.borders[first], block.borders[last], _cut(block, first, last, keys=keys)
+    swap = _uniform(keys, _DRAW_LABEL) < 0.5
+    return Pairs(
         start_a=np.where(swap, cut, start),
         length_a=np.where(swap, end - cut, cut - start),
         start_b=np.where(swap, start, cut),
@@ -175,104 +138,98 @@ def _swapped_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
         label=swap.astype(np.int64),
         key=keys,
     )
-    usable = cut > start  # a single token cannot be cut
-    return MadePairs(pairs.take(usable), left_out=int((~usable).sum()))
+
+
+def _chunks(
+    block: TokenizedBlock, passes: np.ndarray, targets: np.ndarray
+) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All chunks of all passes: sentences [first, last) and the key of the pair, [N] each."""
+    borders = block.borders.tolist()
+    firsts: List[int] = []
+    lasts: List[int] = []
+    counts: List[int] = []
+    for document, row in zip(block.documents, targets.tolist()):
+        # Passes with the same target share one search.
+        ends = {target: _chunk_ends(borders, document, target) for target in set(row)}
+        for target in row:
+            firsts += [document.first, *ends[target][:-1]]
+            lasts += ends[target]
+            counts.append(len(ends[target]))
+    number = np.concatenate([np.zeros(0, np.int64), *map(np.arange, counts)])
+    keys = random_keys.fold(np.repeat(passes.reshape(-1), counts), number)
+    return np.array(firsts, np.int64), np.array(lasts, np.int64), keys
+
+
+def _chunk_ends(borders: List[int], document: Document, target: int) -> List[int]:
+    """The sentences at which chunks of at least `target` tokens end (exclusive)."""
+    ends = [document.first]
+    while ends[-1] < document.last:
+        ends.append(_chunk_end(borders, ends[-1], target=target, last=document.last))
+    return ends[1:]
 
 
 # ------------------------------------------------------------------------- BERT's next sentence
 
 
-def _pairs_with_random_next(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
-    """Next sentence: half the time B is from another document and A's rest is used again.
-
-    What is used again moves the chunks that follow, so they are cut one after another; only the
-    random numbers are drawn for all of them together.
-    """
-    pass_keys = _pass_keys(block.documents, settings)
-    targets = _target_lengths(pass_keys, settings)
-    cutter = _SequentialCutter(block)
-    for number, document in enumerate(block.documents):
-        for key, target in zip(pass_keys[number], targets[number].tolist()):
-            # A chunk uses up at least one sentence.
-            count = document.last - document.first
-            keys = random_keys.fold(random_keys.fold(key[None], _PAIRS), np.arange(count))
-            cutter.cut_document(document, target, keys)
-    return cutter.made()
-
-
-class _SequentialCutter:
-    """Collects the pairs of one document after another."""
-
-    def __init__(self, block: TokenizedBlock):
-        self._block = block
-        self._borders = block.borders.tolist()
-        # The parts of one long document are neighbours: source -> [first part, one past the last).
-        self._parts: Dict[int, Tuple[int, int]] = {}
-        for number, document in enumerate(block.documents):
-            first, _ = self._parts.get(document.source, (number, number))
-            self._parts[document.source] = (first, number + 1)
-        # Start and end of A, start and end of B, label. A sentence to be split has no end of A yet.
-        self._rows: List[Tuple[int, int, int, int, int]] = []
-        self._keys: List[np.ndarray] = [np.zeros([0], np.uint64)]
-        self._left_out = 0
-
-    def cut_document(self, document: Document, target: int, keys: np.ndarray) -> None:
-        """Adds the pairs of one pass over `document`; `keys` are those of its pairs, or more."""
-        cuts, labels, choices, starts = (
-            random_keys.uniform(random_keys.fold(keys, draw)).tolist()
-            for draw in (_DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START)
+def _pairs_with_random_next(
+    block: TokenizedBlock, passes: np.ndarray, targets: np.ndarray
+) -> Pairs:
+    """Half the time B is from another document, and the rest of A's chunk is used again."""
+    borders, documents = block.borders.tolist(), block.documents
+    sources = [document.source for document in documents]  # ascending
+    rows: List[Tuple[int, ...]] = []
+    keys = [np.zeros([0], np.uint64)]
+    for document, own_passes, own_targets in zip(documents, passes, targets.tolist()):
+        parts = (
+            bisect.bisect_left(sources, document.source),
+            bisect.bisect(sources, document.source),
         )
-        borders = self._borders
-        others = self._count_others(document)
-        first, used = document.first, []
-        for number in range(len(keys)):
-            if first == document.last:
-                break
-            last = _end(borders, first, target=target, document=document)
-            start, end = borders[first], borders[last]
-            is_single = last == first + 1
-            if is_single and end - start < 2:
-                self._left_out += 1
-                first = last
-                continue
-            used.append(number)
-            middle = first + 1 + int(cuts[number] * (last - first - 1))
-            if labels[number] < 0.5 and others:
-                # A sentence alone stays whole: `middle` is its end then.
-                other = self._other(document, int(choices[number] * others))
-                b_first = other.first + int(starts[number] * (other.last - other.first))
-                rest = target - (borders[middle] - start)
-                b_last = _end(borders, b_first, target=rest, document=other)
-                self._rows.append((start, borders[middle], borders[b_first], borders[b_last], 1))
-                first = middle
-            else:
-                cut = -1 if is_single else borders[middle]
-                self._rows.append((start, cut, cut, end, 0))
-                first = last
-        self._keys.append(keys[used])
+        others = documents[: parts[0]] + documents[parts[1] :] or block.neighbours
+        for key, target in zip(own_passes, own_targets):
+            # A chunk uses up at least one sentence.
+            own_keys = random_keys.fold(key[None], np.arange(document.last - document.first))
+            made = _chunks_in_turn(document, others, borders=borders, target=target, keys=own_keys)
+            rows += made
+            keys.append(own_keys[: len(made)])
+    first, last, first_b, last_b, label = np.array(rows, np.int64).reshape(-1, 5).T
+    key = np.concatenate(keys)
+    start, end_a, start_b, end_b = (block.borders[one] for one in (first, last, first_b, last_b))
+    same = label == 0
+    start_b[same] = end_a[same] = _cut(block, first[same], last[same], keys=key[same])
+    return Pairs(start, end_a - start, start_b, end_b - start_b, label, key)
 
-    def _count_others(self, document: Document) -> int:
-        """How many documents B may come from: the block's, or its neighbours if it has but one."""
-        first, last = self._parts[document.source]
-        return len(self._block.documents) - (last - first) or len(self._block.neighbours)
 
-    def _other(self, document: Document, number: int) -> Document:
-        """The `number`-th of these documents."""
-        first, last = self._parts[document.source]
-        if len(self._block.documents) == last - first:
-            return self._block.neighbours[number]
-        return self._block.documents[number if number < first else number + last - first]
+def _chunks_in_turn(
+    document: Document,
+    others: Sequence[Document],
+    *,
+    borders: List[int],
+    target: int,
+    keys: np.ndarray,
+) -> List[Tuple[int, ...]]:
+    """The sentences [first, last) of A, those of B, and label 1; or twice the chunk's, and 0.
 
-    def made(self) -> MadePairs:
-        """Returns all pairs."""
-        start_a, end_a, start_b, end_b, label = np.array(self._rows, np.int64).reshape(-1, 5).T
-        keys = np.concatenate(self._keys)
-        single = np.flatnonzero(end_a < 0)
-        draw = random_keys.fold(keys[single], _DRAW_CUT)
-        cut = _cut_inside(start_a[single], end_b[single], block=self._block, draw=draw)
-        end_a[single] = start_b[single] = cut
-        pairs = Pairs(start_a, end_a - start_a, start_b, end_b - start_b, label, keys)
-        return MadePairs(pairs, self._left_out)
+    What is used again moves the chunks that follow, so they are cut one after another.
+    """
+    draws = (_DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START)
+    rows: List[Tuple[int, ...]] = []
+    first = document.first
+    for cut, label, choice, start in zip(*(_uniform(keys, draw).tolist() for draw in draws)):
+        if first == document.last:
+            break
+        last = _chunk_end(borders, first, target=target, last=document.last)
+        if label < 0.5 and others and borders[last] - borders[first] > 1:
+            # A sentence alone stays whole.
+            last = first + 1 + int(cut * (last - first - 1))
+            other = others[int(choice * len(others))]
+            first_b = other.first + int(start * (other.last - other.first))
+            rest = target - (borders[last] - borders[first])
+            last_b = _chunk_end(borders, first_b, target=rest, last=other.last)
+            rows.append((first, last, first_b, last_b, 1))
+        else:
+            rows.append((first, last, first, last, 0))
+        first = last
+    return rows
 
 
 # -------------------------------------------------------------------------------------- truncation
@@ -285,11 +242,9 @@ def truncate(pairs: Pairs, longest: int) -> Pairs:
     where they are equal) leaves A with min(length_a, max(longest - length_b, ceil(longest / 2)))
     tokens and B with the rest.
     """
-    fits = pairs.length_a + pairs.length_b <= longest
     half = (longest + 1) // 2
     length_a = np.minimum(pairs.length_a, np.maximum(longest - pairs.length_b, half))
-    length_a = np.where(fits, pairs.length_a, length_a)
-    length_b = np.where(fits, pairs.length_b, longest - length_a)
+    length_b = np.minimum(pairs.length_b, longest - length_a)
     keys = random_keys.fold(pairs.key, _DRAW_FRONT)
     front_a = _binomial(pairs.length_a - length_a, random_keys.fold(keys, 0))
     front_b = _binomial(pairs.length_b - length_b, random_keys.fold(keys, 1))
@@ -304,15 +259,10 @@ def truncate(pairs: Pairs, longest: int) -> Pairs:
 def _binomial(flips: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """int64 [N]: how many of `flips` fair coins show heads; 64 coins are one random number."""
     heads = np.zeros(len(flips), np.int64)
-    rows = np.flatnonzero(flips > 0)
-    number = 0
-    while len(rows):
-        rest = flips[rows] - 64 * number
-        coins = random_keys.fold(keys[rows], number)
-        unused = np.maximum(64 - rest, 0).astype(np.uint64)
-        coins = (coins >> unused).astype("<u8")
-        set_bits = np.unpackbits(coins.view(np.uint8).reshape(-1, 8), axis=1)
-        heads[rows] += set_bits.sum(axis=1, dtype=np.int64)
-        rows = rows[rest > 64]
-        number += 1
+    for number in range(-(-flips.max(initial=0) // 64)):
+        rows = np.flatnonzero(flips > 64 * number)
+        unused = np.maximum(64 * (number + 1) - flips[rows], 0).astype(np.uint64)
+        coins = random_keys.fold(keys[rows], number) >> unused
+        bits = np.unpackbits(coins.view(np.uint8)).reshape(-1, 64)
+        heads[rows] += bits.sum(axis=1, dtype=np.int64)
     return heads

@@ -28,10 +28,10 @@ _file = functools.partial(flag, None, path=True, required=True)
 class DataSettings(Settings):
     """What records are made of."""
 
-    max_seq_length: int = _data(512, "Tokens of a sequence, [CLS] and two [SEP] included.")
-    max_predictions_per_seq: int = _masking(20, "Maximum masked tokens of a sequence.")
-    masked_lm_prob: float = _masking(0.15, "Fraction of tokens to mask.")
-    ngram: int = _masking(3, "Maximum words that are masked together.")
+    max_seq_length: int = _data(512, "Tokens of a sequence, [CLS] and two [SEP] included.", lower=5)
+    max_predictions_per_seq: int = _masking(20, "Maximum masked tokens of a sequence.", lower=1)
+    masked_lm_prob: float = _masking(0.15, "Fraction of tokens to mask.", lower=0, upper=1)
+    ngram: int = _masking(3, "Maximum words that are masked together.", lower=1)
     favor_shorter_ngram: bool = _masking(
         True, "Mask n words together with a probability proportional to 1/n."
     )
@@ -42,8 +42,8 @@ class DataSettings(Settings):
     random_next_sentence: bool = _data(
         False, "Train on BERT's next-sentence task instead of sentence order."
     )
-    short_seq_prob: float = _data(0.1, "Fraction of sequences that are shorter.")
-    dupe_factor: int = _data(40, "Passes over the text, each masked anew.")
+    short_seq_prob: float = _data(0.1, "Fraction of sequences that are shorter.", lower=0, upper=1)
+    dupe_factor: int = _data(40, "Passes over the text, each masked anew.", lower=1)
     random_seed: int = _data(12345, "Random seed.")
     word_start: str = _masking(
         "reference",
@@ -55,7 +55,7 @@ class DataSettings(Settings):
         "What is not UTF-8 or JSON is an error (r), or dropped and counted (rb).",
         choices=INPUT_MODES,
     )
-    shuffle_window_mb: int = 256
+    shuffle_window_mb: int = flag(256, lower=1)
     language: str = _data(
         "any", "zh: find the words of Chinese by jieba; tokens stay the same.", choices=LANGUAGES
     )
@@ -151,6 +151,11 @@ class PretrainingFlags(shared.TrainingFlags):
             raise UserError("Nothing to do. Give --do_train, --do_eval, or both.")
         if self.spm_model_file and self.vocab_file:
             raise UserError("Give --spm_model_file or --vocab_file, not both.")
+        if self.use_tpu and self.masked_lm_budget:
+            raise UserError(
+                "--masked_lm_budget draws masks in Python, which the hosts of a TPU do not run. "
+                "Leave it out, and train on records with masks."
+            )
 
 
 @dataclasses.dataclass(frozen=True)

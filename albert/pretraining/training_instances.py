@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import functools
 import random
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -73,7 +73,7 @@ def create_training_instances(
     instances: List[TrainingInstance] = []
     for block in documents.read_blocks(input_files, settings):
         for features in maker.instances(block).features:
-            instances.extend(_instances(features, tokenizer.convert_ids_to_tokens))
+            instances += _instances(features, tokenizer.inv_vocab)
     rng.shuffle(instances)
     return instances
 
@@ -97,33 +97,32 @@ def create_instances_from_document(
         masked_lm_prob=masked_lm_prob,
         max_predictions_per_seq=max_predictions_per_seq,
     )
-    chosen = [document_index]
+    others: List[int] = []
     if settings.random_next_sentence:
         count = len(all_documents)
         others = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
-        chosen += [number for number in others if number != document_index]
     flat: List[str] = []
     borders = [0]
     parts: List[segment_pairs.Document] = []
-    for index in chosen:
+    for index in [document_index, *(other for other in others if other != document_index)]:
         first = len(borders) - 1
         for sentence in filter(None, all_documents[index]):
             flat += sentence
             borders.append(len(flat))
         parts.append(segment_pairs.Document(len(parts), len(parts), first, len(borders) - 1))
-    if parts[0].first == parts[0].last:
+    if parts[0].last == 0:
         return []
     ids, names, table = _numbered(flat, vocab_words)
     block = segment_pairs.TokenizedBlock(
         ids=ids,
         word_starts=_starts_word(flat),
-        borders=np.array(borders, np.int64),
+        borders=np.array(borders),
         documents=tuple(parts[:1]),
         neighbours=tuple(part for part in parts[1:] if part.last > part.first),
     )
     pairs = segment_pairs.make_pairs(block, settings).pairs
     features = masking.masked_features(block, pairs, table=table, settings=settings)
-    return list(_instances(features, lambda numbers: [names[number] for number in numbers]))
+    return _instances(features, names)
 
 
 def create_masked_lm_predictions(
@@ -138,18 +137,24 @@ def create_masked_lm_predictions(
     Raises:
       ValueError: vocab_words has no ordinary token to replace others by.
     """
-    starts = _starts_word(tokens)
-    boundary = [int(start or piece in _SPECIAL) for start, piece in zip(starts, tokens)]
+    is_token = np.array([[piece not in _SPECIAL for piece in tokens]])
+    boundary = (_starts_word(tokens) | ~is_token).astype(int)
     if masked_lm_prob == 0:
-        return list(tokens), [], [], boundary
+        return list(tokens), [], [], boundary[0].tolist()
     settings = _settings(
         rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
     )
     ids, names, table = _numbered(tokens, vocab_words)
-    key = random_keys.seed_key(settings.random_seed)
-    ids, positions = masking.mask_sequence(ids, starts, key=key, table=table, settings=settings)
+    features = masking.draw_masks(
+        {"input_ids": ids[None], "input_mask": np.ones_like(is_token), "token_boundary": boundary},
+        is_token,
+        keys=random_keys.seed_key(settings.random_seed),
+        vocabulary=table,
+        settings=settings,
+    )
+    positions = features["masked_lm_positions"][features["masked_lm_weights"] > 0].tolist()
     labels = [tokens[position] for position in positions]
-    return [names[number] for number in ids], positions.tolist(), labels, boundary
+    return [names[n] for n in features["input_ids"][0]], positions, labels, boundary[0].tolist()
 
 
 def write_instance_to_example_files(
@@ -218,44 +223,54 @@ def _starts_word(pieces: Sequence[str]) -> np.ndarray:
     return np.array([piece not in _SPECIAL and rule(piece) for piece in pieces], bool)
 
 
+@functools.lru_cache(maxsize=2)
+def _known(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.PieceTable]:
+    """Numbers for the tokens of a vocabulary, and what masking needs to know about them."""
+    known = dict.fromkeys(vocab_words)
+    ordinary = [number for number, piece in enumerate(known) if words.is_ordinary(piece)]
+    if not ordinary:
+        raise UserError("vocab_words has no ordinary tokens. Pass list(tokenizer.vocab).")
+    names = dict.fromkeys([*known, *_SPECIAL, "[MASK]"])
+    numbers = {piece: number for number, piece in enumerate(names)}
+    special = [numbers[piece] for piece in (*_SPECIAL, "[MASK]")]
+    no_words = np.zeros([0], bool)
+    return numbers, words.PieceTable(no_words, None, np.array(ordinary, np.int32), *special)
+
+
 def _numbered(
     pieces: Sequence[str], vocab_words: Sequence[str]
 ) -> Tuple[np.ndarray, List[str], words.PieceTable]:
     """Numbers (int32) for tokens, the token of each number, and what masking needs to know."""
-    known, ordinary = _known(tuple(vocab_words))
-    names = list(dict.fromkeys([*known, *_SPECIAL, "[MASK]", *pieces]))
-    numbers = {piece: number for number, piece in enumerate(names)}
-    special = [numbers[piece] for piece in (*_SPECIAL, "[MASK]")]
-    table = words.PieceTable(np.zeros([0], bool), None, -1, ordinary, *special)
-    return np.array([numbers[piece] for piece in pieces], np.int32), names, table
-
-
-@functools.lru_cache(maxsize=2)
-def _known(vocab_words: Tuple[str, ...]) -> Tuple[List[str], np.ndarray]:
-    """The tokens of a vocabulary, and the numbers (int32) that may replace a token."""
-    known = list(dict.fromkeys(vocab_words))
-    ordinary = [number for number, piece in enumerate(known) if words.is_ordinary(piece)]
-    if not ordinary:
-        raise UserError("vocab_words has no ordinary tokens. Pass list(tokenizer.vocab).")
-    return known, np.array(ordinary, np.int32)
+    known, table = _known(tuple(vocab_words))
+    numbers = dict(known)
+    ids = [numbers.setdefault(piece, len(numbers)) for piece in pieces]
+    return np.array(ids, np.int32), list(numbers), table
 
 
 def _instances(
-    features: Mapping[str, np.ndarray], names: Callable[[List[int]], List[str]]
-) -> Iterator[TrainingInstance]:
-    """The rows of masking.masked_features; `names` gives the tokens of ids."""
-    lengths = features["input_mask"].sum(axis=1, dtype=np.int64)
-    nothing = np.zeros([len(lengths), 0], np.int32)
-    weights = features.get("masked_lm_weights", nothing)
-    for row, (length, count) in enumerate(zip(lengths, weights.sum(axis=1).astype(np.int64))):
-        yield TrainingInstance(
-            tokens=names(features["input_ids"][row, :length].tolist()),
-            segment_ids=features["segment_ids"][row, :length].tolist(),
-            masked_lm_positions=features.get("masked_lm_positions", nothing)[row, :count].tolist(),
-            masked_lm_labels=names(features.get("masked_lm_ids", nothing)[row, :count].tolist()),
-            is_random_next=bool(features["next_sentence_labels"][row, 0]),
-            token_boundary=features["token_boundary"][row, :length].tolist(),
+    features: Mapping[str, np.ndarray], names: Union[List[str], Mapping[int, str]]
+) -> List[TrainingInstance]:
+    """The rows of masking.masked_features; `names` has the token of each id."""
+    size = len(features["input_ids"])
+    no_masks = np.zeros([size, 0], int)
+    masks = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")
+    columns = {**dict.fromkeys(masks, no_masks), **features}
+
+    def used(row: int, name: str) -> List[int]:
+        counts = columns["masked_lm_weights" if name in masks else "input_mask"][row]
+        return columns[name][row][counts > 0].tolist()
+
+    return [
+        TrainingInstance(
+            tokens=[names[number] for number in used(row, "input_ids")],
+            segment_ids=used(row, "segment_ids"),
+            masked_lm_positions=used(row, "masked_lm_positions"),
+            masked_lm_labels=[names[number] for number in used(row, "masked_lm_ids")],
+            is_random_next=bool(columns["next_sentence_labels"][row, 0]),
+            token_boundary=used(row, "token_boundary"),
         )
+        for row in range(size)
+    ]
 
 
 def _record(
@@ -270,9 +285,9 @@ def _record(
     record: Dict[str, List[Any]] = {
         "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
         "input_mask": [1] * len(instance.tokens),
-        "segment_ids": list(instance.segment_ids),
-        "token_boundary": list(instance.token_boundary),
-        "masked_lm_positions": list(instance.masked_lm_positions),
+        "segment_ids": instance.segment_ids,
+        "token_boundary": instance.token_boundary,
+        "masked_lm_positions": instance.masked_lm_positions,
         "masked_lm_ids": labels,
         "masked_lm_weights": [1.0] * len(labels),
         "next_sentence_labels": [int(instance.is_random_next)],
@@ -284,5 +299,5 @@ def _record(
                 f"Instance {number} has {len(values)} {feature.name}, and records have room for "
                 f"{length}. Give the max_seq_length and max_predictions_per_seq it was made with."
             )
-        record[feature.name] = values + [0] * (length - len(values))
+        record[feature.name] = [*values, *[0] * (length - len(values))]
     return record

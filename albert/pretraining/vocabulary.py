@@ -66,11 +66,9 @@ class TrainedVocabulary(NamedTuple):
 
     model_file: str
     vocab_file: str
-    vocab_size: int
     sentences: int  # lines with text in the input
     used_sentences: int  # of these, the drawn ones
-    characters_per_piece: float  # in a sample of the text
-    unknown_share: float  # of the sample's tokens
+    unknown_share: float  # of the tokens in a sample of the text
 
 
 def _lines(paths: Sequence[str], text_field: str) -> Iterator[bytes]:
@@ -181,19 +179,6 @@ def _train_on(folder: str, **settings: Any) -> bytes:
     return files.read_bytes(os.path.join(folder, _MODEL))
 
 
-def _write(model_file: str, vocab_file: str, model: bytes) -> None:
-    """Writes both files; the model, which others wait for, comes last."""
-    processor = spm.SentencePieceProcessor()
-    processor.LoadFromSerializedProto(model)
-    # Tokens and scores as SentencePiece's own tools list them.
-    vocab = "".join(
-        f"{processor.IdToPiece(index)}\t{processor.GetScore(index):g}\n"
-        for index in range(processor.GetPieceSize())
-    )
-    files.atomic_write_text(vocab_file, vocab)
-    files.atomic_write_bytes(model_file, model)
-
-
 def train(
     input_file: Union[str, Sequence[str]],
     model_prefix: str,
@@ -233,17 +218,21 @@ def train(
         if not keep_accents:
             _warn_of_equal_words(sample, do_lower_case)
         model = _train_on(folder, vocab_size=vocab_size, character_coverage=character_coverage)
-    _write(model_file, vocab_file, tokenization.with_keep_accents(model, keep_accents))
-    # Loaded as any other command will load it.
-    tokenizer = tokenization.FullTokenizer(None, do_lower_case, model_file)
-    texts = list(map(prepare, sample))
-    ids = [index for text in texts for index in tokenizer.sp_model.EncodeAsIds(text)]
-    characters = sum(map(len, texts)) / max(1, len(ids))
-    unknown = ids.count(tokenizer.sp_model.unk_id()) / max(1, len(ids))
-    size = len(tokenizer.vocab)
+    model = tokenization.with_keep_accents(model, keep_accents)
+    processor = spm.SentencePieceProcessor()
+    processor.LoadFromSerializedProto(model)
+    size = processor.GetPieceSize()
+    # Tokens and scores as SentencePiece's own tools list them.
+    rows = (
+        f"{processor.IdToPiece(index)}\t{processor.GetScore(index):g}\n" for index in range(size)
+    )
+    files.atomic_write_text(vocab_file, "".join(rows))
+    files.atomic_write_bytes(model_file, model)  # others wait for it, so it comes last
+    ids = [index for line in sample for index in processor.EncodeAsIds(prepare(line))]
+    unknown = ids.count(processor.unk_id()) / max(1, len(ids))
     _LOGGER.info(
         f"Wrote {model_file} and .vocab: {size} tokens after "
-        f"{progress.format_seconds(time.time() - start)}. In this text a token has "
-        f"{characters:.2f} characters on average, and {unknown:.3%} of the tokens are unknown."
+        f"{progress.format_seconds(time.time() - start)}. In this text {unknown:.3%} of the tokens "
+        "are unknown."
     )
-    return TrainedVocabulary(model_file, vocab_file, size, total, used, characters, unknown)
+    return TrainedVocabulary(model_file, vocab_file, total, used, unknown)

@@ -4,7 +4,7 @@
 
     split_sentences("He paid $3.50 to Dr. Smith. “它好吗？”他问。")
     # ['He paid $3.50 to Dr. Smith.', '“它好吗？”', '他问。']
-    ChineseSegmenter().word_numbers("使用语言模型")    # [0, 0, 1, 1, 2, 2]
+    ChineseSegmenter().words("使用语言模型")    # ["使用", "语言", "模型"]
 
 Sentences are found by rules for English and Chinese that need no model. A sentence ends behind a
 full stop, question or exclamation mark, or an ellipsis, and the quotes and brackets that close
@@ -33,7 +33,6 @@ import functools
 import itertools
 import os
 import re
-import string
 import warnings
 from typing import (
     Any,
@@ -45,7 +44,6 @@ from typing import (
     Match,
     NamedTuple,
     Optional,
-    Pattern,
     Sequence,
     Tuple,
 )
@@ -85,7 +83,6 @@ _END = re.compile(
     rf"(?=\s|[{_CHINESE}{_OPENINGS}]|(?<=[{_PLAIN_MARKS}{_DOTS}{_CLOSINGS}])"
     rf"|(?<=[{_CHINESE}][!?]))"
 )
-_ASCII_MARKS = frozenset(".!?\"'")
 _IS_PLAIN = re.compile(f"[{_PLAIN_MARKS}]")
 _IS_CHINESE = re.compile(f"[{_CHINESE}]")
 _FOLLOWING = re.compile(rf"[\s{_OPENINGS}\u2013\u2014-]*(\w*)(\S?)")
@@ -137,7 +134,7 @@ def _end_of_sentence(text: str, start: int, match: Match) -> int:
     end, marks = match.end(), match.group()
     if end == len(text):
         return end
-    if not _ASCII_MARKS.issuperset(marks) and _IS_PLAIN.search(marks):
+    if _IS_PLAIN.search(marks):
         return _end_at_plain_mark(text, start, match)
     if not text[end].isspace():
         return end if _is_between_chinese(text, match) else 0
@@ -220,23 +217,21 @@ def _import_jieba() -> Any:
     return jieba
 
 
-def _dictionary_path() -> str:
-    return os.path.join(os.path.dirname(_import_jieba().__file__), "dict.txt")
-
-
 @functools.lru_cache(maxsize=1)
 def _frequencies() -> Tuple[Dict[str, int], int]:
     """How often each word of jieba's dictionary occurs (0: it only begins words), and the sum."""
-    with open(_dictionary_path(), "rb") as stream:
-        return _import_jieba().Tokenizer.gen_pfdict(stream)
+    tables = _import_jieba().Tokenizer()
+    return tables.gen_pfdict(tables.get_dict_file())
 
 
 def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
     """Returns version and dictionaries of the segmenter, as JSON values."""
+    jieba = _import_jieba()
+    dictionary = os.path.join(os.path.dirname(jieba.__file__), "dict.txt")
     return {
         "segmenter": "jieba",
-        "version": _import_jieba().__version__,
-        "dictionary": files.file_fingerprint(_dictionary_path()),
+        "version": jieba.__version__,
+        "dictionary": files.file_fingerprint(dictionary),
         "user_dictionary": files.file_fingerprint(user_dictionary) if user_dictionary else None,
     }
 
@@ -260,15 +255,12 @@ class ChineseSegmenter:
     def _load(self):
         self._jieba = tables = _import_jieba().Tokenizer()
         frequencies, tables.total = _frequencies()
-        tables.FREQ = dict(frequencies) if self._user_words else frequencies
+        tables.FREQ = dict(frequencies)
         tables.initialized = True  # otherwise it would look for its cache
         for word, frequency in self._user_words:
-            if frequency is None:
-                frequency = tables.suggest_freq(word)  # keeps the word from being cut
-            tables.total += frequency - tables.FREQ.get(word, 0)
-            tables.FREQ[word] = frequency
-            for end in range(1, len(word)):
-                tables.FREQ.setdefault(word[:end], 0)
+            frequency = frequency or tables.suggest_freq(word)  # keeps the word from being cut
+            tables.total -= tables.FREQ.get(word, 0)
+            tables.add_word(word, frequency)
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"_user_words": self._user_words}
@@ -281,23 +273,17 @@ class ChineseSegmenter:
         """Returns the words, spaces and signs that `text` is made of: joined, they are the text."""
         return list(self._jieba.cut(text))
 
-    def word_numbers(self, text: str) -> List[int]:
-        """Returns for each character of `text` the number of the word it belongs to."""
-        numbers: List[int] = []
-        for number, word in enumerate(self._jieba.cut(text)):
-            numbers += [number] * len(word)
-        assert len(numbers) == len(text), text
-        return numbers
-
     def word_starts(self, text: str, encoding: tokenization.Encoding) -> List[bool]:
         """Returns for each token of `text` whether it begins a word.
 
         It does if its first character belongs to another word than the last character of the token
         before it.
         """
-        starts, last, numbers = [], -1, self.word_numbers(text)
+        # The number of the word that each character belongs to.
+        numbers = [number for number, word in enumerate(self._jieba.cut(text)) for _ in word]
         # A token that stands for a space at the text's end has its place behind the last character.
         numbers.append(len(numbers))
+        starts, last = [], -1
         for start, end in zip(encoding.starts, encoding.ends):
             starts.append(numbers[start] > last)
             last = numbers[max(start, end - 1)]
@@ -323,9 +309,9 @@ def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
 # ------------------------------------------------------------------------------------- vocabularies
 
 _UNDERLINE = "\u2581"  # SentencePiece's mark of a space
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 # What counts as punctuation in the English models: no apostrophe, "<", ">" or "=".
 _PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~\u00a3\u20ac')
+_INSIDE_WORDS = _PUNCTUATION.union("abcdefghijklmnopqrstuvwxyz")
 _RESERVED = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
 
 
@@ -333,9 +319,7 @@ class PieceTable(NamedTuple):
     """What masking needs to know about a vocabulary."""
 
     is_word_start: np.ndarray  # bool [V]
-    # Finds the runs of characters for which SentencePiece's unknown token does not start a word.
-    odd_unknown: Optional[Pattern]
-    unknown_id: int
+    unknown_id: Optional[int]  # if its text in the line decides whether it starts a word
     ordinary: np.ndarray  # int32: ids that may replace a token at random
     cls_id: int
     sep_id: int
@@ -357,9 +341,7 @@ def starts_word(piece: str) -> bool:
     """
     if piece.startswith((_UNDERLINE, "<")) or piece in _PUNCTUATION:
         return True
-    return any(
-        character.lower() not in _LETTERS and character not in _PUNCTUATION for character in piece
-    )
+    return not _INSIDE_WORDS.issuperset(piece.lower())
 
 
 def word_start_rule(is_sentencepiece: bool, word_start: str = "reference") -> Callable[[str], bool]:
@@ -412,8 +394,7 @@ def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "refere
     rule = word_start_rule(model is not None, word_start)
     return PieceTable(
         is_word_start=np.array([rule(piece) for piece in pieces], bool),
-        odd_unknown=_odd_unknown(vocab) if rule is starts_word else None,
-        unknown_id=model.unk_id() if model else -1,
+        unknown_id=model.unk_id() if rule is starts_word else None,
         ordinary=np.array(ordinary, np.int32),
         cls_id=vocab["[CLS]"],
         sep_id=vocab["[SEP]"],
@@ -439,22 +420,6 @@ def described_vocabulary(description: Mapping[str, Any]) -> Vocabulary:
     return Vocabulary(int(description["mask_id"]), np.concatenate(ranges))
 
 
-def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
-    """Finds runs of letters and punctuation that are not in the vocabulary and start no word.
-
-    The rule of `starts_word` looks at a token's text. The unknown token stands for a run of
-    characters without a token; it starts a word except for the runs that this pattern finds.
-    """
-    letters = [letter for letter in _LETTERS | set(string.ascii_uppercase) if letter not in vocab]
-    others = [mark for mark in _PUNCTUATION if mark not in vocab]
-    if not letters + others:
-        return None
-    pattern = "[" + "".join(map(re.escape, sorted(letters + others))) + "]{2}"
-    if letters:
-        pattern += "|[" + "".join(sorted(letters)) + "]"
-    return re.compile(pattern)
-
-
 def word_starts(
     tokenizer: tokenization.FullTokenizer,
     table: PieceTable,
@@ -468,11 +433,9 @@ def word_starts(
     """
     flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
     starts = table.is_word_start[flat]
-    if table.odd_unknown is None:
-        return starts
     place = 0
     for line, numbers in zip(lines, ids):
-        if table.unknown_id in numbers and table.odd_unknown.search(tokenizer.preprocess(line)):
+        if table.unknown_id in numbers:
             pieces = tokenizer.tokenize_text(line)
             starts[place : place + len(numbers)] = [starts_word(piece) for piece in pieces]
         place += len(numbers)

@@ -189,7 +189,7 @@ def test_token_boundaries_are_exactly_the_references():
             assert features["token_boundary"][0, :length].tolist() == golden["token_boundary"]
 
 
-# ---- in the graph -------------------------------------------------------------------------------
+# ---- on the fly --------------------------------------------------------------------------------
 
 GRAPH_SETTINGS = SETTINGS.replace(
     max_seq_length=records.LENGTH,
@@ -201,58 +201,33 @@ VOCABULARY = words.Vocabulary(
 )
 
 
-def masked_on_the_fly(features, keys, settings, vocabulary):
-    empty = np.zeros([len(keys), settings.max_predictions_per_seq])
-    names = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")
-    with tf.Graph().as_default(), tf.Session() as session:
-        columns = {
-            name: tf.constant(values, tf.float32 if name == "masked_lm_weights" else tf.int32)
-            for name, values in dict(dict.fromkeys(names, empty), **features).items()
-        }
-        keys = tf.constant(keys.astype(np.int64))
-        return session.run(masking.masked(columns, keys, settings, vocabulary=vocabulary))
-
-
 @pytest.mark.parametrize(
     "changes",
     [
         {},
-        {"ngram": 1},
         {"ngram": 5, "favor_shorter_ngram": False},
         {"do_whole_word_mask": False},
         {"masked_lm_prob": 0.5, "max_predictions_per_seq": 40},
-        {"max_predictions_per_seq": 2},
     ],
     ids=str,
 )
-def test_masks_are_bit_for_bit_those_of_data_creation(changes):
-    random = np.random.RandomState(3)
-    count, width = 150, 48
-    ordinary = np.setdiff1d(np.arange(10, 300), [77]).astype(np.int32)
-    table = words.PieceTable(random.rand(300) < 0.6, None, -1, ordinary, 2, 3, mask_id=4)
-    settings = GRAPH_SETTINGS.replace(max_seq_length=width, max_predictions_per_seq=12)
-    settings = settings.replace(**changes)
-    ids = random.randint(10, 300, 2000).astype(np.int32)
-    block = segment_pairs.TokenizedBlock(ids, table.is_word_start[ids], np.array([0, 2000]), ())
+def test_masks_on_the_fly_are_bit_for_bit_those_of_data_creation(changes, table):
+    count, random = 150, np.random.RandomState(3)
     length_a = random.randint(1, 30, count)
-    length_b = random.randint(1, width - 2 - length_a)
-    length_b[0] = width - 3 - length_a[0]
-    start = random.randint(0, 1900, count)
-    keys = random_keys.fold(random_keys.seed_key(9), np.arange(count))
-    label = np.arange(count) % 2
-    pairs = segment_pairs.Pairs(start, length_a, start + length_a, length_b, label, keys)
-
-    def made(keys, **flags):
-        return masking.masked_features(
-            block, pairs._replace(key=keys), table=table, settings=settings.replace(**flags)
+    pairs = make_pairs(length_a, random.randint(1, 62 - length_a), count)
+    expected, plain, others = (
+        make(some_ids(61), pairs._replace(key=key), table, **some)
+        for key, some in (
+            (pairs.key, changes),
+            (pairs.key, {**changes, "masked_lm_prob": 0.0}),
+            (random_keys.fold(pairs.key, 1), changes),  # masks to be undone
         )
-
-    expected = made(pairs.key)
-    plain = made(pairs.key, masked_lm_prob=0.0)
-    others = made(random_keys.fold(pairs.key, 1))  # masks to be undone
+    )
     assert (others["masked_lm_positions"] != expected["masked_lm_positions"]).any()
-    for features in (plain, others):
-        found = masked_on_the_fly(features, pairs.key, settings, table)
+    no_masks = {name: 0 * values for name, values in expected.items() if "masked_lm" in name}
+    for features in (dict(no_masks, **plain), others):
+        settings = SETTINGS.replace(**changes)
+        found = masking.masked(features, pairs.key, settings, vocabulary=table)
         assert sorted(found) == sorted(expected)
         for name, values in expected.items():
             np.testing.assert_array_equal(found[name], values, err_msg=name)
@@ -260,14 +235,9 @@ def test_masks_are_bit_for_bit_those_of_data_creation(changes):
 
 def test_keys_are_a_function_of_seed_and_position():
     positions = np.array([0, 1, 2, 1 << 40])
-    with tf.Graph().as_default(), tf.Session() as session:
-        keys = [masking.keys_of(seed, tf.constant(positions)) for seed in (-5, 6)]
-        found = np.concatenate(session.run(keys))
+    found = np.concatenate([masking.keys_of(seed, positions) for seed in (-5, 6)])
     assert len(set(found.tolist())) == 8
-    assert found[0] == KEY_OF_SEED_MINUS_5
-
-
-KEY_OF_SEED_MINUS_5 = -8100066986871223295
+    assert found[0] == 2**64 - 8100066986871223295
 
 
 def masked_batches(path, count, *, share, seed=5):
