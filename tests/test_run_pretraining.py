@@ -432,7 +432,7 @@ def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data,
         (["--vocab_file=a", "--spm_model_file=b"], "--spm_model_file or --vocab_file"),
         (["--masked_lm_budget=15"], "masked_lm_budget"),
         (["--masked_lm_budget=nan"], "masked_lm_budget"),
-        (["--masked_lm_budget=0.2", "--use_tpu"], "masked_lm_budget.* TPU"),
+        (["--masked_lm_budget=0.2", "--use_tpu", "--tpu_name=a"], "masked_lm_budget.* TPU"),
     ],
 )
 def test_a_mistake_is_answered_by_a_message_that_names_it(data, tmp_path, arguments, words):

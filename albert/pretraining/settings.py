@@ -151,10 +151,11 @@ class PretrainingFlags(shared.TrainingFlags):
             raise UserError("Nothing to do. Give --do_train, --do_eval, or both.")
         if self.spm_model_file and self.vocab_file:
             raise UserError("Give --spm_model_file or --vocab_file, not both.")
-        if self.use_tpu and self.masked_lm_budget:
+        is_remote = self.use_tpu and (self.master or self.tpu_name not in (None, "", "local"))
+        if is_remote and self.masked_lm_budget:
             raise UserError(
-                "--masked_lm_budget draws masks in Python, which the hosts of a TPU do not run. "
-                "Leave it out, and train on records with masks."
+                "--masked_lm_budget draws masks in Python, which a remote TPU's hosts do not run. "
+                "Start the training on the TPU's own machine, or use records with masks."
             )
 
 
