@@ -85,8 +85,9 @@ def input_fn(
                 paths, spec, padding=whole, batch_size=size, shard=shard, **reading
             )
         if padding:
-            numbered = {"transform": _with_numbers, "batch_size": size}
-            served = input_pipeline.evaluation_batches(paths, spec, **numbered)
+            served = input_pipeline.evaluation_batches(
+                paths, spec, batch_size=size, transform=_with_numbers
+            )
             return served if padding.mode == "max" else cut(served, padding)
         served = input_pipeline.evaluation_batches(
             paths, spec, batch_size=size, pad_final_batch=drop_remainder
