@@ -128,8 +128,7 @@ ELSEWHERE = {
         ["exit_threshold", "keep_checkpoint_max"], "tests/test_run_classifier.py"
     ),
     "run_pretraining": dict.fromkeys(
-        ["output_dir", "eval_untrained", "max_eval_steps", "init_from_group0"],
-        "tests/test_run_pretraining.py",
+        ["output_dir", "eval_untrained", "max_eval_steps"], "tests/test_run_pretraining.py"
     ),
     "run_race": {"num_keep_checkpoint": "tests/test_run_race.py"},
     "run_squad_v1": {

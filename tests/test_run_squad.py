@@ -54,38 +54,6 @@ def steps_in(folder):
     return [item.step for item in evaluation.list_checkpoints(str(folder))]
 
 
-# ---- flags ----
-
-PUBLISHED_DEFAULTS = dict(
-    classification_data.PUBLISHED_DEFAULTS,
-    spm_model_file=None,
-    train_file=None,
-    predict_file=None,
-    train_feature_file=None,
-    predict_feature_file=None,
-    predict_feature_left_file=None,
-    max_seq_length=384,
-    doc_stride=128,
-    max_query_length=64,
-    num_train_epochs=3.0,
-    warmup_proportion=0.1,
-    n_best_size=20,
-    max_answer_length=30,
-)
-OWN_DEFAULTS = {
-    "v1": {"use_einsum": True, "export_dir": None},
-    "v2": {"start_n_top": 5, "end_n_top": 5, "dropout_prob": 0.1},
-}
-
-
-@every_version
-def test_the_published_flags_have_their_published_defaults(version):
-    script = SCRIPTS[version]
-    settings = flags_lib.parse(script.Flags, ["--output_dir=o", "--albert_dir=a"]).to_dict()
-    expected = dict(PUBLISHED_DEFAULTS, **OWN_DEFAULTS[version])
-    assert {name: settings[name] for name in expected} == expected
-
-
 @pytest.mark.parametrize(
     "version, arguments, named",
     [
@@ -94,11 +62,7 @@ def test_the_published_flags_have_their_published_defaults(version):
         ("v1", "--do_predict --predict_file=", "--predict_file"),
         ("v1", "--do_train --train_file=/absent.json", "/absent.json"),
         ("v2", "--do_train --do_predict --predict_file=absent.json", "absent.json"),
-        ("v1", "--do_train --num_train_epochs=0", "--num_train_epochs=0"),
-        ("v1", "--do_train --gradient_accumulation_steps=3", "multiple of 3"),
-        ("v1", "--do_train --max_seq_length=65", "max_position_embeddings.*64"),
         ("v1", "--do_train --max_seq_length=3", "max_seq_length=3"),
-        ("v1", "--do_train --spm_model_file=", "vocabulary"),
         ("v1", "--do_predict", "checkpoint"),
         ("v1", "--export_dir=export", "checkpoint"),
         ("v1", "--do_train --train_file={folder}/v2.json", "1 of 5 .*run_squad_v2"),
