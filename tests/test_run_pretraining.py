@@ -264,21 +264,6 @@ def test_records_without_masks_need_a_budget(data, without_masks, tmp_path):
         run_without_masks(data, without_masks, tmp_path)
 
 
-@pytest.mark.slow
-def test_evaluation_keeps_the_masks_of_records_that_have_some(data, without_masks, tmp_path):
-    both = f"--eval_file={data / 'eval.tf_record'},{without_masks / 'eval.tf_record'}"
-    budget, own = "--masked_lm_budget=0.25", f"--eval_file={data / 'eval.tf_record'}"
-    run_without_masks(data, without_masks, tmp_path / "a", budget)
-    start = [budget, f"--init_checkpoint={tmp_path / 'a' / 'model.ckpt-3'}", "--eval_untrained"]
-
-    def loss(name, *flags):
-        outcome = run_without_masks(data, without_masks, tmp_path / name, *start, *flags)
-        return outcome.evaluation.results[0].metrics["masked_lm_loss"]
-
-    masked, unmasked, mixed = loss("b", own), loss("c"), loss("d", both)
-    assert min(masked, unmasked) < mixed < max(masked, unmasked)
-
-
 def write_vocabulary(folder, specials, pieces):
     path = folder / "vocab.txt"
     path.write_text("\n".join([*specials, *pieces]), encoding="utf-8")

@@ -18,7 +18,8 @@ from albert.squad import run as squad_run
 from albert.training import evaluation
 from albert.util import flags as flags_lib
 from tests.support import classification_data, squad_data
-from tests.support.squad_runs import CONTEXT, arguments_for, load_export, read_json
+from tests.support.fine_tuned_models import serve
+from tests.support.squad_runs import CONTEXT, arguments_for, read_json
 
 SCRIPTS = {"v1": run_squad_v1, "v2": run_squad_v2}
 TASKS = {"v1": squad_run.SquadV1, "v2": squad_run.SquadV2}
@@ -175,8 +176,8 @@ def test_exports_answer_without_being_told_where_answers_may_be(folder, trained,
     values = {name: np.array([features[name].int64_list.value], np.int32) for name in names}
     expected = _predicted(settings, version, path, values)
     del values["p_mask"]
-    exported = load_export(outcome.export)
-    found = [exported("ids", values), exported("serving_default", {"examples": [serialized]})]
+    signatures = {"ids": values, "serving_default": {"examples": [serialized]}}
+    found = [serve(outcome.export, *item) for item in signatures.items()]
     if version == "v1":
         program = exported_files.open_program(str(tmp_path / "albert_model.tflite"))
         found.append(program.run(values))

@@ -15,7 +15,6 @@ import tensorflow.compat.v1 as tf
 from albert import run_classifier, run_pretraining, run_race
 from albert.configs.flags import TrainingFlags
 from albert.data import batches
-from albert.pretraining import model
 from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, model_fn
@@ -73,7 +72,6 @@ WORKER = {"type": "worker", "index": 0}
         ({"worker": HOSTS}, None, "task"),
         ({"worker": HOSTS}, {"type": "evaluator", "index": 0}, "evaluator"),
         ({"worker": HOSTS}, {"type": "worker", "index": 3}, "3"),
-        ({"worker": HOSTS}, {"type": "worker", "index": -1}, "-1"),
         ({"worker": HOSTS}, {"type": "worker"}, "index"),
     ],
 )
@@ -215,20 +213,6 @@ def test_dropout_masks_differ_between_replicas_and_micro_batches():
     assert len({tuple(key) for key in [*first, *second]}) == 4
     again = on_two_replicas(keys)
     np.testing.assert_array_equal([first, second], again)
-
-
-def test_masked_words_weigh_the_same_whatever_their_replica():
-    weights = [np.float32([[1, 1, 1], [1, 0, 0]]), np.float32([[1, 1, 0], [0, 0, 0]])]
-    labels = np.zeros([2, 1], np.int32)
-
-    def shares():
-        number = int(tf.get_static_value(distribution.replica_number()))
-        batch = {"masked_lm_weights": tf.constant(weights[number]), "next_sentence_labels": labels}
-        return model._shares(batch)["masked_lm_shares"]
-
-    # The mean over two replicas of sums of these is the mean over the six words.
-    for found, expected in zip(on_two_replicas(shares), weights):
-        np.testing.assert_allclose(found, 2 * expected / 6, rtol=1e-5)
 
 
 # ---------------------------------------------------------------------------------------------
