@@ -277,7 +277,10 @@ def test_records_of_other_masks_or_vocabularies_are_refused(data, without_masks,
             run(data, tmp_path / "out", names, "--masked_lm_budget=0.25", *more)
 
     masked, train = data / "train-1.tf_record", without_masks / "train.tf_record"
-    other, large = tmp_path / "other.tf_record", tmp_path / "large.tf_record"
+    names = ("unknown", "other", "large")
+    unknown, other, large = (tmp_path / f"{name}.tf_record" for name in names)
+    strip_masks(masked, unknown, vocabulary=False)
+    refused("--vocab_file", unknown)
     strip_masks(masked, other, vocabulary=True, ngram=1)
     refused("'ngram': ", train, other)
     strip_masks(masked, large, vocabulary=True, last=records.VOCAB_SIZE + 7)
@@ -287,21 +290,6 @@ def test_records_of_other_masks_or_vocabularies_are_refused(data, without_masks,
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     named = write_vocabulary(tmp_path, specials, map(str, range(records.VOCAB_SIZE)))
     refused(f"{records.VOCAB_SIZE + 5} .* {records.VOCAB_SIZE}", train, more=[named])
-
-
-@pytest.mark.slow
-def test_a_vocabulary_file_helps_where_the_metadata_is_gone(data, tmp_path):
-    strip_masks(data / "train-0.tf_record", tmp_path / "train.tf_record", vocabulary=False)
-    flags = [f"--input_file={tmp_path / 'train.tf_record'}", "--masked_lm_budget=0.25"]
-    flags.append("--num_train_steps=1")
-    with pytest.raises(ValueError, match="--vocab_file"):
-        run(data, tmp_path / "a", *flags)
-    pieces = [f"p{number}" for number in range(records.FIRST_PIECE, records.VOCAB_SIZE)]
-    named = write_vocabulary(tmp_path, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pieces)
-    assert run(data, tmp_path / "b", *flags, named).training.last_step == 1
-    assert {"run.toml", "vocab.txt", "vocabulary.json"} <= {
-        path.name for path in (tmp_path / "b").iterdir()
-    }
 
 
 # ---------------------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script run_race: flags, files, and what it says to mistakes."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -133,19 +131,6 @@ def test_loaded_model_chooses_as_the_script(folder, trained):
         )
         with pytest.raises(ValueError, match="list of options"):
             model.answer("The king left.", "Who left?", "the king")
-
-
-@pytest.mark.slow
-def test_questions_without_answers_are_predicted_without_scores(folder, trained, tmp_path):
-    race_data.write_race(tmp_path, splits=("test",), passages=2)
-    for path in tmp_path.glob("RACE/test/*/*.txt"):
-        content = read_json(path)
-        del content["answers"]
-        path.write_text(json.dumps(content), encoding="utf-8")
-    alone = ("--nodo_train", "--nodo_eval", "--do_predict", f"--data_dir={tmp_path}")
-    run(folder, tmp_path / "out", *alone, f"--checkpoint={trained[0] / 'model.ckpt-2'}")
-    assert len(read_json(tmp_path / "out" / "predictions.json")) == 8
-    assert values_in(tmp_path / "out" / "predict_results.txt") == {"num_questions": 8}
 
 
 def test_only_questions_with_known_answers_are_measured():

@@ -5,7 +5,6 @@
 import functools
 import logging
 import pathlib
-import shutil
 
 import numpy as np
 import pytest
@@ -146,15 +145,6 @@ def test_a_named_threshold_decides_and_empty_answers_are_noticed(folder, trained
     assert outcome.metrics["NoAns_exact"] == 100
     assert outcome.metrics["null_score_diff_threshold"] == -99
     assert "None of the 5 questions" in caplog.text
-
-
-@pytest.mark.slow
-def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, trained, tmp_path):
-    path = tmp_path / "copy"
-    shutil.copytree(str(trained("v1")[0]), str(path))
-    with pytest.raises(ValueError, match="max_seq_length"):
-        run(folder, path, "v1", "--do_train", "--max_seq_length=48")
-    assert run(folder, path, "v1", "--do_predict", "--max_seq_length=48").metrics
 
 
 # ---- export ----

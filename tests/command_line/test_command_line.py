@@ -84,7 +84,12 @@ EARLY = [
     ("albert.download_data", ["sqaud_v1"], 2, "'squad_v1'"),
     ("albert.download_model", ["base_v7"], 2, "'base_v2'"),
     ("albert.plan", ["base_v7"], 2, "'albert_base_v2'"),
-    ("albert.convert_checkpoint", ["to_hugingface", "--output_dir=o"], 2, "to_huggingface"),
+    (
+        "albert.convert_checkpoint",
+        ["to_hugingface", "--input_dir=i", "--output_dir=o"],
+        2,
+        "to_huggingface",
+    ),
     ("albert", ["finetune", "-h"], 0, "--task_name"),
     ("albert", ["finetune", "--version"], 0, albert.__version__),
     ("albert", ["demo", "--version"], 0, albert.__version__),

@@ -19,7 +19,7 @@ from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
-from tests.support import classification_data, damaged_files, one_weight, race_data
+from tests.support import classification_data, one_weight, race_data
 from tests.support.runtimes import needs_tf_estimator
 
 MIRRORED = ["--distribution_strategy=mirrored", "--num_devices=2"]
@@ -317,16 +317,3 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
     estimators.run_as_worker(script, settings)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
-
-
-def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
-    folders = [tmp_path / name for name in ("chief", "early", "late")]
-    for folder in folders:
-        folder.mkdir()
-    one_weight.save(folders[0], 3, 6, 9)
-    damaged_files.damage(folders[0] / "model.ckpt-9")
-    estimators.copy_resume_point(str(folders[0]), str(folders[1]))
-    found = [estimators.resume_point(str(folders[0]))]  # and mends the state
-    estimators.copy_resume_point(str(folders[0]), str(folders[2]))
-    found += [estimators.resume_point(str(folder)) for folder in folders[1:]]
-    assert [checkpoint.step for checkpoint in found] == [6, 6, 6]

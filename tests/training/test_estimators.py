@@ -302,11 +302,6 @@ def test_train_ends_after_three_recoveries_without_a_new_checkpoint(tmp_path, ca
     assert steps_in(tmp_path) == [0, 4] and len(warnings_in(caplog)) == 3
 
 
-def test_train_recovers_more_often_if_there_are_new_checkpoints(tmp_path):
-    train(tmp_path, "--save_checkpoints_steps=1", max_steps=6, hooks=[LostHook(2, 4, 6, 8, 10)])
-    assert weight_in(tmp_path) == 3.0
-
-
 def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
     with socket.socket() as free:
         free.bind(("localhost", 0))
