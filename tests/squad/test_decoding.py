@@ -66,6 +66,14 @@ def test_the_best_span_comes_first_and_of_equal_ones_the_earlier():
     assert texts[:4] == ["one", "one two", "one two three", "two"]
 
 
+def test_an_answer_is_listed_once_with_its_best_score():
+    start, windows = np.concatenate([_logits(p4=1), _logits(p4=5)]), _windows(0, 0)
+    spans = decoding.find_spans(_outputs(start, start), windows, decoding.Limits())
+    (answer,) = decoding.best_answers(_examples(), windows, [spans])
+    assert [entry["text"] for entry in answer.nbest].count("two") == 1
+    assert (answer.text, answer.nbest[0]["start_log_prob"]) == ("two", 5.0)
+
+
 def test_all_windows_are_searched_as_one_by_one_would_be():
     random = np.random.RandomState(0)
     windows = _windows(0, 0, 1, 1, 1)
