@@ -134,21 +134,20 @@ def head(features, encoder):
 
 def three_hundred_updates(precision):
     """The mean of the last losses, and the names of the reported numbers."""
-    ids = np.repeat(np.random.RandomState(0).randint(5, 300, [4, 8]), 4, axis=0)
+    generator = np.random.RandomState(0)
+    mask = np.repeat(np.arange(8) < generator.randint(3, 8, [4, 1]), 4, axis=0)
+    ids = np.repeat(generator.randint(5, 300, [4, 8]), 4, axis=0) * mask
     # A quarter of the labels is wrong, so that a perfect model has a loss of 3/16, and the best
     # constant score (which is where training begins) one of 1/4.
-    labels = np.array([1, 1, 1, 0, 0, 0, 0, 1] * 2, np.int32)
+    labels = [1, 1, 1, 0, 0, 0, 0, 1] * 2
     flags = FineTuningFlags(learning_rate=3e-3, seed=1, precision=precision, use_xla=False)
     config = modeling.AlbertConfig.from_dict(classification_data.CONFIG)
     schedule = training_graph.Schedule(300, 30)
     model_fn = training_graph.build_model_fn(flags, config, head, schedule=schedule)
     with tf.Graph().as_default(), tf.Session() as session:
-        features = {
-            "input_ids": tf.constant(ids, tf.int32),
-            "input_mask": tf.ones(ids.shape, tf.int32),
-            "segment_ids": tf.zeros(ids.shape, tf.int32),
-            "label_ids": tf.constant(labels),
-        }
+        tf.set_random_seed(1)
+        given = {"input_ids": ids, "input_mask": mask, "segment_ids": 0 * ids, "label_ids": labels}
+        features = {name: tf.constant(value, tf.int32) for name, value in given.items()}
         spec = model_fn(features, None, tf_estimator.ModeKeys.TRAIN, {})
         assert {item.dtype.base_dtype for item in tf.trainable_variables()} == {tf.float32}
         session.run(tf.global_variables_initializer())
