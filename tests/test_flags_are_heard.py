@@ -129,7 +129,7 @@ ELSEWHERE = {
     ),
     "run_race": {"num_keep_checkpoint": "tests/test_run_race.py"},
     "run_squad_v1": {
-        **dict.fromkeys(["n_best_size", "max_answer_length"], "tests/test_run_squad.py"),
+        **dict.fromkeys(["n_best_size", "max_answer_length"], "tests/squad/test_reader.py"),
         "keep_checkpoint_max": "tests/test_run_classifier.py",
     },
     "run_tagger": {"keep_checkpoint_max": "tests/test_run_classifier.py"},
