@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of the whole test suite."""
 
-import itertools
 import logging
 import os
-import threading
 
 import pytest
 
@@ -42,22 +40,3 @@ def pytest_collection_modifyitems(config, items):
 def pytest_terminal_summary(terminalreporter):
     if not terminalreporter.config.option.slow:
         terminalreporter.write_line("Slow tests that are not named are left out: --slow runs them.")
-
-
-@pytest.fixture
-def meet(monkeypatch):
-    """Lets four calls of a function wait for each other, which one by one they cannot."""
-    meeting, calls = threading.Barrier(4), itertools.count()
-
-    def patch(module, name, after=0):
-        original = getattr(module, name)
-
-        def met(*arguments, **others):
-            if after <= next(calls) < after + 4:
-                meeting.wait(timeout=20)
-            return original(*arguments, **others)
-
-        monkeypatch.setattr(module, name, met)
-        return lambda: next(calls) >= after + 4
-
-    return patch

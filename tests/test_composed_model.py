@@ -87,12 +87,9 @@ def compose(config, input_ids, input_mask, token_type_ids, *, one_hot=False, ein
 
 def outputs_of(model):
     """The same outputs of an AlbertModel, by its attributes."""
-    outputs = {
-        name: getattr(model, name)
-        for name in ("word_embedding_output", "embedding_output", "sequence_output")
-    }
+    names = ("word_embedding_output", "embedding_output", "sequence_output", "pooled_output")
     layers = {f"encoder_layer_{i}": layer for i, layer in enumerate(model.all_encoder_layers)}
-    return dict(outputs, pooled_output=model.pooled_output, **layers)
+    return dict({name: getattr(model, name) for name in names}, **layers)
 
 
 def set_by_formula(session):

@@ -9,17 +9,14 @@ import shutil
 
 import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
-from albert import modeling
-from albert.pretrained import released, warm_start
+from albert.pretrained import released
 from tests.support import (
     albert_zh_models,
     conversion_check,
     pretrained_models,
     recorded,
     released_archives,
-    script_process,
 )
 from tests.support.conversion_check import config_in
 from tests.support.conversions import convert, restore, values_in
@@ -152,6 +149,8 @@ def test_files_named_by_flags_need_not_lie_in_the_folder(tmp_path):
     ]
     convert("from_albert_zh", source, tmp_path / "ours", *flags)
     assert (tmp_path / "ours" / "words.txt").exists()
+    with pytest.raises(ValueError, match="ours"):  # an existing folder is kept
+        convert("from_albert_zh", source, tmp_path / "ours", *flags)
 
 
 @pytest.mark.parametrize(
@@ -168,31 +167,3 @@ def test_files_named_by_flags_need_not_lie_in_the_folder(tmp_path):
 def test_direction_and_flags_have_to_fit(direction, flag, named, tmp_path):
     with pytest.raises(ValueError, match=named):
         convert(direction, tmp_path, tmp_path / "new", flag)
-
-
-@pytest.mark.slow
-def test_the_command_takes_the_direction_as_its_first_word(tmp_path):
-    source, target = albert_zh_models.write(tmp_path / "zh"), tmp_path / "ours"
-    arguments = ["from_albert_zh", f"--input_dir={source}", f"--output_dir={target}"]
-    for code in (0, 1):  # an existing folder is kept
-        done = script_process.run_process("convert_checkpoint", *arguments)
-        assert done.returncode == code, done.stderr
-        assert code or b"converted: 31 variables" in done.stdout
-    assert len(values_in(target)) == 31
-
-
-@pytest.mark.slow
-def test_the_error_of_training_on_such_a_checkpoint_names_a_command_that_works(tmp_path):
-    source = albert_zh_models.write(tmp_path / "zh")
-    config = modeling.AlbertConfig.from_dict(
-        dict(albert_zh_models.CONFIG, embedding_layout="albert_zh")
-    )
-    with tf.Graph().as_default():
-        pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
-        with pytest.raises(ValueError, match="convert_checkpoint from_albert_zh"):
-            warm_start.warm_start(source, tf.trainable_variables())
-        convert("from_albert_zh", source, tmp_path / "ours")
-        report = warm_start.warm_start(
-            str(tmp_path / "ours"), tf.trainable_variables(), required_scopes=("bert", "cls")
-        )
-    assert not report.new and not report.left_over

@@ -19,7 +19,6 @@ from albert.classification.settings import CustomTaskFlags
 from albert.configs import flags as shared
 from albert.pretrained.settings import TextFlags
 from albert.pretraining.settings import DataSettings
-from albert.runtimes import estimator
 from albert.squad.settings import SquadFlags
 from albert.util import flags as flags_lib
 from tests.support import (
@@ -53,9 +52,7 @@ COMMON = probes("""
     output_dir={work}/elsewhere output_file={work}/elsewhere cached_dir={work}/cache
     max_seq_length=31 no_vocabulary:vocab_file=/nowhere optimizer=lamb padding=longest
     waiting:wait_for_checkpoints_minutes=1e-9 distribution_strategy=multi_worker
-    worker_patience_seconds=7 num_devices=2 named_TPU:use_tpu=false TPU:tpu_name=cloud
-    named_TPU:tpu_zone=here named_TPU:gcp_project=mine named_TPU:num_tpu_cores=3
-    TPU:iterations_per_loop=77 master=grpc://nowhere:1 predict:do_predict=false
+    worker_patience_seconds=7 num_devices=2 master=grpc://nowhere:1 predict:do_predict=false
     predict:predict_batch_size=3 predict:checkpoint=/nowhere eval:do_eval=false
     eval:eval_batch_size=3 foreign:overwrite=true json:text_field=other
     train_batch_size=4
@@ -128,18 +125,19 @@ ELSEWHERE = {
         ["exit_threshold", "keep_checkpoint_max"], "tests/test_run_classifier.py"
     ),
     "run_pretraining": dict.fromkeys(
-        ["output_dir", "eval_untrained", "max_eval_steps", "init_from_group0"],
-        "tests/test_run_pretraining.py",
+        ["output_dir", "eval_untrained", "max_eval_steps"], "tests/test_run_pretraining.py"
     ),
     "run_race": {"num_keep_checkpoint": "tests/test_run_race.py"},
     "run_squad_v1": {
-        **dict.fromkeys(["n_best_size", "max_answer_length"], "tests/test_run_squad.py"),
+        **dict.fromkeys(["n_best_size", "max_answer_length"], "tests/squad/test_reader.py"),
         "keep_checkpoint_max": "tests/test_run_classifier.py",
     },
     "run_tagger": {"keep_checkpoint_max": "tests/test_run_classifier.py"},
     "run_squad_v2": {"null_score_diff_threshold": "tests/test_run_squad.py"},
     "sweep": {"dry_run": "tests/classification/test_sweep.py"},
 }
+# Flags of every script that tests/test_tpu.py probes.
+OF_TPU = {"tpu_name", "tpu_zone", "gcp_project", "num_tpu_cores", "iterations_per_loop"}
 # Scripts with their own tests of every flag.
 WITHOUT_PROBES = {"doctor", "export_model", "plot"}
 # Flags that another script probes, and the same function reads.
@@ -168,7 +166,7 @@ def probes_of(script):
     """{flag: (mode or None, value)} of a script's flags that are probed here."""
     described = flags_lib.describe(module_of(script).Flags)
     known = {**COMMON, **PROBES_OF.get(script, {})}
-    left_out = set(ELSEWHERE.get(script, {}))
+    left_out = OF_TPU | set(ELSEWHERE.get(script, {}))
     for kind in PROBED_ELSEWHERE.get(script, ()):
         left_out |= set(flags_lib.describe(kind))
     return {
@@ -185,14 +183,7 @@ def probes_of(script):
 def training_modes(base, train, **modes):
     """The modes of a script that trains, of which the first is that of entries without one."""
     train = [*base, *train, "--nouse_xla"]
-    named = [*train, "--use_tpu", "--tpu_name=t"]
-    return {
-        "train": train,
-        "no_vocabulary": [*train, "--spm_model_file="],
-        "TPU": [*train, "--use_tpu"],
-        "named_TPU": named,
-        **modes,
-    }
+    return {"train": train, "no_vocabulary": [*train, "--spm_model_file="], **modes}
 
 
 def with_checkpoint(work):
@@ -476,8 +467,6 @@ class Probed:
         return self._seen[mode]
 
     def hears(self, name, mode, value):
-        if mode in ("TPU", "named_TPU") and not estimator.HAS_TF_ESTIMATOR:
-            return True  # refused there, whatever the flag says
         flag = f"--{name}={self._filled(value)}"
         for tried in [mode] if mode in self._modes else self._modes:
             with_it = self._script.outcome([*self._modes[tried], flag])

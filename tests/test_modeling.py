@@ -14,9 +14,6 @@ from albert.runtimes import compat
 
 BATCH, LENGTH, PREDICTIONS = 3, 12, 4
 
-# Embedding size, what layers share, parameters with separate copies of decoder and projection, and
-# with tied weights; the size table of lonePatient/albert_pytorch (476.5 MB to 57.2 MB).
-
 
 def tiny_config(**changes):
     """A model that trains in milliseconds; large weights, so that errors show."""
@@ -141,35 +138,11 @@ def test_unknown_keys_survive_a_round_trip():
     assert config.to_json_string().endswith("}\n")
 
 
-def test_defaults_are_the_xxlarge_model():
-    config = modeling.AlbertConfig(30000)
-    assert config.to_dict() == {
-        "vocab_size": 30000,
-        "embedding_size": 128,
-        "hidden_size": 4096,
-        "num_hidden_layers": 12,
-        "num_hidden_groups": 1,
-        "num_attention_heads": 64,
-        "intermediate_size": 16384,
-        "inner_group_num": 1,
-        "down_scale_factor": 1,
-        "hidden_act": "gelu",
-        "hidden_dropout_prob": 0,
-        "attention_probs_dropout_prob": 0,
-        "max_position_embeddings": 512,
-        "type_vocab_size": 2,
-        "initializer_range": 0.02,
-    }
-
-
 def test_activations_by_name():
     assert modeling.get_activation("linear") is modeling.get_activation("") is None
     assert modeling.get_activation(None) is None
     assert modeling.get_activation(tf.nn.relu) is tf.nn.relu
     assert modeling.get_activation("GELU") is modeling.gelu
-
-
-# ---- sizes ---------------------------------------------------------------------------------------
 
 
 # ---- variants ------------------------------------------------------------------------------------
@@ -340,16 +313,6 @@ def test_recomputation_refuses_stateful_dropout():
 
 
 # ---- seeds ----
-
-
-def test_stateful_dropout_serves_callers_without_a_seed():
-    config = tiny_config(hidden_dropout_prob=0.3)
-    with tf.Graph().as_default():
-        model, _ = build(config, training=True)
-        with tf.Session() as session:
-            session.run(tf.global_variables_initializer())
-            first, second = (session.run(model.get_sequence_output()) for _ in range(2))
-    assert np.abs(first - second).max() > 0.1
 
 
 def test_initial_values_depend_on_seed_and_name_alone():

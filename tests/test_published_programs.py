@@ -158,11 +158,7 @@ def test_the_published_builders_train_evaluate_and_predict_from_records(
     assert len(rows) == len(dev) and {"probabilities", "predictions"} <= set(rows[0])
 
 
-def first_batch(input_fn):
-    return tf.data.make_one_shot_iterator(input_fn({})).get_next()
-
-
-def test_questions_of_race_go_the_same_way(config, tokenizer, tmp_path):
+def test_questions_of_race_are_read_from_records(tokenizer, tmp_path):
     folder = race_data.write_race(tmp_path / "data", splits=("dev",), passages=2)
     processor = race_utils.RaceProcessor(
         use_spm=True, do_lower_case=True, high_only=False, middle_only=True
@@ -178,14 +174,6 @@ def test_questions_of_race_go_the_same_way(config, tokenizer, tmp_path):
     input_fn = classifier_utils.file_based_input_fn_builder(
         file, LENGTH, False, False, "race", False, 3, multiple=len(labels)
     )
-    model_fn = race_utils.model_fn_builder(
-        config, len(labels), None, 1e-3, STEPS, 0, False, False, LENGTH, 0.1, None
-    )
     with tf.Graph().as_default(), tf.Session() as session:
-        batch = first_batch(input_fn)
-        predictions = model_fn(batch, None, MODES.PREDICT, {}).predictions
-        session.run(tf.global_variables_initializer())
-        values, found = session.run([batch, predictions])
-    assert values["input_ids"][0].tolist() == sum(features.input_ids, [])
-    assert features.example_id == examples[0].example_id
-    assert found["probabilities"].shape == (3, 4)
+        batch = session.run(tf.data.make_one_shot_iterator(input_fn({})).get_next())
+    assert batch["input_ids"][0].tolist() == sum(features.input_ids, [])

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script run_race: flags, files, and what it says to mistakes."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -51,37 +49,6 @@ def run(folder, output_dir, *arguments):
 def values_in(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     return {name: float(value) for name, value in (line.split(" = ") for line in lines)}
-
-
-# ---------------------------------------------------------------------------------------------
-# Flags.
-
-PUBLISHED_DEFAULTS = dict(
-    classification_data.PUBLISHED_DEFAULTS,
-    train_file=None,
-    eval_file=None,
-    predict_file=None,
-    task_name="race",
-    dropout_prob=0.1,
-    max_seq_length=512,
-    max_qa_length=128,
-    high_only=False,
-    middle_only=False,
-    do_train=True,
-    do_eval=True,
-    eval_batch_size=8,
-    learning_rate=1e-05,
-    train_step=12000,
-    warmup_step=1000,
-    save_checkpoints_steps=100,
-    num_keep_checkpoint=5,
-)
-
-
-def test_the_published_flags_have_their_published_defaults():
-    arguments = ["--output_dir=o", "--data_dir=d", "--albert_dir=a"]
-    settings = flags_lib.parse(run_race.Flags, arguments).to_dict()
-    assert {name: settings[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
 
 
 @pytest.mark.parametrize(
@@ -166,19 +133,6 @@ def test_loaded_model_chooses_as_the_script(folder, trained):
             model.answer("The king left.", "Who left?", "the king")
 
 
-@pytest.mark.slow
-def test_questions_without_answers_are_predicted_without_scores(folder, trained, tmp_path):
-    race_data.write_race(tmp_path, splits=("test",), passages=2)
-    for path in tmp_path.glob("RACE/test/*/*.txt"):
-        content = read_json(path)
-        del content["answers"]
-        path.write_text(json.dumps(content), encoding="utf-8")
-    alone = ("--nodo_train", "--nodo_eval", "--do_predict", f"--data_dir={tmp_path}")
-    run(folder, tmp_path / "out", *alone, f"--checkpoint={trained[0] / 'model.ckpt-2'}")
-    assert len(read_json(tmp_path / "out" / "predictions.json")) == 8
-    assert values_in(tmp_path / "out" / "predict_results.txt") == {"num_questions": 8}
-
-
 def test_only_questions_with_known_answers_are_measured():
     levels, labels = ["middle", "middle", "high", "high"], [1, None, 2, 3]
     questions = [
@@ -198,21 +152,3 @@ def test_only_questions_with_known_answers_are_measured():
     measure = object.__new__(race_run.RaceTask).measure
     assert measure(questions, outputs) == pytest.approx(expected)
     assert measure(questions[1:2], {name: v[1:2] for name, v in outputs.items()}) == {}
-
-
-@pytest.mark.slow
-def test_questions_can_be_learnt_by_heart(tmp_path):
-    race_data.write_race(tmp_path, splits=("train",), passages=8)
-    (tmp_path / "RACE" / "dev").symlink_to(tmp_path / "RACE" / "train")
-    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    classification_data.write_config(tmp_path, hidden_size=32, intermediate_size=64, **no_dropout)
-    outcome = run(
-        tmp_path,
-        tmp_path / "out",
-        "--train_batch_size=16",
-        "--train_step=100",
-        "--warmup_step=10",
-        "--save_checkpoints_steps=100",
-        "--dropout_prob=0",
-    )
-    assert outcome.evaluation.results[-1].metrics["eval_accuracy"] > 0.95

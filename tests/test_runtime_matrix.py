@@ -114,7 +114,7 @@ def read_tuned(folder, name, is_lite_read):
         lite = lite["start_logits"]
     return {
         "answers": answer_again(folder, name),
-        "squad": squad_runs.load_export(str(exported / "squad"))("ids", batch)["start_logits"],
+        "squad": fine_tuned_models.serve(str(exported / "squad"), "ids", batch)["start_logits"],
         "lite": lite,
         "classifier": [
             fine_tuned_models.serve(str(exported / "classifier"), signature, inputs)["logits"]
@@ -205,7 +205,7 @@ def test_what_was_trained_here_answers_the_same_there(folder, found):
     )
     exported = str(folder / "exported" / "squad")
     batch = squad_runs.model_inputs(32)
-    expected = squad_runs.load_export(exported)("ids", batch)["start_logits"]
+    expected = fine_tuned_models.serve(exported, "ids", batch)["start_logits"]
     np.testing.assert_allclose(found["squad"], expected, atol=1e-5)
     if found["lite"]:
         np.testing.assert_allclose(found["lite"], expected, atol=1e-4)

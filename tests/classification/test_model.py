@@ -8,21 +8,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling
+from albert import fine_tuning_utils
 from albert.classification import model
+from tests.support import pretrained_models
 
 LAYERS = 6
-CONFIG = {
-    "vocab_size": 50,
-    "embedding_size": 8,
-    "hidden_size": 16,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": 2,
-    "intermediate_size": 32,
-    "max_position_embeddings": 12,
-    "hidden_dropout_prob": 0.0,
-    "attention_probs_dropout_prob": 0.0,
-}
 ROWS = 16
 SCALE = 0.4
 
@@ -45,7 +35,7 @@ def weight(variable):
 
 def run(build, inputs=None, *, is_training=False, **changes):
     """What `build` makes of an encoder and features; the weights are functions of their names."""
-    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **changes))
+    config = pretrained_models.config(num_hidden_layers=LAYERS, **changes)
     with tf.Graph().as_default(), tf.Session() as session:
         features = {
             name: tf.placeholder(tf.int32, [None] * value.ndim, name)
@@ -166,7 +156,7 @@ def test_the_last_head_is_the_one_of_a_model_without_the_others():
     def names(early_exit, is_training):
         with tf.Graph().as_default():
             inputs = {name: tf.constant(value) for name, value in batch().items()}
-            config = modeling.AlbertConfig.from_dict(CONFIG)
+            config = pretrained_models.config(num_hidden_layers=LAYERS)
             head = model.classification_head(4, False, early_exit=early_exit)
             head(inputs, fine_tuning_utils.Encoder(config, is_training))
             return {variable.op.name for variable in tf.trainable_variables()}

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that set FLAGS and call a script's main, as google-research/albert's own test does."""
 
-import random
+import importlib
+import json
 import sys
 
 import pytest
-import tensorflow.compat.v1 as tf
 from absl import flags
 from absl.testing import flagsaver
 
@@ -14,7 +14,6 @@ from albert import (
     create_pretraining_data,
     export_checkpoints,
     export_to_tfhub,
-    modeling,
     run_classifier,
     run_pretraining,
     run_race,
@@ -39,6 +38,7 @@ SCRIPTS = (
 )
 every_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__[7:])
 CORPUS = str(squad_data.FIXTURES / "corpus.txt")
+PUBLISHED = json.loads((squad_data.FIXTURES / "published_flags.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +73,13 @@ def heard(script, *names):
 
 # ---------------------------------------------------------------------------------------------
 # What is heard.
+
+
+@pytest.mark.parametrize("script", PUBLISHED)
+def test_flags_have_their_published_defaults(script):
+    described = flags_lib.describe(importlib.import_module(f"albert.{script}").Flags)
+    found = {name: str(described[name]["default"]) for name in PUBLISHED[script]}
+    assert found == {name: str(default) for name, default in PUBLISHED[script].items()}
 
 
 @every_script
@@ -142,52 +149,15 @@ def test_of_process_passes_over_arguments_of_another_program(monkeypatch):
 # Runs.
 
 
-def write_random_records(path, count, length, *, predictions, vocab_size):
-    """Records without token_boundary, with holes in their masks."""
-    generator = random.Random(0)
-
-    def numbers(size, end):
-        values = [generator.randrange(end) for _ in range(size)]
-        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
-
-    with tf.io.TFRecordWriter(str(path)) as writer:
-        for _ in range(count):
-            ones = tf.train.FloatList(value=[1.0] * predictions)
-            feature = {
-                "input_ids": numbers(length, vocab_size),
-                "input_mask": numbers(length, 2),
-                "segment_ids": numbers(length, 1),
-                "masked_lm_positions": numbers(predictions, length),
-                "masked_lm_ids": numbers(predictions, vocab_size),
-                "masked_lm_weights": tf.train.Feature(float_list=ones),
-                "next_sentence_labels": numbers(1, 2),
-            }
-            example = tf.train.Example(features=tf.train.Features(feature=feature))
-            writer.write(example.SerializeToString())
-
-
 @pytest.mark.slow
 def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(tmp_path):
     only(run_pretraining)
-    config = modeling.AlbertConfig(
-        97,
-        embedding_size=5,
-        hidden_size=14,
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        intermediate_size=19,
-        hidden_dropout_prob=0,
-        attention_probs_dropout_prob=0,
-        max_position_embeddings=13,
-    )
-    (tmp_path / "config.json").write_text(config.to_json_string(), encoding="utf-8")
-    write_random_records(tmp_path / "records", 100, 13, predictions=7, vocab_size=97)
     set_flags(
-        max_predictions_per_seq=7,
-        max_seq_length=13,
+        max_predictions_per_seq=pretraining_records.PREDICTIONS,
+        max_seq_length=pretraining_records.LENGTH,
         output_dir=str(tmp_path / "out"),
-        albert_config_file=str(tmp_path / "config.json"),
-        input_file=str(tmp_path / "records"),
+        albert_config_file=pretraining_records.write_config(tmp_path / "config.json"),
+        input_file=pretraining_records.write_records(tmp_path / "records", 100),
         do_train=True,
         do_eval=True,
         num_train_steps=1,
@@ -220,22 +190,6 @@ def test_data_creation_by_flags_or_a_command_line_writes_records(tmp_path):
     assert record_files.count_records(str(tmp_path / "more")) > 0
 
 
-def test_pretraining_and_data_creation_check_what_flags_name(tmp_path):
-    only(create_pretraining_data)
-    set_flags(input_file=str(tmp_path / "none"), output_file="o")
-    with pytest.raises(ValueError, match="none"):
-        create_pretraining_data.main(None)
-    only(run_pretraining)
-    set_flags(
-        albert_config_file=pretraining_records.write_config(tmp_path / "config.json"),
-        max_seq_length=16,
-        input_file=str(tmp_path / "none"),
-        output_dir=str(tmp_path / "out"),
-    )
-    with pytest.raises(ValueError, match="--input_file"):
-        run_pretraining.main(None)
-
-
 @pytest.mark.parametrize(
     "script, own",
     [
@@ -243,18 +197,21 @@ def test_pretraining_and_data_creation_check_what_flags_name(tmp_path):
         (run_race, {"max_qa_length": 16, "data_dir": "none"}),
         (run_squad_v1, {"train_file": "none", "max_query_length": 8}),
         (run_squad_v2, {"train_file": "none", "max_query_length": 8}),
+        (run_pretraining, {"input_file": "none"}),
+        (create_pretraining_data, {"input_file": "none", "output_file": "o"}),
     ],
 )
-def test_fine_tuning_scripts_check_what_flags_name(tmp_path, script, own):
+def test_main_checks_what_flags_name(tmp_path, script, own):
     only(script)
-    set_flags(
-        albert_config_file=classification_data.write_config(tmp_path),
-        spm_model_file=str(classification_data.VOCABULARY),
-        output_dir=str(tmp_path / "out"),
-        max_seq_length=32,
-        train_batch_size=2,
-        do_train=True,
-        **own,
-    )
+    usual = {
+        "albert_config_file": classification_data.write_config(tmp_path),
+        "spm_model_file": str(classification_data.VOCABULARY),
+        "output_dir": str(tmp_path / "out"),
+        "max_seq_length": 32,
+        "train_batch_size": 2,
+        "do_train": True,
+    }
+    known = flags_lib.describe(script.Flags)
+    set_flags(**{name: value for name, value in usual.items() if name in known}, **own)
     with pytest.raises(ValueError, match="none"):
         script.main(None)

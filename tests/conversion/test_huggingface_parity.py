@@ -29,7 +29,6 @@ from tests.support import (
 )
 from tests.support.conversions import convert
 from tests.support.huggingface_models import needs_huggingface
-from tests.support.shared import needs_shared, shared_path
 
 pytestmark = needs_huggingface
 
@@ -167,16 +166,6 @@ class TestVariants:
         outputs, *flags = THERE_AND_BACK[name]
         to_ours(theirs / name, tmp_path / "ours", outputs)
         to_theirs(tmp_path / "ours", tmp_path / "back", outputs, *flags)
-
-    def test_a_model_of_albert_zh_goes_over_in_googles_layout(self, tmp_path):
-        source = albert_zh_models.write(tmp_path / "zh")
-        convert("from_albert_zh", source, tmp_path / "wide", "--layout=google")
-        to_theirs(tmp_path / "wide", tmp_path / "theirs", HEADS["pretraining"][1])
-
-    @needs_shared
-    def test_a_model_of_the_reference_goes_over(self, tmp_path):
-        source = shared_path("golden/model_tiny/groups2_inner2")
-        to_theirs(source, tmp_path / "theirs", HEADS["pretraining"][1])
 
 
 _PIPELINES = """

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import shutil
-import threading
 
 import numpy as np
 import pytest
@@ -136,16 +135,6 @@ def test_obtain_refuses_a_folder_without_its_record(obtain, content):
         obtain()
     shutil.rmtree(str(obtain.cache / "albert_base_v2"))
     assert obtain()
-
-
-def test_two_threads_download_a_model_once(obtain, server):
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(obtain())) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert len(found) == 2 and server.ranges == [None]
 
 
 # ---- Files in a folder.

@@ -10,7 +10,6 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import predictor
-from albert.runtimes import compat
 from albert.training import fine_tuned
 from tests.support import fine_tuned_models as models
 from tests.support.fine_tuned_models import INPUTS, expected_logits, serialized, serve
@@ -41,17 +40,6 @@ def test_both_signatures_give_what_the_trained_model_gives(classifier, exported)
     np.testing.assert_allclose(short["logits"][0], logits[1], atol=1e-5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="int64 values"):
         serve(exported, "serving_default", {"examples": serialized(length=16)})
-
-
-@pytest.mark.skipif(not compat.is_tf2(), reason="the call is one of TensorFlow 2")
-def test_tensorflow_2_calls_the_signatures_directly(classifier, exported):
-    import tensorflow
-
-    loaded = tensorflow.saved_model.load(exported)
-    outputs = loaded.signatures["serving_default"](examples=tensorflow.constant(serialized()))
-    np.testing.assert_allclose(outputs["logits"].numpy(), expected_logits(classifier), atol=1e-5)
-    stored = tf.train.list_variables(exported + "/variables/variables")
-    assert len(loaded.variables) == len(stored)
 
 
 @pytest.mark.slow

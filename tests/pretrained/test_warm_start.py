@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
 from albert.pretrained import warm_start
 from albert.util.errors import UserError
-from tests.support import damaged_files, pretrained_models
-from tests.support.shared import needs_shared, shared_path
+from tests.support import damaged_files
 
 TABLE = "bert/embeddings/word_embeddings"
 BLOCK = "bert/encoder/transformer/group_{}/inner_group_{}"
@@ -162,27 +160,6 @@ def test_a_model_that_was_trained_from_a_module_is_loaded(tmp_path):
     np.testing.assert_array_equal(value, value_of(f"module/{TABLE}"))
 
 
-def test_values_survive_two_replicas(tmp_path):
-    prefix = write_checkpoint(tmp_path / "model.ckpt", BACKBONE)
-    strategy = tf.distribute.MirroredStrategy(
-        ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
-
-    def replica():
-        warm_start.warm_start(prefix, make_variables(BACKBONE))
-        return tf.constant(0)
-
-    with strategy.scope():
-        (getattr(strategy, "run", None) or strategy.experimental_run_v2)(replica)
-    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
-        session.run(tf.global_variables_initializer())
-        for item in tf.global_variables():
-            copies = session.run(list(strategy.experimental_local_results(item)))
-            assert len(copies) == 2
-            for copy in copies:
-                np.testing.assert_array_equal(copy, value_of(item.name.split(":")[0]))
-
-
 def test_tpu_initialises_in_the_scaffold_function(tmp_path):
     prefix = write_checkpoint(tmp_path / "model.ckpt", BACKBONE)
     variables = make_variables(BACKBONE)
@@ -259,39 +236,3 @@ def test_other_types_and_scopes_and_damaged_files_are_refused(tmp_path):
         index.truncate(20)
     with pytest.raises(UserError, match="table.ckpt.index"):
         warm_start.warm_start(table, backbone)
-
-
-# ---- Checkpoints of the reference.
-
-
-def built(case, **changes):
-    """The folder of a checkpoint, and the variables of its model with these changes."""
-    folder = shared_path(f"golden/model_tiny/{case}")
-    config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
-    config = modeling.AlbertConfig(**dict(config.to_dict(), **changes))
-    pretrained_models.build(config, *[tf.ones([1, 8], tf.int32)] * 3)
-    return folder, tf.trainable_variables()
-
-
-@needs_shared
-@pytest.mark.parametrize(
-    "case, changes",
-    [
-        *(
-            (case, {})
-            for case in ("base", "groups3", "inner2", "groups2_inner2")
-            + ("equal", "relu", "tanh", "dropout")
-        ),
-        pytest.param("base", {"num_hidden_groups": 3}, marks=pytest.mark.slow),
-        pytest.param("base", {"share_type": "none"}, marks=pytest.mark.slow),
-    ],
-)
-def test_every_variable_of_the_model_is_loaded(case, changes):
-    folder, variables = built(case, **changes)
-    report = warm_start.warm_start(str(folder), variables, init_from_group0=bool(changes))
-    assert report.new == report.left_over == report.optimizer_state == []
-    assert (len(report.loaded) > len({entry.source for entry in report.loaded})) == bool(changes)
-    reader, values = tf.train.load_checkpoint(report.checkpoint), initial_values(variables)
-    assert len(values) == len(report.loaded)
-    for entry in report.loaded:
-        np.testing.assert_array_equal(values[entry.name], reader.get_tensor(entry.source))

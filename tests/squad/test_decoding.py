@@ -66,21 +66,6 @@ def test_the_best_span_comes_first_and_of_equal_ones_the_earlier():
     assert texts[:4] == ["one", "one two", "one two three", "two"]
 
 
-def test_answers_are_neither_reversed_nor_too_long_nor_outside_the_paragraph():
-    """The best start is in the question, the best end before the start or too far from it."""
-    texts = _texts(_logits(p1=9, p6=5), _logits(p9=9, p4=8, p8=5))
-    assert texts[0] == "four five six"
-    assert all(1 <= len(text.split()) <= 3 and text in TEXT for text in texts)
-
-
-def test_a_start_counts_only_in_the_window_with_the_most_context():
-    windows = _windows(0, 0)
-    windows[0].token_is_max_context[4] = False
-    logits = _logits(2, p4=3)
-    spans = decoding.find_spans(_outputs(logits, logits), windows, decoding.Limits())
-    assert spans.window[(spans.start == 1) & (spans.end == 1)].tolist() == [1]
-
-
 def test_an_answer_is_listed_once_with_its_best_score():
     start, windows = np.concatenate([_logits(p4=1), _logits(p4=5)]), _windows(0, 0)
     spans = decoding.find_spans(_outputs(start, start), windows, decoding.Limits())

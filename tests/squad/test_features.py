@@ -3,12 +3,8 @@
 """From questions to the model's inputs and back: characters, windows, targets, records."""
 
 import copy
-import logging
-import random
 
-import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert.data import batches
 from albert.squad import features as squad_features
@@ -69,28 +65,6 @@ def test_a_token_for_a_space_begins_with_all_the_white_space_before_it():
     assert [piece[0] == "▁" for piece in pieces] == [part[0].isspace() for part in shown]
     shown = _shown(wordpiece(), " The  old town")
     assert "".join(shown) == "Theoldtown"
-
-
-SIGNS = "é e\u0301 ñ ½ ㎡ ﬁ № 中 文 한 ा क ש ל م ר 😀 🇩🇪 👩\u200d👧 ¨ ´ ㌀ İ ß Å ﷺ 1,000 2,"
-ALPHABET = [
-    *"abcdefgh  \t\n ,.1290$()'\"",
-    *SIGNS.split(" "),
-    *"\u200b\ufeff\xad\xa0\u3000\u0301\u2028\x00\ufffd",
-]
-
-
-@every_tokenizer
-def test_any_text_is_aligned_in_order_and_within_its_bounds(name):
-    tokenizer = TOKENIZERS[name]()
-    numbers = random.Random(1)
-    for _ in range(500):
-        text = "".join(numbers.choices(ALPHABET, k=numbers.randrange(30)))
-        (feature,) = _convert([_impossible(text)], length=512, tokenizer=tokenizer)
-        starts, lasts = feature.tok_start_to_orig_index, feature.tok_end_to_orig_index
-        assert len(starts) == len(lasts) == len(feature.token_is_max_context)
-        assert starts == sorted(starts), repr(text)
-        assert lasts == sorted(lasts), repr(text)
-        assert all(0 <= first <= last < len(text) for first, last in zip(starts, lasts)), text
 
 
 def _covering(tokenizer, text, answer):
@@ -214,15 +188,6 @@ def test_a_long_paragraph_is_cut_into_windows_that_overlap():
         for feature in features
     ]
     assert shown == ["abcde", "fgh", "ij"]
-
-
-@pytest.mark.parametrize(
-    "length, stride, shown",
-    [(9, 100, "abcd efgh ij"), (6, 1, " ".join("abcdefghij")), (15, 3, "abcdefghij")],
-)
-def test_every_token_is_in_a_window(length, stride, shown):
-    features = _convert([_example(TEN, "a")], length=length, stride=stride)
-    assert ["".join(feature.tokens[4:-1]) for feature in features] == shown.split()
 
 
 @pytest.mark.parametrize(
@@ -356,17 +321,6 @@ def test_records_are_the_same_bytes_for_any_number_of_processes_and_either_way(t
         for count in (1, 3)
     )
     assert one == three
-    # The declaration parses what was written.
-    spec = squad_features.feature_spec(48, training)
-    with tf.Graph().as_default(), tf.Session() as session:
-        records = list(tf.python_io.tf_record_iterator(str(path)))
-        parsed = session.run(spec.parse_batch(tf.constant(records)))
-    names = {"unique_ids": "unique_id", "start_positions": "start_position"}
-    names["end_positions"] = "end_position"
-    assert ("is_impossible" in parsed) is training
-    for name, values in parsed.items():
-        expected = [getattr(feature, names.get(name, name)) for feature in features]
-        np.testing.assert_array_equal(values, np.array(expected, np.int32), err_msg=name)
 
 
 # -------------------------------------------------------------------------------------- the cache
@@ -380,26 +334,23 @@ def _other(data, **changes):
 
 
 @pytest.mark.parametrize(
-    "change, named",
+    "change",
     [
-        ({"length": 40}, "max_seq_length"),
-        ({"stride": 12}, "doc_stride"),
-        ({"query": 3}, "max_query_length"),
-        ({"training": False}, "features"),
-        ({"tokenizer": wordpiece()}, "tokenizer"),
-        ({"tokenizer": sentencepiece(False)}, "tokenizer"),
-        ({"data": lambda data: data[:-1]}, "examples"),
-        ({"data": lambda data: _other(data, start_position=0)}, "examples"),
-        ({"data": lambda data: _other(data, paragraph_text="king!")}, "examples"),
+        {"length": 40},
+        {"stride": 12},
+        {"query": 3},
+        {"training": False},
+        {"tokenizer": wordpiece()},
+        {"tokenizer": sentencepiece(False)},
+        {"data": lambda data: data[:-1]},
+        {"data": lambda data: _other(data, start_position=0)},
+        {"data": lambda data: _other(data, paragraph_text="king!")},
     ],
 )
-def test_whatever_decides_the_features_rebuilds_them_with_one_line(change, named, tmp_path, caplog):
+def test_features_are_made_anew_by_whatever_decides_them(change, tmp_path):
     data = _data(tmp_path)
     assert not _write(data, tmp_path / "a").was_current
     change = dict(change)
     data = change.pop("data", lambda same: same)(data)
-    with caplog.at_level(logging.INFO):
-        assert not _write(data, tmp_path / "a", **change).was_current
-        assert _write(data, tmp_path / "a", **change).was_current
-    (line,) = [line for line in caplog.messages if f"creating {tmp_path / 'a'}," in line]
-    assert named in line
+    assert not _write(data, tmp_path / "a", **change).was_current
+    assert _write(data, tmp_path / "a", **change).was_current

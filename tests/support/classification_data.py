@@ -40,28 +40,6 @@ CONFIG = {
     "initializer_range": 0.1,
 }
 
-# What the flags of every published script of fine-tuning have by default.
-PUBLISHED_DEFAULTS = {
-    "albert_config_file": None,
-    "albert_hub_module_handle": None,
-    "vocab_file": None,
-    "init_checkpoint": None,
-    "do_lower_case": True,
-    "do_train": False,
-    "do_predict": False,
-    "train_batch_size": 32,
-    "predict_batch_size": 8,
-    "learning_rate": 5e-5,
-    "save_checkpoints_steps": 1000,
-    "iterations_per_loop": 1000,
-    "use_tpu": False,
-    "tpu_name": None,
-    "tpu_zone": None,
-    "gcp_project": None,
-    "master": None,
-    "num_tpu_cores": 8,
-}
-
 
 def write_config(folder: Any, **changes: Any) -> str:
     """Writes the configuration of a tiny model and returns its path."""

@@ -137,10 +137,10 @@ def serialized(length=LENGTH):
     return texts
 
 
-def serve(folder, signature, inputs):
+def serve(folder, signature, inputs, tags=("serve",)):
     """Serves a SavedModel as TensorFlow 1 does."""
     with tf.Graph().as_default(), tf.Session() as session:
-        loaded = tf.saved_model.loader.load(session, ["serve"], folder)
+        loaded = tf.saved_model.loader.load(session, list(tags), folder)
         declared = loaded.signature_def[signature]
         feed = {declared.inputs[name].name: value for name, value in inputs.items()}
         return session.run(

@@ -55,7 +55,7 @@ class Script(NamedTuple):
         """Returns what can be seen of the script under the arguments."""
         shutil.rmtree(str(self.folder), ignore_errors=True)
         self.prepare(self.folder)
-        seen: Dict[str, Any] = {"sessions": [], "hooks": [], "TPU": []}
+        seen: Dict[str, Any] = {"sessions": [], "hooks": []}
         logged, printed = _LogLines(), io.StringIO()
         logger = logging.getLogger("albert")
         logger.addHandler(logged)
@@ -93,9 +93,7 @@ def _watched(seen: Dict[str, Any], may_open: bool):
         return iter([[line for lines in read(*arguments) for line in lines]])
 
     together = mock.patch.object(text_lines, "read_lines", read_together)
-    with together, _sessions(seen["sessions"], may_open), _hooks(seen["hooks"]), _no_tpu(
-        seen["TPU"]
-    ):
+    with together, _sessions(seen["sessions"], may_open), _hooks(seen["hooks"]):
         yield
 
 
@@ -117,26 +115,6 @@ def _sessions(found: List[Any], may_open: bool):
 
     name, instead = ("run", running) if may_open else ("__init__", opening)
     with mock.patch.object(tf.Session, name, instead):
-        yield
-
-
-@contextlib.contextmanager
-def _no_tpu(found: List[Any]):
-    """Notes how a TPU would be used; the search for it ends with a sentence that says where."""
-
-    def resolver(**place):
-        raise UserError(f"No TPU: {place}")
-
-    make = tf_estimator.tpu.TPUConfig
-
-    def config(*arguments, **options):
-        found.append(options)
-        return make(*arguments, **options)
-
-    resolvers = tf.distribute.cluster_resolver
-    with mock.patch.object(resolvers, "TPUClusterResolver", resolver), mock.patch.object(
-        tf_estimator.tpu, "TPUConfig", config
-    ):
         yield
 
 

@@ -11,7 +11,7 @@ import tensorflow_hub as hub
 from albert import export_to_tfhub, fine_tuning_utils
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
-from tests.support import pretrained_models
+from tests.support import fine_tuned_models, pretrained_models
 
 BATCH = pretrained_models.inputs()
 MLM_BATCH = dict(BATCH, mlm_positions=np.ones([len(BATCH["input_ids"]), 1], np.int32))
@@ -29,12 +29,7 @@ def export(archive: Any, path: Any, *arguments: str) -> str:
 
 def call(path: str, signature: str, batch: Arrays, *, tags=()) -> Arrays:
     """What the graph of a signature makes of a batch."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        loaded = tf.saved_model.loader.load(session, list(tags), path)
-        definition = loaded.signature_def[signature]
-        feed = {definition.inputs[name].name: value for name, value in batch.items()}
-        fetched = {name: info.name for name, info in definition.outputs.items()}
-        return session.run(fetched, feed)
+    return fine_tuned_models.serve(path, signature, batch, tags)
 
 
 def call_by_hub_module(path: str) -> Dict[str, Arrays]:

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -40,15 +39,6 @@ def evaluate(runtime: str, expression: str, *arguments: str) -> Any:
       expression: such as "test.call(sys.argv[2])"; `test` is the module tests.<first argument>.
       *arguments: sys.argv[1:].
     """
-    return _evaluate(str(_python(runtime)), expression, *arguments)
-
-
-def evaluate_here(expression: str, *arguments: str) -> Any:
-    """Returns the same for a new process of this runtime."""
-    return _evaluate(sys.executable, expression, *arguments)
-
-
-def _evaluate(python: str, expression: str, *arguments: str) -> Any:
     script = (
         "import importlib, json, sys; "
         f"sys.path.insert(0, {str(ROOT)!r}); "
@@ -57,7 +47,7 @@ def _evaluate(python: str, expression: str, *arguments: str) -> Any:
     )
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
     environment.pop("TF2_BEHAVIOR", None)  # TensorFlow 2 sets it, and 1.15 heeds it
-    command = [python, "-c", script, *arguments]
+    command = [str(_python(runtime)), "-c", script, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr.decode().split("Traceback")[-1][:3000]
     return json.loads(done.stdout.decode().splitlines()[-1])

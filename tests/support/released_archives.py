@@ -47,11 +47,12 @@ def write_checkpoint(
     with tf.Graph().as_default():
         build_pretraining_model(config)
         shapes = {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}
-    for kind in ("m", "v") if slots else ():
-        weights = [name for name in shapes if not name.endswith((f"{slots}_m", f"{slots}_v"))]
-        shapes.update({f"{name}/{slots}_{kind}": shapes[name] for name in weights})
-    values = {name: generator.normal(0, 0.3, shapes[name]) for name in shapes}
-    values = {name: value.astype(np.float32) for name, value in values.items()}
+    if slots:
+        names = [(name, f"{name}/{slots}_{kind}") for name in shapes for kind in "mv"]
+        shapes.update({slot: shapes[name] for name, slot in names})
+    values = {
+        name: generator.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()
+    }
     if slots:
         values["global_step"] = np.array(70000, np.int64)
     save(prefix, values)

@@ -6,7 +6,6 @@ import json
 import pathlib
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from tests.support import classification_data
 
@@ -35,22 +34,6 @@ def arguments_for(folder, output_dir, version, *arguments):
 
 def read_json(path):
     return json.loads(pathlib.Path(str(path)).read_text(encoding="utf-8"))
-
-
-def load_export(folder):
-    """signature -> inputs by name -> outputs, of a SavedModel."""
-    graph = tf.Graph()
-    with graph.as_default():
-        session = tf.Session(graph=graph)
-        loaded = tf.saved_model.loader.load(session, ["serve"], folder)
-
-    def call(signature, inputs):
-        described = loaded.signature_def[signature]
-        feed = {described.inputs[name].name: value for name, value in inputs.items()}
-        fetches = {name: info.name for name, info in described.outputs.items()}
-        return session.run(fetches, feed)
-
-    return call
 
 
 def model_inputs(length=20):

@@ -15,12 +15,11 @@ import tensorflow.compat.v1 as tf
 from albert import run_classifier, run_pretraining, run_race
 from albert.configs.flags import TrainingFlags
 from albert.data import batches
-from albert.pretraining import model
 from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
-from tests.support import classification_data, damaged_files, one_weight, race_data
+from tests.support import classification_data, one_weight, race_data
 from tests.support.runtimes import needs_tf_estimator
 
 MIRRORED = ["--distribution_strategy=mirrored", "--num_devices=2"]
@@ -73,7 +72,6 @@ WORKER = {"type": "worker", "index": 0}
         ({"worker": HOSTS}, None, "task"),
         ({"worker": HOSTS}, {"type": "evaluator", "index": 0}, "evaluator"),
         ({"worker": HOSTS}, {"type": "worker", "index": 3}, "3"),
-        ({"worker": HOSTS}, {"type": "worker", "index": -1}, "-1"),
         ({"worker": HOSTS}, {"type": "worker"}, "index"),
     ],
 )
@@ -217,20 +215,6 @@ def test_dropout_masks_differ_between_replicas_and_micro_batches():
     np.testing.assert_array_equal([first, second], again)
 
 
-def test_masked_words_weigh_the_same_whatever_their_replica():
-    weights = [np.float32([[1, 1, 1], [1, 0, 0]]), np.float32([[1, 1, 0], [0, 0, 0]])]
-    labels = np.zeros([2, 1], np.int32)
-
-    def shares():
-        number = int(tf.get_static_value(distribution.replica_number()))
-        batch = {"masked_lm_weights": tf.constant(weights[number]), "next_sentence_labels": labels}
-        return model._shares(batch)["masked_lm_shares"]
-
-    # The mean over two replicas of sums of these is the mean over the six words.
-    for found, expected in zip(on_two_replicas(shares), weights):
-        np.testing.assert_allclose(found, 2 * expected / 6, rtol=1e-5)
-
-
 # ---------------------------------------------------------------------------------------------
 # Training by the scripts, on two parts of the CPU.
 
@@ -333,16 +317,3 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
     estimators.run_as_worker(script, settings)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
-
-
-def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
-    folders = [tmp_path / name for name in ("chief", "early", "late")]
-    for folder in folders:
-        folder.mkdir()
-    one_weight.save(folders[0], 3, 6, 9)
-    damaged_files.damage(folders[0] / "model.ckpt-9")
-    estimators.copy_resume_point(str(folders[0]), str(folders[1]))
-    found = [estimators.resume_point(str(folders[0]))]  # and mends the state
-    estimators.copy_resume_point(str(folders[0]), str(folders[2]))
-    found += [estimators.resume_point(str(folder)) for folder in folders[1:]]
-    assert [checkpoint.step for checkpoint in found] == [6, 6, 6]

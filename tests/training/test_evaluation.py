@@ -53,11 +53,6 @@ def _evaluate(folder, scores, **rules):
     return evaluation.evaluate_checkpoints(str(folder), evaluate, **rules), seen
 
 
-def _contents(folder):
-    """File name -> (content, time of the last change)."""
-    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
-
-
 def _best_weight(folder):
     return _weight(folder / "model.ckpt-best")
 
@@ -95,29 +90,6 @@ def test_evaluate_checkpoints_measures_each_once_and_copies_the_best(tmp_path):
         copy = (tmp_path / f"model.ckpt-best.{suffix}").read_bytes()
         assert copy == (tmp_path / f"model.ckpt-1000.{suffix}").read_bytes()
     assert evaluation.read_results(str(tmp_path)) == summary.results
-
-
-def test_results_are_sorted_lines_of_key_and_value(tmp_path):
-    _save(tmp_path, 100, 200)
-    _evaluate(tmp_path, SCORES)
-    assert (tmp_path / "eval_results.txt").read_text() == (
-        "accuracy = 0.5\nglobal_step = 100\nloss = 0.1\n"
-        "accuracy = 0.75\nglobal_step = 200\nloss = 0.1\n"
-    )
-    assert not (tmp_path / "best_trial.txt").exists()
-    _save(tmp_path, 300)
-    _evaluate(tmp_path, SCORES, write_best_trial=True)
-    assert (tmp_path / "best_trial.txt").read_text() == "300:200:0.75"
-
-
-def test_a_second_evaluation_changes_nothing(tmp_path):
-    _save(tmp_path, 100, 200, 300)
-    rules = {"write_best_trial": True, "fingerprint": {"files": ("a", 1)}}
-    first, _ = _evaluate(tmp_path, SCORES, **rules)
-    before = _contents(tmp_path)
-    second, seen = _evaluate(tmp_path, SCORES, **rules)
-    assert (second, seen) == (first._replace(evaluated_steps=[]), [])
-    assert _contents(tmp_path) == before
 
 
 def test_a_copied_folder_keeps_its_results_and_the_best_of_a_deleted_checkpoint(tmp_path):
@@ -349,16 +321,15 @@ def test_what_cannot_be_evaluated_is_refused(tmp_path, content, metric, named):
 class Trainer:
     """Stands for time: every sleep lets another process write its next checkpoint."""
 
-    def __init__(self, monkeypatch, folder, steps, other=lambda: None):
+    def __init__(self, monkeypatch, folder, steps):
         self.now = 0.0
-        self._folder, self._steps, self._other = folder, iter(steps), other
+        self._folder, self._steps = folder, iter(steps)
         monkeypatch.setattr(evaluation.time, "sleep", self.sleep)
         monkeypatch.setattr(evaluation.time, "monotonic", lambda: self.now)
 
     def sleep(self, seconds):
         self.now += seconds
         _save(self._folder, *next(self._steps, ()))
-        self._other()
 
 
 @pytest.mark.parametrize(
@@ -385,19 +356,6 @@ def test_a_corrupt_checkpoint_that_training_writes_again_is_measured(tmp_path, m
     _, seen = _evaluate(tmp_path, SCORES, wait_seconds=30, final_step=300)
     assert seen == ["100", "300", "200", "300"]
     assert len(caplog.messages) == 1
-
-
-def test_another_process_may_evaluate_while_one_waits(tmp_path, monkeypatch):
-    _save(tmp_path, 100)
-    seen_by_other = []
-
-    def evaluate():
-        seen_by_other.extend(_evaluate(tmp_path, SCORES)[1])
-
-    Trainer(monkeypatch, tmp_path, [[200], [300]], evaluate)
-    summary, seen = _evaluate(tmp_path, SCORES, wait_seconds=30, final_step=300)
-    assert (seen, seen_by_other) == (["100"], ["200", "300"])
-    assert (summary.best.step, summary.evaluated_steps) == (200, [100])
 
 
 # ---- what is recorded of one checkpoint ----

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings in float16: overflows, and what of the loss scale is in checkpoints and the curve."""
+"""Trainings in float16: as good as in float32, overflows, the loss scale in files."""
 
 import csv
 
@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.configs.flags import TrainingFlags
+from albert import fine_tuning_utils, modeling
+from albert.configs.flags import FineTuningFlags, TrainingFlags
 from albert.pretrained import warm_start
-from albert.training import estimators
+from albert.runtimes import estimator as tf_estimator
+from albert.training import estimators, hooks
 from albert.training import model_fn as training_graph
-from tests.support import one_weight
+from tests.support import classification_data, one_weight
 
 STEPS, OVERFLOW = 8, 3
 # The first gradient of this input, times the first scale, is more than float16 can hold.
@@ -115,3 +117,47 @@ def test_checkpoints_pass_between_precisions_where_they_can(tmp_path):
         report = warm_start.warm_start(str(tmp_path / "model.ckpt-1"), [weight])
     state = {entry.name for entry in report.optimizer_state}
     assert not report.left_over and {"loss_scale", "loss_scale_good_steps"} <= state
+
+
+# ---- As good as in float32.
+
+
+def head(features, encoder):
+    """A score of the pooled output, and its squared distance from the label."""
+    encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
+    pooled = encoder.dropout(encoded.pooled_output, 0.3)
+    weights = modeling.get_weight("head/kernel", [int(pooled.shape[-1]), 1], 0.5)
+    score = tf.squeeze(tf.matmul(pooled, weights), -1)
+    labels = tf.cast(features["label_ids"], tf.float32)
+    return fine_tuning_utils.HeadOutput(tf.square(score - labels), {"score": score}, {})
+
+
+def three_hundred_updates(precision):
+    """The mean of the last losses, and the names of the reported numbers."""
+    generator = np.random.RandomState(0)
+    mask = np.repeat(np.arange(8) < generator.randint(3, 8, [4, 1]), 4, axis=0)
+    ids = np.repeat(generator.randint(5, 300, [4, 8]), 4, axis=0) * mask
+    # A quarter of the labels is wrong, so that a perfect model has a loss of 3/16, and the best
+    # constant score (which is where training begins) one of 1/4.
+    labels = [1, 1, 1, 0, 0, 0, 0, 1] * 2
+    flags = FineTuningFlags(learning_rate=3e-3, seed=1, precision=precision, use_xla=False)
+    config = modeling.AlbertConfig.from_dict(classification_data.CONFIG)
+    schedule = training_graph.Schedule(300, 30)
+    model_fn = training_graph.build_model_fn(flags, config, head, schedule=schedule)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        given = {"input_ids": ids, "input_mask": mask, "segment_ids": 0 * ids, "label_ids": labels}
+        features = {name: tf.constant(value, tf.int32) for name, value in given.items()}
+        spec = model_fn(features, None, tf_estimator.ModeKeys.TRAIN, {})
+        assert {item.dtype.base_dtype for item in tf.trainable_variables()} == {tf.float32}
+        session.run(tf.global_variables_initializer())
+        losses = [session.run([spec.loss, spec.train_op])[0] for _ in range(300)]
+        return np.mean(losses[-20:]), set(hooks.reported_scalars())
+
+
+@pytest.mark.slow
+def test_three_hundred_updates_in_float16_end_at_the_loss_of_float32():
+    single, half = map(three_hundred_updates, ("float32", "float16"))
+    assert single[0] < 0.22
+    assert half[0] == pytest.approx(single[0], rel=0.01) and half[0] != single[0]
+    assert half[1] == {*single[1], "loss_scale"}
