@@ -189,8 +189,13 @@ def start_seconds(command, until):
         stderr=subprocess.STDOUT,
         universal_newlines=True,
     )
-    if not any(re.search(until, line) for line in process.stdout):
-        sys.exit(f"{' '.join(command)} ended early.")
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if re.search(until, line):
+            break
+    else:
+        sys.exit(f"{' '.join(command)} ended early:\n{''.join(said[-20:])}")
     seconds = time.perf_counter() - begin
     process.kill()
     usage = os.wait4(process.pid, 0)[2]
@@ -210,8 +215,8 @@ def scripts(arguments, flags, folder):
     pretraining = {"input_file": records, "num_train_steps": 1, "num_warmup_steps": 0}
     texts = dict(zip(("text_a", "text_b"), texts_of(arguments)[0]))
     cases = {
-        "run_classifier": ({**flags, **model, **steps}, "step 1/"),
-        "run_pretraining": ({**pretraining, **model, **steps}, "step 1/"),
+        "run_classifier": ({**flags, **model, **steps}, "1/1 steps"),
+        "run_pretraining": ({**pretraining, **model, **steps}, "1/1 steps"),
         "predict": (dict(texts, model_dir=arguments.model_dir), "probabilities"),
         "run_classifier --help": ({}, ""),
     }

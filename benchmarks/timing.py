@@ -42,17 +42,14 @@ def options_of(program):
 
 
 def albert(module, **flags):
-    """Runs a script of the project; returns its output, or ends with it if the script fails."""
+    """Runs a script of the project; returns its output, or ends with its errors if it fails."""
     command = [sys.executable, "-m", f"albert.{module}"]
     command += [f"--{name}={value}" for name, value in flags.items()]
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    output = done.stdout.decode()
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True)
     if done.returncode:
-        sys.exit(f"{' '.join(command)}\n{output[-3000:]}")
-    return output
+        sys.exit(f"{' '.join(command)}\n{done.stderr.decode()[-3000:]}")
+    return done.stdout.decode()
 
 
 def print_table(rows):
