@@ -24,6 +24,7 @@ evaluation is not. `ours` may have these options:
 import itertools
 import json
 import pathlib
+import re
 import shutil
 
 import timing
@@ -100,7 +101,7 @@ def train(program, seed, arguments):
     """Pretrains; returns the output_dir, and the seconds of records and by last update."""
     _, options = timing.options_of(program)
     share, steps = float(options.get("masks", 0.3)), arguments.steps
-    folder = arguments.output_dir / f"{program.replace(':', '_')}-{seed}"
+    folder = arguments.output_dir / re.sub("[:,]", "_", f"{program}-{seed}")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     flags = {
