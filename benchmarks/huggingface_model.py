@@ -2,86 +2,60 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hugging Face's ALBERT in PyTorch, to measure against: eager, or through torch.compile.
 
-What its users run: their model with scaled_dot_product_attention, cross entropy, clipping to norm 1
-and torch's fused AdamW; in bfloat16 under autocast. In pretraining the words' head is applied to
-the predicted positions alone, which spares it most of what AlbertForPreTraining computes.
+What its users run: their model with scaled_dot_product_attention, clipping to norm 1 and torch's
+fused AdamW; in bfloat16 under autocast.
 """
 
-import math
-import time
+import json
 
-import numpy as np
 import torch
 import transformers
 from torch.nn import functional
 
-
-def build_model(values, head):
-    """Their model for a head, without dropout; `values` are those of albert_config.json."""
-    config = transformers.AlbertConfig(
-        **{key: values[key] for key in values if hasattr(transformers.AlbertConfig, key)}
-    )
-    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    config.classifier_dropout_prob, config.hidden_act = 0.0, "gelu_new"
-    kinds = {
-        "classifier": transformers.AlbertForSequenceClassification,
-        "squad_v1": transformers.AlbertForQuestionAnswering,
-        "pretraining": transformers.AlbertForPreTraining,
-    }
-    return kinds[head](config), config
+MODELS = {
+    "classification": transformers.AlbertForSequenceClassification,
+    "pretraining": transformers.AlbertForPreTraining,
+}
 
 
-def inputs_of(config, arguments):
-    """The batch that the other programs have, on tensors."""
-    batch, length, count = arguments.batch, arguments.length, arguments.predictions
-    random = np.random.RandomState(0)
-    ids = random.randint(5, config.vocab_size, [batch, length])
-    positions = np.arange(count)[None].repeat(batch, axis=0)
-    return {
-        "ids": torch.tensor(ids),
-        "mask": torch.ones([batch, length], dtype=torch.long),
-        "classes": torch.tensor(np.random.RandomState(1).randint(0, 2, [batch])),
-        "starts": torch.arange(batch) % length,
-        "positions": torch.tensor(positions),
-        "words": torch.tensor(np.take_along_axis(ids, positions, axis=1)),
-    }
+def build_model(config_file, task):
+    """Their model without dropout, by the sizes of an albert_config.json."""
+    with open(config_file, encoding="utf-8") as stream:
+        values = json.load(stream)
+    known = {key: value for key, value in values.items() if hasattr(transformers.AlbertConfig, key)}
+    dropouts = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout_prob")
+    config = dict(known, **dict.fromkeys(dropouts, 0.0), hidden_act="gelu_new")
+    return MODELS[task](transformers.AlbertConfig(**config))
 
 
-def loss_of(model, data, head):
-    """The training loss."""
-    if head == "classifier":
-        return model(data["ids"], data["mask"], labels=data["classes"]).loss
-    if head == "squad_v1":
-        starts = data["starts"]
-        return model(data["ids"], data["mask"], start_positions=starts, end_positions=starts).loss
-    encoded = model.albert(data["ids"], data["mask"])
-    places = data["positions"][:, :, None].expand(-1, -1, encoded[0].shape[-1])
-    words = model.predictions(encoded[0].gather(1, places))
-    order = model.sop_classifier(encoded[1])
-    word_loss = functional.cross_entropy(words.float().flatten(0, 1), data["words"].flatten())
-    return word_loss + functional.cross_entropy(order.float(), data["classes"])
+def words_loss(model, batch):
+    """The loss of pretraining: the words' head sees the predicted positions alone, as in ours."""
+    encoded = model.albert(batch["input_ids"], batch["input_mask"])
+    places = batch["masked_lm_positions"][:, :, None].expand(-1, -1, encoded[0].shape[-1])
+    words = model.predictions(encoded[0].gather(1, places)).float().flatten(0, 1)
+    order = model.sop_classifier(encoded[1]).float()
+    order_loss = functional.cross_entropy(order, batch["next_sentence_labels"][:, 0])
+    return functional.cross_entropy(words, batch["masked_lm_ids"].flatten()) + order_loss
 
 
-def build_step(values, arguments, *, is_compiled):
-    """A function without arguments that makes one update, or one prediction."""
-    model, config = build_model(values, arguments.head)
-    data = inputs_of(config, arguments)
-    is_training = arguments.mode == "train"
-    model.train(is_training)
-    autocast = torch.autocast("cpu", torch.bfloat16, enabled=arguments.precision == "bfloat16")
+def build_step(arguments, options, features):
+    """A function that makes one update, or one prediction; `features` are numpy arrays by name."""
+    model = build_model(arguments.config, arguments.task)
+    batch = {name: torch.tensor(value).long() for name, value in features.items()}
+    autocast = torch.autocast("cpu", torch.bfloat16, enabled="bfloat16" in options)
 
     def forward():
         with autocast:
-            return loss_of(model, data, arguments.head)
+            if arguments.mode == "predict":
+                return model(batch["input_ids"], batch["input_mask"])[0]
+            if arguments.task == "pretraining":
+                return words_loss(model, batch)
+            return model(batch["input_ids"], batch["input_mask"], labels=batch["label_ids"]).loss
 
-    def logits():
-        with autocast:
-            return model(data["ids"], data["mask"])[0]
-
-    if not is_training:
-        predict = torch.compile(logits) if is_compiled else logits
-        return torch.inference_mode()(predict)
-    forward = torch.compile(forward) if is_compiled else forward
+    model.train(arguments.mode == "train")
+    forward = torch.compile(forward) if "compile" in options else forward
+    if arguments.mode == "predict":
+        return torch.inference_mode()(forward)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, weight_decay=0.01, fused=True)
 
     def update():
@@ -94,14 +68,28 @@ def build_step(values, arguments, *, is_compiled):
     return update
 
 
-def matrix_rate(precision, *, repeats=20):
-    """As train_step.matrix_rate, in PyTorch."""
-    rows, inner, columns = 4096, 768, 3072
-    dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
-    left, right = (torch.randn(shape).to(dtype) for shape in ([rows, inner], [inner, columns]))
-    best = math.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        torch.matmul(left, right)
-        best = min(best, time.perf_counter() - start)
-    return 2 * rows * inner * columns / best
+def build_answers(folder, options, batch_size):
+    """A function that answers texts by a classifier of an albert_config.json with random weights.
+
+    Each batch is padded to its longest text, and texts are sorted by length first, as in ours.
+    """
+    model = build_model(f"{folder}/albert_config.json", "classification").eval()
+    tokenizer = transformers.AlbertTokenizer.from_pretrained(folder)
+    run = torch.compile(model, dynamic=True) if "compile" in options else model
+
+    @torch.inference_mode()
+    def answer(texts):
+        encoded = tokenizer(*map(list, zip(*texts)), truncation=True, max_length=128)
+        order = sorted(range(len(texts)), key=lambda place: len(encoded["input_ids"][place]))
+        found = [None] * len(texts)
+        for start in range(0, len(order), batch_size):
+            places = order[start : start + batch_size]
+            rows = {key: [value[place] for place in places] for key, value in encoded.items()}
+            batch = tokenizer.pad(rows, return_tensors="pt")
+            with torch.autocast("cpu", torch.bfloat16, enabled="bfloat16" in options):
+                logits = run(**batch).logits
+            for place, row in zip(places, logits.float().softmax(-1).tolist()):
+                found[place] = row
+        return found
+
+    return answer

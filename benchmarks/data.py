@@ -1,0 +1,377 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Speed and memory of making pretraining data, beside a plain program; SQuAD features; reading.
+
+    python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model
+    python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model \
+        --programs ours --megabytes 500 --dupe_factor 1 --turns 1
+    python benchmarks/data.py --squad_file xquad.en.json --spm_model_file 30k-clean.model \
+        --programs squad:train squad:predict
+    python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model \
+        --programs read read:on_the_fly --length 512 --masked 77
+
+Programs:
+
+    plain   one process, one instance after another, like the public create_pretraining_data.py
+    ours    create_pretraining_data
+    squad   features of 10,000 questions, for :train or :predict, by the code of run_squad_v2
+    read    batches of records as run_pretraining reads them; :on_the_fly draws the masks
+
+The text is cut or repeated to --megabytes, and the SQuAD file repeated with changes. Each turn is a
+process of its own; the fastest counts. Its time has neither the import of TensorFlow nor the start
+of Python in it. Memory is the largest sum of the processes' memory, TensorFlow included.
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import random
+import tempfile
+
+import numpy as np
+import timing
+
+QUESTIONS, RECORDS, BATCH = 10000, 20000, 128
+MASKED, NGRAMS = 0.15, 3
+
+
+class PlainCreator:
+    """Documents of pieces to instances, one by one, with the defaults of the public script."""
+
+    def __init__(self, tokenizer, arguments):
+        from albert.pretraining import words
+
+        self.starts_word = words.starts_word
+        self.tokenizer, self.arguments = tokenizer, arguments
+        self.pieces = list(tokenizer.vocab)
+        self.random, self.numpy_random = random.Random(1), np.random.RandomState(1)
+
+    def instances(self, documents):
+        """All instances of documents, each a list of sentences, which are lists of pieces."""
+        self.random.shuffle(documents)
+        found = [
+            instance
+            for _ in range(self.arguments.dupe_factor)
+            for document in documents
+            for instance in self.document_instances(document, documents)
+        ]
+        self.random.shuffle(found)
+        return found
+
+    def document_instances(self, document, documents):
+        """The instances of one pass over a document."""
+        longest = target = self.arguments.length - 3
+        if self.random.random() < 0.1:
+            target = self.random.randint(2, longest)
+        chunk, position = [], 0
+        while position < len(document):
+            chunk.append(document[position])
+            if position == len(document) - 1 or sum(map(len, chunk)) >= target:
+                first, second, label, unused = self.pair(chunk, target, documents)
+                position -= unused
+                self.truncate(first, second, longest)
+                yield self.mask(first, second, label)
+                chunk = []
+            position += 1
+
+    def pair(self, chunk, target, documents):
+        """Two segments, whether they are swapped, and how many sentences were put back."""
+        cut = self.random.randint(1, max(1, len(chunk) - 1))
+        first, second = sum(chunk[:cut], []), sum(chunk[cut:], [])
+        if not second:
+            other = self.random.choice(documents)
+            for sentence in other[self.random.randrange(len(other)) :]:
+                second += sentence
+                if len(second) >= target - len(first):
+                    break
+            return first, second, 1, len(chunk) - cut
+        if self.random.random() < 0.5:
+            return second, first, 1, 0
+        return first, second, 0, 0
+
+    def truncate(self, first, second, longest):
+        """Takes pieces off the longer segment, front or back, until both fit."""
+        while len(first) + len(second) > longest:
+            longer = first if len(first) > len(second) else second
+            longer.pop(0 if self.random.random() < 0.5 else -1)
+
+    def mask(self, first, second, label):
+        """An instance: lists by the names of its features."""
+        tokens = ["[CLS]", *first, "[SEP]", *second, "[SEP]"]
+        words, boundary = [], []
+        for index, token in enumerate(tokens):
+            is_special = token in ("[CLS]", "[SEP]")
+            boundary.append(int(is_special or self.starts_word(token)))
+            if is_special:
+                continue
+            if words and not boundary[-1]:
+                words[-1].append(index)
+            else:
+                words.append([index])
+        wanted = min(self.arguments.masked, max(1, round(len(tokens) * MASKED)))
+        positions = sorted(self.choose(words, wanted))
+        labels = [tokens[index] for index in positions]
+        for index in positions:
+            tokens[index] = self.replacement(tokens[index])
+        ids = self.tokenizer.convert_tokens_to_ids
+        return {
+            "input_ids": ids(tokens),
+            "input_mask": [1] * len(tokens),
+            "segment_ids": [0] * (len(first) + 2) + [1] * (len(second) + 1),
+            "token_boundary": boundary,
+            "masked_lm_positions": positions,
+            "masked_lm_ids": ids(labels),
+            "masked_lm_weights": [1.0] * len(labels),
+            "next_sentence_labels": [label],
+        }
+
+    def choose(self, words, wanted):
+        """The positions of n-grams of words, `wanted` at most."""
+        lengths = np.arange(1, NGRAMS + 1)
+        weights = 1.0 / lengths / np.sum(1.0 / lengths)
+        starts = list(range(len(words)))
+        self.random.shuffle(starts)
+        chosen = set()
+        for start in starts:
+            if len(chosen) >= wanted:
+                break
+            for length in range(self.numpy_random.choice(lengths, p=weights), 0, -1):
+                pieces = sum(words[start : start + length], [])
+                if len(chosen) + len(pieces) <= wanted:
+                    chosen.update(pieces)
+                    break
+        return chosen
+
+    def replacement(self, token):
+        """80% [MASK], 10% the piece itself, 10% a random one."""
+        if self.random.random() < 0.8:
+            return "[MASK]"
+        return token if self.random.random() < 0.5 else self.random.choice(self.pieces)
+
+
+def plain_example(instance, arguments):
+    """One serialised tf.train.Example."""
+    import tensorflow.compat.v1 as tf
+
+    features = {}
+    for name, values in instance.items():
+        size = arguments.masked if name.startswith("masked") else arguments.length
+        size = 1 if name == "next_sentence_labels" else size
+        values = values + [0] * (size - len(values))
+        if name == "masked_lm_weights":
+            features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=values))
+        else:
+            features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+def tokenizer_of(arguments):
+    """The tokenizer of the vocabulary."""
+    from albert import tokenization
+
+    return tokenization.FullTokenizer(arguments.vocab_file, True, arguments.spm_model_file)
+
+
+def plain(arguments, options, folder):
+    """Makes pretraining data as the public script does."""
+    import tensorflow.compat.v1 as tf
+
+    def run():
+        tokenizer, documents = tokenizer_of(arguments), [[]]
+        with open(arguments.text, encoding="utf-8") as lines:
+            for line in lines:
+                pieces = tokenizer.tokenize_text(line)
+                if pieces:
+                    documents[-1].append(pieces)
+                else:
+                    documents.append([])
+        creator = PlainCreator(tokenizer, arguments)
+        instances = creator.instances([document for document in documents if document])
+        with tf.io.TFRecordWriter(os.path.join(folder, "plain.tf_record")) as writer:
+            for instance in instances:
+                writer.write(plain_example(instance, arguments))
+        return len(instances)
+
+    return run
+
+
+def ours(arguments, options, folder):
+    """Makes pretraining data by create_pretraining_data."""
+    from albert import create_pretraining_data
+    from albert.data import record_files
+    from albert.pretraining import job  # noqa: F401, its import does not count
+    from albert.util import flags
+
+    path = os.path.join(folder, "ours.tf_record")
+    settings = flags.make(
+        create_pretraining_data.Flags,
+        input_file=arguments.text,
+        output_file=path,
+        max_seq_length=arguments.length,
+        max_predictions_per_seq=arguments.masked,
+        masked_lm_prob=0 if "on_the_fly" in options else MASKED,
+        dupe_factor=arguments.dupe_factor,
+        vocab_file=arguments.vocab_file,
+        spm_model_file=arguments.spm_model_file,
+    )
+
+    def run():
+        create_pretraining_data.main(settings)
+        return record_files.count_records(path)
+
+    return run
+
+
+def read(arguments, options, folder):
+    """Reads records in the batches of a training."""
+    import tensorflow.compat.v1 as tf
+
+    from albert import run_pretraining
+    from albert.pretraining import words
+
+    ours(arguments, options, folder)()
+    input_fn = run_pretraining.input_fn_builder(
+        [os.path.join(folder, "ours.tf_record")],
+        arguments.length,
+        arguments.masked,
+        True,
+        masked_lm_budget=MASKED / (1 - MASKED) if "on_the_fly" in options else 0.0,
+        vocabulary=words.piece_table(tokenizer_of(arguments)),
+    )
+    session = tf.Session(graph=tf.Graph())
+    with session.graph.as_default():
+        iterator = tf.data.make_initializable_iterator(input_fn({"batch_size": BATCH}))
+        batch = iterator.get_next()
+    session.run(iterator.initializer)
+    session.run(batch)
+
+    def run():
+        for _ in range(RECORDS // BATCH):
+            session.run(batch)
+        return RECORDS // BATCH * BATCH
+
+    return run
+
+
+def squad(arguments, options, folder):
+    """Makes SQuAD features, and keeps those to predict in memory too."""
+    from albert.squad import run as squad_run
+    from albert.util import flags
+
+    (split,) = options
+    path = os.path.join(folder, "squad.json")
+    repeat_questions(arguments.squad_file, path)
+    settings = flags.make(
+        squad_run.SquadV2.flags,
+        output_dir=folder,
+        max_seq_length=384,
+        doc_stride=128,
+        **{f"{split}_file": path},
+    )
+    task = squad_run.SquadV2(settings, tokenizer_of(arguments), {})
+
+    def run():
+        examples = task.examples(split)
+        task.features(split)
+        if split == "predict":
+            task.items(examples, False)
+        return len(examples)
+
+    return run
+
+
+def repeat_questions(source, target):
+    """Repeats the articles; each copy of a paragraph has its number, so that none is reused."""
+    text = pathlib.Path(source).read_text(encoding="utf-8")
+    written, count, number = [], 0, 0
+    while count < QUESTIONS:
+        articles = json.loads(text)["data"]
+        for paragraph in itertools.chain(*(article["paragraphs"] for article in articles)):
+            paragraph["context"] += f" {number}"
+            for question in paragraph["qas"]:
+                question["id"] = f"{question['id']}-{number}"
+            count += len(paragraph["qas"])
+        written += articles
+        number += 1
+    content = json.dumps({"version": "1", "data": written})
+    pathlib.Path(target).write_text(content, encoding="utf-8")
+
+
+PROGRAMS = {"plain": plain, "ours": ours, "squad": squad, "read": read}
+
+
+def start(arguments):
+    """Prepares a program; returns the function that runs it."""
+    import tensorflow
+
+    name, options = timing.options_of(arguments.program)
+    run = PROGRAMS[name](arguments, options, tempfile.mkdtemp(dir=arguments.folder))
+
+    def answer(_):
+        begin = timing.clock()
+        count = run()
+        return [count, *(after - before for before, after in zip(begin, timing.clock()))]
+
+    return {"tensorflow": tensorflow.__version__}, answer
+
+
+def write_text(source, target, size):
+    """Writes `size` bytes of text, cut at a line; the source is repeated if it is too short."""
+    with open(source, "rb") as stream:
+        lines = stream.read(size).rpartition(b"\n")[0]
+    with open(target, "wb") as stream:
+        while stream.tell() < size - len(lines) // 2:
+            stream.write(lines + b"\n\n")
+
+
+def measure(arguments):
+    """Runs the programs by turns, and prints the best of each."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        arguments.folder = folder
+        if arguments.text:
+            text = os.path.join(folder, "text.txt")
+            write_text(arguments.text, text, int(arguments.megabytes * 1e6))
+            arguments.text = text
+        for _ in range(arguments.turns):
+            for number, worker in enumerate(timing.workers(arguments)):
+                result = worker.ask_watched()
+                worker.close()
+                found.setdefault(number, []).append((result, worker))
+    rows, first = [], None
+    for several in found.values():
+        ((count, seconds, used), _), worker = min(several, key=lambda one: one[0][0][1])
+        first = first or count / seconds
+        rows.append(
+            {
+                "program": worker.program,
+                "TensorFlow": worker.about["tensorflow"],
+                "items": f"{count:,}",
+                "seconds": f"{seconds:.2f}",
+                "items/s": f"{count / seconds:,.0f}",
+                "ratio": f"{count / seconds / first:.1f}",
+                "items/processor s": f"{count / used:,.0f}",
+                "memory, MB": f"{max(memory for (_, memory), _ in several) / 1e6:.0f}",
+            }
+        )
+    timing.print_table(rows)
+
+
+def parse():
+    """The command line."""
+    parser = timing.parser(__doc__)
+    parser.add_argument("--programs", nargs="+", default=["plain", "ours"])
+    parser.add_argument("--spm_model_file")
+    parser.add_argument("--vocab_file", help="WordPiece, where there is no SentencePiece model")
+    parser.add_argument("--text", help="one sentence a line")
+    parser.add_argument("--squad_file", help="with answers")
+    parser.add_argument("--megabytes", type=float, default=2.5, help="of text")
+    parser.add_argument("--dupe_factor", type=int, default=5)
+    parser.add_argument("--length", type=int, default=128, help="tokens of a record")
+    parser.add_argument("--masked", type=int, default=20, help="most masked tokens of a record")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    timing.run(measure, start, parse)

@@ -1,0 +1,218 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Speed and memory of one step of training or prediction, beside a plain model and torch.compile.
+
+    python benchmarks/steps.py
+    python benchmarks/steps.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python \
+        --programs plain@1 ours ours:bfloat16@2
+    python benchmarks/steps.py --pythons .venv/latest/bin/python .venv/huggingface/bin/python \
+        --task pretraining --programs ours:bfloat16@1 huggingface:compile:bfloat16@2
+    python benchmarks/steps.py --programs ours:8x128 ours:8x512 ours:8x512:recompute
+
+Programs, with options; the others are compared with the first:
+
+    ours         the graph of the scripts: bfloat16, recompute, accumulation=4
+    plain        plain_model.py, a classifier like that of google-research/albert, float32
+    huggingface  huggingface_model.py, in the Python that `sh tools/environments.sh huggingface`
+                 makes: compile, bfloat16
+    all          8x512, a batch of 8 sequences of 512 tokens; @2, in the second Python only
+
+Beside the measured memory of the process, and the rate of the matrix products' operations, stands
+the memory that `python -m albert.plan` expects of ours. Sequences are full and random.
+"""
+
+import resource
+
+import numpy as np
+import timing
+
+
+def size_of(options, default):
+    """The (batch, length) among a program's options."""
+    sizes = [word for word in options if word[0].isdigit()] or [default]
+    return tuple(map(int, sizes[0].split("x")))
+
+
+def features_of(arguments, shape):
+    """A batch as numpy arrays, by name, with the features of every task."""
+    batch, length = shape
+    random = np.random.RandomState(0)
+    ids = random.randint(5, arguments.vocab_size, shape).astype(np.int32)
+    masked = [batch, arguments.predictions]
+    numbers = np.arange(batch, dtype=np.int32)
+    return {
+        "input_ids": ids,
+        "input_mask": np.ones_like(ids),
+        "segment_ids": np.zeros_like(ids),
+        "masked_lm_positions": random.randint(0, length, masked).astype(np.int32),
+        "masked_lm_ids": random.randint(5, arguments.vocab_size, masked).astype(np.int32),
+        "masked_lm_weights": np.ones(masked, np.float32),
+        "next_sentence_labels": numbers[:, np.newaxis] % 2,
+        "label_ids": numbers % 2,
+        "start_positions": numbers % length,
+        "end_positions": numbers % length,
+        "unique_ids": numbers,
+    }
+
+
+def plain_operation(arguments, features):
+    """The operation of a step of the plain model."""
+    import plain_model
+    import tensorflow.compat.v1 as tf
+
+    from albert import modeling
+
+    config = modeling.AlbertConfig.from_json_file(arguments.config)
+    logits = plain_model.logits(config, features["input_ids"], features["input_mask"])
+    if arguments.mode == "predict":
+        return tf.nn.softmax(logits)
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=features["label_ids"], logits=logits
+    )
+    return plain_model.update(tf.reduce_mean(losses))
+
+
+def our_operation(arguments, options, features):
+    """The operations of a step of the model function that the task's script trains with."""
+    from albert import classifier_utils, modeling, run_pretraining, squad_utils
+
+    builder, more = {
+        "pretraining": (run_pretraining.model_fn_builder, {}),
+        "classification": (
+            classifier_utils.model_fn_builder,
+            {"num_labels": 2, "task_name": "mrpc"},
+        ),
+        "squad_v1": (squad_utils.v1_model_fn_builder, {"use_einsum": False}),
+    }[arguments.task]
+    model_fn = builder(
+        albert_config=modeling.AlbertConfig.from_json_file(arguments.config),
+        init_checkpoint=None,
+        learning_rate=1e-5,
+        num_train_steps=1000,
+        num_warmup_steps=10,
+        use_tpu=False,
+        use_one_hot_embeddings=False,
+        use_xla=True,
+        precision="bfloat16" if "bfloat16" in options else "float32",
+        recompute="recompute" in options,
+        gradient_accumulation_steps=int(options.get("accumulation", 1)),
+        **more,
+    )
+    mode = {"train": "train", "predict": "infer"}[arguments.mode]
+    spec = model_fn(features, None, mode, {})
+    return [spec.train_op, spec.loss] if mode == "train" else spec.predictions
+
+
+def tensorflow_step(arguments, options, batch):
+    """A function that makes a step of the plain model or of ours."""
+    import tensorflow.compat.v1 as tf
+
+    from albert.runtimes import compat
+
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    session = tf.Session(graph=tf.Graph(), config=compat.session_config())
+    with session.graph.as_default():
+        features = {name: tf.placeholder(value.dtype, value.shape) for name, value in batch.items()}
+        if arguments.program.startswith("plain"):
+            operation = plain_operation(arguments, features)
+        else:
+            operation = our_operation(arguments, options, features)
+        session.run(tf.global_variables_initializer())
+    feed = {features[name]: value for name, value in batch.items()}
+    return lambda: session.run(operation, feed)
+
+
+def start(arguments):
+    """Builds a program; returns its memory and its function that times a step."""
+    name, options = timing.options_of(arguments.program)
+    batch = features_of(arguments, size_of(options, arguments.size))
+    if name == "huggingface":
+        import huggingface_model
+        import torch
+
+        library = f"PyTorch {torch.__version__}"
+        step = huggingface_model.build_step(arguments, options, batch)
+    else:
+        import tensorflow
+
+        library = f"TensorFlow {tensorflow.__version__}"
+        step = tensorflow_step(arguments, options, batch)
+    for _ in range(2):
+        step()
+    memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    def answer(_):
+        step()  # brings back what the system took from a program that waited
+        return timing.timed(step)
+
+    return {"library": library, "memory": memory}, answer
+
+
+def planned(arguments, options, shape):
+    """The operations of a step, and the bytes that training takes by the plan."""
+    from albert import modeling, plan
+
+    flags = plan.Flags(
+        task=arguments.task,
+        batch=shape[0],
+        max_seq_length=shape[1],
+        max_predictions_per_seq=arguments.predictions,
+        precision="bfloat16" if "bfloat16" in options else "float32",
+        recompute="recompute" in options,
+        gradient_accumulation_steps=int(options.get("accumulation", 1)),
+    )
+    config = modeling.AlbertConfig.from_json_file(arguments.config)
+    kind = {"train": "total", "predict": "forward"}[arguments.mode]
+    return plan.operations(config, flags)[kind], plan.memory(config, flags)["peak"]
+
+
+def measure(arguments):
+    """Lets the programs take turns, and prints a row for each."""
+    workers = list(timing.workers(arguments))
+    found = np.array([[one.ask() for one in workers] for _ in range(arguments.turns)])
+    rows = []
+    for number, worker in enumerate(workers):
+        worker.close()
+        name, options = timing.options_of(worker.program)
+        shape = size_of(options, arguments.size)
+        seconds, used = np.median(found[:, number], axis=0)
+        first = size_of(timing.options_of(workers[0].program)[1], arguments.size)
+        ratios = found[:, 0, 0] / first[0] * shape[0] / found[:, number, 0]
+        operations, memory = planned(arguments, options, shape)
+        is_planned = name == "ours" and arguments.mode == "train"
+        rows.append(
+            {
+                "program": worker.program,
+                "library": worker.about["library"],
+                "sequences/s": f"{shape[0] / seconds:.2f}",
+                "ratio": f"{np.median(ratios):.2f}",
+                "seconds": f"{seconds:.2f}",
+                "processor s": f"{used:.2f}",
+                "GFLOP/s": f"{operations / seconds / 1e9:.0f}",
+                "memory, GB": f"{worker.about['memory'] / 1e9:.2f}",
+                "planned": f"{memory / 1e9:.2f}" if is_planned else "",
+            }
+        )
+    timing.print_table(rows)
+
+
+def parse():
+    """The command line."""
+    from albert import configs, modeling
+
+    parser = timing.parser(__doc__)
+    parser.add_argument("--programs", nargs="+", default=["plain", "ours", "ours:bfloat16"])
+    parser.add_argument("--mode", default="train", choices=("train", "predict"))
+    tasks = ("classification", "pretraining", "squad_v1")
+    parser.add_argument("--task", default=tasks[0], choices=tasks)
+    parser.add_argument("--config", default="albert_base_v2", help="a preset")
+    parser.add_argument("--size", default="32x128", help="batch and tokens of a sequence")
+    parser.add_argument("--predictions", type=int, default=20, help="masked words of a sequence")
+    arguments = parser.parse_args()
+    arguments.config = configs.preset_path(arguments.config)
+    arguments.vocab_size = modeling.AlbertConfig.from_json_file(arguments.config).vocab_size
+    return arguments
+
+
+if __name__ == "__main__":
+    timing.run(measure, start, parse)
