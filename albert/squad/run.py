@@ -210,6 +210,7 @@ class SquadV2(SquadTask):
     name = "squad_v2"
     free_keys = decoding.Limits._fields
     recorded_flags = (*_LENGTHS, *free_keys)
+    heard_flags = (_THRESHOLD,)
     has_impossible = True
 
     def head(
