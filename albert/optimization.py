@@ -327,48 +327,30 @@ def build_train_step(
     if gradients is None:
         options = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
         gradients = _differentiate(loss, tf.trainable_variables(), loss_scale, **options)
-    train_op, norm = _update_everywhere(
-        rule,
-        gradients,
-        excluded_tvars,
-        use_tpu=use_tpu,
-        max_grad_norm=settings.max_grad_norm,
-        loss_scale=loss_scale,
-    )
-    return TrainStep(train_op, learning_rate, norm)
-
-
-def _update_everywhere(
-    rule: AdamWeightDecayOptimizer,
-    gradients: AccumulatedGradients,
-    excluded: Optional[Sequence[str]],
-    *,
-    use_tpu: bool,
-    **options: Any,
-) -> Tuple[tf.Operation, tf.Tensor]:
-    """Calls `_update` once for all replicas."""
     replicas = tf.distribute.get_replica_context()
     has_replicas = replicas.num_replicas_in_sync > 1
-    pairs, rows = _used(gradients, excluded, dense=use_tpu or has_replicas)
     if has_replicas:
         # Estimator reports the sum of the replicas' losses, unless the graph says that the
         # optimizer has made means of them.
         tf.get_default_graph()._is_loss_scaled_by_optimizer = True
+    pairs, rows = _used(gradients, excluded_tvars, dense=use_tpu or has_replicas)
+    values, variables = zip(*pairs)
 
-    def update(strategy, values, rows, *rates):
+    def update(strategy, values, rows, rates):
+        """Runs once for all replicas, with what each of them has."""
         return _update(
             rule,
-            list(zip(values, [variable for _, variable in pairs])),
+            list(zip(values, variables)),
             rows,
             strategy=strategy,
-            # Every replica's rate has to be read before the global step grows.
-            before_count=list(strategy.experimental_local_results(rates[0])),
+            rates=strategy.experimental_local_results(rates),
             reduce=_over_shards if use_tpu else _over_replicas,
-            **options,
+            max_grad_norm=settings.max_grad_norm,
+            loss_scale=loss_scale,
         )
 
-    values = [value for value, _ in pairs]
-    return replicas.merge_call(update, args=(values, rows, rule.learning_rate))
+    train_op, norm = replicas.merge_call(update, args=(list(values), rows, learning_rate))
+    return TrainStep(train_op, learning_rate, norm)
 
 
 def _update(
@@ -377,7 +359,7 @@ def _update(
     rows: Dict[int, tf.Tensor],
     *,
     strategy: tf.distribute.Strategy,
-    before_count: List[tf.Tensor],
+    rates: Sequence[tf.Tensor],
     reduce: Callable,
     max_grad_norm: float,
     loss_scale: Optional["LossScale"],
@@ -385,8 +367,8 @@ def _update(
     """Updates the variables, on one device or many; returns the train op and the norm.
 
     An update whose norm is not finite fails; it is left out on a TPU, and with a loss scale that
-    can be lowered. `rows` has the squares of looked-up tables, by the number of the pair, and
-    `reduce` sums tensors over all devices.
+    can be lowered. `rows` has the squares of looked-up tables, by the number of the pair, `rates`
+    the learning rate of each replica, and `reduce` sums tensors over all devices.
     """
     global_step, can_fail = tf.train.get_global_step(), reduce is not _over_shards
     step_before = tf.identity(global_step)
@@ -397,8 +379,6 @@ def _update(
         first(rows[place])[0] if place in rows else _sum_of_squares(first(value)[0])
         for place, (value, _) in enumerate(sums)
     ]
-    # Every copy of a sum has to run, since the devices wait for each other.
-    before_count += [copy for row in rows.values() for copy in first(row)]
     norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
     is_finite = tf.math.is_finite(norm)
     if can_fail:
@@ -416,7 +396,10 @@ def _update(
     def add(copy):
         return copy.assign_add(count, read_value=False)
 
-    with tf.control_dependencies([*updates, *before_count]):
+    # Each replica's rate is read before the step grows, and every copy of a sum has to run, since
+    # the devices wait for each other.
+    copies = [copy for row in rows.values() for copy in first(row)]
+    with tf.control_dependencies([*updates, *rates, *copies]):
         return tf.group(*strategy.extended.update(global_step, add, group=False)), norm
 
 
