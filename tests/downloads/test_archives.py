@@ -7,6 +7,7 @@ import io
 import stat
 import tarfile
 import zipfile
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -102,8 +103,9 @@ def test_unpack_refuses_more_than_a_disk_should_hold(unpack):
 
 def flipped(place):
     def damage(content):
-        at = place if place < 0 else int(place * len(content))
-        return content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 or len(content) :]
+        content = bytearray(content)
+        content[place if place < 0 else int(place * len(content))] ^= 0x55
+        return bytes(content)
 
     return damage
 
@@ -119,9 +121,7 @@ def test_unpack_refuses_a_damaged_archive(unpack, damage):
 
 
 def test_unpack_leaves_a_full_disk_to_its_caller(unpack, monkeypatch):
-    def fail(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(archives.shutil, "copyfileobj", fail)
+    full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    monkeypatch.setattr(archives.shutil, "copyfileobj", full)
     with pytest.raises(OSError, match="No space left"):
         unpack(member("weights"))

@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.pretraining import words
+from tests.support import squad_data
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 TOKENIZER = tokenization.FullTokenizer(str(FIXTURES / "chinese_vocab.txt"))
@@ -101,7 +102,7 @@ def segmenter():
     return words.ChineseSegmenter()
 
 
-def marked(text, segmenter, tokenizer=TOKENIZER):
+def marked(text, segmenter, tokenizer):
     """The pieces of a text with a bar before each that begins a word."""
     encoding = tokenizer.encode_with_offsets(text)
     starts = segmenter.word_starts(text, encoding)
@@ -110,7 +111,7 @@ def marked(text, segmenter, tokenizer=TOKENIZER):
 
 
 @pytest.mark.parametrize(
-    "text,expected",
+    "text, expected",
     [
         ("使用语言模型，好的", "|使用|语言|模型|，|好|的"),
         ("模型提高了12.5%。", "|模型|提高|了|12.5%|。"),
@@ -122,7 +123,13 @@ def marked(text, segmenter, tokenizer=TOKENIZER):
     ],
 )
 def test_words_are_those_of_the_segmenter_at_their_places(text, expected, segmenter):
-    assert marked(text, segmenter) == expected
+    assert marked(text, segmenter, TOKENIZER) == expected
+
+
+def test_words_work_with_sentencepiece_too(segmenter):
+    found = marked("The model 模型 is here.", segmenter, squad_data.sentencepiece())
+    words = [word.replace("\u2581", "") for word in found.split("|")]
+    assert words == ["", "the", "model", "模型", "is", "here", "."]
 
 
 def test_the_same_characters_are_a_word_here_and_parts_of_two_there(segmenter):

@@ -48,8 +48,8 @@ def test_layouts_give_equal_examples_in_order(tmp_path):
         for question in range(2)
     ]
     for level in examples.LEVELS:
-        paths = [folder / "RACE" / "dev" / level / f"{number}.txt" for number in range(12)]
-        texts = [path.read_text(encoding="utf-8") for path in paths]
+        target = folder / "RACE" / "dev" / level
+        texts = [(target / f"{number}.txt").read_text("utf-8") for number in range(12)]
         whole = "\ufeff" + "\n".join(f"{text}\r\n" for text in texts)  # blank lines between
         write(tmp_path / "all", "all.txt", whole, split="dev", level=level)
         rows = [
@@ -58,10 +58,10 @@ def test_layouts_give_equal_examples_in_order(tmp_path):
             for values in zip(*(passage[key] for key in ("questions", "options", "answers")))
         ]
         names = ("example_id", "article", "question", "options", "answer")
-        (tmp_path / "hub" / level).mkdir(parents=True)
+        path = tmp_path / "hub" / level / "validation-00000-of-00001.parquet"
+        path.parent.mkdir(parents=True)
         pytest.importorskip("pyarrow.parquet").write_table(
-            pyarrow.table(dict(zip(names, map(list, zip(*rows))))),
-            str(tmp_path / "hub" / level / "validation-00000-of-00001.parquet"),
+            pyarrow.table(dict(zip(names, map(list, zip(*rows))))), str(path)
         )
     for layout in ("all", "hub"):
         assert read(tmp_path / layout, "dev", examples.LEVELS) == expected

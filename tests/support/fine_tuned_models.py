@@ -4,7 +4,6 @@
 
 import json
 import pathlib
-from typing import Any, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -32,7 +31,7 @@ CONFIG = {
 }
 
 
-def save_random(session: tf.Session, path: Any, seed: int) -> None:
+def save_random(session, path, seed):
     """Saves large weights for all variables, so that texts differ in what is said of them."""
     generator = np.random.RandomState(seed)
     session.run(tf.global_variables_initializer())
@@ -43,14 +42,14 @@ def save_random(session: tf.Session, path: Any, seed: int) -> None:
 
 
 def write_classifier(
-    folder: Any,
+    folder,
     *,
-    labels: Sequence[str] = ("no", "maybe", "yes"),
-    name: str = "model.ckpt-best",
-    description: Optional[dict] = None,
-    seed: int = 0,
-    layers: Optional[int] = None,
-) -> str:
+    labels=("no", "maybe", "yes"),
+    name="model.ckpt-best",
+    description=None,
+    seed=0,
+    layers=None,
+):
     """Writes a model for `labels`, () being regression, and returns its folder.
 
     `layers`: as many, each with a head after it.
@@ -85,7 +84,7 @@ def write_classifier(
     return str(folder)
 
 
-def write_tagger(folder: Any, labels: Sequence[str] = ("O", "B-PER", "I-PER")) -> str:
+def write_tagger(folder, labels=("O", "B-PER", "I-PER")):
     """Writes a tagger with the encoder of `write_classifier`, and returns its folder."""
     folder = pathlib.Path(write_classifier(folder, description={"task": "tagging"}))
     values = weights.read_checkpoint(str(folder / "model.ckpt-best")).values

@@ -14,7 +14,7 @@ import logging
 import pathlib
 import re
 import shutil
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -51,11 +51,11 @@ class Script(NamedTuple):
     prepare: Callable[[pathlib.Path], Any]
     runs_through: bool = False
 
-    def outcome(self, arguments: Sequence[str]) -> Dict[str, Any]:
+    def outcome(self, arguments):
         """Returns what can be seen of the script under the arguments."""
         shutil.rmtree(str(self.folder), ignore_errors=True)
         self.prepare(self.folder)
-        seen: Dict[str, Any] = {"sessions": [], "hooks": []}
+        seen = {"sessions": [], "hooks": []}
         logged, printed = _LogLines(), io.StringIO()
         logger = logging.getLogger("albert")
         logger.addHandler(logged)
@@ -85,7 +85,7 @@ class _LogLines(logging.Handler):
 
 
 @contextlib.contextmanager
-def _watched(seen: Dict[str, Any], may_open: bool):
+def _watched(seen, may_open):
     read = text_lines.read_lines
 
     def read_together(*arguments):
@@ -98,7 +98,7 @@ def _watched(seen: Dict[str, Any], may_open: bool):
 
 
 @contextlib.contextmanager
-def _sessions(found: List[Any], may_open: bool):
+def _sessions(found, may_open):
     """Notes the graph of the first session that opens, and ends the script there; or runs."""
 
     def opening(self, target="", graph=None, config=None):
@@ -119,7 +119,7 @@ def _sessions(found: List[Any], may_open: bool):
 
 
 @contextlib.contextmanager
-def _hooks(found: List[Any]):
+def _hooks(found):
     """Notes what the hooks of a training were told."""
     train = tf_estimator.Estimator.train
 
@@ -131,9 +131,9 @@ def _hooks(found: List[Any]):
         yield
 
 
-def _told(thing: Any, depth: int) -> List[Any]:
+def _told(thing, depth):
     """The numbers that an object holds, and those of the objects it holds."""
-    found: List[Any] = []
+    found = []
     for name, value in sorted(getattr(thing, "__dict__", {}).items()):
         if isinstance(value, (int, float)) and "time" not in name:
             found.append((type(thing).__name__, name, value))
@@ -142,7 +142,7 @@ def _told(thing: Any, depth: int) -> List[Any]:
     return found
 
 
-def graph_content(graph: tf.Graph) -> collections.Counter:
+def graph_content(graph):
     """Returns how often each operation with its constants and attributes stands in a graph."""
     definition = graph.as_graph_def()
     nodes = [*definition.node, *(n for f in definition.library.function for n in f.node_def)]
@@ -154,16 +154,16 @@ def graph_content(graph: tf.Graph) -> collections.Counter:
     return counts
 
 
-def _is_own(node: Any, name: str) -> bool:
+def _is_own(node, name):
     return name not in _NUMBERED and node.attr[name].WhichOneof("value") != "func"
 
 
-def _bytes(value: Any) -> bytes:
+def _bytes(value):
     content = value.SerializeToString(deterministic=True)
     return _DRAWN.sub(lambda drawn: b"_" * len(drawn.group()), content)
 
 
-def _contents(folder: pathlib.Path) -> Dict[str, Any]:
+def _contents(folder):
     """The files below a folder, without what the clock says."""
     files = {}
     for path in sorted(folder.rglob("*")):
@@ -175,7 +175,7 @@ def _contents(folder: pathlib.Path) -> Dict[str, Any]:
     return files
 
 
-def is_heard(argument: str, without: Dict, with_it: Dict) -> bool:
+def is_heard(argument, without, with_it):
     """Returns whether a flag made a difference; a sentence, if that is it, is about the flag.
 
     Args:

@@ -5,7 +5,6 @@
 import json
 import pathlib
 import random
-from typing import Any, Dict, Sequence
 
 from tests.support import classification_data
 
@@ -13,7 +12,7 @@ VOCABULARY = classification_data.VOCABULARY
 QUESTIONS = ("Who went home?", "The friend of the old man is _ .")
 
 
-def passage(identity: str, generator: random.Random, questions: int = 2) -> Dict[str, Any]:
+def passage(identity, generator, questions=2):
     """Returns a passage whose right options hold the word "king"."""
     options, answers = [], []
     for _ in range(questions):
@@ -31,9 +30,7 @@ def passage(identity: str, generator: random.Random, questions: int = 2) -> Dict
     }
 
 
-def write_race(
-    folder: Any, *, passages: int = 4, splits: Sequence[str] = ("train", "dev", "test")
-) -> str:
+def write_race(folder, *, passages=4, splits=("train", "dev", "test")):
     """Writes RACE/<split>/<level>/<number>.txt below `folder` and returns `folder`."""
     generator = random.Random(0)
     for split in splits:

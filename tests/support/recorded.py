@@ -3,14 +3,13 @@
 """Arrays that were computed once, see tests/fixtures/README.md."""
 
 import pathlib
-from typing import Dict
 
 import numpy as np
 
 _FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 
 
-def arrays(file: str, name: str) -> Dict[str, np.ndarray]:
+def arrays(file, name):
     """Returns what a file has below a name, such as "batch" or "plain/outputs"."""
     with np.load(str(_FIXTURES / f"{file}.npz")) as found:
         return {

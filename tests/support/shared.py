@@ -23,12 +23,12 @@ needs_shared = pytest.mark.skipif(
 )
 
 
-def shared_path(relative: str) -> pathlib.Path:
+def shared_path(relative):
     """Returns the path of `relative` (such as "golden/optimizer.npz") in the shared folder."""
     return SHARED / relative
 
 
-def canonical_sha256(path) -> str:
+def canonical_sha256(path):
     """Returns the hash of a record file, of each record its length and, in order, its features."""
     digest = hashlib.sha256()
     for record in tf.python_io.tf_record_iterator(str(path)):
