@@ -223,7 +223,7 @@ def test_pretraining_takes_text_with_or_without_a_vocabulary_and_records(
         return demo.main(given), capsys.readouterr()
 
     with monkeypatch.context() as patched:
-        patched.setattr(demo_pretraining, "train", lambda *given: found.extend(given[2]))
+        patched.setattr(demo_pretraining, "train", lambda *_, records: found.extend(records))
         _, shown = pretrain("a", "-s", "32", "--vocab_size", "150")
         assert "train_vocab" in shown.out
         (tmp_path / "a" / "vocabulary.model").rename(mine / "mine.model")
