@@ -9,14 +9,20 @@ import random
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, tokenization
+from albert import classifier_utils
 from albert.classification import features as classifier_features
 from albert.classification import tasks
 from albert.classification.examples import InputExample
 from albert.classification.run import ClassifierTask
 from albert.classification.settings import ClassifierFlags
 from albert.data.records import PaddingInputExample
-from tests.support.shared import canonical_sha256, needs_shared, shared_path
+from tests.support.shared import (
+    canonical_sha256,
+    english_tokenizer,
+    json_lines,
+    needs_shared,
+    shared_path,
+)
 from tests.support.squad_data import sentencepiece as spm
 from tests.support.squad_data import wordpiece
 
@@ -159,15 +165,13 @@ def test_features_are_the_numbers_that_were_worked_out_by_hand(
 @needs_shared
 @pytest.mark.parametrize("name", GOLDEN_TASKS)
 def test_features_equal_the_references_token_for_token_raw_or_prepared(name, tmp_path):
-    lines = shared_path("golden/classifier_features.jsonl").read_text(encoding="utf-8").split("\n")
-    rows = [row for row in map(json.loads, filter(None, lines)) if row["task"] == name]
+    rows = [row for row in json_lines("golden/classifier_features.jsonl") if row["task"] == name]
     (golden,) = [row for row in rows if row["kind"] == "task"]
-    tokenizer = tokenization.FullTokenizer(None, True, str(shared_path("data/spm/30k-clean.model")))
+    tokenizer, length = english_tokenizer(), golden["max_seq_length"]
     processor = classifier_utils.PROCESSORS[name](use_spm=True, do_lower_case=True)
-    data_dir, length = str(shared_path("data/glue")), golden["max_seq_length"]
-    examples = processor.get_dev_examples(data_dir)[: golden["count"]]
-    labels = processor.get_labels()
+    data_dir, labels = str(shared_path("data/glue")), processor.get_labels()
     assert labels == golden["label_list"]
+    examples = processor.get_dev_examples(data_dir)[: golden["count"]]
     features = classifier_features.convert_examples_to_features(
         examples, labels, length, tokenizer, name
     )

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data sets as the hubs keep them, in Parquet files."""
 
-import json
 import pathlib
 import sys
 
@@ -10,6 +9,7 @@ import pytest
 
 from albert.classification import predictions, tasks
 from albert.data import parquet
+from tests.support import parquet_files
 
 FIRST, SECOND = ["He left.", "A bird", "x"], ["He  went. ", "été", "y"]
 SPANS = {"span1_text": "\u706b\u8f66", "span1_index": 0, "span2_text": "\u5b83", "span2_index": 2}
@@ -17,12 +17,8 @@ SPANS = {"span1_text": "\u706b\u8f66", "span1_index": 0, "span2_text": "\u5b83",
 
 def write(path, columns, names=None):
     """`names`: of labels that are numbers, as the library `datasets` writes them."""
-    pyarrow = pytest.importorskip("pyarrow")
-    path.parent.mkdir(parents=True, exist_ok=True)
     features = {"x": [{"dtype": "int64"}], "label": {"names": names, "_type": "ClassLabel"}}
-    metadata = {"huggingface": json.dumps({"info": {"features": features}})} if names else None
-    table = pyarrow.table(columns).replace_schema_metadata(metadata)
-    pytest.importorskip("pyarrow.parquet").write_table(table, str(path))
+    parquet_files.write(path, columns, features if names else None)
 
 
 def pairs(labels, names=("sentence1", "sentence2")):

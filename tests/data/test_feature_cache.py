@@ -76,22 +76,13 @@ def test_file_of_another_kind_is_not_replaced(tmp_path):
     assert path.read_text() == '{"data": [1, 2, 3]}'
 
 
-def _of_something_else(path):
-    blocks = record_files.BlockOffsets()
-    for _ in range(19):
-        blocks.add(1)
-    record_files.write_sidecar(str(path), blocks, {"length": 7})
-
-
 @pytest.mark.parametrize(
     "damage",
     [
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(path.read_bytes()[:-1]),
-        _of_something_else,
         lambda path: record_files.remove_sidecar(str(path)),
     ],
-    ids=["empty", "a byte less", "another sidecar", "no sidecar"],
 )
 def test_damaged_file_is_made_again(tmp_path, damage):
     path = pathlib.Path(_build(tmp_path / "a.tf_record").path)

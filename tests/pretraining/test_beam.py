@@ -3,8 +3,6 @@
 """Pretraining data by Apache Beam, run in this process: the same data as on one machine."""
 
 import collections
-import hashlib
-import pathlib
 import random
 import shutil
 
@@ -16,6 +14,7 @@ from albert import tokenization
 from albert.data import record_files
 from albert.pretraining import beam, instances, model
 from albert.pretraining import documents as text_documents
+from tests.support.shared import sha256
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
@@ -72,11 +71,6 @@ def make_job(input_file, output_file, vocab_file, settings=SETTINGS, num_shards=
 Made = collections.namedtuple("Made", "paths counts counters")
 
 
-def digest(made):
-    content = b"".join(pathlib.Path(path).read_bytes() for path in made.paths)
-    return hashlib.sha256(content).hexdigest()
-
-
 def records_in(made):
     return [record for path in made.paths for record in tf.python_io.tf_record_iterator(path)]
 
@@ -115,11 +109,11 @@ KNOWN_BYTES = "dc8991751936222504ad663210a41b5cef342fdecd75478b1c4ddb06ef74ace7"
 def test_both_runtimes_write_the_same_known_bytes_however_the_work_is_cut(
     made, tmp_path, text_file, vocab_file, monkeypatch
 ):
-    assert digest(made) == KNOWN_BYTES
+    assert sha256(*made.paths) == KNOWN_BYTES
     monkeypatch.setattr(text_documents, "BLOCK_BYTES", 1000)
     monkeypatch.setattr(beam, "_SMALLEST_RANGE", 700)
     again = create(text_file, tmp_path / "b", vocab_file, *THREADS)
-    assert digest(again) == KNOWN_BYTES
+    assert sha256(*again.paths) == KNOWN_BYTES
     assert again.counts == made.counts
 
 
@@ -158,7 +152,8 @@ def test_moving_the_text_changes_nothing_and_each_copy_has_masks_of_its_own(
     for name in ("moved/text.txt", "copy/other.txt"):
         (tmp_path / name).parent.mkdir()
         shutil.copy(text_file, str(tmp_path / name))
-    assert digest(create(tmp_path / "moved/*", tmp_path / "b", vocab_file)) == digest(made)
+    moved = create(tmp_path / "moved/*", tmp_path / "b", vocab_file)
+    assert sha256(*moved.paths) == KNOWN_BYTES
     both = create(f"{text_file},{tmp_path}/copy", tmp_path / "c", vocab_file)
     assert both.counts.documents == 120
     once, twice = set(records_in(made)), set(records_in(both))

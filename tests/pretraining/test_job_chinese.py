@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretraining data of Chinese with whole words by jieba, and of text in every format."""
 
-import hashlib
 import pathlib
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from albert import tokenization
 from albert.data import record_files
 from albert.pretraining import instances, job
+from tests.support.shared import sha256
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 VOCAB = str(FIXTURES / "chinese_vocab.txt")
@@ -28,10 +28,6 @@ def create(path, output, **changes):
         settings=SETTINGS.replace(**changes),
         num_processes=1,
     )
-
-
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 # ---- tokens and words ----------------------------------------------------------------------------
@@ -63,7 +59,7 @@ def test_both_runtimes_write_the_same_known_bytes(name, tmp_path):
         text = text.replace("\n\n", "\0").replace("\n", "").replace("\0", "\n\n")
         path.write_text(text, encoding="utf-8")
     create(path, tmp_path / "a", **changes)
-    assert digest(tmp_path / "a") == expected
+    assert sha256(tmp_path / "a") == expected
 
 
 # ---- fingerprints --------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masking n-grams of whole words, and the same masks drawn on the fly."""
 
-import json
 import zlib
 
 import numpy as np
@@ -14,7 +13,7 @@ from albert.pretraining import masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
 from tests.support import pretraining_records as records
 from tests.support.number_records import served
-from tests.support.shared import needs_shared, shared_path
+from tests.support.shared import english_tokenizer, json_lines, needs_shared, shared_path
 
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<S>"]
 VOCAB += [f"w{number}" for number in range(60)] + [f"##c{number}" for number in range(40)]
@@ -140,17 +139,12 @@ def test_permutation_moves_as_many_other_pieces_among_themselves(table):
 # ---- against the reference ----------------------------------------------------------------------
 
 
-def read_lines(name):
-    with open(str(shared_path(name)), encoding="utf-8") as stream:
-        return [json.loads(line) for line in stream]
-
-
 @needs_shared
 def test_token_boundaries_are_exactly_the_references():
-    spm = tokenization.FullTokenizer(None, True, str(shared_path("data/spm/30k-clean.model")))
+    spm = english_tokenizer()
     bert = tokenization.FullTokenizer(str(shared_path("data/wordpiece/uncased_vocab.txt")))
-    texts = read_lines("golden/tokenization.jsonl")
-    lines = read_lines("golden/token_boundary.jsonl")
+    texts = json_lines("golden/tokenization.jsonl")
+    lines = json_lines("golden/token_boundary.jsonl")
     assert len(lines) == 240
     models = {"spm": (spm, words.piece_table(spm)), "bert": (bert, words.piece_table(bert))}
     for golden in lines:

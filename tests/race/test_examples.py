@@ -10,7 +10,7 @@ import pytest
 
 from albert.race import examples
 from albert.util.errors import UserError
-from tests.support import race_data
+from tests.support import parquet_files, race_data
 
 PASSAGE = {
     "article": "The king went home.",
@@ -38,7 +38,6 @@ def without(key):
 
 
 def test_layouts_give_equal_examples_in_order(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
     folder = pathlib.Path(race_data.write_race(tmp_path / "files", passages=12, splits=("dev",)))
     expected = read(folder, "dev", examples.LEVELS)
     assert [item["name"] for item in expected] == [
@@ -59,10 +58,7 @@ def test_layouts_give_equal_examples_in_order(tmp_path):
         ]
         names = ("example_id", "article", "question", "options", "answer")
         path = tmp_path / "hub" / level / "validation-00000-of-00001.parquet"
-        path.parent.mkdir(parents=True)
-        pytest.importorskip("pyarrow.parquet").write_table(
-            pyarrow.table(dict(zip(names, map(list, zip(*rows))))), str(path)
-        )
+        parquet_files.write(path, dict(zip(names, map(list, zip(*rows)))))
     for layout in ("all", "hub"):
         assert read(tmp_path / layout, "dev", examples.LEVELS) == expected
 

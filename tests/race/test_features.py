@@ -3,18 +3,23 @@
 """From questions of multiple choice to records, and equality with the reference."""
 
 import functools
-import json
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import race_utils, tokenization
+from albert import race_utils
 from albert.data.records import PaddingInputExample
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from tests.support import race_data, squad_data
-from tests.support.shared import canonical_sha256, needs_shared, shared_path
+from tests.support.shared import (
+    canonical_sha256,
+    english_tokenizer,
+    json_lines,
+    needs_shared,
+    shared_path,
+)
 
 SPM, WORDPIECE = squad_data.sentencepiece(), squad_data.wordpiece()
 FIRST, SEPARATOR = SPM.required_ids(["[CLS]", "[SEP]"])
@@ -109,8 +114,7 @@ def test_scripts_make_the_records_of_prepared_examples(tmp_path, tokenizer):
 
 @functools.lru_cache(maxsize=None)
 def _golden():
-    lines = shared_path("golden/race_features.jsonl").read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line]
+    return json_lines("golden/race_features.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +132,7 @@ def golden_data(tmp_path_factory):
 def test_features_equal_the_references_token_for_token(golden_data, tmp_path):
     run, *expected = _golden()
     sizes = {name: run[name] for name in ("max_seq_length", "max_qa_length")}
-    model = str(shared_path("data/spm/30k-clean.model"))
-    sizes["tokenizer"] = tokenization.FullTokenizer(None, True, model)
+    sizes["tokenizer"] = english_tokenizer()
     examples = race_utils.RaceProcessor(True, True, False, False).get_dev_examples(golden_data)
     assert len(examples) == len(expected) == run["num_examples"]
     spec = race_features.feature_spec(run["max_seq_length"])

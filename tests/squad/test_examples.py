@@ -8,6 +8,7 @@ import logging
 import pytest
 
 from albert.squad import examples as squad_examples
+from tests.support import parquet_files
 from tests.support.squad_data import paragraph, question, write_squad
 
 TOWN = "The old town lies by the river. The river is cold."
@@ -46,16 +47,14 @@ def test_the_first_answer_is_learnt_and_all_count(tmp_path):
 
 @pytest.mark.parametrize("is_training", [True, False])
 def test_a_parquet_file_of_the_hubs_holds_the_same(tmp_path, is_training):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "train-00000-of-00001.parquet"
     texts, starts = ["the river", "river"], [21, 25]
 
     def read(texts):
         answers = [{"text": texts, "answer_start": starts}, {"text": [], "answer_start": []}]
         columns = {"id": ["q", "i"], "question": ["which ?", "who ?"], "answers": answers}
-        table = pyarrow.table(dict(columns, title=["The town"] * 2, context=[TOWN] * 2))
-        parquet.write_table(table, str(path))
+        columns.update(title=["The town"] * 2, context=[TOWN] * 2)
+        parquet_files.write(path, columns)
         return squad_examples.read_squad_examples(path, is_training)
 
     asked = question("q", "which ?", *zip(texts, starts))
@@ -150,13 +149,11 @@ def test_a_few_answers_that_are_not_there_are_left_out_and_counted(tmp_path):
 @pytest.mark.parametrize(
     "content, named",
     [
-        ("{", ""),
         ('{"data": ["text"]}', r"data\[0\]"),
         ('{"data": []}', ""),
         ([OLD, OLD], "'r'"),
         ([dict(OLD, id=None)], "id"),
         ([dict(OLD, answers=[])], "'r'"),
-        ([dict(OLD, answers=[{"text": "old"}])], "'r'.*answer_start"),
         ([dict(OLD, is_impossible=True)], "'r'.*is_impossible"),
     ],
 )

@@ -14,10 +14,9 @@ import json
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import tokenization
 from albert.squad import examples as squad_examples
 from albert.squad import features as squad_features
-from tests.support.shared import canonical_sha256, needs_shared, shared_path
+from tests.support.shared import canonical_sha256, english_tokenizer, needs_shared, shared_path
 
 SOURCES = {
     "xquad.en": "data/squad/xquad.en.json",
@@ -42,11 +41,6 @@ DIFFERENCES = [
 # The reference drops the question on this paragraph, 25 signs that decompose to five times as many
 # characters, because too few of these are found in the original. (It is answered with "empty".)
 DROPPED = "edge-9-0"
-
-
-@functools.lru_cache(maxsize=None)
-def _tokenizer():
-    return tokenization.FullTokenizer(None, True, str(shared_path("data/spm/30k-clean.model")))
 
 
 @functools.lru_cache(maxsize=None)
@@ -80,7 +74,7 @@ def _without_dropped(examples):
 def _convert(examples, settings, output):
     squad_features.convert_examples_to_features(
         examples,
-        _tokenizer(),
+        english_tokenizer(),
         settings["max_seq_length"],
         settings["doc_stride"],
         settings["max_query_length"],
@@ -142,22 +136,7 @@ def test_records_equal_the_references_bit_for_bit(source, is_training, length, t
     assert path.stat().st_size == settings["tf_record_bytes"]
     lengths = (length, settings["doc_stride"], settings["max_query_length"])
     layout = squad_features.Layout(*lengths, is_training)
-    windows = list(squad_features.make_windows(data, _tokenizer(), layout))
+    windows = list(squad_features.make_windows(data, english_tokenizer(), layout))
     spec = squad_features.feature_spec(length, is_training)
     records = [spec.encode(record) for record in squad_features.records_of(windows).records]
     assert records == list(tf.python_io.tf_record_iterator(str(path)))
-
-
-@needs_shared
-@pytest.mark.parametrize("length", [384, 128])
-def test_the_question_that_the_reference_drops_has_features_with_its_answer(length):
-    settings, _ = _golden()["squad_edge", True, length]
-    (example,) = [e for e in _data(settings) if e.qas_id == DROPPED]
-    features = []
-    _convert([example], settings, features.append)
-    (feature,) = features
-    assert not feature.is_impossible
-    offset = min(feature.token_is_max_context)
-    first = feature.tok_start_to_orig_index[feature.start_position - offset]
-    last = feature.tok_end_to_orig_index[feature.end_position - offset]
-    assert example.orig_answer_text in example.paragraph_text[first : last + 1]

@@ -26,7 +26,9 @@ from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 # What a clock says, names drawn by lot, and names that TensorFlow numbers through the process.
-_TIMES = re.compile(r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$")
+_TIMES = re.compile(
+    r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$", re.MULTILINE
+)
 _DRAWN = re.compile(rb"_temp_\w+")
 _CLOCK_KEYS = re.compile(r'"(\w*seconds\w*|\w*time\w*|began|\w*memory\w*)": [^,}\n]+')
 _NUMBERED = ("_gradient_op_type", "_class", "shared_name", "body", "f", "function")
@@ -56,9 +58,10 @@ class Script(NamedTuple):
         shutil.rmtree(str(self.folder), ignore_errors=True)
         self.prepare(self.folder)
         seen = {"sessions": [], "hooks": []}
-        logged, printed = _LogLines(), io.StringIO()
+        logged, printed = io.StringIO(), io.StringIO()
         logger = logging.getLogger("albert")
-        logger.addHandler(logged)
+        handler = logging.StreamHandler(logged)
+        logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         try:
             with contextlib.redirect_stdout(printed), _watched(seen, self.runs_through):
@@ -68,66 +71,45 @@ class Script(NamedTuple):
         except _StopError:
             seen["stopped"] = True
         finally:
-            logger.removeHandler(logged)
-        seen["log"] = [_TIMES.sub("#", line) for line in logged.lines]
-        seen["printed"] = _TIMES.sub("#", printed.getvalue())
+            logger.removeHandler(handler)
+        seen["log"], seen["printed"] = (
+            _TIMES.sub("#", stream.getvalue()) for stream in (logged, printed)
+        )
         seen["files"] = _contents(self.folder)
         return seen
 
 
-class _LogLines(logging.Handler):
-    def __init__(self):
-        super().__init__()
-        self.lines = []
-
-    def emit(self, record):
-        self.lines.append(record.getMessage())
-
-
 @contextlib.contextmanager
 def _watched(seen, may_open):
-    read = text_lines.read_lines
+    """Notes what the hooks of a training were told, and the graph of the first session that opens.
 
-    def read_together(*arguments):
+    The script ends there; or it runs, and what is fed is noted.
+    """
+    read, run, train = text_lines.read_lines, tf.Session.run, tf_estimator.Estimator.train
+
+    def reading(*arguments):
         """Elsewhere the lines that have come are answered together, which is a matter of time."""
         return iter([[line for lines in read(*arguments) for line in lines]])
 
-    together = mock.patch.object(text_lines, "read_lines", read_together)
-    with together, _sessions(seen["sessions"], may_open), _hooks(seen["hooks"]):
-        yield
-
-
-@contextlib.contextmanager
-def _sessions(found, may_open):
-    """Notes the graph of the first session that opens, and ends the script there; or runs."""
-
     def opening(self, target="", graph=None, config=None):
         self._session = None  # for __del__
-        graph = graph or tf.get_default_graph()
-        found.append((str(target), graph_content(graph)))
+        seen["sessions"].append((str(target), graph_content(graph or tf.get_default_graph())))
         raise _StopError
 
-    run = tf.Session.run
-
     def running(self, fetches, feed_dict=None, **options):
-        found.append([len(value) for value in (feed_dict or {}).values() if np.ndim(value)])
+        fed = [len(value) for value in (feed_dict or {}).values() if np.ndim(value)]
+        seen["sessions"].append(fed)
         return run(self, fetches, feed_dict, **options)
 
-    name, instead = ("run", running) if may_open else ("__init__", opening)
-    with mock.patch.object(tf.Session, name, instead):
-        yield
-
-
-@contextlib.contextmanager
-def _hooks(found):
-    """Notes what the hooks of a training were told."""
-    train = tf_estimator.Estimator.train
-
     def training(self, input_fn, hooks=None, **options):
-        found.append((options, [told for hook in hooks or () for told in _told(hook, 2)]))
+        told = [value for hook in hooks or () for value in _told(hook, 2)]
+        seen["hooks"].append((options, told))
         return train(self, input_fn, hooks=hooks, **options)
 
-    with mock.patch.object(tf_estimator.Estimator, "train", training):
+    session = ("run", running) if may_open else ("__init__", opening)
+    with mock.patch.object(text_lines, "read_lines", reading), mock.patch.object(
+        tf.Session, *session
+    ), mock.patch.object(tf_estimator.Estimator, "train", training):
         yield
 
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny pretrained models with random weights, in folders laid out as released archives."""
 
-import pathlib
 import shutil
 
 import numpy as np
@@ -43,13 +42,7 @@ def build(config, *inputs, heads=HEADS):
 
 def write_archive(folder, *, wordpiece=False, seed=0, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
-    folder = pathlib.Path(str(folder))
-    folder.mkdir(parents=True, exist_ok=True)
-    of_config = config(**changes)
-    with tf.Graph().as_default(), tf.Session() as session:
-        build(of_config, *[tf.zeros([1, 4], tf.int32)] * 3)
-        fine_tuned_models.save_random(session, folder / "model.ckpt-best", seed)
-    (folder / "albert_config.json").write_text(of_config.to_json_string(), encoding="utf-8")
+    folder = fine_tuned_models.write_model(folder, config(**changes), build, seed=seed)
     if wordpiece:
         shutil.copy(str(WORDPIECES), str(folder / "vocab_chinese.txt"))
     else:

@@ -30,14 +30,8 @@ def build_v2(config, *inputs):
 
 def write(folder, *, is_v2=False, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
-    folder = pathlib.Path(str(folder))
-    folder.mkdir(parents=True)
     config = pretrained_models.config(**changes)
-    with tf.Graph().as_default(), tf.Session() as session:
-        ids = tf.placeholder(tf.int32, [None, None])
-        (build_v2 if is_v2 else build)(config, ids, ids, ids)
-        fine_tuned_models.save_random(session, folder / "model.ckpt-best", 1)
-    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    folder = fine_tuned_models.write_model(folder, config, build_v2 if is_v2 else build, seed=1)
     shutil.copy(str(pretrained_models.VOCABULARY), str(folder / "30k-clean.model"))
     return str(folder)
 

@@ -12,7 +12,7 @@ from albert import run_tagger
 from albert.tagging import run as tagging
 from albert.tagging import sentences
 from albert.util import flags as flags_lib
-from tests.support import classification_data, squad_data
+from tests.support import classification_data, parquet_files, squad_data
 
 TAGS = ("B-PER", "I-PER", "O", "S-LOC")
 WORDS = ("the", "king", "left", "Rome")
@@ -26,16 +26,11 @@ def write(path, content):
 
 
 def parquet_file(path, names):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    numbers = [list(names).index(tag) for tag in TAGS]
-    table = pyarrow.table({"id": ["0"], "tokens": [list(WORDS)], "ner_tags": [numbers]})
-    label = {"names": list(names), "_type": "ClassLabel"}
+    label = {"names": names, "_type": "ClassLabel"}
+    numbers = [names.index(tag) for tag in TAGS]
+    columns = {"id": ["0"], "tokens": [list(WORDS)], "ner_tags": [numbers]}
     features = {"ner_tags": {"feature": label, "_type": "Sequence"}}
-    content = json.dumps({"info": {"features": features}})
-    parquet.write_table(table.replace_schema_metadata({"huggingface": content}), str(path))
-    return str(path)
+    return parquet_files.write(path, columns, features)
 
 
 def test_read_gives_the_same_sentence_from_every_format(tmp_path):
