@@ -260,15 +260,12 @@ TRAINING = functools.partial(input_pipeline.seeded_batches, seed=1)
         ("shuffle_window", {"shuffle_window": 0}),
         ("shard_count", {"shard_count": 0}),
         ("shard_index", {"shard_index": 2, "shard_count": 2}),
-        ("shard_index", {"shard_index": -1}),
         ("record file", {"files": []}),
-        ("max_batches", {"max_batches": -1}),
     ],
 )
 def test_settings_out_of_range_are_refused(paths, named, changes):
-    serve = input_pipeline.evaluation_batches if "max_batches" in changes else TRAINING
     with pytest.raises(ValueError, match=named):
-        serve(spec=NUMBER, **{"files": paths, "batch_size": 2, **changes})
+        TRAINING(spec=NUMBER, **{"files": paths, "batch_size": 2, **changes})
 
 
 @pytest.mark.parametrize("serve", [TRAINING, input_pipeline.evaluation_batches])

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from albert.classification import examples, predictions, tasks
+from albert.classification import examples, tasks
 from albert.data import text_lines
 
 TEXTS = [
@@ -52,11 +52,6 @@ def test_csv_rows_are_examples_with_the_texts_as_written(path, text_a):
     assert len({item.guid for item in data.examples}) == len(TEXTS)
 
 
-def test_csv_rows_are_predicted(path):
-    data = predictions.read_predict_file(tasks.get_task("sst-2"), str(path))
-    assert [item.text_a for item in data.examples] == TEXTS
-
-
 @pytest.mark.parametrize("columns, known", [("text", ()), ("1", ["text"]), (None, ["text"])])
 def test_csv_rows_are_answered(path, columns, known):
     assert answered(path, columns, known) == [(text,) for text in TEXTS]
@@ -81,9 +76,3 @@ def test_a_wrong_row_is_named_by_file_and_line(tmp_path, content, line):
     if content != NOT_UTF8:  # a few such lines are repaired
         with pytest.raises(ValueError, match=f"train.csv:{line}: "):
             examples.read_table(str(path))
-
-
-def test_a_row_with_too_few_cells_is_named(tmp_path):
-    (tmp_path / "train.csv").write_text('text,label\n"a\nb",0\nc\n', encoding="utf-8")
-    with pytest.raises(ValueError, match="train.csv:4: 1 of 2 rows"):
-        tasks.read_examples(task(text_a="text"), str(tmp_path), "train")

@@ -11,7 +11,12 @@ from albert import run_pretraining
 from albert.data import batches as input_pipeline
 from albert.data import record_damage
 from albert.util import flags as flags_lib
-from tests.support import classification_data, number_records, pretraining_records
+from tests.support import (
+    classification_data,
+    damaged_files,
+    number_records,
+    pretraining_records,
+)
 
 TRAINING = functools.partial(input_pipeline.seeded_batches, seed=1)
 
@@ -20,12 +25,7 @@ def flip(path, number):
     """Damages the content of a record, and leaves the records before and after it whole."""
     records = list(record_damage.records(str(path)))
     start = sum(len(record) + 16 for record in records[:number])
-    with open(str(path), "r+b") as stream:
-        place = start + 12 + len(records[number]) // 2
-        stream.seek(place)
-        byte = stream.read(1)[0]
-        stream.seek(place)
-        stream.write(bytes([byte ^ 4]))
+    damaged_files.flip_bit(path, start + 12 + len(records[number]) // 2)
 
 
 @pytest.mark.parametrize("number", [1, 63, 99])

@@ -317,7 +317,6 @@ def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, create):
         {"word_start": "underline", "language": "zh"},
         {"masked_lm_prob": 0.0, "do_permutation": True},
     ],
-    ids=str,
 )
 def test_settings_out_of_range_or_in_conflict_are_refused(changes, tmp_path, create):
     with pytest.raises(ValueError, match=next(iter(changes))):

@@ -141,19 +141,14 @@ def test_the_same_characters_are_a_word_here_and_parts_of_two_there(segmenter):
 # ---- the dictionary of the user ------------------------------------------------------------------
 
 
-def user_dictionary(tmp_path, content):
-    path = tmp_path / "words.txt"
-    path.write_bytes(content.encode("utf-8"))
-    return str(path)
-
-
 def test_words_of_the_user_are_added_for_this_segmenter_alone_also_when_pickled(
     tmp_path, segmenter
 ):
     before = segmenter.words("小型语言模型好")
     assert "语言模型" not in before
-    path = user_dictionary(tmp_path, "\ufeff语言模型\r\n\r\n好模 5\n小型语 100000000 n\n")
-    own = words.ChineseSegmenter(path)
+    path = tmp_path / "words.txt"
+    path.write_text("\ufeff语言模型\r\n\r\n好模 5\n小型语 100000000 n\n", "utf-8")
+    own = words.ChineseSegmenter(str(path))
     pickled = pickle.dumps(own)
     assert len(pickled) < 1000
     for one in (own, pickle.loads(pickled)):
@@ -208,7 +203,6 @@ def test_wordpiece_words_start_without_hashes_and_replacements_are_ordinary(tmp_
 @pytest.mark.parametrize(
     "pieces, arguments",
     [(VOCAB, ["underline"]), (VOCAB[:7], []), (VOCAB[:3] + VOCAB[5:], [])],
-    ids=["underline", "no ordinary one", "no [SEP], [MASK]"],
 )
 def test_unfit_vocabularies_are_refused(pieces, arguments, tmp_path):
     with pytest.raises(ValueError):

@@ -93,7 +93,7 @@ def _file_records(examples, path, sizes):
     return list(tf.python_io.tf_record_iterator(str(path)))
 
 
-@pytest.mark.parametrize("tokenizer", [SPM, WORDPIECE], ids=["sentencepiece", "wordpiece"])
+@pytest.mark.parametrize("tokenizer", [SPM, WORDPIECE])
 def test_scripts_make_the_records_of_prepared_examples(tmp_path, tokenizer):
     folder = race_data.write_race(tmp_path, splits=("dev",), passages=20)
     sizes = {"max_seq_length": 40, "max_qa_length": 12, "tokenizer": tokenizer}

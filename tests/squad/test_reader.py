@@ -14,6 +14,10 @@ LIMITS = {"n_best_size": 3, "max_answer_length": 2}
 BEAM = {"start_n_top": 2, "end_n_top": 3}
 
 
+def texts_of(answers):
+    return {str(number): answer.text for number, answer in enumerate(answers)}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version, script", [("v1", run_squad_v1), ("v2", run_squad_v2)])
 def test_answers_are_those_of_the_script(tmp_path, version, script):
@@ -36,8 +40,7 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
         assert model.answer(*pairs[1]).text == answers[1].text
         with pytest.raises(ValueError, match="2"):
             model.predict([pairs[0], "a text"])
-    texts = {str(number): answer.text for number, answer in enumerate(answers)}
-    assert texts == read_json(out / "predictions.json")
+    assert texts_of(answers) == read_json(out / "predictions.json")
     nbest = read_json(out / "nbest_predictions.json")
     expected = [nbest[name][0]["probability"] for name in sorted(nbest)]
     assert [answer.probability for answer in answers] == pytest.approx(expected, abs=1e-5)
@@ -52,5 +55,4 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
     given = [f"--{name}={value}" for name, value in others.items()]
     script.answer(flags_lib.parse(script.Flags, [*arguments, *given]))
     with albert.load(str(out), **others) as model:
-        found = {str(number): one.text for number, one in enumerate(model.predict(pairs))}
-    assert found == read_json(out / "predictions.json")
+        assert texts_of(model.predict(pairs)) == read_json(out / "predictions.json")

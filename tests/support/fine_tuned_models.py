@@ -92,7 +92,7 @@ def write_classifier(
     return str(folder)
 
 
-def write_tagger(folder, labels=("O", "B-PER", "I-PER")):
+def write_tagger(folder):
     """Writes a tagger with the encoder of `write_classifier`, and returns its folder."""
     folder = pathlib.Path(write_classifier(folder, description={"task": "tagging"}))
     values = weights.read_checkpoint(str(folder / "model.ckpt-best")).values
@@ -102,7 +102,8 @@ def write_tagger(folder, labels=("O", "B-PER", "I-PER")):
     description = json.loads((folder / "classifier.json").read_text(encoding="utf-8"))
     del description["is_regression"]
     (folder / "classifier.json").unlink()
-    (folder / "tagging.json").write_text(json.dumps(dict(description, labels=labels)))
+    description["labels"] = ["O", "B-PER", "I-PER"]
+    (folder / "tagging.json").write_text(json.dumps(description))
     return str(folder)
 
 

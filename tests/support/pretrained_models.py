@@ -40,9 +40,9 @@ def build(config, *inputs, heads=HEADS):
     return outputs
 
 
-def write_archive(folder, *, wordpiece=False, seed=0, **changes):
+def write_archive(folder, *, wordpiece=False, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
-    folder = fine_tuned_models.write_model(folder, config(**changes), build, seed=seed)
+    folder = fine_tuned_models.write_model(folder, config(**changes), build)
     if wordpiece:
         shutil.copy(str(WORDPIECES), str(folder / "vocab_chinese.txt"))
     else:

@@ -28,36 +28,31 @@ CONFIG = dict(
 )
 
 
-def make_record(generator, length=LENGTH):
+def make_record(generator, length):
     """Returns the features of one record, of `length` tokens with the padding."""
     size_a, size_b = generator.randint(2, 6), generator.randint(2, 6)
     first = generator.randint(FIRST_PIECE, VOCAB_SIZE - size_a - size_b)
-    numbers = list(range(first, first + size_a + size_b))
     label = generator.randint(0, 1)
-    a, b = numbers[:size_a], numbers[size_a:]
+    a, b = range(first, first + size_a), range(first + size_a, first + size_a + size_b)
     if label:
         a, b = b, a
     ids = [CLS, *a, SEP, *b, SEP]
-    boundaries = [1] * len(ids)
-    boundaries[2] = 0  # a word of two pieces
     places = [generator.randint(1, len(a)), generator.randint(len(a) + 2, len(ids) - 2)]
-    labels = [ids[place] for place in places]
-    for place in places:
-        ids[place] = MASK
-
-    def padded(values, length):
-        return values + [0] * (length - len(values))
-
-    return {
-        "input_ids": padded(ids, length),
-        "input_mask": padded([1] * len(ids), length),
-        "segment_ids": padded([0] * (len(a) + 2) + [1] * (len(b) + 1), length),
-        "token_boundary": padded(boundaries, length),
-        "masked_lm_positions": padded(places, PREDICTIONS),
-        "masked_lm_ids": padded(labels, PREDICTIONS),
-        "masked_lm_weights": padded([1.0] * len(places), PREDICTIONS),
-        "next_sentence_labels": [label],
+    sequences = {
+        "input_ids": [MASK if place in places else piece for place, piece in enumerate(ids)],
+        "input_mask": [1] * len(ids),
+        "segment_ids": [0] * (len(a) + 2) + [1] * (len(b) + 1),
+        "token_boundary": [1, 1, 0] + [1] * (len(ids) - 3),  # with a word of two pieces
     }
+    slots = {
+        "masked_lm_positions": places,
+        "masked_lm_ids": [ids[place] for place in places],
+        "masked_lm_weights": [1.0] * len(places),
+    }
+    record = {"next_sentence_labels": [label]}
+    for features, size in ((sequences, length), (slots, PREDICTIONS)):
+        record.update({name: row + [0] * (size - len(row)) for name, row in features.items()})
+    return record
 
 
 def make_records(count, seed=0, length=LENGTH):

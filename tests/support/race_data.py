@@ -12,10 +12,10 @@ VOCABULARY = classification_data.VOCABULARY
 QUESTIONS = ("Who went home?", "The friend of the old man is _ .")
 
 
-def passage(identity, generator, questions=2):
+def passage(identity, generator):
     """Returns a passage whose right options hold the word "king"."""
     options, answers = [], []
-    for _ in range(questions):
+    for _ in range(2):
         right = generator.randrange(4)
         words = ["king" if number == right else "bird" for number in range(4)]
         options.append([classification_data.text(generator, word)[:40] for word in words])
@@ -23,7 +23,7 @@ def passage(identity, generator, questions=2):
         answers.append("ABCD"[right])
     return {
         "article": classification_data.text(generator, "the", 3),
-        "questions": [QUESTIONS[number % 2] for number in range(questions)],
+        "questions": list(QUESTIONS),
         "options": options,
         "answers": answers,
         "id": identity,

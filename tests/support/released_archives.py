@@ -74,8 +74,8 @@ def write_model(folder, *, chinese=False, slots=None, **changes):
     return folder
 
 
-def write_archive(path, folder, *, name="albert_base", level=9):
-    """Packs a folder under a name, as the released archives are packed; returns the archive."""
-    with tarfile.open(str(path), "w:gz", compresslevel=level) as archive:
-        archive.add(str(folder), arcname=name)
+def write_archive(path, folder):
+    """Packs a folder as the released archives are packed; returns the archive."""
+    with tarfile.open(str(path), "w:gz") as archive:
+        archive.add(str(folder), arcname="albert_base")
     return pathlib.Path(str(path))
