@@ -24,7 +24,7 @@ SOURCES = {
     "squad_edge": "golden/squad_edge.json",
 }
 every_run = pytest.mark.parametrize(
-    "source, is_training, length", itertools.product(SOURCES, (True, False), (384, 128))
+    "source, is_training, length", list(itertools.product(SOURCES, (True, False), (384, 128)))
 )
 
 
