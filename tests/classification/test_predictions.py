@@ -13,17 +13,10 @@ from albert.classification import tasks
 from albert.classification.examples import InputExample
 
 
-def _task(name):
-    return tasks.get_task(name)
-
-
-def _predictions(probabilities, predictions, guids=None):
-    guids = guids or [str(index) for index in range(len(predictions))]
-    examples = [InputExample(guid, "a") for guid in guids]
-    dtype = np.asarray(predictions).dtype
-    found = np.array(predictions, np.float32 if dtype.kind == "f" else np.int32)
-    outputs = {"probabilities": np.array(probabilities, np.float32), "predictions": found}
-    return examples, outputs
+def _predictions(probabilities, predictions, guids="0123"):
+    examples = [InputExample(guid, "a") for guid, _ in zip(guids, predictions)]
+    outputs = {"probabilities": probabilities, "predictions": predictions}
+    return examples, {name: np.array(values) for name, values in outputs.items()}
 
 
 # --------------------------------------------------------------------------------------- writing
@@ -87,7 +80,7 @@ def _predictions(probabilities, predictions, guids=None):
 def test_predictions_go_to_the_files_that_people_glue_and_clue_expect(
     task, split, predictions, expected
 ):
-    found = classifier_predictions.split_files(_task(task), *predictions, split=split)
+    found = classifier_predictions.split_files(tasks.get_task(task), *predictions, split=split)
     assert found == expected
 
 
@@ -103,10 +96,8 @@ def test_the_zip_has_the_same_bytes_again_and_names_what_is_missing(tmp_path):
         missing = classifier_predictions.zip_glue_submission(str(archive), map(str, paths))
         assert len(missing) == 9 and "MNLI-mm.tsv" in missing
     with zipfile.ZipFile(str(archives[0])) as archive:
-        assert {name: archive.read(name) for name in archive.namelist()} == {
-            "AX.tsv": b"AX",
-            "RTE.tsv": b"RTE",
-        }
+        found = {name: archive.read(name) for name in archive.namelist()}
+    assert found == {"AX.tsv": b"AX", "RTE.tsv": b"RTE"}
     assert archives[0].read_bytes() == archives[1].read_bytes()
 
 
@@ -116,7 +107,7 @@ def test_the_zip_has_the_same_bytes_again_and_names_what_is_missing(tmp_path):
 def _predicted(folder, task, text):
     path = folder / "mine.txt"
     path.write_bytes(text.encode("utf-8"))
-    data = classifier_predictions.read_predict_file(_task(task), str(path))
+    data = classifier_predictions.read_predict_file(tasks.get_task(task), str(path))
     assert all(example.label is None for example in data.examples)
     return [(example.guid, example.text_a, example.text_b) for example in data.examples]
 
@@ -137,7 +128,7 @@ def _predicted(folder, task, text):
     ],
 )
 def test_texts_are_found_by_name_or_alone(task, text, tmp_path):
-    text_b = "B" if _task(task).is_pair else None
+    text_b = "B" if tasks.get_task(task).is_pair else None
     assert _predicted(tmp_path, task, text)[:1] == [("0", "A", text_b)]
 
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feature files: made once, in order, whole; made again when anything they depend on changed."""
 
-import logging
 import os
 import pathlib
 
@@ -41,11 +40,11 @@ def _values(path):
     return [list(example.features.feature["value"].int64_list.value) for example in examples]
 
 
-def test_bytes_are_in_order_for_any_number_of_processes(tmp_path):
-    for count in (1, 3):
-        built = _build(tmp_path / f"{count}.tf_record", items=range(300), num_processes=count)
-        assert (built.count, built.was_current, built.notes) == (299, False, {"unlucky": 1})
-        assert _values(built.path) == [[n, n * n] for n in range(300) if n != 13]
+@pytest.mark.parametrize("count", [1, 3])
+def test_bytes_are_in_order_for_any_number_of_processes(tmp_path, count):
+    built = _build(tmp_path / "a.tf_record", items=range(300), num_processes=count)
+    assert (built.count, built.was_current, built.notes) == (299, False, {"unlucky": 1})
+    assert _values(built.path) == [[n, n * n] for n in range(300) if n != 13]
     assert _build(tmp_path / "empty.tf_record", items=[]).count == 0
 
 
@@ -58,13 +57,11 @@ def test_file_made_from_something_else_has_another_name(tmp_path):
         assert again == (built, 19, True, {})
 
 
-def test_named_file_keeps_its_name_and_is_replaced(tmp_path, caplog):
+def test_named_file_keeps_its_name_and_is_replaced(tmp_path):
     path = tmp_path / "a.tf_record"
     _build(path, exact_path=True)
     assert _build(path, exact_path=True, convert=_never).was_current
-    with caplog.at_level(logging.INFO):
-        second = _build(path, exact_path=True, fingerprint={"length": 3}, items=range(5))
-    assert "length was 2 and is 3" in caplog.text
+    second = _build(path, exact_path=True, fingerprint={"length": 3}, items=range(5))
     assert second.path == str(path) and not second.was_current
     assert _values(path) == [[n, n * n] for n in range(5)]
     record_files.remove_sidecar(str(path))  # as the records of another program
@@ -79,22 +76,13 @@ def test_file_of_another_kind_is_not_replaced(tmp_path):
     assert path.read_text() == '{"data": [1, 2, 3]}'
 
 
-def _of_something_else(path):
-    blocks = record_files.BlockOffsets()
-    for _ in range(19):
-        blocks.add(1)
-    record_files.write_sidecar(str(path), blocks, {"length": 7})
-
-
 @pytest.mark.parametrize(
     "damage",
     [
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(path.read_bytes()[:-1]),
-        _of_something_else,
         lambda path: record_files.remove_sidecar(str(path)),
     ],
-    ids=["empty", "a byte less", "another sidecar", "no sidecar"],
 )
 def test_damaged_file_is_made_again(tmp_path, damage):
     path = pathlib.Path(_build(tmp_path / "a.tf_record").path)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Padding: what is cut, what shares a batch, and that nothing is lost or served twice."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
@@ -11,6 +9,7 @@ import tensorflow.compat.v1 as tf
 from albert.configs import flags as shared_flags
 from albert.data import batches as input_pipeline
 from albert.data import padded_batches
+from tests.support.number_records import served
 
 S, COUNT = 64, 45
 SEQUENCES = padded_batches.Padding().features
@@ -40,19 +39,6 @@ def file(tmp_path_factory):
     return write(tmp_path_factory.mktemp("records") / "records", masks)
 
 
-def served(dataset_fn, count=None):
-    """Returns the batches of a dataset, at most `count`."""
-    batches = []
-    with tf.Graph().as_default(), tf.Session() as session:
-        batch = tf.data.make_one_shot_iterator(dataset_fn()).get_next()
-        for _ in itertools.count() if count is None else range(count):
-            try:
-                batches.append(session.run(batch))
-            except tf.errors.OutOfRangeError:
-                break
-    return batches
-
-
 def training(file, mode, count=12, **options):
     options = {"seed": 3, "batch_size": 4, "padding": padded_batches.Padding(mode), **options}
     return served(lambda: padded_batches.training_batches([file], SPEC, **options), count)
@@ -71,13 +57,12 @@ def longest_of(batch):
 @pytest.mark.slow
 def test_longest_cuts_each_batch_and_changes_nothing_else(file):
     full, cut = training(file, "max"), training(file, "longest")
-    assert len({batch["input_ids"].shape[1] for batch in cut}) > 1
-    for whole, batch in zip(full, cut):
-        expected = min(S, -(-longest_of(batch) // 16) * 16)
+    lengths = [min(S, -(-longest_of(batch) // 16) * 16) for batch in cut]
+    assert len(set(lengths)) > 1
+    for whole, batch, length in zip(full, cut, lengths):
         for name in SEQUENCES:
-            assert whole[name].shape == (4, S) and batch[name].shape == (4, expected)
-            np.testing.assert_array_equal(batch[name], whole[name][:, :expected])
-            assert not whole[name][:, expected:].any()
+            assert whole[name].shape == (4, S) and not whole[name][:, length:].any()
+            np.testing.assert_array_equal(batch[name], whole[name][:, :length])
         np.testing.assert_array_equal(batch["number"], whole["number"])
 
 
@@ -103,8 +88,7 @@ def test_buckets_are_the_same_on_every_runtime(file):
 def test_resumed_training_sees_the_same_batches(file, mode, start):
     rest = training(file, mode, 3, start_batch=start)
     for batch, expected in zip(rest, training(file, mode, start + 3)[start:]):
-        for name, value in expected.items():
-            np.testing.assert_array_equal(batch[name], value)
+        tf.nest.map_structure(np.testing.assert_array_equal, batch, expected)
 
 
 @pytest.mark.slow
@@ -114,20 +98,18 @@ def test_two_readers_of_two_batches_share_each_batch_of_one_reader(file, mode, s
     whole = training(file, mode, 7, batch_size=8, start_batch=start)
     shares = []
     for reader in range(2):
-        shard = input_pipeline.InputShard(reader, 2, 2)
-        shares += [training(file, mode, 14, batch_size=2, start_batch=2 * start, shard=shard)]
-    for step, batch in enumerate(whole):
-        parts = [part["number"] for share in shares for part in share[2 * step : 2 * step + 2]]
-        assert sorted(np.concatenate(parts)) == sorted(batch["number"])
+        options = {"batch_size": 2, "start_batch": 2 * start}
+        options["shard"] = input_pipeline.InputShard(reader, 2, 2)
+        parts = [part["number"] for part in training(file, mode, 14, **options)]
+        shares.append(np.reshape(parts, [7, 4]))
+    found = np.sort(np.concatenate(shares, axis=1))
+    np.testing.assert_array_equal(found, np.sort([batch["number"] for batch in whole]))
 
 
-def test_unknown_mode_is_refused(file):
+def test_modes_are_those_of_the_flag_and_a_tpu_gets_static_shapes(file):
     with pytest.raises(ValueError, match="shortest"):
         training(file, "shortest")
     assert shared_flags.PADDINGS == padded_batches.MODES
-
-
-def test_tpu_gets_static_shapes_by_default():
     assert [padded_batches.default_mode(use_tpu) for use_tpu in (True, False)] == ["max", "longest"]
 
 
@@ -135,14 +117,12 @@ def test_tpu_gets_static_shapes_by_default():
 @pytest.mark.parametrize("batch_size", [4, 64])
 def test_evaluation_serves_each_record_once(file, mode, batch_size):
     batches = evaluation(file, mode, batch_size)
-    assert len(batches) == -(-COUNT // batch_size)
-    assert {batch["input_ids"].shape[0] for batch in batches} == {batch_size}
+    lengths = [S if mode == "max" else -(-longest_of(batch) // 16) * 16 for batch in batches]
+    shapes = [batch["input_ids"].shape for batch in batches]
+    assert shapes == [(batch_size, min(S, length)) for length in lengths]
     columns = ("number", "example_index", "is_real_example")
     numbers, index, real = (np.concatenate([batch[name] for batch in batches]) for name in columns)
     assert list(numbers[real > 0]) == list(index[real > 0]) == list(range(COUNT))
-    if mode == "longest" and batch_size == 4:
-        shapes = [batch["input_ids"].shape[1] for batch in batches]
-        assert shapes == [min(S, -(-longest_of(batch) // 16) * 16) for batch in batches]
 
 
 def test_length_is_that_of_the_last_place_in_use(tmp_path):

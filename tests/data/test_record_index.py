@@ -4,7 +4,6 @@
 
 import os
 
-import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
@@ -12,20 +11,19 @@ from albert.data import record_files, record_index
 from albert.util import files
 
 
-def random_files(folder, lengths):
-    """Record files without metadata."""
-    generator = np.random.RandomState(0)
+def record_files_of(folder, counts):
+    """Record files without metadata, with records of 5 bytes."""
     paths = []
-    for number, some in enumerate(lengths):
+    for number, count in enumerate(counts):
         paths.append(str(folder / f"r-{number}.tfrecord"))
         with tf.io.TFRecordWriter(paths[-1]) as writer:
-            for length in some:
-                writer.write(generator.bytes(length))
+            for _ in range(count):
+                writer.write(b"bytes")
     return paths
 
 
 def test_files_without_metadata_are_walked_once(tmp_path, monkeypatch):
-    paths = random_files(tmp_path, [[5] * 70, [], [6] * 3])
+    paths = record_files_of(tmp_path, [70, 0, 3])
     walked = count_walks(monkeypatch)
     out = str(tmp_path / "out")
     for _ in range(2):
@@ -33,19 +31,18 @@ def test_files_without_metadata_are_walked_once(tmp_path, monkeypatch):
         assert [one.count for one in found] == [70, 0, 3]
         assert [list(one.offsets) for one in found] == [[0, 64 * 21], [], [0]]
     assert sorted(walked) == paths
-    size = os.path.getsize(paths[2])
     with tf.io.TFRecordWriter(paths[2]) as writer:
-        writer.write(b"0" * (size - 16))  # as many bytes
+        writer.write(b"0" * (3 * 21 - 16))  # as many bytes
     assert [one.count for one in record_index.load(paths, folder=out)] == [70, 0, 1]
     assert walked[3:] == [paths[2]]
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"r": 1}'])
 def test_a_kept_index_that_is_of_no_use_is_made_again(tmp_path, content):
-    paths = random_files(tmp_path, [[5] * 3])
-    (tmp_path / record_index.INDEX_NAME).write_text(content.replace("r", paths[0]))
-    assert record_index.load(paths, folder=str(tmp_path))[0].count == 3
-    assert paths[0] in index_in(tmp_path)["files"]
+    (path,) = record_files_of(tmp_path, [3])
+    (tmp_path / record_index.INDEX_NAME).write_text(content.replace("r", path))
+    assert record_index.load([path], folder=str(tmp_path))[0].count == 3
+    assert path in index_in(tmp_path)["files"]
 
 
 def index_in(folder):
@@ -65,7 +62,7 @@ def count_walks(monkeypatch):
 def test_files_that_are_gone_leave_the_index_and_those_of_another_call_do_not(
     tmp_path, monkeypatch
 ):
-    train, evaluation, gone = random_files(tmp_path, [[5], [5] * 2, [5] * 3])
+    train, evaluation, gone = record_files_of(tmp_path, [1, 2, 3])
     walked = count_walks(monkeypatch)
     record_index.load([train, gone], folder=str(tmp_path))
     os.remove(gone)

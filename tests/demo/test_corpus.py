@@ -27,31 +27,13 @@ def all_sentences(documents):
     return [sentence for document in documents for sentence in document.sentences]
 
 
-def test_a_seed_gives_the_same_stories_on_every_python():
+@pytest.mark.parametrize("seed", [7, 8])
+def test_a_seed_gives_the_same_stories_on_every_python(seed):
     # Numbers of `random.random` are the same since Python 3.2; what a choice makes of them is not.
-    texts = "\n".join(all_sentences(stories.make_stories("en", 50, seed=7).training))
-    assert texts == "\n".join(all_sentences(stories.make_stories("en", 50, seed=7).training))
-    assert texts != "\n".join(all_sentences(stories.make_stories("en", 50, seed=8).training))
+    texts = "\n".join(all_sentences(stories.make_stories("en", 50, seed=seed).training))
     digest = hashlib.sha256(texts.encode("utf-8")).hexdigest()
-    assert digest == SHA256_OF_SEED_7, "The stories changed: say so in CHANGELOG.md."
-
-
-def test_every_slot_names_a_table_and_a_column_that_each_row_has(language):
-    tables, plots = stories.read_grammar(language)
-    used = set()
-    for plot in plots:
-        assert not plot[0].startswith("?")
-        for form in (form for line in plot for form in line.split("|")):
-            slots = re.findall(r"\{([^{}]*)\}", form)
-            assert form.count("{") == len(slots) == form.count("}")
-            used.update(
-                re.fullmatch(r"([a-z]+)\d?(?:\.([a-z]+))?", slot).groups() for slot in slots
-            )
-    for table, column in used:
-        assert all(row[column or ""] for row in tables[table]), (table, column)
-    widths = {name: {len(row) for row in rows} for name, rows in tables.items()}
-    assert all(len(several) == 1 for several in widths.values()), widths
-    assert set(tables) == {table for table, _ in used}
+    # Where the stories change: say so in CHANGELOG.md.
+    assert (digest == SHA256_OF_SEED_7) == (seed == 7)
 
 
 def test_stories_differ_and_held_out_ones_are_about_other_things(corpus):
@@ -74,11 +56,10 @@ def test_sentences_are_whole_and_begin_with_a_capital_letter(corpus, language):
 
 
 def test_one_story_never_has_a_thing_twice(corpus):
-    tables, _ = stories.read_grammar("en")
-    people = {row[""] for row in tables["person"]}
+    people = {row[""] for row in stories.read_grammar("en")[0]["person"]}
     for document in corpus.training:
-        about = document.key.split(": ")[1].split()
-        assert len(set(about) & people) == len([word for word in about if word in people])
+        about = [word for word in document.key.split(": ")[1].split() if word in people]
+        assert len(set(about)) == len(about)
 
 
 # ---- Prose.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Archives that are not to be trusted, of both kinds."""
 
-import errno
 import io
 import stat
 import tarfile
@@ -102,8 +101,9 @@ def test_unpack_refuses_more_than_a_disk_should_hold(unpack):
 
 def flipped(place):
     def damage(content):
-        at = place if place < 0 else int(place * len(content))
-        return content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 or len(content) :]
+        content = bytearray(content)
+        content[place if place < 0 else int(place * len(content))] ^= 0x55
+        return bytes(content)
 
     return damage
 
@@ -116,12 +116,3 @@ def flipped(place):
 def test_unpack_refuses_a_damaged_archive(unpack, damage):
     with pytest.raises(ValueError, match="damaged"):
         unpack(member("weights", CONTENT), damage=damage)
-
-
-def test_unpack_leaves_a_full_disk_to_its_caller(unpack, monkeypatch):
-    def fail(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(archives.shutil, "copyfileobj", fail)
-    with pytest.raises(OSError, match="No space left"):
-        unpack(member("weights"))

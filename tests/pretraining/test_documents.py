@@ -54,11 +54,11 @@ FILES = {
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_the_name_tells_the_format_and_all_hold_the_same_documents(name, tmp_path):
     path = write(tmp_path, name, FILES[name])
-    documents = list(text_documents.read_documents([path]))
-    assert [one.text.decode("utf-8") for one in documents] == DOCUMENTS
-    assert [one.index for one in documents] == [0, 1]
-    assert documents[0].source != documents[1].source
-    assert {one.path for one in documents} == {path}
+    plain = text_documents.read_documents([write(tmp_path, "plain", TEXT)])
+    expected = [one._replace(path=path, first_line=None) for one in plain]
+    found = text_documents.read_documents([path])
+    assert [one._replace(first_line=None) for one in found] == expected
+    assert [one.text.decode("utf-8") for one in expected] == DOCUMENTS
 
 
 def test_documents_in_json_know_their_line_and_may_have_blank_lines_or_no_text(tmp_path):
@@ -76,10 +76,9 @@ def test_long_documents_in_json_come_in_parts_as_in_plain_text(tmp_path, monkeyp
     plain = write(tmp_path, "a.txt", lines + "\n\nshort")
     packed = write(tmp_path, "a.json", as_json({"text": lines}, {"text": "short"}))
     plain, packed = (list(text_documents.read_documents([path])) for path in (plain, packed))
-    assert [one.part for one in packed] == [0, 1, 2, 0]
-    assert [one.first_line for one in plain] == [1, 4, 7, 9]
-    for name in ("index", "source", "part", "text"):
-        assert [getattr(one, name) for one in packed] == [getattr(one, name) for one in plain]
+    assert [(one.part, one.first_line) for one in plain] == [(0, 1), (1, 4), (2, 7), (0, 9)]
+    same = {"path": "", "first_line": 0}
+    assert [one._replace(**same) for one in packed] == [one._replace(**same) for one in plain]
 
 
 @pytest.mark.parametrize(
@@ -121,9 +120,8 @@ BAD_LINES = [
 ]
 
 
-@pytest.mark.parametrize("line", BAD_LINES, ids=lambda line: str(line[:20]))
-def test_a_bad_line_is_an_error_that_names_file_and_line(line, tmp_path):
-    path = write(tmp_path, "a.jsonl", TEXTS + line + b"\n")
+def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path):
+    path = write(tmp_path, "a.jsonl", TEXTS + BAD_LINES[0])
     with pytest.raises(ValueError, match=r"a\.jsonl', line 3 "):
         read([path])
 
@@ -132,8 +130,8 @@ def test_bad_lines_can_be_collected_instead(tmp_path):
     bad = []
     path = write(tmp_path, "a.jsonl", b"\n".join([*BAD_LINES, TEXTS]))
     assert read([path], on_bad_line=bad.append) == DOCUMENTS
-    assert [one.line for one in bad] == list(range(1, len(BAD_LINES) + 1))
-    assert (bad[2].path, bad[2].content) == (path, b'["x"]')
+    found = [(one.path, one.line, one.content) for one in bad]
+    assert found == [(path, number, line) for number, line in enumerate(BAD_LINES, 1)]
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz"])
@@ -154,14 +152,11 @@ WITH_NEIGHBOURS = DataSettings(random_next_sentence=True)
 
 def test_blocks_hold_whole_documents_and_windows_follow_the_text(tmp_path, monkeypatch):
     monkeypatch.setattr(text_documents, "BLOCK_BYTES", 30)
-    path = write(tmp_path, "a.txt", "".join(f"document {n:02d}\n\n" for n in range(11)))
     monkeypatch.setattr(text_documents, "_MEGABYTE", 66)
-    blocks = list(text_documents.read_blocks([path], DataSettings(shuffle_window_mb=1)))
-    assert [len(block.documents) for block in blocks] == [3, 3, 3, 2]
-    assert [block.number for block in blocks] == [0, 1, 2, 3]
-    assert [block.bytes for block in blocks] == [33, 33, 33, 22]
-    assert [block.window for block in blocks] == [0, 0, 1, 1]
-    assert all(block.neighbour is None for block in blocks)
+    path = write(tmp_path, "a.txt", "".join(f"document {n:02d}\n\n" for n in range(11)))
+    blocks = text_documents.read_blocks([path], DataSettings(shuffle_window_mb=1))
+    found = [(one.number, len(one.documents), one.bytes, one.window) for one in blocks]
+    assert found == [(0, 3, 33, 0), (1, 3, 33, 0), (2, 3, 33, 1), (3, 2, 22, 1)]
 
 
 def test_blocks_of_one_document_have_a_neighbour_before_or_after(tmp_path, monkeypatch):
@@ -180,9 +175,8 @@ def test_blocks_of_one_document_have_a_neighbour_before_or_after(tmp_path, monke
     "text, flag", [("\n \n\n", "--input_file"), ("one\ntwo\n", "--random_next_sentence")]
 )
 def test_text_without_or_with_a_single_document_is_refused(text, flag, tmp_path):
-    path = write(tmp_path, "a.txt", text)
     with pytest.raises(ValueError, match=flag):
-        list(text_documents.read_blocks([path], WITH_NEIGHBOURS))
+        list(text_documents.read_blocks([write(tmp_path, "a.txt", text)], WITH_NEIGHBOURS))
 
 
 def test_bad_utf8_is_an_error_or_dropped_and_counted(tmp_path):
@@ -218,8 +212,8 @@ def documents(name, content, range_bytes):
 
 def made_up_text(seed):
     choice = random.Random(seed).choice
-    lines = [choice(["", "", " ", "a", "bc", "def ghi", "\u00e4\u5b57"]) for _ in range(30)]
-    return "\n".join(lines).encode()
+    options = ["", "", " ", "a", "bc", "def ghi", "\u00e4\u5b57"]
+    return "\n".join(choice(options) for _ in range(30)).encode()
 
 
 @pytest.mark.parametrize(

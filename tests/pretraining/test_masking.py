@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masking n-grams of whole words, and the same masks drawn on the fly."""
 
-import collections
-import json
 import zlib
 
 import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
 from albert.pretraining import masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
 from tests.support import pretraining_records as records
-from tests.support.shared import needs_shared, shared_path
+from tests.support.number_records import served
+from tests.support.shared import english_tokenizer, json_lines, needs_shared, shared_path
 
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<S>"]
 VOCAB += [f"w{number}" for number in range(60)] + [f"##c{number}" for number in range(40)]
@@ -30,15 +28,9 @@ def table(tmp_path_factory):
 
 
 def make_pairs(length_a, length_b, count, *, seed=5):
-    """`count` pairs over the same pieces: A first, B right after it."""
-    return segment_pairs.Pairs(
-        start_a=np.zeros(count, np.int64),
-        length_a=np.full(count, length_a),
-        start_b=np.full(count, length_a),
-        length_b=np.full(count, length_b),
-        label=np.arange(count) % 2,
-        key=random_keys.fold(random_keys.seed_key(seed), np.arange(count)),
-    )
+    """`count` pairs over the same pieces."""
+    lengths = (np.full(count, length) for length in (length_a, length_b))
+    return records.make_pairs(*lengths, seed=seed)
 
 
 def some_ids(length, *, continuation=0.3, seed=0):
@@ -79,18 +71,19 @@ def test_the_number_of_predictions_is_the_rounded_share_within_its_bounds(table)
         assert (features["masked_lm_weights"].sum(axis=1) == wanted).all()
 
 
-def test_positions_ascend_and_labels_are_what_stood_there(table):
+@pytest.mark.parametrize(
+    "changes", [{}, {"do_permutation": True}, {"ngram": 7}, {"do_whole_word_mask": False}]
+)
+def test_positions_ascend_and_labels_are_what_stood_there(changes, table):
     ids, pairs = some_ids(50), make_pairs(20, 30, 200)
     plain = make(ids, pairs, table, masked_lm_prob=0.0)["input_ids"]
-    for changes in ({}, {"do_permutation": True}, {"ngram": 7}, {"do_whole_word_mask": False}):
-        features = make(ids, pairs, table, **changes)
-        for row in range(200):
-            positions = predictions(features, row)
-            assert positions == sorted(set(positions) - {0, 21, 52})  # [CLS], [SEP]
-            count = len(positions)
-            assert features["masked_lm_ids"][row, :count].tolist() == plain[row, positions].tolist()
-            rest = np.setdiff1d(np.arange(64), positions)
-            assert (features["input_ids"][row, rest] == plain[row, rest]).all()
+    features = make(ids, pairs, table, **changes)
+    for row, (expected, found) in enumerate(zip(plain, features["input_ids"])):
+        positions = predictions(features, row)
+        assert positions == sorted(set(positions) - {0, 21, 52})  # [CLS], [SEP]
+        labels = features["masked_lm_ids"][row, : len(positions)]
+        assert labels.tolist() == expected[positions].tolist()
+        assert set(np.flatnonzero(found != expected)) <= set(positions)
 
 
 def test_words_are_masked_whole_or_not_at_all_and_segments_end_words(table):
@@ -98,14 +91,9 @@ def test_words_are_masked_whole_or_not_at_all_and_segments_end_words(table):
     ids = np.array([10, 70, 11, 71, 72, 73, 12, 13, 74, 14], np.int32)
     words = [{1, 2}, {3, 4, 5}, {7}, {8}, {9, 10}, {11}]
     features = make(ids, make_pairs(5, 5, 3000), table, masked_lm_prob=0.4, ngram=1)
-    partners = collections.Counter()
-    for row in range(3000):
-        masked = set(predictions(features, row))
-        for word in words:
-            assert masked >= word or not masked & word
-        partners[7 in masked, 5 in masked] += 1
-    assert partners[True, False] > 0
-    assert partners[False, True] > 0
+    found = [set(predictions(features, row)) for row in range(3000)]
+    assert all(masked >= word or not masked & word for masked in found for word in words)
+    assert {(True, False), (False, True)} <= {(7 in masked, 5 in masked) for masked in found}
 
 
 def test_lengths_of_ngrams_are_drawn_in_proportion_to_one_over_n():
@@ -132,21 +120,18 @@ def test_eight_in_ten_become_mask_one_stays_and_one_is_replaced_evenly(table):
 
 def test_permutation_moves_as_many_other_pieces_among_themselves(table):
     ids = np.arange(7, 67, dtype=np.int32)  # all pieces differ
-    plain = make(ids, make_pairs(30, 30, 500), table, masked_lm_prob=0.0)["input_ids"]
-    masked = make(ids, make_pairs(30, 30, 500), table)
-    both = make(ids, make_pairs(30, 30, 500), table, do_permutation=True)
+    pairs = make_pairs(30, 30, 500)
+    plain = make(ids, pairs, table, masked_lm_prob=0.0)["input_ids"]
+    masked, both = (make(ids, pairs, table, do_permutation=value) for value in (False, True))
     assert both["masked_lm_positions"].shape == (500, 18)
-    unmoved = total = 0
-    for row in range(500):
-        first = set(predictions(masked, row))
-        moved = sorted(set(predictions(both, row)) - first)
-        assert set(predictions(both, row)) >= first
-        assert len(moved) == 9
-        at_first = sorted(first)
-        assert (both["input_ids"][row, at_first] == masked["input_ids"][row, at_first]).all()
-        assert sorted(both["input_ids"][row, moved]) == sorted(plain[row, moved])
-        unmoved += (both["input_ids"][row, moved] == plain[row, moved]).sum()
-        total += 9
+    unmoved = 0
+    for row, found in enumerate(both["input_ids"]):
+        first = predictions(masked, row)
+        moved = sorted(set(predictions(both, row)) - set(first))
+        assert len(moved) == 9 and len(predictions(both, row)) == 9 + len(first)
+        assert (found[first] == masked["input_ids"][row, first]).all()
+        assert sorted(found[moved]) == sorted(plain[row, moved])
+        unmoved += (found[moved] == plain[row, moved]).sum()
     # A random permutation leaves one of its elements in place on average.
     assert abs(unmoved / 500 - 1.0) < 0.25
 
@@ -154,51 +139,37 @@ def test_permutation_moves_as_many_other_pieces_among_themselves(table):
 # ---- against the reference ----------------------------------------------------------------------
 
 
-def read_lines(name):
-    with open(str(shared_path(name)), encoding="utf-8") as stream:
-        return [json.loads(line) for line in stream]
-
-
 @needs_shared
 def test_token_boundaries_are_exactly_the_references():
-    spm = tokenization.FullTokenizer(None, True, str(shared_path("data/spm/30k-clean.model")))
+    spm = english_tokenizer()
     bert = tokenization.FullTokenizer(str(shared_path("data/wordpiece/uncased_vocab.txt")))
-    texts = read_lines("golden/tokenization.jsonl")
-    lines = read_lines("golden/token_boundary.jsonl")
+    texts = json_lines("golden/tokenization.jsonl")
+    lines = json_lines("golden/token_boundary.jsonl")
     assert len(lines) == 240
     models = {"spm": (spm, words.piece_table(spm)), "bert": (bert, words.piece_table(bert))}
     for golden in lines:
         pieces, table = models[golden["mode"]]
-        text = [texts[golden["line_a"]]["text"], texts[golden["line_b"]]["text"]]
-        ids = pieces.encode_ids_batch(text)
+        text = [texts[golden[name]]["text"] for name in ("line_a", "line_b")]
+        a, b = ids = pieces.encode_ids_batch(text)
         starts = words.word_starts(pieces, table, lines=text, ids=ids)
-        length = len(ids[0]) + len(ids[1]) + 3
         # One more token: two lines may be empty, a block never is.
         block = segment_pairs.TokenizedBlock(
-            np.array(ids[0] + ids[1] + [7], np.int32), np.append(starts, True), np.zeros(1), ()
+            np.array([*a, *b, 7], np.int32), np.append(starts, True), np.zeros(1), ()
         )
+        expected = pieces.convert_tokens_to_ids(golden["tokens"])
+        settings = SETTINGS.replace(max_seq_length=len(expected), masked_lm_prob=0.0)
         for whole in (True, False):
-            settings = SETTINGS.replace(
-                max_seq_length=length + 5, masked_lm_prob=0.0, do_whole_word_mask=whole
-            )
             features = masking.masked_features(
-                block, make_pairs(len(ids[0]), len(ids[1]), 1), table=table, settings=settings
+                block,
+                make_pairs(len(a), len(b), 1),
+                table=table,
+                settings=settings.replace(do_whole_word_mask=whole),
             )
-            expected = pieces.convert_tokens_to_ids(golden["tokens"])
-            assert features["input_ids"][0, :length].tolist() == expected
-            assert features["token_boundary"][0, :length].tolist() == golden["token_boundary"]
+            assert features["input_ids"].tolist() == [expected]
+            assert features["token_boundary"].tolist() == [golden["token_boundary"]]
 
 
 # ---- on the fly --------------------------------------------------------------------------------
-
-GRAPH_SETTINGS = SETTINGS.replace(
-    max_seq_length=records.LENGTH,
-    max_predictions_per_seq=records.PREDICTIONS,
-    masked_lm_prob=0.2,
-)
-VOCABULARY = words.Vocabulary(
-    records.MASK, np.arange(records.FIRST_PIECE, records.VOCAB_SIZE, dtype=np.int32)
-)
 
 
 @pytest.mark.parametrize(
@@ -209,23 +180,19 @@ VOCABULARY = words.Vocabulary(
         {"do_whole_word_mask": False},
         {"masked_lm_prob": 0.5, "max_predictions_per_seq": 40},
     ],
-    ids=str,
 )
 def test_masks_on_the_fly_are_bit_for_bit_those_of_data_creation(changes, table):
-    count, random = 150, np.random.RandomState(3)
-    length_a = random.randint(1, 30, count)
-    pairs = make_pairs(length_a, random.randint(1, 62 - length_a), count)
-    expected, plain, others = (
-        make(some_ids(61), pairs._replace(key=key), table, **some)
-        for key, some in (
-            (pairs.key, changes),
-            (pairs.key, {**changes, "masked_lm_prob": 0.0}),
-            (random_keys.fold(pairs.key, 1), changes),  # masks to be undone
-        )
-    )
-    assert (others["masked_lm_positions"] != expected["masked_lm_positions"]).any()
+    random = np.random.RandomState(3)
+    length_a = random.randint(1, 30, 150)
+    pairs = records.make_pairs(length_a, random.randint(1, 62 - length_a, 150))
+    expected = make(some_ids(61), pairs, table, **changes)
+    plain = make(some_ids(61), pairs, table, **{**changes, "masked_lm_prob": 0.0})
     no_masks = {name: 0 * values for name, values in expected.items() if "masked_lm" in name}
-    for features in (dict(no_masks, **plain), others):
+    # Masks to be undone.
+    others = pairs._replace(key=random_keys.fold(pairs.key, 1))
+    others = make(some_ids(61), others, table, **changes)
+    assert (others["masked_lm_positions"] != expected["masked_lm_positions"]).any()
+    for features in ({**no_masks, **plain}, others):
         settings = SETTINGS.replace(**changes)
         found = masking.masked(features, pairs.key, settings, vocabulary=table)
         assert sorted(found) == sorted(expected)
@@ -233,39 +200,18 @@ def test_masks_on_the_fly_are_bit_for_bit_those_of_data_creation(changes, table)
             np.testing.assert_array_equal(found[name], values, err_msg=name)
 
 
-def test_keys_are_a_function_of_seed_and_position():
-    positions = np.array([0, 1, 2, 1 << 40])
-    found = np.concatenate([masking.keys_of(seed, positions) for seed in (-5, 6)])
-    assert len(set(found.tolist())) == 8
-    assert found[0] == 2**64 - 8100066986871223295
-
-
-def masked_batches(path, count, *, share, seed=5):
-    """Returns the first batches of 50 records, masked on the fly."""
+@pytest.mark.parametrize("seed", [5, 6])
+def test_masks_are_a_function_of_seed_and_position_on_every_runtime(seed, tmp_path):
+    path = records.write_records(tmp_path / "a.tf_record", 100)
     spec = model.feature_spec(records.LENGTH, records.PREDICTIONS)
+    sizes = {"max_seq_length": records.LENGTH, "max_predictions_per_seq": records.PREDICTIONS}
+    pieces = np.arange(records.FIRST_PIECE, records.VOCAB_SIZE, dtype=np.int32)
     transform = masking.masking(
-        settings=GRAPH_SETTINGS.replace(masked_lm_prob=share), seed=seed, vocabulary=VOCABULARY
+        settings=SETTINGS.replace(**sizes, masked_lm_prob=0.3),
+        seed=seed,
+        vocabulary=words.Vocabulary(records.MASK, pieces),
     )
-    with tf.Graph().as_default(), tf.Session() as session:
-        batches = input_pipeline.seeded_batches(
-            [path], spec, batch_size=50, seed=1, transform=transform
-        )
-        batch = tf.data.make_one_shot_iterator(batches).get_next()
-        return [session.run(batch) for _ in range(count)]
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 100)
-
-
-def test_masks_are_a_function_of_seed_and_position_on_every_runtime(path):
-    def checksum(seed):
-        (batch,) = masked_batches(path, 1, share=0.3, seed=seed)
-        return zlib.crc32(batch["input_ids"].tobytes() + batch["masked_lm_positions"].tobytes())
-
-    assert checksum(5) == CHECKSUM_OF_SEED_5
-    assert checksum(6) != CHECKSUM_OF_SEED_5
-
-
-CHECKSUM_OF_SEED_5 = 3993263679
+    options = {"batch_size": 50, "seed": 1, "transform": transform}
+    (batch,) = served(lambda: input_pipeline.seeded_batches([path], spec, **options), 1)
+    found = zlib.crc32(batch["input_ids"].tobytes() + batch["masked_lm_positions"].tobytes())
+    assert (found == 3993263679) == (seed == 5)

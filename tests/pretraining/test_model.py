@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records, input, losses and metrics of pretraining."""
 
+import collections
 import dataclasses
 import functools
 import json
-from typing import Any, Dict, List, NamedTuple, Optional
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ from albert.pretraining.settings import PretrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
+from tests.support import golden_heads
 from tests.support import pretraining_records as records
+from tests.support.number_records import served
 from tests.support.shared import needs_shared, shared_path
 
 TRAIN, EVAL = tf_estimator.ModeKeys.TRAIN, tf_estimator.ModeKeys.EVAL
@@ -30,7 +33,7 @@ def tiny_config(**changes):
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
-def batch_of(count: int, seed: int = 0) -> Dict[str, np.ndarray]:
+def batch_of(count, seed=0):
     rows = records.make_records(count, seed)
     return {
         name: np.array([row[name] for row in rows], np.float32 if "weights" in name else np.int32)
@@ -38,7 +41,7 @@ def batch_of(count: int, seed: int = 0) -> Dict[str, np.ndarray]:
     }
 
 
-def uneven_batch() -> Dict[str, np.ndarray]:
+def uneven_batch():
     """A batch in which some rows have fewer predictions than others."""
     batch = batch_of(8)
     batch["masked_lm_weights"][:3, 1] = 0.0
@@ -46,88 +49,37 @@ def uneven_batch() -> Dict[str, np.ndarray]:
     return batch
 
 
-class Setup(NamedTuple):
-    flags: PretrainingFlags
-    config: modeling.AlbertConfig
-    init_checkpoint: Optional[str] = None
-
-    def replace(self, **changes) -> "Setup":
-        return self._replace(flags=dataclasses.replace(self.flags, **changes))
-
-    def model_fn(self):
-        return model.build_model_fn(*self)
-
-
-def settings_for(config, init_checkpoint=None, **changes) -> Setup:
+def settings_for(config, init_checkpoint=None, **changes):
+    """The arguments of build_model_fn."""
     values = {"num_train_steps": 20, "num_warmup_steps": 0, "learning_rate": 0.02, "seed": 1}
     values.update(use_xla=False)
-    return Setup(PretrainingFlags(**dict(values, **changes)), config, init_checkpoint)
+    return PretrainingFlags(**{**values, **changes}), config, init_checkpoint
 
 
-class Trace(NamedTuple):
-    losses: List[float]  # before each update
-    variables: Dict[str, np.ndarray]  # after the last
-    scalars: List[Dict[str, float]]
+# Losses before each update, variables after the last, and what was logged of each.
+Trace = collections.namedtuple("Trace", "losses variables scalars")
 
 
-def train(settings: Setup, batch: Dict[str, Any], steps: int) -> Trace:
+def train(settings, batch, steps):
     """Runs the model function's update on one batch."""
-    with tf.Graph().as_default():
+    with tf.Graph().as_default(), tf.Session() as session:
         tf.set_random_seed(1)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
-        spec = settings.model_fn()(tensors, None, TRAIN, {})
-        scalars = hooks.reported_scalars()
-        with tf.Session() as session:
-            session.run(tf.global_variables_initializer())
-            losses, seen = [], []
-            for _ in range(steps):
-                _, loss, values = session.run([spec.train_op, spec.loss, scalars])
-                losses.append(loss)
-                seen.append(values)
-            values = session.run({item.op.name: item for item in tf.global_variables()})
-    return Trace(losses, values, seen)
+        spec = model.build_model_fn(*settings)(tensors, None, TRAIN, {})
+        fetches = [spec.loss, hooks.reported_scalars(), spec.train_op]
+        session.run(tf.global_variables_initializer())
+        losses, scalars, _ = zip(*(session.run(fetches) for _ in range(steps)))
+        values = session.run({item.op.name: item for item in tf.global_variables()})
+    return Trace(losses, values, scalars)
 
 
-def evaluate(settings: Setup, batches: List[Dict[str, Any]]):
+def evaluate(settings, batches):
     """Returns the model function's metrics over batches of one size."""
-    with tf.Graph().as_default():
-        tf.set_random_seed(1)
-        tensors = {
-            name: tf.placeholder(value.dtype, value.shape) for name, value in batches[0].items()
-        }
-        spec = settings.model_fn()(tensors, None, EVAL, {})
-        metric_fn, arguments = spec.eval_metrics
-        metrics = metric_fn(**arguments)
-        with tf.Session() as session:
-            session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-            for batch in batches:
-                feed = {tensors[name]: value for name, value in batch.items()}
-                session.run([update for _, update in metrics.values()], feed)
-            return session.run({name: value for name, (value, _) in metrics.items()})
-
-
-def assert_close(actual: Trace, expected: Trace, tolerance: float):
-    np.testing.assert_allclose(actual.losses, expected.losses, atol=tolerance)
-    assert actual.variables.keys() == expected.variables.keys()
-    for name, value in expected.variables.items():
-        np.testing.assert_allclose(actual.variables[name], value, atol=tolerance, err_msg=name)
+    return golden_heads.measured(model.build_model_fn(*settings), batches)
 
 
 # ---------------------------------------------------------------------------------------------
 # Records and input.
-
-
-def test_the_record_has_the_features_of_the_published_format():
-    spec = model.feature_spec(16, 3)
-    parsed = tf.train.Example.FromString(spec.encode(records.make_records(1)[0]))
-    lengths = {
-        name: len(feature.int64_list.value or feature.float_list.value)
-        for name, feature in parsed.features.feature.items()
-    }
-    sequences = ["input_ids", "input_mask", "segment_ids", "token_boundary"]
-    slots = ["masked_lm_positions", "masked_lm_ids", "masked_lm_weights"]
-    expected = {**dict.fromkeys(sequences, 16), **dict.fromkeys(slots, 3)}
-    assert lengths == {**expected, "next_sentence_labels": 1}
 
 
 @pytest.fixture(scope="module")
@@ -135,30 +87,24 @@ def record_file(tmp_path_factory):
     return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 21)
 
 
-def check(files, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
-    model.check_records(
-        files,
-        max_seq_length=length,
-        max_predictions_per_seq=predictions,
-        config=tiny_config(**config),
-    )
+def check(file, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
+    sizes = {"max_seq_length": length, "max_predictions_per_seq": predictions}
+    model.check_records([file], **sizes, config=tiny_config(**config))
 
 
 @pytest.mark.parametrize(
     "options, named",
     [
-        ({"length": 12}, ["length 16", "--max_seq_length=12", "--max_seq_length=16"]),
-        ({"predictions": 5}, ["--max_predictions_per_seq=3"]),
-        ({"vocab_size": 10}, ["vocab_size is 10"]),
-        ({"type_vocab_size": 1}, ["segment_ids holds 1", "type_vocab_size is 1"]),
+        ({"length": 12}, "--max_seq_length=16"),
+        ({"predictions": 5}, "--max_predictions_per_seq=3"),
+        ({"vocab_size": 10}, "vocab_size"),
+        ({"type_vocab_size": 1}, "type_vocab_size"),
     ],
-    ids=str,
 )
 def test_records_that_do_not_fit_flags_or_model_are_refused(record_file, options, named):
-    check([record_file])
-    with pytest.raises(ValueError) as error:
-        check([record_file], **options)
-    assert all(part in str(error.value) for part in [record_file, *named])
+    check(record_file)
+    with pytest.raises(ValueError, match=f"{record_file}.*{named}"):
+        check(record_file, **options)
 
 
 MASKED_ON_THE_FLY = model.InputSettings(
@@ -186,10 +132,7 @@ def evaluation_of(file):
 
 
 def read(settings, params, count):
-    with tf.Graph().as_default(), tf.Session() as session:
-        dataset = model.build_input_fn(settings)(params)
-        batch = tf.data.make_one_shot_iterator(dataset).get_next()
-        return [session.run(batch) for _ in range(count)]
+    return served(lambda: model.build_input_fn(settings)(params), count)
 
 
 @pytest.mark.parametrize("is_training", [True, False])
@@ -198,16 +141,14 @@ def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path, is_training):
     settings = MASKED_ON_THE_FLY._replace(
         files=[file], max_seq_length=48, is_training=is_training, seed=4
     )
-    whole = read(settings, {"batch_size": 6}, 3)
-    cut = read(settings._replace(padding="longest"), {"batch_size": 6}, 3)
-    for full, batch in zip(whole, cut):
-        for name in ("input_ids", "input_mask", "segment_ids", "token_boundary"):
-            assert batch[name].shape == (6, 16)
-            assert not full[name][:, 16:].any()
-            full[name] = full[name][:, :16]
-        assert sorted(full) == sorted(batch)
-        for name in full:
-            np.testing.assert_array_equal(batch[name], full[name])
+    (whole,) = read(settings, {"batch_size": 6}, 1)
+    (cut,) = read(settings._replace(padding="longest"), {"batch_size": 6}, 1)
+    assert sorted(whole) == sorted(cut)
+    for name, full in whole.items():
+        if full.shape == (6, 48):
+            assert not full[:, 16:].any()
+            full = full[:, :16]
+        np.testing.assert_array_equal(cut[name], full)
 
 
 def real_examples(file, count, **params):
@@ -218,21 +159,15 @@ def real_examples(file, count, **params):
 def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_file):
     assert model.evaluation_steps([record_file], 8, 100) == 3
     assert model.evaluation_steps([record_file], 8, 2) == 2
-    assert real_examples(record_file, 3, batch_size=8) == [8, 8, 5]
-    with pytest.raises(tf.errors.OutOfRangeError):
-        real_examples(record_file, 4, batch_size=8)
+    assert real_examples(record_file, 9, batch_size=8) == [8, 8, 5]
     # The cores of a TPU never lack a batch.
     assert real_examples(record_file, 8, batch_size=8, use_tpu=True) == [8, 8, 5] + [0] * 5
 
 
-class Host(NamedTuple):
-    """As a TPUContext tells a host its share."""
-
-    index: int
-    hosts: int = 2
-
-    def current_input_fn_deployment(self):
-        return None, self.index, self.hosts, 4
+def host(index, **params):
+    """The parameters of a host of two, as a TPU has them."""
+    context = mock.Mock(current_input_fn_deployment=lambda: (None, index, 2, 4))
+    return {"use_tpu": True, "context": context, **params}
 
 
 @pytest.mark.slow
@@ -245,9 +180,7 @@ def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
         return sorted(sum(rows, []))
 
     # One batch of 24 examples, on two hosts of four cores: four batches of three on each.
-    hosts = [
-        real_rows({"batch_size": 3, "use_tpu": True, "context": Host(index)}, 6) for index in (0, 1)
-    ]
+    hosts = [real_rows(host(index, batch_size=3), 6) for index in (0, 1)]
     assert [len(rows) for rows in hosts] == [10, 11]
     assert sorted(sum(hosts, [])) == real_rows({"batch_size": 24}, 1)
 
@@ -256,13 +189,8 @@ def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
 def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
     settings = evaluation_of(record_file)._replace(is_training=True, seed=4, start_step=3)
     (whole,) = read(settings, {"batch_size": 16}, 1)
-    parts = [
-        part
-        for index in (0, 1)
-        for part in read(
-            settings, {"batch_size": 2, "use_tpu": True, "context": Host(index)}, 4
-        )  # one batch for each of four cores
-    ]
+    # One batch for each of four cores.
+    parts = [part for index in (0, 1) for part in read(settings, host(index, batch_size=2), 4)]
     together = np.concatenate([part["input_ids"] for part in parts])
     assert sorted(map(tuple, together)) == sorted(map(tuple, whole["input_ids"]))
 
@@ -272,21 +200,19 @@ def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
 
 
 @functools.lru_cache(maxsize=None)
-def plain_trace() -> Trace:
+def plain_trace():
     """Three updates without anything special, for others to be compared with."""
     return train(settings_for(tiny_config(**NO_DROPOUT)), uneven_batch(), 3)
 
 
 def test_the_loss_is_the_sum_of_the_two_means():
     scalars = plain_trace().scalars[0]
-    assert scalars["loss"] == pytest.approx(
-        scalars["masked_lm_loss"] + scalars["sentence_order_loss"], abs=1e-6
-    )
+    parts = {name: scalars[name] for name in ("masked_lm_loss", "sentence_order_loss")}
+    assert scalars["loss"] == pytest.approx(sum(parts.values()), abs=1e-6)
     metrics = evaluate(settings_for(tiny_config(**NO_DROPOUT)), [uneven_batch()])
     results = model.evaluation_results(dict(metrics, loss=9.0, global_step=np.int64(7)))
     assert results["loss"] == metrics["masked_lm_loss"] + metrics["sentence_order_loss"]
-    assert scalars["masked_lm_loss"] == pytest.approx(metrics["masked_lm_loss"], abs=1e-4)
-    assert scalars["sentence_order_loss"] == pytest.approx(metrics["sentence_order_loss"], abs=1e-5)
+    assert {name: metrics[name] for name in parts} == pytest.approx(parts, abs=1e-4)
 
 
 @pytest.mark.slow
@@ -294,23 +220,22 @@ def test_the_loss_is_the_sum_of_the_two_means():
 def test_accumulation_over_micro_batches_equals_the_whole_batch(steps):
     settings = settings_for(tiny_config(**NO_DROPOUT), gradient_accumulation_steps=steps)
     parts, whole = train(settings, uneven_batch(), 3), plain_trace()
-    assert_close(parts, whole, 1e-5)
+    assert parts.losses == pytest.approx(whole.losses, abs=1e-5)
+    assert parts.variables.keys() == whole.variables.keys()
+    for name, value in whole.variables.items():
+        np.testing.assert_allclose(parts.variables[name], value, atol=1e-5, err_msg=name)
     for name in ("masked_lm_accuracy", "sentence_order_accuracy", "gradient_norm"):
         assert parts.scalars[2][name] == pytest.approx(whole.scalars[2][name], abs=1e-4)
 
 
 def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
-    batch = {name: np.concatenate([value] * 2) for name, value in batch_of(1).items()}
+    flags = settings_for(tiny_config(), gradient_accumulation_steps=2)[0]
+    on_tpu = dataclasses.replace(flags, use_tpu=True)
     with tf.Graph().as_default(), tf.Session() as session:
-        settings = settings_for(tiny_config(), gradient_accumulation_steps=2)
-        tensors = {name: tf.constant(value) for name, value in batch.items()}
-        keys = [
-            training_graph.dropout_seed(settings.flags, tensors, tf.constant(index))
-            for index in (0, 1)
-        ]
-        on_tpu = dataclasses.replace(settings.flags, use_tpu=True)
-        other = dict(tensors, input_ids=tensors["input_ids"] + 1)
-        keys += [training_graph.dropout_seed(on_tpu, part, 0) for part in (tensors, other)]
+        batch = {name: tf.constant(value) for name, value in batch_of(2).items()}
+        other = dict(batch, input_ids=batch["input_ids"] + 1)
+        keys = [training_graph.dropout_seed(flags, batch, tf.constant(n)) for n in (0, 1)]
+        keys += [training_graph.dropout_seed(on_tpu, part, 0) for part in (batch, other)]
         session.run(tf.global_variables_initializer())
         first = session.run(keys)
         session.run(tf.train.get_global_step().assign_add(1))
@@ -318,8 +243,8 @@ def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
 
 
 def test_prediction_is_refused():
-    model_fn = settings_for(tiny_config()).model_fn()
-    with pytest.raises(ValueError, match="train and eval"):
+    model_fn = model.build_model_fn(*settings_for(tiny_config()))
+    with pytest.raises(ValueError):
         model_fn({}, None, tf_estimator.ModeKeys.PREDICT, {})
 
 
@@ -329,29 +254,22 @@ def test_prediction_is_refused():
 
 @pytest.mark.slow
 def test_evaluation_is_exact_however_records_fall_into_batches():
-    settings = settings_for(tiny_config())
-    whole = evaluate(settings, [uneven_batch()])
-    batch = uneven_batch()
-    parts = []
-    for start in range(0, 9, 3):
-        part = {name: value[start : start + 3] for name, value in batch.items()}
-        real = len(part["input_ids"])
-        part = {
-            name: np.concatenate([value, batch[name][: 3 - real]]) for name, value in part.items()
-        }
-        part["is_real_example"] = np.array([1] * real + [0] * (3 - real), np.int32)
-        parts.append(part)
-    split = evaluate(settings, parts)
-    assert sorted(split) == sorted(whole)
-    for name, value in whole.items():
-        assert split[name] == pytest.approx(value, abs=1e-6), name
+    settings, batch = settings_for(tiny_config()), uneven_batch()
+    batch["is_real_example"] = np.ones(8, np.int32)
+    whole = evaluate(settings, [batch])
+    filled = {name: np.concatenate([value, value[:1]]) for name, value in batch.items()}
+    filled["is_real_example"][8] = 0
+    parts = [
+        {name: value[start : start + 3] for name, value in filled.items()} for start in (0, 3, 6)
+    ]
+    assert evaluate(settings, parts) == pytest.approx(whole, abs=1e-6)
 
 
 # ---------------------------------------------------------------------------------------------
 # The reference's numbers.
 
 
-def golden_batch(run: Dict[str, Any]) -> Dict[str, np.ndarray]:
+def golden_batch(run):
     values = np.load(str(shared_path(f"golden/model_tiny/{run['config']}/io.npz")))
     names = ["input_ids", "input_mask", "next_sentence_labels", "masked_lm_positions"]
     batch = {name: values[name].astype(np.int32) for name in names + ["masked_lm_ids"]}
@@ -360,7 +278,7 @@ def golden_batch(run: Dict[str, Any]) -> Dict[str, np.ndarray]:
     return batch
 
 
-def golden_settings(run: Dict[str, Any], **changes) -> Setup:
+def golden_settings(run, **changes):
     config = modeling.AlbertConfig.from_json_file(
         str(shared_path(f"golden/model_tiny/{run['config']}/albert_config.json"))
     )
@@ -373,7 +291,7 @@ def golden_settings(run: Dict[str, Any], **changes) -> Setup:
     )
 
 
-def golden_run(name: str) -> Dict[str, Any]:
+def golden_run(name):
     path = shared_path("golden/model_tiny/train_trace/trace.json")
     return json.loads(path.read_text(encoding="utf-8"))[name]
 
@@ -418,14 +336,10 @@ def test_evaluation_gives_the_metrics_of_the_reference(name):
 # The frozen names.
 
 
-def test_the_published_names_and_arguments_work():
+def test_the_published_arguments_work():
     model_fn = run_pretraining.model_fn_builder(
         tiny_config(**NO_DROPOUT), None, 0.02, 20, 0, False, False, "adamw", 2.0, 1
     )
     with tf.Graph().as_default():
         features = {name: tf.constant(value) for name, value in batch_of(2).items()}
-        spec = model_fn(features=features, labels=None, mode=EVAL, params={})
-        assert spec.loss.shape.as_list() == []
-    assert run_pretraining.gather_indexes is modeling.gather_indexes
-    assert run_pretraining.get_masked_lm_output is modeling.get_masked_lm_output
-    assert run_pretraining.get_sentence_order_output is modeling.get_sentence_order_output
+        assert model_fn(features=features, labels=None, mode=EVAL, params={}).loss.shape == []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import random_keys
+from tests.support import pretraining_records as records
 
 SETTINGS = segment_pairs.DataSettings(
     max_seq_length=23, short_seq_prob=0.0, dupe_factor=4, random_seed=1, random_next_sentence=False
@@ -25,12 +25,9 @@ def make_block(documents, *, sources=None, word_starts=None):
             borders.append(borders[-1] + length)
         source = sources[number] if sources else number
         placed.append(segment_pairs.Document(number, source, first, len(borders) - 1))
-    return segment_pairs.TokenizedBlock(
-        np.arange(borders[-1], dtype=np.int32),
-        np.ones(borders[-1], bool) if word_starts is None else np.array(word_starts),
-        np.array(borders, np.int64),
-        tuple(placed),
-    )
+    ids = np.arange(borders[-1], dtype=np.int32)
+    starts = ids >= 0 if word_starts is None else np.isin(ids, list(word_starts))
+    return segment_pairs.TokenizedBlock(ids, starts, np.array(borders), tuple(placed))
 
 
 def make(block, **changes):
@@ -53,37 +50,32 @@ def random_documents(count, *, longest=12, seed=0):
 def test_chunks_hold_whole_sentences_up_to_the_length_and_miss_nothing():
     made = make(make_block([[5] * 9]), dupe_factor=50)  # 20 tokens: four sentences a chunk
     assert made.left_out == 0
-    starts = collections.Counter()
-    for start_a, length_a, start_b, length_b, _ in rows(made.pairs):
-        first, last = sorted([(start_a, start_a + length_a), (start_b, start_b + length_b)])
-        assert first[1] == last[0]
-        starts[first[0], last[1]] += 1
+    chunks = collections.Counter()
+    for start_a, length_a, start_b, length_b, label in rows(made.pairs):
+        assert label == int(start_a > start_b)
+        (first, border), (begin, last) = sorted(
+            [(start_a, start_a + length_a), (start_b, start_b + length_b)]
+        )
+        assert border == begin
+        chunks[first, last] += 1
     # The ninth sentence is alone, and is split inside.
-    assert starts == {(0, 20): 50, (20, 40): 50, (40, 45): 50}
+    assert chunks == {(0, 20): 50, (20, 40): 50, (40, 45): 50}
 
 
 @pytest.mark.parametrize(
-    "sentences, inner_starts, cuts",
+    "sentences, word_starts, cuts",
     [
-        ([5, 5, 5, 5], range(20), {5, 10, 15}),  # at each sentence border
+        ([5, 5, 5, 5], None, {5, 10, 15}),  # at each sentence border
         ([8], [0, 2, 4, 5, 7], {2, 4, 5, 7}),  # a sentence alone: at each inner word start
         ([6], [0], {1, 2, 3, 4, 5}),  # one word: between its tokens
     ],
 )
-def test_a_chunk_is_cut_at_each_possible_place_alike(sentences, inner_starts, cuts):
-    starts = np.isin(np.arange(sum(sentences)), list(inner_starts))
-    made = make(make_block([sentences], word_starts=starts), dupe_factor=3000)
+def test_a_chunk_is_cut_at_each_possible_place_alike(sentences, word_starts, cuts):
+    made = make(make_block([sentences], word_starts=word_starts), dupe_factor=3000)
     found = collections.Counter(max(row[0], row[2]) for row in rows(made.pairs))
     assert set(found) == cuts
     assert all(abs(count - 3000 / len(cuts)) < 130 for count in found.values())
     assert abs(made.pairs.label.mean() - 0.5) < 0.04
-
-
-def test_swapped_segments_are_labelled_one_and_are_half_of_all():
-    made = make(make_block(random_documents(300)), dupe_factor=10)
-    for start_a, _, start_b, _, label in rows(made.pairs):
-        assert label == int(start_a > start_b)
-    assert abs(made.pairs.label.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(made.pairs.label))
 
 
 def test_a_single_token_without_a_partner_is_left_out_and_counted():
@@ -92,36 +84,28 @@ def test_a_single_token_without_a_partner_is_left_out_and_counted():
     assert len(made.pairs.key) == (0 + 1 + 1) * 3
 
 
-def test_truncation_takes_from_the_longer_segment_what_one_token_at_a_time_would():
-    lengths = [(a, b) for a in range(1, 40) for b in range(1, 40)]
-    for longest in (2, 9, 10, 20):
-        pairs = segment_pairs.Pairs(
-            start_a=np.zeros(len(lengths), np.int64),
-            length_a=np.array([a for a, _ in lengths]),
-            start_b=np.full(len(lengths), 100),
-            length_b=np.array([b for _, b in lengths]),
-            label=np.zeros(len(lengths), np.int64),
-            key=random_keys.fold(random_keys.seed_key(3), np.arange(len(lengths))),
-        )
-        cut = segment_pairs.truncate(pairs, longest)
-        for row, (a, b) in enumerate(lengths):
-            before = (a, b)
-            while a + b > longest:
-                a, b = (a - 1, b) if a > b else (a, b - 1)
-            assert (cut.length_a[row], cut.length_b[row]) == (a, b)
-            assert 0 <= cut.start_a[row] <= before[0] - a
-            assert 0 <= cut.start_b[row] - 100 <= before[1] - b
+@pytest.mark.parametrize("longest", [2, 9, 10, 20])
+def test_truncation_takes_from_the_longer_segment_what_one_token_at_a_time_would(longest):
+    lengths = np.array([(a, b) for a in range(1, 40) for b in range(1, 40)])
+    pairs = records.make_pairs(*lengths.T)
+    cut = segment_pairs.truncate(pairs, longest)
+    for row, (a, b) in enumerate(lengths):
+        while a + b > longest:
+            a, b = (a - 1, b) if a > b else (a, b - 1)
+        assert (cut.length_a[row], cut.length_b[row]) == (a, b)
+    front_a, front_b = cut.start_a - pairs.start_a, cut.start_b - pairs.start_b
+    assert min(front_a) == min(front_b) == 0
+    assert (front_a + cut.length_a <= pairs.length_a).all()
+    assert (front_b + cut.length_b <= pairs.length_b).all()
 
 
 @pytest.mark.parametrize("flips", [1, 7, 63, 64, 65, 200])
 def test_tokens_are_cut_at_the_front_as_often_as_a_coin_shows_heads(flips):
-    count = 20000
-    zero = np.zeros(count, np.int64)
-    keys = random_keys.fold(random_keys.seed_key(flips), np.arange(count))
-    pairs = segment_pairs.Pairs(zero, zero + 300 + flips, zero, zero + 300, label=zero, key=keys)
+    length = np.full(20000, 300)
+    pairs = records.make_pairs(length + flips, length, seed=flips)
     heads = segment_pairs.truncate(pairs, 600).start_a
     assert heads.min() >= 0 and heads.max() <= flips
-    assert abs(heads.mean() - flips / 2) < 5 * np.sqrt(flips / 4 / count)
+    assert abs(heads.mean() - flips / 2) < 5 * np.sqrt(flips / 4 / 20000)
     assert abs(heads.var() / (flips / 4) - 1) < 0.06
 
 

@@ -15,22 +15,8 @@ def test_bits_are_those_of_splitmix64():
     assert random_keys.bits(np.array(states, np.uint64)).tolist() == expected
 
 
-def test_a_key_gives_the_same_number_alone_and_in_an_array():
-    keys = random_keys.fold(random_keys.seed_key(7), np.arange(100))
-    many = random_keys.fold(keys[:, None], np.arange(50)[None, :])
-    alone = random_keys.fold(random_keys.fold(random_keys.seed_key(7), 41), 17)
-    assert many.shape == (100, 50)
-    assert many[41, 17] == alone[0]
-
-
-def test_seeds_may_be_any_integer():
-    keys = {int(random_keys.seed_key(seed)[0]) for seed in (0, 1, -1, 2**64 - 2, 2**31, 10**30)}
-    assert len(keys) == 6
-
-
 def test_below_reaches_each_number_and_never_the_bound():
     draws = random_keys.fold(random_keys.seed_key(1), np.arange(60000))
     counts = np.bincount(random_keys.below(draws, 6))
-    assert len(counts) == 6
-    assert abs(counts - 10000).max() < 500
-    assert random_keys.below(np.array([2**64 - 1], np.uint64), 7).tolist() == [6]
+    assert counts.shape == (6,) and abs(counts - 10000).max() < 500
+    assert random_keys.below(np.array([2**64 - 1], np.uint64), 7) == [6]

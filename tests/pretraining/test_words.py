@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.pretraining import words
+from tests.support import squad_data
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 TOKENIZER = tokenization.FullTokenizer(str(FIXTURES / "chinese_vocab.txt"))
@@ -101,7 +102,7 @@ def segmenter():
     return words.ChineseSegmenter()
 
 
-def marked(text, segmenter, tokenizer=TOKENIZER):
+def marked(text, segmenter, tokenizer):
     """The pieces of a text with a bar before each that begins a word."""
     encoding = tokenizer.encode_with_offsets(text)
     starts = segmenter.word_starts(text, encoding)
@@ -110,7 +111,7 @@ def marked(text, segmenter, tokenizer=TOKENIZER):
 
 
 @pytest.mark.parametrize(
-    "text,expected",
+    "text, expected",
     [
         ("使用语言模型，好的", "|使用|语言|模型|，|好|的"),
         ("模型提高了12.5%。", "|模型|提高|了|12.5%|。"),
@@ -122,7 +123,13 @@ def marked(text, segmenter, tokenizer=TOKENIZER):
     ],
 )
 def test_words_are_those_of_the_segmenter_at_their_places(text, expected, segmenter):
-    assert marked(text, segmenter) == expected
+    assert marked(text, segmenter, TOKENIZER) == expected
+
+
+def test_words_work_with_sentencepiece_too(segmenter):
+    found = marked("The model 模型 is here.", segmenter, squad_data.sentencepiece())
+    words = [word.replace("\u2581", "") for word in found.split("|")]
+    assert words == ["", "the", "model", "模型", "is", "here", "."]
 
 
 def test_the_same_characters_are_a_word_here_and_parts_of_two_there(segmenter):
@@ -134,19 +141,14 @@ def test_the_same_characters_are_a_word_here_and_parts_of_two_there(segmenter):
 # ---- the dictionary of the user ------------------------------------------------------------------
 
 
-def user_dictionary(tmp_path, content):
-    path = tmp_path / "words.txt"
-    path.write_bytes(content.encode("utf-8"))
-    return str(path)
-
-
 def test_words_of_the_user_are_added_for_this_segmenter_alone_also_when_pickled(
     tmp_path, segmenter
 ):
     before = segmenter.words("小型语言模型好")
     assert "语言模型" not in before
-    path = user_dictionary(tmp_path, "\ufeff语言模型\r\n\r\n好模 5\n小型语 100000000 n\n")
-    own = words.ChineseSegmenter(path)
+    path = tmp_path / "words.txt"
+    path.write_text("\ufeff语言模型\r\n\r\n好模 5\n小型语 100000000 n\n", "utf-8")
+    own = words.ChineseSegmenter(str(path))
     pickled = pickle.dumps(own)
     assert len(pickled) < 1000
     for one in (own, pickle.loads(pickled)):
@@ -201,7 +203,6 @@ def test_wordpiece_words_start_without_hashes_and_replacements_are_ordinary(tmp_
 @pytest.mark.parametrize(
     "pieces, arguments",
     [(VOCAB, ["underline"]), (VOCAB[:7], []), (VOCAB[:3] + VOCAB[5:], [])],
-    ids=["underline", "no ordinary one", "no [SEP], [MASK]"],
 )
 def test_unfit_vocabularies_are_refused(pieces, arguments, tmp_path):
     with pytest.raises(ValueError):

@@ -10,7 +10,7 @@ import pytest
 
 from albert.race import examples
 from albert.util.errors import UserError
-from tests.support import race_data
+from tests.support import parquet_files, race_data
 
 PASSAGE = {
     "article": "The king went home.",
@@ -38,7 +38,6 @@ def without(key):
 
 
 def test_layouts_give_equal_examples_in_order(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
     folder = pathlib.Path(race_data.write_race(tmp_path / "files", passages=12, splits=("dev",)))
     expected = read(folder, "dev", examples.LEVELS)
     assert [item["name"] for item in expected] == [
@@ -48,8 +47,8 @@ def test_layouts_give_equal_examples_in_order(tmp_path):
         for question in range(2)
     ]
     for level in examples.LEVELS:
-        paths = [folder / "RACE" / "dev" / level / f"{number}.txt" for number in range(12)]
-        texts = [path.read_text(encoding="utf-8") for path in paths]
+        target = folder / "RACE" / "dev" / level
+        texts = [(target / f"{number}.txt").read_text("utf-8") for number in range(12)]
         whole = "\ufeff" + "\n".join(f"{text}\r\n" for text in texts)  # blank lines between
         write(tmp_path / "all", "all.txt", whole, split="dev", level=level)
         rows = [
@@ -58,11 +57,8 @@ def test_layouts_give_equal_examples_in_order(tmp_path):
             for values in zip(*(passage[key] for key in ("questions", "options", "answers")))
         ]
         names = ("example_id", "article", "question", "options", "answer")
-        (tmp_path / "hub" / level).mkdir(parents=True)
-        pytest.importorskip("pyarrow.parquet").write_table(
-            pyarrow.table(dict(zip(names, map(list, zip(*rows))))),
-            str(tmp_path / "hub" / level / "validation-00000-of-00001.parquet"),
-        )
+        path = tmp_path / "hub" / level / "validation-00000-of-00001.parquet"
+        parquet_files.write(path, dict(zip(names, map(list, zip(*rows)))))
     for layout in ("all", "hub"):
         assert read(tmp_path / layout, "dev", examples.LEVELS) == expected
 
@@ -99,8 +95,6 @@ def test_test_questions_need_no_answers(tmp_path):
         (dict(PASSAGE, options=[["a"] * 4, []]), "'high7.txt', question 2: .* 0 options"),
         (dict(PASSAGE, options=["abcd", ["a"] * 4]), r"options\[0\] .*abcd"),
         (dict(PASSAGE, answers=["A", "E"]), "'high7.txt', question 2: .* 'E'"),
-        (dict(PASSAGE, answers=["A", 1]), r"answers\[1\]"),
-        (dict(PASSAGE, article=["a"]), "article"),
         (dict(PASSAGE, id={}), "id"),
     ],
 )

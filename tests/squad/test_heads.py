@@ -28,21 +28,20 @@ def run(name, head, *, is_training):
         return session.run(output.per_example_loss if is_training else output.outputs)
 
 
-def test_v1_logits_and_loss_equal_the_reference():
-    arrays = golden_heads.arrays("squad_v1")
-    predicted = run("squad_v1", heads.v1_head, is_training=False)
-    for name in ("start_logits", "end_logits"):
-        np.testing.assert_allclose(predicted[name], arrays[name], atol=1e-4)
-    losses = run("squad_v1", heads.v1_head, is_training=True)
-    assert losses.mean() == pytest.approx(float(arrays["loss"]), abs=1e-4)
+V2 = heads.v2_head(heads.BeamSize(start_n_top=4, end_n_top=3), 0.0)
 
 
-def test_v2_loss_and_beams_equal_the_reference():
-    head = heads.v2_head(heads.BeamSize(start_n_top=4, end_n_top=3), 0.0)
-    arrays = golden_heads.arrays("squad_v2")
-    losses = run("squad_v2", head, is_training=True)
-    assert losses.mean() == pytest.approx(float(arrays["train/loss"]), abs=1e-4)
-    predicted = run("squad_v2", head, is_training=False)
-    for name in decoding.Beams._fields:
-        expected = arrays[f"predict/{name}"]
-        np.testing.assert_allclose(predicted[name], expected, atol=1e-4, err_msg=name)
+@pytest.mark.parametrize(
+    "name, head, loss, outputs",
+    [
+        ("squad_v1", heads.v1_head, "loss", {key: key for key in ("start_logits", "end_logits")}),
+        ("squad_v2", V2, "train/loss", {key: f"predict/{key}" for key in decoding.Beams._fields}),
+    ],
+)
+def test_loss_and_outputs_equal_the_references(name, head, loss, outputs):
+    arrays = golden_heads.arrays(name)
+    losses = run(name, head, is_training=True)
+    assert losses.mean() == pytest.approx(float(arrays[loss]), abs=1e-4)
+    predicted = run(name, head, is_training=False)
+    for key, golden in outputs.items():
+        np.testing.assert_allclose(predicted[key], arrays[golden], atol=1e-4, err_msg=key)

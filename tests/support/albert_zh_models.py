@@ -5,79 +5,65 @@
 import json
 import pathlib
 import shutil
-from typing import Any, Dict, Optional
 
 import numpy as np
 
-from tests.support import released_archives
+from tests.support import fine_tuned_models, released_archives
 
 WORDPIECES = released_archives.WORDPIECES  # 257 pieces
 
-CONFIG = {
-    "vocab_size": 257,
-    "embedding_size": 8,
-    "hidden_size": 16,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 2,
-    "intermediate_size": 32,
-    "max_position_embeddings": 40,
-    "type_vocab_size": 2,
-    "hidden_act": "gelu",
-    "hidden_dropout_prob": 0.0,
-    "attention_probs_dropout_prob": 0.0,
-    "initializer_range": 0.02,
-    "ln_type": "postln",
+CONFIG = dict(
+    fine_tuned_models.CONFIG,
+    vocab_size=257,
+    num_hidden_layers=3,
+    max_position_embeddings=40,
+    type_vocab_size=2,
+    hidden_act="gelu",
+    hidden_dropout_prob=0.0,
+    attention_probs_dropout_prob=0.0,
+    initializer_range=0.02,
+    ln_type="postln",
     # Keys that nothing reads; they have to survive.
-    "directionality": "bidi",
-    "pooler_fc_size": 768,
-    "pooler_num_attention_heads": 12,
-    "pooler_num_fc_layers": 3,
-    "pooler_size_per_head": 128,
-    "pooler_type": "first_token_transform",
-}
+    directionality="bidi",
+    pooler_fc_size=768,
+)
 
 
-def shapes(config: Dict[str, Any], labels: Optional[int] = None) -> Dict[str, tuple]:
+def shapes(config, labels=None):
     """Name -> shape of every variable, written down from the description of the layout."""
     vocab, narrow, wide = (config[key] for key in ("vocab_size", "embedding_size", "hidden_size"))
     inner = config["intermediate_size"]
     layer = "bert/encoder/layer_shared"
-    dense = {
-        f"{layer}/attention/self/query": (wide, wide),
-        f"{layer}/attention/self/key": (wide, wide),
-        f"{layer}/attention/self/value": (wide, wide),
-        f"{layer}/attention/output/dense": (wide, wide),
-        f"{layer}/intermediate/dense": (wide, inner),
-        f"{layer}/output/dense": (inner, wide),
-        "bert/pooler/dense": (wide, wide),
-        "cls/predictions/transform/dense": (wide, wide),
-    }
+    square = ("attention/self/query", "attention/self/key", "attention/self/value")
+    dense = {f"{layer}/{name}": (wide, wide) for name in (*square, "attention/output/dense")}
+    dense.update({f"{layer}/intermediate/dense": (wide, inner), "bert/pooler/dense": (wide, wide)})
+    dense[f"{layer}/output/dense"] = (inner, wide)
     norms = ["bert/embeddings", f"{layer}/attention/output", f"{layer}/output"]
-    norms += ["cls/predictions/transform"] + (["loss"] if labels else [])
     found = {
         "bert/embeddings/word_embeddings": (vocab, narrow),
         "bert/embeddings/word_embeddings_2": (narrow, wide),
         "bert/embeddings/token_type_embeddings": (config["type_vocab_size"], wide),
         "bert/embeddings/position_embeddings": (config["max_position_embeddings"], wide),
-        "cls/predictions/output_bias": (vocab,),
-        "cls/seq_relationship/output_weights": (2, wide),
-        "cls/seq_relationship/output_bias": (2,),
     }
+    if labels:
+        found.update({"output_weights": (labels, wide), "output_bias": (labels,)})
+        norms += ["loss"] * (config["ln_type"] == "preln")
+    else:
+        dense["cls/predictions/transform/dense"] = (wide, wide)
+        norms.append("cls/predictions/transform")
+        found["cls/predictions/output_bias"] = (vocab,)
+        found["cls/seq_relationship/output_weights"] = (2, wide)
+        found["cls/seq_relationship/output_bias"] = (2,)
     for name, shape in dense.items():
         found.update({f"{name}/kernel": shape, f"{name}/bias": shape[1:]})
     for name in norms:
         found.update({f"{name}/LayerNorm/{ending}": (wide,) for ending in ("beta", "gamma")})
-    if labels:
-        found = {name: shape for name, shape in found.items() if not name.startswith("cls/")}
-        found.update({"output_weights": (labels, wide), "output_bias": (labels,)})
-        if config["ln_type"] != "preln":
-            found = {name: shape for name, shape in found.items() if not name.startswith("loss/")}
     return found
 
 
-def values_of(found: Dict[str, tuple], *, scale: float = 0.4, seed: int = 0) -> Dict[str, Any]:
+def values_of(found, *, scale=0.4):
     """Random values of these shapes."""
-    generator = np.random.RandomState(seed)
+    generator = np.random.RandomState(0)
     return {
         name: generator.normal(name.endswith("gamma"), scale, found[name]).astype(np.float32)
         for name in sorted(found)
@@ -85,14 +71,14 @@ def values_of(found: Dict[str, tuple], *, scale: float = 0.4, seed: int = 0) -> 
 
 
 def write(
-    folder: Any,
+    folder,
     *,
-    labels: Optional[int] = None,
-    alias: bool = False,
-    slots: bool = False,
-    config_name: str = "albert_config_base.json",
-    **changes: Any,
-) -> str:
+    labels=None,
+    alias=False,
+    slots=False,
+    config_name="albert_config_base.json",
+    **changes,
+):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
     folder = pathlib.Path(str(folder))
     folder.mkdir(parents=True)

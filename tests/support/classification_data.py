@@ -8,9 +8,9 @@ Texts differ in length. Pairs come in MRPC's columns, single texts in a layout o
 import json
 import pathlib
 import random
-from typing import Any, Dict, List, Sequence
 
 from albert.training import evaluation
+from tests.support import fine_tuned_models
 
 # From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
 PUBLISHED_RECIPES = {
@@ -24,38 +24,40 @@ PUBLISHED_RECIPES = {
     "mrpc": (200, 2e-5, 800, 100, 32),
 }
 
-VOCABULARY = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "tiny.model"
+VOCABULARY = fine_tuned_models.VOCABULARY
 WORDS = ["the", "old", "man", "went", "home", "with", "his", "friend", "and", "a", "dog"]
 
-CONFIG = {
-    "vocab_size": 400,
-    "embedding_size": 8,
-    "hidden_size": 16,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 32,
-    "max_position_embeddings": 64,
-    "hidden_dropout_prob": 0.1,
-    "attention_probs_dropout_prob": 0.1,
-    "initializer_range": 0.1,
-}
+CONFIG = dict(
+    fine_tuned_models.CONFIG,
+    num_hidden_layers=1,
+    max_position_embeddings=64,
+    hidden_dropout_prob=0.1,
+    attention_probs_dropout_prob=0.1,
+    initializer_range=0.1,
+)
 
 
-def write_config(folder: Any, **changes: Any) -> str:
+def write_config(folder, **changes):
     """Writes the configuration of a tiny model and returns its path."""
     path = pathlib.Path(str(folder)) / "config.json"
     path.write_text(json.dumps(dict(CONFIG, **changes)), encoding="utf-8")
     return str(path)
 
 
-def text(generator: random.Random, word: str, times: int = 1) -> str:
+def text(generator, word, times=1):
     words = [generator.choice(WORDS) for _ in range(generator.randint(1, 14))]
     for _ in range(times):
         words.insert(generator.randint(0, len(words)), word)
     return " ".join(words)
 
 
-def write_mrpc(folder: Any, *, train: int = 40, dev: int = 21, test: int = 13) -> str:
+def _pair(generator):
+    """Returns a label, and two texts that tell it."""
+    label = generator.randint(0, 1)
+    return label, [text(generator, "king" if label else "bird") for _ in "ab"]
+
+
+def write_mrpc(folder, *, make_pair=_pair, train=40, dev=21, test=13):
     """Writes MRPC/{train,dev,test}.tsv below `folder` and returns `folder`."""
     generator = random.Random(0)
     target = pathlib.Path(str(folder)) / "MRPC"
@@ -64,14 +66,13 @@ def write_mrpc(folder: Any, *, train: int = 40, dev: int = 21, test: int = 13) -
         is_test = name == "test"
         rows = [["index" if is_test else "Quality", "#1 ID", "#2 ID", "#1 String", "#2 String"]]
         for number in range(count):
-            label = generator.randint(0, 1)
-            pair = [text(generator, "king" if label else "bird") for _ in "ab"]
-            rows.append([number if is_test else label, 1, 2, *pair])
+            label, texts = make_pair(generator)
+            rows.append([number if is_test else label, 1, 2, *texts])
         write_rows(target / f"{name}.tsv", rows)
     return str(folder)
 
 
-def write_own(folder: Any) -> str:
+def write_own(folder):
     """Writes {train,dev,test}.tsv with the columns `words` and `answer`; returns `folder`."""
     generator = random.Random(1)
     for name, count in (("train", 40), ("dev", 20), ("test", 10)):
@@ -81,7 +82,7 @@ def write_own(folder: Any) -> str:
     return str(folder)
 
 
-def write_nli(folder: Any, names: Sequence[str]) -> None:
+def write_nli(folder, names):
     """Writes files in MNLI's columns, and with texts where diagnostic.tsv has them."""
     folder.mkdir()
     for name in names:
@@ -92,7 +93,7 @@ def write_nli(folder: Any, names: Sequence[str]) -> None:
         write_rows(folder / f"{name}.tsv", rows)
 
 
-def write_rows(path: Any, rows: Any) -> None:
+def write_rows(path, rows):
     """Writes tab-separated rows."""
     lines = ["\t".join(map(str, row)) + "\n" for row in rows]
     path.write_text("".join(lines), encoding="utf-8")
@@ -101,16 +102,16 @@ def write_rows(path: Any, rows: Any) -> None:
 # What a run has left behind.
 
 
-def steps_in(folder: Any) -> List[int]:
+def steps_in(folder):
     """Returns the steps of the checkpoints."""
     return [item.step for item in evaluation.list_checkpoints(str(folder))]
 
 
-def read_json(path: Any) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+def read_json(path):
+    return json.loads(pathlib.Path(str(path)).read_text(encoding="utf-8"))
 
 
-def contents(folder: Any) -> Dict[str, bytes]:
+def contents(folder):
     """Returns the bytes of every file that is no log."""
     return {
         path.name: path.read_bytes()

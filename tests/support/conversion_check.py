@@ -7,43 +7,35 @@ Models of Hugging Face are run by transformers.
 Dimensions: B batch, S sequence, H hidden, V vocabulary, C labels.
 """
 
+import collections
 import json
 import os
 import pathlib
-from typing import Dict, NamedTuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, fine_tuning_utils, modeling
+from albert import fine_tuning_utils, modeling
 from albert.pretrained import warm_start
-from albert.squad import heads as squad_heads
 from albert.tagging import run as tagging
-from tests.support import huggingface_models, pretrained_models
+from tests.support import fine_tuned_models, huggingface_models, pretrained_models, squad_models
 
-Outputs = Dict[str, np.ndarray]
-
-
-class Batch(NamedTuple):
-    """Random input, int32 [B, S]; of each sequence the place 1 is a masked token."""
-
-    input_ids: np.ndarray
-    input_mask: np.ndarray
-    segment_ids: np.ndarray
+# Input, int32 [B, S].
+Batch = collections.namedtuple("Batch", "input_ids input_mask segment_ids")
 
 
-def random_batch(config: modeling.AlbertConfig) -> Batch:
-    """Sequences of different lengths, with both segments."""
+def random_batch(config):
+    """Sequences of different lengths, with both segments; place 1 of each is a masked token."""
     length = min(24, config.max_position_embeddings)
     lengths = np.array([[length], [max(2, length - 5)], [max(2, length // 3)]])
     places = np.arange(length)[None]  # [1, S]
     mask = (places < lengths).astype(np.int32)  # [B, S]
     segments = (places >= lengths // 2) * mask * min(1, config.type_vocab_size - 1)
-    ids = np.random.RandomState(0).randint(0, config.vocab_size, mask.shape)
-    return Batch((ids * mask).astype(np.int32), mask, segments.astype(np.int32))
+    ids = np.random.RandomState(0).randint(0, config.vocab_size, mask.shape) * mask
+    return Batch(*(values.astype(np.int32) for values in (ids, mask, segments)))
 
 
-def largest_differences(before: Outputs, after: Outputs) -> Dict[str, float]:
+def largest_differences(before, after):
     """Output -> its largest difference, of outputs above 1 as a share; both have the same heads."""
     assert set(before) ^ set(after) <= {"pooled_output"}
     return {
@@ -53,14 +45,14 @@ def largest_differences(before: Outputs, after: Outputs) -> Dict[str, float]:
     }
 
 
-def config_in(folder) -> modeling.AlbertConfig:
+def config_in(folder):
     return modeling.AlbertConfig.from_json_file(os.path.join(str(folder), "albert_config.json"))
 
 
 # ---- ours ----
 
 
-def our_outputs(folder, batch: Batch) -> Outputs:
+def our_outputs(folder, batch):
     """What our model says of a batch.
 
     These are sequence_output [B, S, H], pooled_output [B, H] and, of the heads there are:
@@ -72,12 +64,19 @@ def our_outputs(folder, batch: Batch) -> Outputs:
     scopes = {name.rpartition("/")[0] for name in shapes}
     builders = [lambda inputs: pretrained_models.build(config, *inputs, heads=scopes)]
     if "output_bias" in shapes:
-        builders.append(lambda inputs: _class_logits(config, inputs, shapes["output_bias"][0]))
+        count = shapes["output_bias"][0]
+        labels = range(count) if count > 1 else ()
+
+        def logits_of(inputs):
+            logits = fine_tuned_models.build(config, labels, *inputs)[3]
+            return {"logits": tf.reshape(logits, [-1, count])}
+
+        builders.append(logits_of)
     if "cls/squad/output_bias" in shapes:
-        builders.append(lambda inputs: _span_logits(config, inputs))
+        builders.append(lambda inputs: squad_models.build(config, *inputs)._asdict())
     if "tagging/bias" in shapes:
         builders.append(lambda inputs: _tag_logits(config, inputs, shapes["tagging/bias"][0]))
-    result: Outputs = {}
+    result = {}
     for build in builders:
         with tf.Graph().as_default(), tf.Session() as session:
             outputs = build(Batch(*(tf.constant(value) for value in batch)))
@@ -87,22 +86,10 @@ def our_outputs(folder, batch: Batch) -> Outputs:
     return result
 
 
-def _class_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
-    _, _, _, logits, _ = classifier_utils.create_model(
-        config, False, *inputs, None, count, False, "", None, is_regression=count == 1
-    )
-    return {"logits": tf.reshape(logits, [-1, count])}
-
-
-def _tag_logits(config, inputs: Batch, count: int) -> Dict[str, tf.Tensor]:
+def _tag_logits(config, inputs, count):
     task = tagging.TaggingTask(tagging.TaggerFlags(), None, {"labels": range(count)})
     outputs = task.head(inputs._asdict(), fine_tuning_utils.Encoder(config, False)).outputs
     return {"logits": outputs["logits"]}
-
-
-def _span_logits(config, inputs: Batch) -> Dict[str, tf.Tensor]:
-    encoder = fine_tuning_utils.Encoder(config, False)
-    return dict(squad_heads.span_logits(encoder, inputs._asdict())._asdict())
 
 
 # ---- Hugging Face ----
@@ -132,7 +119,7 @@ _THEIR_NAMES = {
 }
 
 
-def huggingface_outputs(folder, batch: Batch, scratch: pathlib.Path) -> Outputs:
+def huggingface_outputs(folder, batch, scratch):
     """What transformers computes, with the names of ours; all weights have to be found."""
     inputs = zip(("input_ids", "attention_mask", "token_type_ids"), batch)
     np.savez(str(scratch / "in.npz"), **{name: value.astype(np.int64) for name, value in inputs})

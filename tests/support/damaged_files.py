@@ -3,7 +3,6 @@
 """Ways in which the files of a checkpoint, and the file `checkpoint` beside them, get damaged."""
 
 import pathlib
-from typing import Any
 
 # Contents of `checkpoint` that help nobody.
 STATES = {
@@ -14,7 +13,7 @@ STATES = {
 }
 
 
-def flip_bit(path: Any, place: int = -1) -> None:
+def flip_bit(path, place=-1):
     """Changes one bit of the byte at a place."""
     path = pathlib.Path(str(path))
     content = bytearray(path.read_bytes())
@@ -22,7 +21,7 @@ def flip_bit(path: Any, place: int = -1) -> None:
     path.write_bytes(bytes(content))
 
 
-def _cut(path: pathlib.Path, length: int) -> None:
+def _cut(path, length):
     path.write_bytes(path.read_bytes()[:length])
 
 
@@ -37,7 +36,7 @@ DAMAGES = {
 }
 
 
-def damage(prefix: Any, kind: str = "a bit of the data") -> None:
+def damage(prefix, kind="a bit of the data"):
     """Damages a checkpoint of one data file in one of the ways of DAMAGES."""
     paths = [pathlib.Path(f"{prefix}{end}") for end in (".index", ".data-00000-of-00001")]
     DAMAGES[kind](*paths)

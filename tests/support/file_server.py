@@ -8,7 +8,7 @@ import pathlib
 import re
 import ssl
 import threading
-from typing import Dict, Iterator, List, NamedTuple, Optional
+from typing import Dict, NamedTuple, Optional
 
 
 class Answer(NamedTuple):
@@ -25,13 +25,13 @@ class Answer(NamedTuple):
 class FileServer:
     """What is served, and what was asked for."""
 
-    def __init__(self, url: str):
+    def __init__(self, url):
         self.url = url  # without a slash at the end
-        self.files: Dict[str, bytes] = {}  # by path
+        self.files = {}  # by path
         self.etag = '"1"'  # of every file; "" for none
-        self.answers: List[Answer] = []  # for the next requests; then the usual ones
-        self.ranges: List[Optional[str]] = []  # the header Range of each request so far
-        self.logins: List[Optional[str]] = []  # the header Authorization of each request
+        self.answers = []  # for the next requests; then the usual ones
+        self.ranges = []  # the header Range of each request so far
+        self.logins = []  # the header Authorization of each request
         self.is_closed = threading.Event()
 
 
@@ -69,7 +69,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             while answer.drips and not state.is_closed.wait(0.01):
                 self.wfile.write(bytes(4096))
 
-    def _start(self, status: int, headers: Dict[str, str]):
+    def _start(self, status, headers):
         self.send_response(status)
         for name, value in headers.items():
             if value:
@@ -82,7 +82,7 @@ CERTIFICATE = str(pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "lo
 
 
 @contextlib.contextmanager
-def serving(*, is_https: bool = False) -> Iterator[FileServer]:
+def serving(*, is_https=False):
     """Yields a running server."""
     handler = type("Handler", (_Handler,), {})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)

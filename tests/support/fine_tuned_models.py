@@ -4,7 +4,6 @@
 
 import json
 import pathlib
-from typing import Any, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -32,7 +31,7 @@ CONFIG = {
 }
 
 
-def save_random(session: tf.Session, path: Any, seed: int) -> None:
+def save_random(session, path, seed):
     """Saves large weights for all variables, so that texts differ in what is said of them."""
     generator = np.random.RandomState(seed)
     session.run(tf.global_variables_initializer())
@@ -42,33 +41,41 @@ def save_random(session: tf.Session, path: Any, seed: int) -> None:
     tf.train.Saver().save(session, str(path), write_meta_graph=False)
 
 
+def write_model(folder, config, build, *, seed=0, name="model.ckpt-best"):
+    """Writes the configuration and random weights of what `build` makes of ids, mask, segments."""
+    folder = pathlib.Path(str(folder))
+    folder.mkdir(parents=True, exist_ok=True)
+    with tf.Graph().as_default(), tf.Session() as session:
+        build(config, *[tf.zeros([1, 8], tf.int32)] * 3)
+        save_random(session, folder / name, seed)
+    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    return folder
+
+
 def write_classifier(
-    folder: Any,
+    folder,
     *,
-    labels: Sequence[str] = ("no", "maybe", "yes"),
-    name: str = "model.ckpt-best",
-    description: Optional[dict] = None,
-    seed: int = 0,
-    layers: Optional[int] = None,
-) -> str:
+    labels=("no", "maybe", "yes"),
+    name="model.ckpt-best",
+    description=None,
+    seed=0,
+    layers=None,
+):
     """Writes a model for `labels`, () being regression, and returns its folder.
 
     `layers`: as many, each with a head after it.
     """
-    folder = pathlib.Path(str(folder))
-    folder.mkdir(parents=True, exist_ok=True)
+
+    def build_all(config, *inputs):
+        if not layers:
+            return build(config, labels, *inputs)
+        sizes = {"num_labels": len(labels) or 1, "is_regression": not labels}
+        encoder = fine_tuning_utils.Encoder(config, False)
+        return model.all_logits(encoder, dict(zip(INPUTS, inputs)), **sizes)
+
     size = {"num_hidden_layers": layers} if layers else {}
     config = modeling.AlbertConfig.from_dict(dict(CONFIG, **size))
-    with tf.Graph().as_default(), tf.Session() as session:
-        inputs = [tf.zeros([1, 4], tf.int32)] * 3
-        if layers:
-            sizes = {"num_labels": len(labels) or 1, "is_regression": not labels}
-            encoder = fine_tuning_utils.Encoder(config, False)
-            model.all_logits(encoder, dict(zip(INPUTS, inputs)), **sizes)
-        else:
-            build(config, labels, *inputs)
-        save_random(session, folder / name, seed)
-    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    folder = write_model(folder, config, build_all, seed=seed, name=name)
     sha256 = files.file_fingerprint(str(VOCABULARY))["sha256"]
     content = {
         "format_version": 1,
@@ -85,7 +92,7 @@ def write_classifier(
     return str(folder)
 
 
-def write_tagger(folder: Any, labels: Sequence[str] = ("O", "B-PER", "I-PER")) -> str:
+def write_tagger(folder):
     """Writes a tagger with the encoder of `write_classifier`, and returns its folder."""
     folder = pathlib.Path(write_classifier(folder, description={"task": "tagging"}))
     values = weights.read_checkpoint(str(folder / "model.ckpt-best")).values
@@ -95,7 +102,8 @@ def write_tagger(folder: Any, labels: Sequence[str] = ("O", "B-PER", "I-PER")) -
     description = json.loads((folder / "classifier.json").read_text(encoding="utf-8"))
     del description["is_regression"]
     (folder / "classifier.json").unlink()
-    (folder / "tagging.json").write_text(json.dumps(dict(description, labels=labels)))
+    description["labels"] = ["O", "B-PER", "I-PER"]
+    (folder / "tagging.json").write_text(json.dumps(description))
     return str(folder)
 
 
@@ -118,10 +126,11 @@ def build(config, labels, ids, mask, segments):
 
 # Batches, and what a model makes of them.
 
+_IDS = np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32)
 INPUTS = {
-    "input_ids": np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32),
-    "input_mask": np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]], np.int32),
-    "segment_ids": np.array([[0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]], np.int32),
+    "input_ids": _IDS,
+    "input_mask": (_IDS > 0).astype(np.int32),
+    "segment_ids": np.array([[0, 0, 0, 0, 1, 1], [0] * 6], np.int32),
 }
 
 

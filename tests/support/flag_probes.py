@@ -14,7 +14,7 @@ import logging
 import pathlib
 import re
 import shutil
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -26,7 +26,9 @@ from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 # What a clock says, names drawn by lot, and names that TensorFlow numbers through the process.
-_TIMES = re.compile(r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$")
+_TIMES = re.compile(
+    r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$", re.MULTILINE
+)
 _DRAWN = re.compile(rb"_temp_\w+")
 _CLOCK_KEYS = re.compile(r'"(\w*seconds\w*|\w*time\w*|began|\w*memory\w*)": [^,}\n]+')
 _NUMBERED = ("_gradient_op_type", "_class", "shared_name", "body", "f", "function")
@@ -51,14 +53,15 @@ class Script(NamedTuple):
     prepare: Callable[[pathlib.Path], Any]
     runs_through: bool = False
 
-    def outcome(self, arguments: Sequence[str]) -> Dict[str, Any]:
+    def outcome(self, arguments):
         """Returns what can be seen of the script under the arguments."""
         shutil.rmtree(str(self.folder), ignore_errors=True)
         self.prepare(self.folder)
-        seen: Dict[str, Any] = {"sessions": [], "hooks": []}
-        logged, printed = _LogLines(), io.StringIO()
+        seen = {"sessions": [], "hooks": []}
+        logged, printed = io.StringIO(), io.StringIO()
         logger = logging.getLogger("albert")
-        logger.addHandler(logged)
+        handler = logging.StreamHandler(logged)
+        logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         try:
             with contextlib.redirect_stdout(printed), _watched(seen, self.runs_through):
@@ -68,72 +71,51 @@ class Script(NamedTuple):
         except _StopError:
             seen["stopped"] = True
         finally:
-            logger.removeHandler(logged)
-        seen["log"] = [_TIMES.sub("#", line) for line in logged.lines]
-        seen["printed"] = _TIMES.sub("#", printed.getvalue())
+            logger.removeHandler(handler)
+        seen["log"], seen["printed"] = (
+            _TIMES.sub("#", stream.getvalue()) for stream in (logged, printed)
+        )
         seen["files"] = _contents(self.folder)
         return seen
 
 
-class _LogLines(logging.Handler):
-    def __init__(self):
-        super().__init__()
-        self.lines = []
-
-    def emit(self, record):
-        self.lines.append(record.getMessage())
-
-
 @contextlib.contextmanager
-def _watched(seen: Dict[str, Any], may_open: bool):
-    read = text_lines.read_lines
+def _watched(seen, may_open):
+    """Notes what the hooks of a training were told, and the graph of the first session that opens.
 
-    def read_together(*arguments):
+    The script ends there; or it runs, and what is fed is noted.
+    """
+    read, run, train = text_lines.read_lines, tf.Session.run, tf_estimator.Estimator.train
+
+    def reading(*arguments):
         """Elsewhere the lines that have come are answered together, which is a matter of time."""
         return iter([[line for lines in read(*arguments) for line in lines]])
 
-    together = mock.patch.object(text_lines, "read_lines", read_together)
-    with together, _sessions(seen["sessions"], may_open), _hooks(seen["hooks"]):
-        yield
-
-
-@contextlib.contextmanager
-def _sessions(found: List[Any], may_open: bool):
-    """Notes the graph of the first session that opens, and ends the script there; or runs."""
-
     def opening(self, target="", graph=None, config=None):
         self._session = None  # for __del__
-        graph = graph or tf.get_default_graph()
-        found.append((str(target), graph_content(graph)))
+        seen["sessions"].append((str(target), graph_content(graph or tf.get_default_graph())))
         raise _StopError
 
-    run = tf.Session.run
-
     def running(self, fetches, feed_dict=None, **options):
-        found.append([len(value) for value in (feed_dict or {}).values() if np.ndim(value)])
+        fed = [len(value) for value in (feed_dict or {}).values() if np.ndim(value)]
+        seen["sessions"].append(fed)
         return run(self, fetches, feed_dict, **options)
 
-    name, instead = ("run", running) if may_open else ("__init__", opening)
-    with mock.patch.object(tf.Session, name, instead):
-        yield
-
-
-@contextlib.contextmanager
-def _hooks(found: List[Any]):
-    """Notes what the hooks of a training were told."""
-    train = tf_estimator.Estimator.train
-
     def training(self, input_fn, hooks=None, **options):
-        found.append((options, [told for hook in hooks or () for told in _told(hook, 2)]))
+        told = [value for hook in hooks or () for value in _told(hook, 2)]
+        seen["hooks"].append((options, told))
         return train(self, input_fn, hooks=hooks, **options)
 
-    with mock.patch.object(tf_estimator.Estimator, "train", training):
+    session = ("run", running) if may_open else ("__init__", opening)
+    with mock.patch.object(text_lines, "read_lines", reading), mock.patch.object(
+        tf.Session, *session
+    ), mock.patch.object(tf_estimator.Estimator, "train", training):
         yield
 
 
-def _told(thing: Any, depth: int) -> List[Any]:
+def _told(thing, depth):
     """The numbers that an object holds, and those of the objects it holds."""
-    found: List[Any] = []
+    found = []
     for name, value in sorted(getattr(thing, "__dict__", {}).items()):
         if isinstance(value, (int, float)) and "time" not in name:
             found.append((type(thing).__name__, name, value))
@@ -142,7 +124,7 @@ def _told(thing: Any, depth: int) -> List[Any]:
     return found
 
 
-def graph_content(graph: tf.Graph) -> collections.Counter:
+def graph_content(graph):
     """Returns how often each operation with its constants and attributes stands in a graph."""
     definition = graph.as_graph_def()
     nodes = [*definition.node, *(n for f in definition.library.function for n in f.node_def)]
@@ -154,16 +136,16 @@ def graph_content(graph: tf.Graph) -> collections.Counter:
     return counts
 
 
-def _is_own(node: Any, name: str) -> bool:
+def _is_own(node, name):
     return name not in _NUMBERED and node.attr[name].WhichOneof("value") != "func"
 
 
-def _bytes(value: Any) -> bytes:
+def _bytes(value):
     content = value.SerializeToString(deterministic=True)
     return _DRAWN.sub(lambda drawn: b"_" * len(drawn.group()), content)
 
 
-def _contents(folder: pathlib.Path) -> Dict[str, Any]:
+def _contents(folder):
     """The files below a folder, without what the clock says."""
     files = {}
     for path in sorted(folder.rglob("*")):
@@ -175,7 +157,7 @@ def _contents(folder: pathlib.Path) -> Dict[str, Any]:
     return files
 
 
-def is_heard(argument: str, without: Dict, with_it: Dict) -> bool:
+def is_heard(argument, without, with_it):
     """Returns whether a flag made a difference; a sentence, if that is it, is about the flag.
 
     Args:

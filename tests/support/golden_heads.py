@@ -3,33 +3,32 @@
 """The reference's outputs for heads of fine-tuning, and how ours are compared with them."""
 
 import json
-from typing import Any, Callable, Dict, List, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.runtimes import estimator as tf_estimator
+from tests.support import recorded
 from tests.support.shared import shared_path
 
 INPUTS = ("input_ids", "input_mask", "segment_ids", "label_ids")
 
 
-def arrays(name: str) -> Dict[str, np.ndarray]:
+def arrays(name):
     """Returns the inputs and outputs of a head, by name."""
-    found = np.load(str(shared_path("golden/classifier_loss.npz")))
-    return {key.split("/", 1)[1]: found[key] for key in found if key.startswith(name + "/")}
+    return recorded.read(shared_path("golden/classifier_loss.npz"), name)
 
 
-def config() -> modeling.AlbertConfig:
+def config():
     return modeling.AlbertConfig.from_json_file(str(shared_path("golden/heads/albert_config.json")))
 
 
-def checkpoint(name: str) -> str:
+def checkpoint(name):
     return str(shared_path(f"golden/heads/{name}/model.ckpt"))
 
 
-def check_outputs(name: str, build: Callable[[List[tf.Tensor]], Sequence[tf.Tensor]]) -> None:
+def check_outputs(name, build):
     """Checks what `build` makes of the inputs, with the weights of the checkpoint."""
     expected = arrays(name)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -48,9 +47,10 @@ def check_outputs(name: str, build: Callable[[List[tf.Tensor]], Sequence[tf.Tens
     assert built == set(names.split("\n")) - {""}
 
 
-def measured(model_fn: Callable, batches: Sequence[Dict[str, np.ndarray]]) -> Dict[str, Any]:
+def measured(model_fn, batches):
     """Returns the metrics inside the graph, over batches of one shape."""
     with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
         feeds = {key: tf.placeholder(array.dtype, array.shape) for key, array in batches[0].items()}
         metric_fn, tensors = model_fn(feeds, None, tf_estimator.ModeKeys.EVAL, {}).eval_metrics
         pairs = metric_fn(**tensors)
@@ -62,7 +62,7 @@ def measured(model_fn: Callable, batches: Sequence[Dict[str, np.ndarray]]) -> Di
         return session.run({key: value for key, (value, _) in pairs.items()})
 
 
-def expected_metrics(name: str) -> Dict[str, Any]:
+def expected_metrics(name):
     text = shared_path("golden/heads/eval_metrics.json").read_text(encoding="utf-8")
     metrics = json.loads(text)[name]["metrics"]
     return {key: metrics[key] for key in ("eval_accuracy", "eval_loss") if key in metrics}

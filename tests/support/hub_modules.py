@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TF-Hub modules of a tiny model: written, and read in every way they are meant for."""
 
-from typing import Any, Dict
+from typing import Dict
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -21,18 +21,18 @@ HAS_HUB_MODULE = hasattr(hub, "Module")
 Arrays = Dict[str, np.ndarray]
 
 
-def export(archive: Any, path: Any, *arguments: str) -> str:
+def export(archive, path, *arguments):
     given = [f"--albert_directory={archive}", f"--export_path={path}", *arguments]
     export_to_tfhub.main(flags_lib.parse(export_to_tfhub.Flags, given))
     return str(path)
 
 
-def call(path: str, signature: str, batch: Arrays, *, tags=()) -> Arrays:
+def call(path, signature, batch, *, tags=()):
     """What the graph of a signature makes of a batch."""
     return fine_tuned_models.serve(path, signature, batch, tags)
 
 
-def call_by_hub_module(path: str) -> Dict[str, Arrays]:
+def call_by_hub_module(path):
     """What each signature makes of BATCH."""
     with tf.Graph().as_default(), tf.Session() as session:
         module = hub.Module(path)
@@ -48,7 +48,7 @@ def call_by_hub_module(path: str) -> Dict[str, Arrays]:
         return session.run(made)
 
 
-def train_by_hub_module(path: str) -> list:
+def train_by_hub_module(path):
     """The loss before and after a step downhill."""
     with tf.Graph().as_default(), tf.Session() as session:
         batch = {name: tf.constant(value) for name, value in BATCH.items()}
@@ -60,7 +60,7 @@ def train_by_hub_module(path: str) -> list:
         return [float(session.run([loss, step])[0]) for _ in range(2)]
 
 
-def encode(path: str) -> list:
+def encode(path):
     """The pooled output of an encoder in fine-tuning, and how many variables have gradients."""
     with tf.Graph().as_default(), tf.Session() as session:
         encoder = fine_tuning_utils.Encoder(None, True, hub_module=path)
@@ -71,7 +71,7 @@ def encode(path: str) -> list:
     return [pooled, sum(gradient is not None for gradient in gradients)]
 
 
-def call_loaded(path: str) -> list:
+def call_loaded(path):
     """What each function and signature of a hub.load makes of BATCH; and its trained gradients."""
     with compat.eager_mode():
         root = hub.load(path)

@@ -5,19 +5,18 @@
 import json
 import pathlib
 import subprocess
-from typing import Any, Dict
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def python_of(environment: str) -> pathlib.Path:
+def python_of(environment):
     """The interpreter of `huggingface` or `huggingface4`."""
     return ROOT / ".venv" / environment / "bin" / "python"
 
 
-def needs(environment: str) -> Any:
+def needs(environment):
     """Skips a test where that environment is missing."""
     reason = f"`sh tools/environments.sh {environment}` installs what this needs"
     return pytest.mark.skipif(not python_of(environment).exists(), reason=reason)
@@ -53,7 +52,7 @@ for settings in json.loads(sys.argv[1]):
 """
 
 
-def run(script: str, *arguments: str, environment: str = "huggingface") -> str:
+def run(script, *arguments, environment="huggingface"):
     """Returns what a Python program prints in that environment."""
     return subprocess.run(
         [str(python_of(environment)), "-I", "-c", script, *arguments],
@@ -64,16 +63,16 @@ def run(script: str, *arguments: str, environment: str = "huggingface") -> str:
 
 
 def description(
-    folder: Any,
-    architecture: str,
+    folder,
+    architecture,
     *,
-    scale: float = 0.4,
-    **changes: Any,
-) -> Dict[str, Any]:
+    scale=0.4,
+    **changes,
+):
     """What `make` makes a model of."""
     return dict(CONFIG, **changes, folder=str(folder), architecture=architecture, scale=scale)
 
 
-def make(*descriptions: Dict[str, Any]) -> None:
+def make(*descriptions):
     """Saves models of transformers with random weights, by their own code, in one process."""
     run(_MAKE, json.dumps(descriptions))

@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The outputs of a model with both pretraining heads, by the names of the reference's records."""
 
-from typing import Any, Dict, Mapping
-
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 
 
 def build(
-    config: modeling.AlbertConfig,
-    features: Mapping[str, Any],
+    config,
+    features,
     *,
-    is_training: bool = False,
-    **options: Any,
-) -> Dict[str, tf.Tensor]:
+    is_training=False,
+    **options,
+):
     """Builds the model on the features of a pretraining record; options are AlbertModel's."""
 
     def given(*names):

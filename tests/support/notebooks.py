@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 import tempfile
-from typing import Any, Iterator, Mapping
+from unittest import mock
 
 import nbclient
 import nbformat
@@ -41,7 +41,7 @@ SETTINGS = {
 
 
 @contextlib.contextmanager
-def _kernel_of_this_python() -> Iterator[str]:
+def _kernel_of_this_python():
     """The folder where Jupyter finds a kernel that is this interpreter, whatever is installed."""
     with tempfile.TemporaryDirectory() as folder:
         kernel = pathlib.Path(folder) / "kernels" / "python3" / "kernel.json"
@@ -52,7 +52,7 @@ def _kernel_of_this_python() -> Iterator[str]:
         yield folder
 
 
-def run(folder: Any, settings: Mapping[str, Any], **options: Any) -> nbformat.NotebookNode:
+def run(folder, settings, **options):
     """Returns the notebook with its outputs; it runs in `folder` with variables of `settings`.
 
     `options` are those of nbclient.NotebookClient.
@@ -63,21 +63,14 @@ def run(folder: Any, settings: Mapping[str, Any], **options: Any) -> nbformat.No
     notebook = nbformat.read(str(pages.NOTEBOOK), as_version=4)
     variables = {name: str(value) for name, value in settings.items()}
     variables["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    with _kernel_of_this_python() as jupyter_path:
-        before = os.environ.get("JUPYTER_PATH")
-        os.environ["JUPYTER_PATH"] = jupyter_path
-        try:
-            place = {"metadata": {"path": str(folder)}}
-            client = nbclient.NotebookClient(notebook, timeout=1800, resources=place, **options)
-            client.execute(env=dict(os.environ, **variables))
-        finally:
-            del os.environ["JUPYTER_PATH"]
-            if before is not None:
-                os.environ["JUPYTER_PATH"] = before
+    place = {"metadata": {"path": str(folder)}}
+    client = nbclient.NotebookClient(notebook, timeout=1800, resources=place, **options)
+    with _kernel_of_this_python() as path, mock.patch.dict(os.environ, JUPYTER_PATH=path):
+        client.execute(env=dict(os.environ, **variables))
     return notebook
 
 
-def main(folder: str) -> None:
+def main(folder):
     """Runs the notebook in `folder` and saves it with its outputs."""
     notebook = run(folder, SETTINGS, coalesce_streams=True)
     for cell in notebook.cells:

@@ -14,10 +14,10 @@ from albert import modeling
 from albert.configs.flags import TrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
-from albert.training.evaluation import list_checkpoints
 from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.flags import flag
+from tests.support.classification_data import steps_in  # noqa: F401
 
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
 DOCUMENTS = {"albert_config.json": files.json_text(CONFIG).encode("utf-8")}
@@ -85,10 +85,6 @@ def save(folder, *steps, weight=0.0):
 
 def weight_in(folder):
     return tf.train.load_checkpoint(str(folder)).get_tensor("weight")
-
-
-def steps_in(folder):
-    return [checkpoint.step for checkpoint in list_checkpoints(str(folder))]
 
 
 def curve_of(folder):

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import subprocess
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ NEWEST = "latest"
 HERE = (NEWEST if not estimator.HAS_TF_ESTIMATOR else "tf2") if compat.is_tf2() else "tf1"
 
 
-def _python(runtime: str) -> pathlib.Path:
+def _python(runtime):
     return ROOT / ".venv" / runtime / "bin" / "python"
 
 
@@ -31,7 +30,7 @@ OTHERS = [
 ]
 
 
-def evaluate(runtime: str, expression: str, *arguments: str) -> Any:
+def evaluate(runtime, expression, *arguments):
     """Returns the JSON value of a Python expression in another runtime.
 
     Args:

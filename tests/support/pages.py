@@ -4,10 +4,9 @@
 
 import importlib
 import json
-import pathlib
 import re
 import shlex
-from typing import List, Mapping, NamedTuple, Union
+from typing import List, NamedTuple
 
 from albert.demo import __main__ as demo
 from albert.util import flags as flags_lib
@@ -34,12 +33,12 @@ class Command(NamedTuple):
     arguments: List[str]
 
     @property
-    def is_whole(self) -> bool:
+    def is_whole(self):
         """Whether nothing is left out."""
         return not any("..." in argument for argument in self.arguments)
 
 
-def text_of(page: pathlib.Path) -> str:
+def text_of(page):
     """The text of a page, or of a notebook's cells."""
     text = page.read_text(encoding="utf-8")
     if page.suffix != ".ipynb":
@@ -47,14 +46,14 @@ def text_of(page: pathlib.Path) -> str:
     return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
 
 
-def read(name: str) -> str:
+def read(name):
     """The text of a page of docs/, such as "tutorials/own_language"."""
     return text_of(ROOT / "docs" / f"{name}.md")
 
 
-def steps(text: str) -> List[Union[Command, str]]:
+def steps(text):
     """The commands and the Python programs of a page, in its order."""
-    found: List[Union[Command, str]] = []
+    found = []
     for match in _STEP.finditer(text.replace("\\\n", " ")):
         if match.group("program") is not None:
             found.append(match.group("program"))
@@ -68,12 +67,12 @@ def steps(text: str) -> List[Union[Command, str]]:
     return found
 
 
-def commands(text: str) -> List[Command]:
+def commands(text):
     """The commands of a page, in its order."""
     return [step for step in steps(text) if isinstance(step, Command)]
 
 
-def parse(command: Command):
+def parse(command):
     """The settings that the command's script reads from its arguments.
 
     Raises:
@@ -89,7 +88,7 @@ def parse(command: Command):
     return flags_lib.parse(importlib.import_module(f"albert.{command.module}").Flags, arguments)
 
 
-def run(command: Command, small: Mapping[str, str]) -> None:
+def run(command, small):
     """Runs a command in this process; `small` has flags of its module that replace its own."""
     arguments = command.arguments + small.get(command.module, "").split()
     settings = parse(Command(command.module, arguments))

@@ -8,11 +8,10 @@ writes FOLDER/glue/MRPC and FOLDER/module. Both sentences of a pair speak of the
 words; they are no paraphrases if one of them denies it. One label in twelve is wrong.
 """
 
+import functools
 import pathlib
-import random
 import re
 import sys
-from typing import Any, List
 
 import tensorflow.compat.v1 as tf
 
@@ -31,31 +30,22 @@ WRONG = 1 / 12  # of the labels
 ORDERS = ("The {who} {did} the {what} on {when}.", "On {when} the {who} {did} the {what}.")
 
 
-def _sentence(generator: random.Random, is_denied: bool, **facts: Any) -> str:
+def _pair(generator):
+    choices = {"who": WHO, "verb": DID, "what": WHAT, "when": WHEN}
+    facts = {name: generator.choice(values) for name, values in choices.items()}
     do, past = facts.pop("verb")
-    did = generator.choice(NO if is_denied else YES).format(do=do, past=past)
-    return generator.choice(ORDERS).format(did=did, **facts)
+    denied = [generator.random() < 0.5 for _ in range(2)]
+    texts = []
+    for is_denied in denied:
+        did = generator.choice(NO if is_denied else YES).format(do=do, past=past)
+        texts.append(generator.choice(ORDERS).format(did=did, **facts))
+    return int((denied[0] == denied[1]) != (generator.random() < WRONG)), texts
 
 
-def write_mrpc(folder: Any, *, train: int, dev: int, test: int) -> None:
-    """Writes MRPC/{train,dev,test}.tsv below `folder`."""
-    generator = random.Random(0)
-    target = pathlib.Path(str(folder)) / "MRPC"
-    target.mkdir(parents=True)
-    for name, count in (("train", train), ("dev", dev), ("test", test)):
-        first = "index" if name == "test" else "Quality"
-        rows: List[List[Any]] = [[first, "#1 ID", "#2 ID", "#1 String", "#2 String"]]
-        for number in range(count):
-            choices = {"who": WHO, "verb": DID, "what": WHAT, "when": WHEN}
-            facts = {name: generator.choice(values) for name, values in choices.items()}
-            denied = [generator.random() < 0.5 for _ in range(2)]
-            pair = [_sentence(generator, is_denied, **facts) for is_denied in denied]
-            label = int((denied[0] == denied[1]) != (generator.random() < WRONG))
-            rows.append([number if name == "test" else label, number, number, *pair])
-        classification_data.write_rows(target / f"{name}.tsv", rows)
+write_mrpc = functools.partial(classification_data.write_mrpc, make_pair=_pair)
 
 
-def write_module(folder: Any, **sizes: Any) -> None:
+def write_module(folder, **sizes):
     """Writes `folder`/module: random weights, and a vocabulary of whole words."""
     model = pathlib.Path(str(folder)) / "model"
     model.mkdir(parents=True)
@@ -74,7 +64,7 @@ def write_module(folder: Any, **sizes: Any) -> None:
     hub_modules.export(model, model.parent / "module")
 
 
-def main(folder: str) -> None:
+def main(folder):
     """Writes what the notebook's saved outputs were made with."""
     write_mrpc(pathlib.Path(folder) / "glue", train=4000, dev=400, test=400)
     sizes = {"embedding_size": 64, "hidden_size": 128, "intermediate_size": 512}

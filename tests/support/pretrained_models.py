@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny pretrained models with random weights, in folders laid out as released archives."""
 
-import pathlib
 import shutil
-from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -16,14 +14,14 @@ VOCABULARY = fine_tuned_models.VOCABULARY
 WORDPIECES = fine_tuned_models.FIXTURES / "wordpiece_vocab.txt"
 
 
-def config(**changes: Any) -> modeling.AlbertConfig:
+def config(**changes):
     return modeling.AlbertConfig.from_dict(dict(fine_tuned_models.CONFIG, **changes))
 
 
 HEADS = ("cls/predictions", "cls/seq_relationship")
 
 
-def build(config: modeling.AlbertConfig, *inputs: tf.Tensor, heads=HEADS):
+def build(config, *inputs, heads=HEADS):
     """The model on ids, mask and segments; its outputs by name, for masked position 1."""
     model = modeling.AlbertModel(config, False, *inputs, scope="bert")
     sequence, pooled = model.get_sequence_output(), model.get_pooled_output()
@@ -42,15 +40,9 @@ def build(config: modeling.AlbertConfig, *inputs: tf.Tensor, heads=HEADS):
     return outputs
 
 
-def write_archive(folder: Any, *, wordpiece: bool = False, seed: int = 0, **changes: Any) -> str:
+def write_archive(folder, *, wordpiece=False, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
-    folder = pathlib.Path(str(folder))
-    folder.mkdir(parents=True, exist_ok=True)
-    of_config = config(**changes)
-    with tf.Graph().as_default(), tf.Session() as session:
-        build(of_config, *[tf.zeros([1, 4], tf.int32)] * 3)
-        fine_tuned_models.save_random(session, folder / "model.ckpt-best", seed)
-    (folder / "albert_config.json").write_text(of_config.to_json_string(), encoding="utf-8")
+    folder = fine_tuned_models.write_model(folder, config(**changes), build)
     if wordpiece:
         shutil.copy(str(WORDPIECES), str(folder / "vocab_chinese.txt"))
     else:
@@ -59,7 +51,7 @@ def write_archive(folder: Any, *, wordpiece: bool = False, seed: int = 0, **chan
     return str(folder)
 
 
-def inputs(length: int = 9, batch: int = 3) -> dict:
+def inputs(length=9, batch=3):
     """A batch of different lengths."""
     generator = np.random.RandomState(5)
     places = np.arange(length)[None]
@@ -71,7 +63,7 @@ def inputs(length: int = 9, batch: int = 3) -> dict:
     }
 
 
-def outputs(folder: str, batch: dict) -> dict:
+def outputs(folder, batch):
     """What the model in the folder makes of a batch, as arrays."""
     of_config = modeling.AlbertConfig.from_json_file(f"{folder}/albert_config.json")
     with tf.Graph().as_default(), tf.Session() as session:

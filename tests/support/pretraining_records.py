@@ -8,90 +8,93 @@ of each segment is masked.
 
 import json
 import random
-from typing import Any, Dict, List
+
+import numpy as np
 
 from albert.data import batches
-from albert.pretraining import model
+from albert.pretraining import model, pairs, random_keys
+from tests.support import fine_tuned_models
 
 LENGTH, PREDICTIONS, VOCAB_SIZE = 16, 3, 40
 PAD, CLS, SEP, MASK, FIRST_PIECE = 0, 2, 3, 4, 5
 
-CONFIG = {
-    "vocab_size": VOCAB_SIZE,
-    "embedding_size": 8,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_hidden_groups": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 32,
-    "inner_group_num": 1,
-    "hidden_act": "gelu",
-    "hidden_dropout_prob": 0.1,
-    "attention_probs_dropout_prob": 0.1,
-    "max_position_embeddings": 32,
-    "type_vocab_size": 2,
-    "initializer_range": 0.1,
-}
+CONFIG = dict(
+    fine_tuned_models.CONFIG,
+    vocab_size=VOCAB_SIZE,
+    max_position_embeddings=32,
+    hidden_dropout_prob=0.1,
+    attention_probs_dropout_prob=0.1,
+    initializer_range=0.1,
+)
 
 
-def make_record(generator: random.Random, length: int = LENGTH) -> Dict[str, Any]:
+def make_record(generator, length):
     """Returns the features of one record, of `length` tokens with the padding."""
     size_a, size_b = generator.randint(2, 6), generator.randint(2, 6)
     first = generator.randint(FIRST_PIECE, VOCAB_SIZE - size_a - size_b)
-    numbers = list(range(first, first + size_a + size_b))
     label = generator.randint(0, 1)
-    a, b = numbers[:size_a], numbers[size_a:]
+    a, b = range(first, first + size_a), range(first + size_a, first + size_a + size_b)
     if label:
         a, b = b, a
     ids = [CLS, *a, SEP, *b, SEP]
-    boundaries = [1] * len(ids)
-    boundaries[2] = 0  # a word of two pieces
     places = [generator.randint(1, len(a)), generator.randint(len(a) + 2, len(ids) - 2)]
-    labels = [ids[place] for place in places]
-    for place in places:
-        ids[place] = MASK
-
-    def padded(values: List, length: int) -> List:
-        return values + [0] * (length - len(values))
-
-    return {
-        "input_ids": padded(ids, length),
-        "input_mask": padded([1] * len(ids), length),
-        "segment_ids": padded([0] * (len(a) + 2) + [1] * (len(b) + 1), length),
-        "token_boundary": padded(boundaries, length),
-        "masked_lm_positions": padded(places, PREDICTIONS),
-        "masked_lm_ids": padded(labels, PREDICTIONS),
-        "masked_lm_weights": padded([1.0] * len(places), PREDICTIONS),
-        "next_sentence_labels": [label],
+    sequences = {
+        "input_ids": [MASK if place in places else piece for place, piece in enumerate(ids)],
+        "input_mask": [1] * len(ids),
+        "segment_ids": [0] * (len(a) + 2) + [1] * (len(b) + 1),
+        "token_boundary": [1, 1, 0] + [1] * (len(ids) - 3),  # with a word of two pieces
     }
+    slots = {
+        "masked_lm_positions": places,
+        "masked_lm_ids": [ids[place] for place in places],
+        "masked_lm_weights": [1.0] * len(places),
+    }
+    record = {"next_sentence_labels": [label]}
+    for features, size in ((sequences, length), (slots, PREDICTIONS)):
+        record.update({name: row + [0] * (size - len(row)) for name, row in features.items()})
+    return record
 
 
-def make_records(count: int, seed: int = 0, length: int = LENGTH) -> List[Dict[str, Any]]:
+def make_records(count, seed=0, length=LENGTH):
     generator = random.Random(seed)
     return [make_record(generator, length) for _ in range(count)]
 
 
-def write_records(path: Any, count: int, seed: int = 0, *, length: int = LENGTH) -> str:
+def write_records(path, count, seed=0, *, length=LENGTH):
     """Writes a record file and returns its name."""
+    return _write(path, make_records(count, seed, length), length)
+
+
+def _write(path, records, length=LENGTH):
     spec = model.feature_spec(length, PREDICTIONS)
-    with batches.AtomicRecordWriter(str(path), {"seed": seed}) as writer:
-        for record in make_records(count, seed, length):
+    with batches.AtomicRecordWriter(str(path), {}) as writer:
+        for record in records:
             writer.write(spec.encode(record))
     return str(path)
 
 
-def write_config(path: Any, **changes: Any) -> str:
+def write_config(path, **changes):
     """Writes the configuration of a tiny model and returns its name."""
     path.write_text(json.dumps(dict(CONFIG, **changes)), encoding="utf-8")
     return str(path)
 
 
-def write_uneven_records(path: Any, count: int) -> str:
+def write_uneven_records(path, count):
     """Writes records of which every third has one masked piece less; returns the file's name."""
-    spec = model.feature_spec(LENGTH, PREDICTIONS)
-    with batches.AtomicRecordWriter(str(path), {}) as writer:
-        for number, record in enumerate(make_records(count)):
-            if number % 3 == 0:
-                record["masked_lm_weights"] = [1.0, 0.0, 0.0]
-            writer.write(spec.encode(record))
-    return str(path)
+    records = make_records(count)
+    for record in records[::3]:
+        record["masked_lm_weights"] = [1.0, 0.0, 0.0]
+    return _write(path, records)
+
+
+def make_pairs(length_a, length_b, *, seed=5):
+    """Pairs of segments of these lengths (arrays): A first, B right after it."""
+    numbers = np.arange(len(length_a))
+    return pairs.Pairs(
+        start_a=0 * length_a,
+        length_a=length_a,
+        start_b=length_a,
+        length_b=length_b,
+        label=numbers % 2,
+        key=random_keys.fold(random_keys.seed_key(seed), numbers),
+    )

@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scripts in processes of their own: start, wait, kill, and read their checkpoints."""
 
+import contextlib
 import os
 import pathlib
 import signal
 import subprocess
 import sys
-from typing import Any, Dict, Sequence
 
 import tensorflow.compat.v1 as tf
+
+from albert.util import folder_lock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def start(module: str, arguments: Sequence[str], **variables: str) -> Any:
+def start(module, arguments, **variables):
     """Starts `python -m module` with further environment variables; its stderr can be read."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", **variables)
     return subprocess.Popen(
@@ -26,12 +28,32 @@ def start(module: str, arguments: Sequence[str], **variables: str) -> Any:
     )
 
 
-def finish(process: Any) -> str:
+HOLDER = """
+import sys
+from albert.util import folder_lock
+assert "tensorflow" not in sys.modules
+with folder_lock.held(sys.argv[1], sys.argv[2]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def holding(folder, purpose=folder_lock.TRAINING):
+    """Yields a process that holds the lock of a folder until its input ends."""
+    command = [sys.executable, "-c", HOLDER, str(folder), purpose]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=str(ROOT), **pipes) as process:
+        assert process.stdout.readline() == b"held\n"
+        yield process
+
+
+def finish(process):
     """Waits for a process; returns its stderr."""
     return process.communicate()[1]
 
 
-def kill_at(process: Any, words: str) -> str:
+def kill_at(process, words):
     """Kills a process as soon as a line of its stderr holds `words`; returns its stderr."""
     lines = []
     for line in process.stderr:
@@ -42,7 +64,7 @@ def kill_at(process: Any, words: str) -> str:
     return "".join(lines) + finish(process)
 
 
-def weights(checkpoint: Any) -> Dict[str, bytes]:
+def weights(checkpoint):
     """Returns the bytes of every variable, slots and step included."""
     reader = tf.train.load_checkpoint(str(checkpoint))
     return {name: reader.get_tensor(name).tobytes() for name in reader.get_variable_to_shape_map()}

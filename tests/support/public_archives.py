@@ -8,14 +8,13 @@ import json
 import pathlib
 import tarfile
 import zipfile
-from typing import Dict
 
 from albert.datasets import table
 
 _TEXTS = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "public_files.json"
 
 
-def zipped(files: Dict[str, str]) -> bytes:
+def zipped(files):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
@@ -23,7 +22,7 @@ def zipped(files: Dict[str, str]) -> bytes:
     return stream.getvalue()
 
 
-def tarred(files: Dict[str, str]) -> bytes:
+def tarred(files):
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz") as archive:
         for name, text in files.items():
@@ -33,7 +32,7 @@ def tarred(files: Dict[str, str]) -> bytes:
     return stream.getvalue()
 
 
-def files() -> Dict[str, bytes]:
+def files():
     """The files by their names on the servers."""
     texts = json.loads(_TEXTS.read_text(encoding="utf-8"))
     archives = {"zip": zipped, "gz": tarred}
@@ -43,7 +42,7 @@ def files() -> Dict[str, bytes]:
     }
 
 
-def table_of(content: Dict[str, bytes]) -> Dict[str, table.DataSet]:
+def table_of(content):
     """The table of data sets with the sizes and hashes of these files."""
     return {
         name: data_set._replace(

@@ -5,7 +5,6 @@
 import json
 import pathlib
 import random
-from typing import Any, Dict, Sequence
 
 from tests.support import classification_data
 
@@ -13,10 +12,10 @@ VOCABULARY = classification_data.VOCABULARY
 QUESTIONS = ("Who went home?", "The friend of the old man is _ .")
 
 
-def passage(identity: str, generator: random.Random, questions: int = 2) -> Dict[str, Any]:
+def passage(identity, generator):
     """Returns a passage whose right options hold the word "king"."""
     options, answers = [], []
-    for _ in range(questions):
+    for _ in range(2):
         right = generator.randrange(4)
         words = ["king" if number == right else "bird" for number in range(4)]
         options.append([classification_data.text(generator, word)[:40] for word in words])
@@ -24,16 +23,14 @@ def passage(identity: str, generator: random.Random, questions: int = 2) -> Dict
         answers.append("ABCD"[right])
     return {
         "article": classification_data.text(generator, "the", 3),
-        "questions": [QUESTIONS[number % 2] for number in range(questions)],
+        "questions": list(QUESTIONS),
         "options": options,
         "answers": answers,
         "id": identity,
     }
 
 
-def write_race(
-    folder: Any, *, passages: int = 4, splits: Sequence[str] = ("train", "dev", "test")
-) -> str:
+def write_race(folder, *, passages=4, splits=("train", "dev", "test")):
     """Writes RACE/<split>/<level>/<number>.txt below `folder` and returns `folder`."""
     generator = random.Random(0)
     for split in splits:

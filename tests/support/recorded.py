@@ -3,16 +3,20 @@
 """Arrays that were computed once, see tests/fixtures/README.md."""
 
 import pathlib
-from typing import Dict
 
 import numpy as np
 
 _FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 
 
-def arrays(file: str, name: str) -> Dict[str, np.ndarray]:
-    """Returns what a file has below a name, such as "batch" or "plain/outputs"."""
-    with np.load(str(_FIXTURES / f"{file}.npz")) as found:
+def read(path, name):
+    """Returns what an .npz file has below a name, such as "batch" or "plain/outputs"."""
+    with np.load(str(path)) as found:
         return {
             key[len(name) + 1 :]: found[key] for key in found.files if key.startswith(f"{name}/")
         }
+
+
+def arrays(file, name):
+    """Returns what a file of the fixtures has below a name."""
+    return read(_FIXTURES / f"{file}.npz", name)

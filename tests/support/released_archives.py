@@ -5,43 +5,36 @@
 import pathlib
 import shutil
 import tarfile
-from typing import Any, Dict, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from tests.support import pretrained_models
+from albert.checkpoints import weights
+from tests.support import fine_tuned_models, pretrained_models
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 SPM_MODEL = pretrained_models.VOCABULARY  # 400 tokens
 WORDPIECES = pretrained_models.WORDPIECES  # 257 tokens
 
-CONFIG = {
-    "vocab_size": 400,
-    "embedding_size": 8,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 32,
-    "max_position_embeddings": 64,
-    "hidden_dropout_prob": 0.0,
-    "attention_probs_dropout_prob": 0.0,
+CONFIG = dict(
+    fine_tuned_models.CONFIG,
+    max_position_embeddings=64,
+    hidden_dropout_prob=0.0,
+    attention_probs_dropout_prob=0.0,
     # Keys of the released files that name nothing in this package.
-    "net_structure_type": 0,
-    "gap_size": 0,
-    "num_memory_blocks": 0,
-}
+    net_structure_type=0,
+    gap_size=0,
+    num_memory_blocks=0,
+)
 
 
-def build_pretraining_model(config: modeling.AlbertConfig) -> None:
+def build_pretraining_model(config):
     """Makes the variables of the encoder and both pretraining heads in the default graph."""
     pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
 
 
-def write_checkpoint(
-    prefix: Any, config: modeling.AlbertConfig, *, slots: Optional[str] = None, seed: int = 0
-) -> Dict[str, np.ndarray]:
+def write_checkpoint(prefix, config, *, slots=None, seed=0):
     """Writes random weights, with an optimizer's slots if their kind is named; returns all."""
     generator = np.random.RandomState(seed)
     with tf.Graph().as_default():
@@ -59,20 +52,12 @@ def write_checkpoint(
     return values
 
 
-def save(prefix: Any, values: Dict[str, np.ndarray]) -> None:
+def save(prefix, values):
     """Writes a checkpoint of these values."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        for name, value in values.items():
-            tf.get_variable(name, shape=value.shape, dtype=value.dtype)
-        session.run(tf.global_variables_initializer())
-        for variable in tf.global_variables():
-            variable.load(values[variable.op.name], session)
-        tf.train.Saver().save(session, str(prefix), write_meta_graph=False, write_state=False)
+    weights.write_checkpoint(str(prefix), values)
 
 
-def write_model(
-    folder: Any, *, chinese: bool = False, slots: Optional[str] = None, **changes: Any
-) -> pathlib.Path:
+def write_model(folder, *, chinese=False, slots=None, **changes):
     """Writes the folder that a released archive unpacks to, of a tiny model; returns its path."""
     folder = pathlib.Path(str(folder))
     folder.mkdir(parents=True)
@@ -89,10 +74,8 @@ def write_model(
     return folder
 
 
-def write_archive(
-    path: Any, folder: Any, *, name: str = "albert_base", level: int = 9
-) -> pathlib.Path:
-    """Packs a folder under a name, as the released archives are packed; returns the archive."""
-    with tarfile.open(str(path), "w:gz", compresslevel=level) as archive:
-        archive.add(str(folder), arcname=name)
+def write_archive(path, folder):
+    """Packs a folder as the released archives are packed; returns the archive."""
+    with tarfile.open(str(path), "w:gz") as archive:
+        archive.add(str(folder), arcname="albert_base")
     return pathlib.Path(str(path))

@@ -10,7 +10,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def run_process(script, *arguments, prelude="pass", seconds=300):
+def run_process(script, *arguments, prelude="pass"):
     """Runs albert.SCRIPT after the Python code `prelude`; returns the finished process."""
     code = (
         f"import sys; sys.argv = {[script, *arguments]!r}\n{prelude}\n"
@@ -20,6 +20,6 @@ def run_process(script, *arguments, prelude="pass", seconds=300):
         [sys.executable, "-c", code],
         cwd=str(ROOT),
         capture_output=True,
-        timeout=seconds,
+        timeout=300,
         env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
     )

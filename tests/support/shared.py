@@ -7,12 +7,15 @@ need them carry `@needs_shared` and are skipped, with that reason, on a machine 
 """
 
 import hashlib
+import json
 import os
 import pathlib
 import struct
 
 import pytest
 import tensorflow.compat.v1 as tf
+
+from albert import tokenization
 
 _DEFAULT = pathlib.Path(__file__).resolve().parents[3] / "shared"
 SHARED = pathlib.Path(os.environ.get("ALBERT_SHARED", str(_DEFAULT)))
@@ -23,12 +26,28 @@ needs_shared = pytest.mark.skipif(
 )
 
 
-def shared_path(relative: str) -> pathlib.Path:
+def shared_path(relative):
     """Returns the path of `relative` (such as "golden/optimizer.npz") in the shared folder."""
     return SHARED / relative
 
 
-def canonical_sha256(path) -> str:
+def json_lines(relative):
+    """Returns the JSON values of a file in the shared folder."""
+    text = shared_path(relative).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+def english_tokenizer():
+    """Returns the tokenizer of the released English models."""
+    return tokenization.FullTokenizer(None, True, str(shared_path("data/spm/30k-clean.model")))
+
+
+def sha256(*paths):
+    """Returns the hash of the files' bytes."""
+    return hashlib.sha256(b"".join(pathlib.Path(path).read_bytes() for path in paths)).hexdigest()
+
+
+def canonical_sha256(path):
     """Returns the hash of a record file, of each record its length and, in order, its features."""
     digest = hashlib.sha256()
     for record in tf.python_io.tf_record_iterator(str(path)):

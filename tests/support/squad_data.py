@@ -5,7 +5,6 @@
 import functools
 import json
 import pathlib
-from typing import Any, Iterable
 
 from albert import tokenization
 
@@ -13,26 +12,26 @@ FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 
 
 @functools.lru_cache(maxsize=None)
-def sentencepiece(do_lower_case: bool = True) -> tokenization.FullTokenizer:
+def sentencepiece(do_lower_case=True):
     return tokenization.FullTokenizer(None, do_lower_case, str(FIXTURES / "tiny.model"))
 
 
 @functools.lru_cache(maxsize=None)
-def wordpiece(do_lower_case: bool = True) -> tokenization.FullTokenizer:
+def wordpiece(do_lower_case=True):
     return tokenization.FullTokenizer(str(FIXTURES / "wordpiece_vocab.txt"), do_lower_case)
 
 
-def question(name: str, text: str, *answers: Any, **more: Any) -> dict:
+def question(name, text, *answers, **more):
     """A question with answers (text, start)."""
     listed = [{"text": answer, "answer_start": start} for answer, start in answers]
-    return dict({"id": name, "question": text, "answers": listed}, **more)
+    return {"id": name, "question": text, "answers": listed, **more}
 
 
-def paragraph(context: str, *questions: dict) -> dict:
+def paragraph(context, *questions):
     return {"context": context, "qas": list(questions)}
 
 
-def write_squad(folder: Any, paragraphs: Iterable[dict], name: str = "squad.json") -> str:
+def write_squad(folder, paragraphs, name="squad.json"):
     """Writes the paragraphs as one article and returns the file's path."""
     content = {"version": "1", "data": [{"title": "The town", "paragraphs": list(paragraphs)}]}
     path = pathlib.Path(str(folder)) / name
@@ -40,6 +39,6 @@ def write_squad(folder: Any, paragraphs: Iterable[dict], name: str = "squad.json
     return str(path)
 
 
-def answered(name: str, context: str, answer: str, text: str = "which ?") -> dict:
+def answered(name, context, answer, text="which ?"):
     """A question whose answer is where it first stands in the context."""
     return question(name, text, (answer, context.index(answer)))

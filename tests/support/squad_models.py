@@ -5,45 +5,38 @@
 import json
 import pathlib
 import shutil
-from typing import Any
 
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling
+from albert import fine_tuning_utils
 from albert.squad import heads
 from albert.util import files
 from tests.support import fine_tuned_models, pretrained_models
 
 
-def build(config: modeling.AlbertConfig, ids: tf.Tensor, mask: tf.Tensor, segments: tf.Tensor):
+def build(config, ids, mask, segments):
     """The logits of where an answer starts and ends."""
     encoder = fine_tuning_utils.Encoder(config, False)
     features = {"input_ids": ids, "input_mask": mask, "segment_ids": segments}
     return heads.span_logits(encoder, features)
 
 
-def build_v2(config: modeling.AlbertConfig, *inputs: tf.Tensor):
+def build_v2(config, *inputs):
     """The beams of the head of SQuAD v2."""
     names = ("input_ids", "input_mask", "segment_ids")
     features = dict(zip(names, inputs), p_mask=tf.zeros_like(inputs[0]))
     return heads.v2_head(heads.BeamSize(), 0.0)(features, fine_tuning_utils.Encoder(config, False))
 
 
-def write(folder: Any, *, is_v2: bool = False, **changes: Any) -> str:
+def write(folder, *, is_v2=False, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
-    folder = pathlib.Path(str(folder))
-    folder.mkdir(parents=True)
     config = pretrained_models.config(**changes)
-    with tf.Graph().as_default(), tf.Session() as session:
-        ids = tf.placeholder(tf.int32, [None, None])
-        (build_v2 if is_v2 else build)(config, ids, ids, ids)
-        fine_tuned_models.save_random(session, folder / "model.ckpt-best", 1)
-    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    folder = fine_tuned_models.write_model(folder, config, build_v2 if is_v2 else build, seed=1)
     shutil.copy(str(pretrained_models.VOCABULARY), str(folder / "30k-clean.model"))
     return str(folder)
 
 
-def write_reader(folder: Any, *, is_v2: bool, **description: Any) -> str:
+def write_reader(folder, *, is_v2, **description):
     """Writes a model as run_squad_v1 or run_squad_v2 leaves it, and returns the folder."""
     write(folder, is_v2=is_v2)
     vocabulary = pathlib.Path(str(folder)) / "30k-clean.model"

@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short runs of the SQuAD scripts for tests, and what they export."""
 
-import json
-import pathlib
-
-import numpy as np
-
-from tests.support import classification_data
+from tests.support import classification_data, pretrained_models
+from tests.support.classification_data import read_json  # noqa: F401
 
 CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
 
@@ -32,16 +28,5 @@ def arguments_for(folder, output_dir, version, *arguments):
     ]
 
 
-def read_json(path):
-    return json.loads(pathlib.Path(str(path)).read_text(encoding="utf-8"))
-
-
 def model_inputs(length=20):
-    random = np.random.RandomState(0)
-    places = np.arange(length)[None]
-    used = (places < length - 3).astype(np.int32)
-    return {
-        "input_ids": random.randint(0, 30, [1, length]).astype(np.int32) * used,
-        "input_mask": used,
-        "segment_ids": ((places > 5) * used).astype(np.int32),
-    }
+    return pretrained_models.inputs(length, 1)

@@ -22,7 +22,7 @@ def test_stop_signals_end_the_block_and_restore_the_handlers(number, capsys):
         finally:
             tidied.append(number)
     assert stop.value.code == 143 and tidied
-    assert signal.Signals(number).name in capsys.readouterr().err
+    assert number.name in capsys.readouterr().err
     assert signal.getsignal(number) is before and not stop_signals.is_requested()
 
 

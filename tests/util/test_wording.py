@@ -5,17 +5,6 @@
 from albert.util import wording
 
 
-def test_a_mistyped_name_gets_the_close_ones():
-    assert "'mrpc'" in wording.did_you_mean("mprc", ["cola", "mrpc", "rte"])
-    assert wording.did_you_mean("zzz", ["cola", "mrpc"]) == ""
-
-
-def test_a_long_list_is_cut_and_counted():
-    assert wording.listed("abcd", 4) == "a, b, c, d"
-    assert wording.listed("abcd", 2) == "a, b and 2 more"
-    assert wording.listed([]) == "none"
-
-
 def test_one_of_a_thing_is_not_many():
     assert wording.counted(1, "file") == "1 file"
     assert wording.counted(1234, "file") == "1,234 files"

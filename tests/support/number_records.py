@@ -1,0 +1,34 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Record files of numbers, and what a data set serves."""
+
+import contextlib
+
+import tensorflow.compat.v1 as tf
+
+from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec
+
+NUMBER = FeatureSpec([Feature("number", (), tf.int64)])
+
+
+def write(folder, sizes):
+    """Writes files that hold 0, 1, 2, ... in their order; returns their paths."""
+    paths, number = [], 0
+    for index, size in enumerate(sizes):
+        paths.append(str(folder / f"{index:04d}.tfrecord"))
+        with AtomicRecordWriter(paths[-1], {}) as writer:
+            for _ in range(size):
+                writer.write(NUMBER.encode({"number": number}))
+                number += 1
+    return paths
+
+
+def served(build, count=None):
+    """Returns the first `count` elements (all with None) of the data set that `build` makes."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        following = tf.data.make_one_shot_iterator(build()).get_next()
+        elements = []
+        with contextlib.suppress(tf.errors.OutOfRangeError):
+            while count is None or len(elements) < count:
+                elements.append(session.run(following))
+        return elements
