@@ -9,16 +9,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from tests.support import classification_data as data
 from tests.support.shared import needs_shared, shared_path
 
 MODULE = str(shared_path("golden/hub/module"))
-
-
-def settings(**changes):
-    values = dict.fromkeys(["spm_model_file", "vocab_file", "albert_config_file"])
-    values.update(do_lower_case=True, max_seq_length=32)
-    return types.SimpleNamespace(**dict(values, **changes))
 
 
 @needs_shared
@@ -40,24 +33,16 @@ def test_a_hub_module_encodes_as_recorded():
 def test_a_vocabulary_is_described_by_its_name_and_content(tmp_path):
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n", encoding="utf-8")
-    loaded = fine_tuning_utils.load_vocabulary(settings(vocab_file=str(vocab)), None)
+    settings = types.SimpleNamespace(
+        vocab_file=str(vocab), spm_model_file=None, do_lower_case=True, albert_config_file=None
+    )
+    loaded = fine_tuning_utils.load_vocabulary(settings, None)
     described = loaded.description()
     assert described["do_lower_case"] is True
     assert described["vocab_file"]["path"] == "vocab.txt"
     assert len(described["vocab_file"]["sha256"]) == 64
 
 
-@pytest.mark.parametrize(
-    "changes, flag",
-    [
-        ({}, "--albert_config_file"),
-        ({"albert_config_file": "tiny", "max_seq_length": 65}, "--max_seq_length=65"),
-    ],
-)
-def test_flags_that_contradict_each_other_are_named(changes, flag, tmp_path):
-    if changes.get("albert_config_file") == "tiny":
-        changes = dict(changes, albert_config_file=data.write_config(tmp_path))
-    with pytest.raises(ValueError, match=flag):
-        fine_tuning_utils.load_config(settings(**changes))
+def test_an_encoder_needs_a_configuration_or_a_module():
     with pytest.raises(ValueError):
         fine_tuning_utils.Encoder(None, False)

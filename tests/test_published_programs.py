@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs as people wrote them for google-research/albert, on TPUEstimator without a TPU."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
@@ -25,43 +27,34 @@ MODES = tf_estimator.ModeKeys
 pytestmark = pytest.mark.slow
 
 
-def own_model_fn(config, num_labels, use_einsum):
+def own_model_fn(config, num_labels):
     """A classifier with a head of one's own."""
 
     def model_fn(features, labels, mode, params):
         del labels, params
+        inputs = (features[name] for name in ("input_ids", "input_mask", "segment_ids"))
         pooled, sequence = fine_tuning_utils.create_albert(
-            albert_config=config,
-            is_training=mode == MODES.TRAIN,
-            input_ids=features["input_ids"],
-            input_mask=features["input_mask"],
-            segment_ids=features["segment_ids"],
-            use_one_hot_embeddings=False,
-            use_einsum=use_einsum,
-            hub_module=None,
+            config, mode == MODES.TRAIN, *inputs, False, use_einsum=False, hub_module=None
         )
         hidden = tf.concat([pooled, tf.reduce_max(sequence, axis=1)], axis=-1)
         weights = tf.get_variable(
             "mine/weights", [num_labels, 2 * config.hidden_size], initializer=tf.zeros_initializer()
         )
         logits = tf.matmul(hidden, weights, transpose_b=True)
+        make_spec = functools.partial(tf_estimator.tpu.TPUEstimatorSpec, mode=mode)
         if mode == MODES.PREDICT:
-            outputs = {"probabilities": tf.nn.softmax(logits)}
-            return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=outputs)
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
-            labels=features["label_ids"], logits=logits
-        )
-        loss = tf.reduce_mean(losses)
+            return make_spec(predictions={"probabilities": tf.nn.softmax(logits)})
+        label_ids = features["label_ids"]
+        loss = tf.losses.sparse_softmax_cross_entropy(label_ids, logits)
         if mode == MODES.TRAIN:
             train_op = optimization.create_optimizer(loss, 1e-2, STEPS, 2, False, "lamb")
-            return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, train_op=train_op)
+            return make_spec(loss=loss, train_op=train_op)
 
         def metric_fn(label_ids, logits):
             predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
             return {"eval_accuracy": tf.metrics.accuracy(label_ids, predictions)}
 
-        metrics = (metric_fn, [features["label_ids"], logits])
-        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=metrics)
+        return make_spec(loss=loss, eval_metrics=(metric_fn, [label_ids, logits]))
 
     return model_fn
 
@@ -102,7 +95,7 @@ def test_a_model_function_of_ones_own_trains_evaluates_and_predicts(
 ):
     processor, train, dev = mrpc
     labels = processor.get_labels()
-    estimator = estimator_of(own_model_fn(config, len(labels), use_einsum=False), tmp_path)
+    estimator = estimator_of(own_model_fn(config, len(labels)), tmp_path)
 
     def input_fn(examples, is_training):
         features = classifier_utils.convert_examples_to_features(

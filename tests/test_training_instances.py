@@ -60,9 +60,6 @@ def test_nothing_to_mask_is_a_result_and_nothing_to_replace_by_an_error():
         masked(["[CLS]", "w1", "[SEP]"], vocab=["[MASK]"])
 
 
-# ---- pairs ----
-
-
 # ---- from text to records ----
 
 

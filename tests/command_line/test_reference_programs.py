@@ -150,13 +150,15 @@ def test_of_process_passes_over_arguments_of_another_program(monkeypatch):
 
 
 @pytest.mark.slow
-def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(tmp_path):
+def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(
+    training_data, tmp_path
+):
     only(run_pretraining)
     set_flags(
         max_predictions_per_seq=pretraining_records.PREDICTIONS,
         max_seq_length=pretraining_records.LENGTH,
-        output_dir=str(tmp_path / "out"),
-        albert_config_file=pretraining_records.write_config(tmp_path / "config.json"),
+        output_dir=str(tmp_path),
+        albert_config_file=str(training_data / "tiny.json"),
         input_file=pretraining_records.write_records(tmp_path / "records", 100),
         do_train=True,
         do_eval=True,
@@ -164,10 +166,9 @@ def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(tmp_
         save_checkpoints_steps=1,
     )
     run_pretraining.main(None)
-    written = {path.name for path in (tmp_path / "out").iterdir()}
-    parts = (".meta", ".index", ".data-00000-of-00001")
-    checkpoints = {name + part for name in ("model.ckpt-best", "model.ckpt-1") for part in parts}
-    assert checkpoints | {"eval_results.txt", "checkpoint"} <= written
+    assert {0, 1} == set(classification_data.steps_in(tmp_path))
+    for name in ("model.ckpt-best.meta", "model.ckpt-1.meta", "eval_results.txt", "checkpoint"):
+        assert (tmp_path / name).exists()
 
 
 def test_data_creation_by_flags_or_a_command_line_writes_records(tmp_path):
@@ -188,30 +189,3 @@ def test_data_creation_by_flags_or_a_command_line_writes_records(tmp_path):
     arguments = [f"--{name}={value}" for name, value in values.items()]
     create_pretraining_data.main(FLAGS(["program", *arguments]))  # as app.run does
     assert record_files.count_records(str(tmp_path / "more")) > 0
-
-
-@pytest.mark.parametrize(
-    "script, own",
-    [
-        (run_classifier, {"task_name": "mrpc", "data_dir": "none"}),
-        (run_race, {"max_qa_length": 16, "data_dir": "none"}),
-        (run_squad_v1, {"train_file": "none", "max_query_length": 8}),
-        (run_squad_v2, {"train_file": "none", "max_query_length": 8}),
-        (run_pretraining, {"input_file": "none"}),
-        (create_pretraining_data, {"input_file": "none", "output_file": "o"}),
-    ],
-)
-def test_main_checks_what_flags_name(tmp_path, script, own):
-    only(script)
-    usual = {
-        "albert_config_file": classification_data.write_config(tmp_path),
-        "spm_model_file": str(classification_data.VOCABULARY),
-        "output_dir": str(tmp_path / "out"),
-        "max_seq_length": 32,
-        "train_batch_size": 2,
-        "do_train": True,
-    }
-    known = flags_lib.describe(script.Flags)
-    set_flags(**{name: value for name, value in usual.items() if name in known}, **own)
-    with pytest.raises(ValueError, match="none"):
-        script.main(None)
