@@ -17,8 +17,6 @@ from albert.util import flags as flags_lib
 from tests.support import released_archives
 from tests.support.shared import needs_shared, shared_path
 
-WEIGHTS = ["model.ckpt-best.data-00000-of-00001", "model.ckpt-best.index"]
-
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
@@ -68,8 +66,6 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
     assert set(after) == weights
     for name, value in after.items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)
-    sizes = [sum((at / name).stat().st_size for name in WEIGHTS) for at in (folder, new)]
-    assert sizes[0] >= 2 * sizes[1]
     assert set(files_in(new)) == {"vocabulary.json", *files_in(folder)}
     with tf.Graph().as_default(), tf.Session() as session:
         saver = tf.train.import_meta_graph(f"{new}/model.ckpt-best.meta")

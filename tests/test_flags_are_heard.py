@@ -13,9 +13,9 @@ import json
 import pathlib
 
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert.classification.settings import CustomTaskFlags
+from albert.command_line import commands
 from albert.configs import flags as shared
 from albert.pretrained.settings import TextFlags
 from albert.pretraining.settings import DataSettings
@@ -26,6 +26,7 @@ from tests.support import (
     classification_data,
     fine_tuned_models,
     flag_probes,
+    one_weight,
     pretrained_models,
     released_archives,
     training_scripts,
@@ -182,12 +183,7 @@ def probes_of(script):
 def with_checkpoint(work):
     """Leaves a checkpoint in work/done."""
     (work / "done").mkdir(parents=True)
-    with tf.Graph().as_default(), tf.Session() as session:
-        step = tf.Variable(1, name="global_step")
-        session.run(step.initializer)
-        tf.train.Saver([step]).save(
-            session, str(work / "done" / "model.ckpt-1"), write_meta_graph=False
-        )
+    one_weight.save(work / "done", 1)
 
 
 def with_foreign_files(work):
@@ -387,18 +383,13 @@ PROBES = {
 }
 
 
-def scripts():
-    """The modules that are started by flags, by name."""
-    sources = sorted((ROOT / "albert").glob("*.py"))
-    return [path.stem for path in sources if "    cli.run(Flags" in path.read_text("utf-8")]
-
-
 def module_of(script):
     return importlib.import_module(f"albert.{script}")
 
 
 def test_every_script_is_probed():
-    assert set(scripts()) - set(PROBES) == WITHOUT_PROBES
+    scripts = {module.split(".")[1] for module in commands.COMMANDS.values()}
+    assert scripts == {"demo", *PROBES, *WITHOUT_PROBES}
     for script, entries in ELSEWHERE.items():
         for name, file in entries.items():
             assert name in (ROOT / file).read_text(encoding="utf-8"), (script, name)
@@ -440,7 +431,7 @@ class Probed:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", [script for script in scripts() if script in PROBES])
+@pytest.mark.parametrize("script", PROBES)
 def test_every_flag_is_heard(script, tmp_path):
     if script == "create_pretraining_data_beam":
         pytest.importorskip("apache_beam")

@@ -16,8 +16,6 @@ from tools import size
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 60
 MOST_POSITIONAL = 3
-MOST_MODULES_AT_THE_TOP = 33
-MOST_MODULES_IN_A_FOLDER = 13
 
 # Folders of albert/ and the modules at its top that they may import, from the ground up: a module
 # imports from its own place and from lines above its own. "" is for the other modules at the top.
@@ -78,15 +76,13 @@ def imports_of(path: pathlib.Path) -> Set[str]:
 # ---- folders ----
 
 
-def test_folders_have_their_place_and_are_not_crowded():
+def test_folders_have_their_place():
     for folder in FOLDERS:
-        modules = len(list(folder.glob("*.py"))) - 1
-        assert folder.parent == ROOT / "albert" and modules <= MOST_MODULES_IN_A_FOLDER, folder
+        assert folder.parent == ROOT / "albert"
         assert folder.name in LEVEL_OF, f"{folder.name} has no line in ORDER"
         if folder.name != "configs":
             (statement,) = tree_of(folder / "__init__.py").body
             assert isinstance(statement, ast.Expr), f"{folder}/__init__.py says what is in it"
-    assert len(list((ROOT / "albert").glob("*.py"))) - 1 <= MOST_MODULES_AT_THE_TOP
 
 
 # ---- who imports whom ----

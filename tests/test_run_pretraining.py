@@ -13,8 +13,8 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches
 from albert.training import hooks
+from tests.support import one_weight, processes, training_scripts
 from tests.support import pretraining_records as records
-from tests.support import processes, training_scripts
 from tests.support.classification_data import read_json, steps_in
 
 run = functools.partial(training_scripts.run, "run_pretraining")
@@ -63,12 +63,6 @@ def test_every_runtime_takes_the_same_two_hundred_updates(training_data, tmp_pat
     assert losses_of(outcome) == pytest.approx(expected, rel=1e-6)
 
 
-def curve_of(folder, name):
-    lines = (folder / "training_curve.csv").read_text(encoding="utf-8").splitlines()
-    place = lines[0].split(",").index(name)
-    return [float(line.split(",")[place]) for line in lines[1:]]
-
-
 def test_a_run_in_two_parts_is_the_run_in_one(training_data, finished, tmp_path):
     first = run(training_data, tmp_path, "--until_step=3")
     assert first.training.last_step == 3 and steps_in(tmp_path) == [0, 3]
@@ -83,7 +77,8 @@ def test_layers_that_share_their_weights_can_be_added(training_data, finished, t
     assert read_json(tmp_path / "albert_config.json")["num_hidden_layers"] == 2
     run(training_data, tmp_path, log)
     rates = [0.0, *(0.00176 * part for part in (1 / 2, 4 / 6, 3 / 6, 2 / 6, 1 / 6))]
-    assert curve_of(tmp_path, "learning_rate") == pytest.approx(rates, rel=1e-4)
+    found = [float(row["learning_rate"]) for row in one_weight.curve_of(tmp_path)]
+    assert found == pytest.approx(rates, rel=1e-4)
     names = [set(processes.weights(path / "model.ckpt-6")) for path in (finished[0], tmp_path)]
     assert names[0] == names[1]
     # Checkpoints are evaluated with all layers, whichever are trained.

@@ -5,6 +5,7 @@
 A process takes seconds to start, so that one of each other runtime reads everything.
 """
 
+import json
 import pathlib
 
 import numpy as np
@@ -67,15 +68,6 @@ def answer(folder, output, flags):
 # ---- read anywhere -------------------------------------------------------------------------------
 
 
-def lists(value):
-    """The same with lists for arrays, for JSON."""
-    if isinstance(value, dict):
-        return {key: lists(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [lists(item) for item in value]
-    return value.tolist() if isinstance(value, np.ndarray) else value
-
-
 def embed(flag):
     """Vectors of the model that a flag names."""
     source = inference.find_source(flags_lib.parse(EncoderFlags, [flag, "--max_seq_length=24"]))
@@ -118,7 +110,7 @@ def read(folder, name, is_lite_read):
     if is_lite_read:
         program = programs.open_program(f"{exported}/{squad_export.TFLITE_NAME}")
         found["lite"] = program.run(answers)["start_logits"]
-    return lists(found)
+    return json.loads(json.dumps(found, default=lambda array: array.tolist()))
 
 
 @pytest.fixture(scope="module", params=other_runtime.OTHERS)

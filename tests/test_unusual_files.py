@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is no file, no UTF-8 or no JSON is refused in a sentence; a full disk names the file."""
 
-import contextlib
 import json
 import os
 import resource
@@ -25,12 +24,6 @@ DEEP = b"[" * 100000
 LATIN = '{"name": "Åse"}'.encode("latin-1")
 
 
-@contextlib.contextmanager
-def open_lines(path):
-    with text_lines.open_input(path) as stream:
-        yield list(stream)
-
-
 def read_squad(path):
     return squad_examples.read_squad_examples(path, is_training=True)
 
@@ -49,7 +42,7 @@ READERS = {
     "records": record_files.count_records,
     "hash": files.file_fingerprint,
     "pattern": lambda path: files.expand_patterns(path, "input_file"),
-    "lines": lambda path: open_lines(path).__enter__(),
+    "lines": lambda path: text_lines.open_input(path).__enter__(),
     "curve": hooks.read_curve,
 }
 
@@ -93,7 +86,6 @@ LEDGER = {"format_version": 1, "fingerprint": {}, "best_step": None, "results": 
     [
         (albert.load, "classifier.json", dict(CLASSIFIER, max_seq_length="x"), "max_seq_length"),
         (albert.load, "vocabulary.json", {"vocab_file": {"path": 1}}, "vocab_file"),
-        (evaluation.read_results, "eval_results.json", dict(LEDGER, results=5), "results"),
         (evaluation.read_results, "eval_results.json", dict(LEDGER, best_step="x"), "best_step"),
     ],
 )

@@ -36,7 +36,6 @@ SCRIPTS = (
     export_to_tfhub,
     export_checkpoints,
 )
-every_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__[7:])
 CORPUS = str(squad_data.FIXTURES / "corpus.txt")
 PUBLISHED = json.loads((squad_data.FIXTURES / "published_flags.json").read_text(encoding="utf-8"))
 
@@ -82,29 +81,20 @@ def test_flags_have_their_published_defaults(script):
     assert found == {name: str(default) for name, default in PUBLISHED[script].items()}
 
 
-@every_script
-def test_reads_flags_defines_the_flags_of_a_script(script):
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__[7:])
+def test_a_script_defines_its_flags_and_main_names_a_missing_one(script):
+    only(script)
     shown = {name for name, o in flags_lib.describe(script.Flags).items() if "help" in o}
     assert sorted(shown - set(FLAGS)) == []
-
-
-@every_script
-def test_main_without_its_required_flags_raises(script):
-    only(script)
     for given in (None, ["program"]):
         with pytest.raises(ValueError, match="must be given"):
             script.main(given)
 
 
 def test_of_process_reads_what_a_program_set():
-    set_flags(max_seq_length=13, do_train=True, learning_rate=0.25)
+    set_flags(max_seq_length=13, do_train=True)
     FLAGS.set_default("train_batch_size", 7)
-    expected = {
-        "max_seq_length": 13,
-        "do_train": True,
-        "learning_rate": 0.25,
-        "train_batch_size": 7,
-    }
+    expected = {"max_seq_length": 13, "do_train": True, "train_batch_size": 7}
     for script in (run_pretraining, run_classifier, run_squad_v2, run_race):
         assert heard(script, *expected) == expected
     assert "train_batch_size" not in cli.of_process(run_race.Flags).given
@@ -119,13 +109,10 @@ def test_of_process_keeps_a_programs_own_flag():
         cli.reads_flags(run_classifier.Flags)
 
 
-@pytest.mark.parametrize(
-    "name, value", [("train_batch_size", 0), ("optimizer", "sgd"), ("max_seq_length", "long")]
-)
-def test_of_process_names_a_wrong_value(name, value):
-    set_flags(**{name: value})
-    with pytest.raises(ValueError, match=f"--{name}.*{value}"):
-        heard(run_pretraining, name)
+def test_of_process_names_a_wrong_value():
+    set_flags(train_batch_size=0)
+    with pytest.raises(ValueError, match="--train_batch_size.*0"):
+        heard(run_pretraining, "train_batch_size")
 
 
 def test_main_takes_settings():
@@ -175,17 +162,16 @@ def test_data_creation_by_flags_or_a_command_line_writes_records(tmp_path):
     only(create_pretraining_data)
     values = {
         "input_file": CORPUS,
-        "output_file": str(tmp_path / "records"),
         "spm_model_file": str(classification_data.VOCABULARY),
         "max_seq_length": 32,
         "max_predictions_per_seq": 5,
         "dupe_factor": 1,
         "num_processes": 1,
     }
-    set_flags(**values)
+    set_flags(**values, output_file=f"{tmp_path}/records")
     create_pretraining_data.main([])
-    assert record_files.count_records(str(tmp_path / "records")) > 0
-    values["output_file"] = str(tmp_path / "more")
     arguments = [f"--{name}={value}" for name, value in values.items()]
-    create_pretraining_data.main(FLAGS(["program", *arguments]))  # as app.run does
-    assert record_files.count_records(str(tmp_path / "more")) > 0
+    given = FLAGS(["program", *arguments, f"--output_file={tmp_path}/more"])  # as app.run does
+    create_pretraining_data.main(given)
+    for name in ("records", "more"):
+        assert record_files.count_records(f"{tmp_path}/{name}") > 0

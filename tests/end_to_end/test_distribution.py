@@ -15,10 +15,11 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_pretraining
 from albert.util import flags as flags_lib
+from tests.support import one_weight, processes
 from tests.support import pretraining_records as records
-from tests.support import processes
 
 STEPS, FIRST = 90, 30  # of all the training, and of what one process makes
+PROGRAM = ("-m", "albert.run_pretraining")
 SECONDS = 240.0  # a test that hangs fails
 
 
@@ -53,7 +54,7 @@ def two_workers(arguments, temporary, of_second=""):
     for index, given in enumerate((arguments, f"{arguments} {of_second}")):
         task = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
         variables = {"TF_CONFIG": json.dumps(task), "TMPDIR": str(temporary)}
-        started.append(processes.start("albert.run_pretraining", given.split(), **variables))
+        started.append(processes.start(*PROGRAM, *given.split(), **variables))
     clock = threading.Timer(SECONDS, lambda: [process.kill() for process in started])
     clock.start()
     try:
@@ -66,9 +67,7 @@ def two_workers(arguments, temporary, of_second=""):
 
 
 def losses(folder):
-    lines = (folder / "training_curve.csv").read_text(encoding="utf-8").splitlines()
-    column = lines[0].split(",").index("loss")
-    return [float(line.split(",")[column]) for line in lines[1:]]
+    return [float(row["loss"]) for row in one_weight.curve_of(folder)]
 
 
 def remove_checkpoints_after(folder, step):
@@ -89,13 +88,9 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(arguments, tmp_
 
     # One worker is killed: the other one does not wait for it for ever.
     with two_workers(arguments, temporary) as (chief, worker):
-        heard = []
-        for line in chief.stderr:
-            heard.append(line)
-            if f" {FIRST + 1}/{STEPS} steps" in line:
-                worker.kill()
-                break
-        said = "".join(heard) + processes.finish(chief)
+        said = processes.read_until(chief, f" {FIRST + 1}/{STEPS} steps")
+        worker.kill()
+        said += processes.finish(chief)
     assert f"model.ckpt-{FIRST}, step {FIRST}" in said
     # Ours or TensorFlow finds out first.
     assert chief.returncode == 1, said
@@ -107,11 +102,9 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(arguments, tmp_
     shutil.rmtree(str(temporary))
     temporary.mkdir()
     with two_workers(arguments, temporary) as (chief, worker):
-        for line in chief.stderr:
-            if f" {FIRST + 1}/{STEPS} steps" in line:
-                chief.terminate()
-                worker.terminate()
-                break
+        processes.read_until(chief, f" {FIRST + 1}/{STEPS} steps")
+        chief.terminate()
+        worker.terminate()
         said = processes.finish(chief)
         said_by_worker = processes.finish(worker)
     assert (chief.returncode, worker.returncode) == (143, 143), said + said_by_worker

@@ -7,22 +7,24 @@ import pathlib
 import signal
 import subprocess
 import sys
-from typing import Any, Dict, Sequence
+from typing import Any, Dict
 
 import tensorflow.compat.v1 as tf
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def start(module: str, arguments: Sequence[str], **variables: str) -> Any:
-    """Starts `python -m module` with further environment variables; its stderr can be read."""
+def start(*arguments: str, **variables: str) -> Any:
+    """Starts Python, in an environment with further variables; its stderr can be read."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", **variables)
     return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, *arguments],
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         universal_newlines=True,
+        # What runs the tests in the background may have them ignore the signal.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -31,15 +33,14 @@ def finish(process: Any) -> str:
     return process.communicate()[1]
 
 
-def kill_at(process: Any, words: str) -> str:
-    """Kills a process as soon as a line of its stderr holds `words`; returns its stderr."""
+def read_until(process: Any, words: str) -> str:
+    """Returns what a process says on stderr until a line holds `words`."""
     lines = []
     for line in process.stderr:
         lines.append(line)
         if words in line:
-            process.send_signal(signal.SIGKILL)
             break
-    return "".join(lines) + finish(process)
+    return "".join(lines)
 
 
 def weights(checkpoint: Any) -> Dict[str, bytes]:
