@@ -196,14 +196,14 @@ def short_training(script, folder):
     """The flags of a training; of a flag that is given twice the last value counts."""
     training_scripts.write_data(folder)
     arguments = training_scripts.SCRIPTS[script].arguments.format(data=folder)
-    return f"{arguments} --nouse_xla --output_dir={{work}}/out", " --output_dir={work}/done"
+    return f"{arguments} --output_dir={{work}}/out", " --output_dir={work}/done"
 
 
 def classifier(folder):
     base, done = short_training("run_classifier", folder)
     classification_data.write_own(folder)
     own = " --task_name=custom --text_a_column=words --label_column=answer --labels=bird,king"
-    train = base + " --do_train --train_step=40"
+    train = base + " --do_train --train_step=40 --nouse_xla"
     return {
         "train": train,
         "no_vocabulary": train + " --spm_model_file=",
@@ -212,7 +212,7 @@ def classifier(folder):
         "waiting": base + " --do_eval",
         "idle": base + done,
         "export": base + done + " --export_dir={work}/export",
-        "own": base + own + " --do_train",
+        "own": base + own + " --do_train --nouse_xla",
         "own_eval": base + own + done + " --do_eval",
         "own_predict": base + own + done + " --do_predict",
     }
@@ -222,7 +222,7 @@ def race(folder):
     base, done = short_training("run_race", folder)
     done = base + done + " --nodo_train"
     return {
-        "train": base + " --nodo_eval",
+        "train": base + " --nodo_eval --nouse_xla",
         "eval": done,
         "predict": done + " --do_predict --nodo_eval",
     }
@@ -243,7 +243,7 @@ def squad(folder):
     moved = json.loads((folder / "v1.json").read_text(encoding="utf-8"))
     moved["data"][0]["paragraphs"][0]["qas"][0]["answers"][0]["answer_start"] = 5
     (folder / "moved.json").write_text(json.dumps(moved), encoding="utf-8")
-    train = base + " --do_train --num_train_epochs=20"
+    train = base + " --do_train --num_train_epochs=20 --nouse_xla"
     return {
         "train": train,
         "predict": base + done + " --do_predict",
@@ -254,7 +254,7 @@ def squad(folder):
 
 def pretraining(folder):
     base, done = short_training("run_pretraining", folder)
-    train = base + " --num_train_steps=40 --save_checkpoints_steps=7"
+    train = base + " --num_train_steps=40 --save_checkpoints_steps=7 --nouse_xla"
     evaluation = base + " --nodo_train --do_eval"
     return {
         "train": train,
