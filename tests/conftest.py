@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of the whole test suite."""
 
+import functools
 import logging
 import os
 
@@ -21,6 +22,27 @@ def _untouched_logging():
     logger = logging.getLogger("albert")
     logger.handlers[:], logger.propagate = [], True
     logger.setLevel(logging.NOTSET)
+
+
+@pytest.fixture(scope="session")
+def training_data(tmp_path_factory):
+    """The folder with the data of all scripts that train, which tests only read."""
+    from tests.support import training_scripts  # which takes seconds to import
+
+    return training_scripts.write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="session")
+def trained(training_data, tmp_path_factory):
+    """Script -> folder and outcome of one short training, which tests only read."""
+    from tests.support import training_scripts
+
+    @functools.lru_cache(maxsize=None)
+    def train(name):
+        folder, phases = tmp_path_factory.mktemp(name), training_scripts.SCRIPTS[name].phases
+        return folder, training_scripts.run(name, training_data, folder, phases)
+
+    return train
 
 
 def pytest_addoption(parser):

@@ -40,105 +40,101 @@ def check(target, outputs, source):
     assert max(conversion_check.largest_differences(before, after).values()) < 2e-5
 
 
-class TestFromAlbertZh:
-    @pytest.mark.slow
-    @pytest.mark.parametrize("ln_type", ["postln", "preln"])
-    @pytest.mark.parametrize("layout", ["native", "google"])
-    def test_the_model_computes_what_albert_zh_computes(self, layout, ln_type, tmp_path, capsys):
-        source = albert_zh_models.write(tmp_path / "zh", ln_type=ln_type, slots=True)
-        convert("from_albert_zh", source, tmp_path / "ours", f"--layout={layout}")
-        check(tmp_path / "ours", ["mlm_logits", "sop_logits"], f"{ln_type}/pretrained")
-        config = config_in(tmp_path / "ours")
-        assert config.ln_type == ln_type
-        assert config.embedding_layout == ("albert_zh" if layout == "native" else "google")
-        assert not [name for name in restore(tmp_path / "ours") if "lamb" in name]
-        said = capsys.readouterr().out
-        assert "bert/pooler/dense/kernel [16, 16] -> bert/pooler/dense/kernel [16, 16]" in said
+slow = pytest.mark.slow
 
-    @pytest.mark.slow
-    def test_native_values_and_unused_keys_are_the_same(self, tmp_path):
-        source = albert_zh_models.write(tmp_path / "zh")
-        converted = convert("from_albert_zh", source, tmp_path / "ours").report.converted
-        before, after = values_in(source, "albert_model.ckpt"), values_in(tmp_path / "ours")
-        assert len(before) == len(after) == len(converted)
-        for item in converted:
-            target = item.remark.split()[1]
-            np.testing.assert_array_equal(before[item.name], after[target])
-        written = json.loads((tmp_path / "ours" / "albert_config.json").read_text())
-        assert len([key for key in written if key.startswith("pooler")]) == 5
-        for key in written:
-            if key.startswith("pooler") or key == "directionality":
-                assert written[key] == albert_zh_models.CONFIG[key]
-        # The new folder is used as an archive is.
-        found = released.find_files(str(tmp_path / "ours"), label="the folder")
-        assert os.path.basename(found.vocab_file) == "vocab.txt"
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("ln_type", ["postln", "preln"])
-    def test_a_fine_tuned_classifier_is_converted_with_its_head(self, ln_type, tmp_path):
-        source = albert_zh_models.write(tmp_path / "zh", labels=3, ln_type=ln_type)
-        convert("from_albert_zh", source, tmp_path / "ours")
+@slow
+@pytest.mark.parametrize("ln_type", ["postln", "preln"])
+@pytest.mark.parametrize("layout, labels", [("native", None), ("google", None), ("native", 3)])
+def test_a_model_of_albert_zh_computes_what_it_computed_there(layout, labels, ln_type, tmp_path):
+    source = albert_zh_models.write(tmp_path / "zh", ln_type=ln_type, labels=labels, slots=True)
+    convert("from_albert_zh", source, tmp_path / "ours", f"--layout={layout}")
+    if labels:
         check(tmp_path / "ours", ["logits"], f"{ln_type}/classifier")
-        assert ("loss/LayerNorm/beta" in values_in(tmp_path / "ours")) == (ln_type == "preln")
+    else:
+        check(tmp_path / "ours", ["mlm_logits", "sop_logits"], f"{ln_type}/pretrained")
+        restore(tmp_path / "ours")
+    config = config_in(tmp_path / "ours")
+    assert config.ln_type == ln_type
+    assert config.embedding_layout == ("albert_zh" if layout == "native" else "google")
+    assert not [name for name in values_in(tmp_path / "ours") if "lamb" in name]
 
-    @pytest.mark.slow
-    def test_an_encoder_alone_and_the_old_name_of_the_table_are_converted(self, tmp_path):
-        source = albert_zh_models.write(tmp_path / "zh", alias=True)
-        change(source, keep=lambda name: name.startswith("bert/"))
-        convert("from_albert_zh", source, tmp_path / "ours")
-        check(tmp_path / "ours", [], "postln/pretrained")
 
-    @pytest.mark.slow
-    def test_models_that_do_not_fit_are_refused(self, tmp_path):
-        source, target = albert_zh_models.write(tmp_path / "zh"), tmp_path / "ours"
-        config_file = tmp_path / "zh" / "albert_config_base.json"
-        for key, value, named in (
-            ("intermediate_size", 64, r"intermediate/dense/kernel .*\[16, 64\]"),
-            ("num_hidden_groups", 2, "num_hidden_groups"),
-        ):
-            config_file.write_text(json.dumps(dict(albert_zh_models.CONFIG, **{key: value})))
-            with pytest.raises(ValueError, match=named):
-                convert("from_albert_zh", source, target)
-        config_file.write_text(json.dumps(albert_zh_models.CONFIG))
-        extra = np.zeros([2, 2], np.float32)
-        change(source, bert__encoder__extra__kernel=extra)
-        with pytest.raises(ValueError, match="bert/encoder/extra/kernel"):
+@slow
+def test_native_values_and_unused_keys_are_the_same(tmp_path):
+    source = albert_zh_models.write(tmp_path / "zh")
+    converted = convert("from_albert_zh", source, tmp_path / "ours").report.converted
+    before, after = values_in(source, "albert_model.ckpt"), values_in(tmp_path / "ours")
+    assert len(before) == len(after) == len(converted)
+    for item in converted:
+        target = item.remark.split()[1]
+        np.testing.assert_array_equal(before[item.name], after[target])
+    written = json.loads((tmp_path / "ours" / "albert_config.json").read_text())
+    assert {key: written[key] for key in albert_zh_models.CONFIG} == albert_zh_models.CONFIG
+    # The new folder is used as an archive is.
+    found = released.find_files(str(tmp_path / "ours"), label="the folder")
+    assert os.path.basename(found.vocab_file) == "vocab.txt"
+
+
+@slow
+def test_an_encoder_alone_and_the_old_name_of_the_table_are_converted(tmp_path):
+    source = albert_zh_models.write(tmp_path / "zh", alias=True)
+    change(source, keep=lambda name: name.startswith("bert/"))
+    convert("from_albert_zh", source, tmp_path / "ours")
+    check(tmp_path / "ours", [], "postln/pretrained")
+
+
+@slow
+def test_models_of_albert_zh_that_do_not_fit_are_refused(tmp_path):
+    source, target = albert_zh_models.write(tmp_path / "zh"), tmp_path / "ours"
+
+    def refused(named, **changes):
+        config = json.dumps(dict(albert_zh_models.CONFIG, **changes))
+        (tmp_path / "zh" / "albert_config_base.json").write_text(config)
+        with pytest.raises(ValueError, match=named):
             convert("from_albert_zh", source, target)
-        change(source, keep=lambda name: False, bert__encoder__layer_0__kernel=extra)
-        with pytest.raises(ValueError, match="bert/encoder/layer_0/kernel"):
-            convert("from_albert_zh", source, target)
-        assert not target.exists()
+
+    refused(r"intermediate/dense/kernel .*\[16, 64\]", intermediate_size=64)
+    refused("num_hidden_groups", num_hidden_groups=2)
+    extra = np.zeros([2, 2], np.float32)
+    change(source, bert__encoder__extra__kernel=extra)
+    refused("bert/encoder/extra/kernel")
+    change(source, keep=lambda name: False, bert__encoder__layer_0__kernel=extra)
+    refused("bert/encoder/layer_0/kernel")
+    assert not target.exists()
 
 
-class TestToGoogleLayout:
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "changes", [{"ln_type": "postln"}, {"ln_type": "preln"}, {"embedding_size": 16}]
+@slow
+@pytest.mark.parametrize(
+    "changes", [{"ln_type": "postln"}, {"ln_type": "preln"}, {"embedding_size": 16}]
+)
+def test_a_model_of_ours_becomes_wide_and_computes_the_same(changes, tmp_path):
+    source = pretrained_models.write_archive(
+        tmp_path / "ours", embedding_layout="albert_zh", **changes
     )
-    def test_a_model_of_ours_becomes_wide_and_computes_the_same(self, changes, tmp_path):
-        source = pretrained_models.write_archive(
-            tmp_path / "ours", embedding_layout="albert_zh", **changes
-        )
-        convert("to_google_layout", source, tmp_path / "wide")
-        assert restore(tmp_path / "wide")["bert/embeddings/word_embeddings"] == [400, 16]
-        batch = pretrained_models.inputs()
-        before = pretrained_models.outputs(source, batch)
-        after = pretrained_models.outputs(str(tmp_path / "wide"), batch)
-        for name, value in before.items():
-            np.testing.assert_allclose(value, after[name], rtol=1e-5, atol=5e-5)
-
-    @pytest.mark.slow
-    def test_other_layouts_are_refused(self, tmp_path):
-        source = albert_zh_models.write(tmp_path / "zh", embedding_layout="albert_zh")
-        with pytest.raises(ValueError, match="from_albert_zh"):
-            convert("to_google_layout", source, tmp_path / "wide")
-        source = pretrained_models.write_archive(tmp_path / "ours")
-        for direction in ("from_albert_zh", "to_google_layout"):
-            with pytest.raises(ValueError, match="Google"):
-                convert(direction, source, tmp_path / "new")
+    convert("to_google_layout", source, tmp_path / "wide")
+    assert restore(tmp_path / "wide")["bert/embeddings/word_embeddings"] == [400, 16]
+    batch = pretrained_models.inputs()
+    before = pretrained_models.outputs(source, batch)
+    after = pretrained_models.outputs(str(tmp_path / "wide"), batch)
+    for name, value in before.items():
+        np.testing.assert_allclose(value, after[name], rtol=1e-5, atol=5e-5)
 
 
-@pytest.mark.slow
+@slow
+def test_other_layouts_are_refused(tmp_path):
+    zh = albert_zh_models.write(tmp_path / "zh", embedding_layout="albert_zh")
+    ours = pretrained_models.write_archive(tmp_path / "ours")
+    for direction, source, named in (
+        ("to_google_layout", zh, "from_albert_zh"),
+        ("to_google_layout", ours, "Google"),
+        ("from_albert_zh", ours, "Google"),
+    ):
+        with pytest.raises(ValueError, match=named):
+            convert(direction, source, tmp_path / "new")
+
+
+@slow
 def test_files_named_by_flags_need_not_lie_in_the_folder(tmp_path):
     source = albert_zh_models.write(tmp_path / "zh", config_name="other.json")
     shutil.move(os.path.join(source, "vocab.txt"), str(tmp_path / "words.txt"))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trained model without its optimizer: what is written, and that it loads back equal."""
 
+import json
 import os
 import re
 import shutil
@@ -13,10 +14,8 @@ import tensorflow.compat.v1 as tf
 from albert import export_checkpoints, modeling
 from albert.pretrained import released
 from albert.util import flags as flags_lib
-from tests.support import released_archives, script_process
+from tests.support import released_archives
 from tests.support.shared import needs_shared, shared_path
-
-WEIGHTS = ["model.ckpt-best.data-00000-of-00001", "model.ckpt-best.index"]
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +32,9 @@ def copied(trained, tmp_path):
     return tmp_path / "trained"
 
 
-def export(folder, export_path, *arguments):
-    required = [f"--albert_directory={folder}", f"--export_path={export_path}"]
-    export_checkpoints.main(flags_lib.parse(export_checkpoints.Flags, [*required, *arguments]))
+def export(folder, export_path, more=""):
+    arguments = f"--albert_directory={folder} --export_path={export_path} {more}"
+    export_checkpoints.main(flags_lib.parse(export_checkpoints.Flags, arguments.split()))
 
 
 def values_in(folder, name="model.ckpt-best"):
@@ -67,12 +66,7 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
     assert set(after) == weights
     for name, value in after.items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)
-    sizes = [sum((at / name).stat().st_size for name in WEIGHTS) for at in (folder, new)]
-    assert sizes[0] >= 2 * sizes[1]
-    vocabulary = ["vocab_chinese.txt"] if "chinese" in changes else ["30k-clean.model"]
-    vocabulary += [] if "chinese" in changes else ["30k-clean.vocab"]
-    others = ["albert_config.json", "vocabulary.json", "model.ckpt-best.meta"]
-    assert files_in(new) == sorted([*vocabulary, *others, *WEIGHTS])
+    assert set(files_in(new)) == {"vocabulary.json", *files_in(folder)}
     with tf.Graph().as_default(), tf.Session() as session:
         saver = tf.train.import_meta_graph(f"{new}/model.ckpt-best.meta")
         saver.restore(session, f"{new}/model.ckpt-best")
@@ -120,32 +114,21 @@ def test_a_vocabulary_may_be_named_or_missing(copied, tmp_path, caplog):
     assert new == {"tiny.model", "tiny.vocab", "vocabulary.json"}
 
 
-@pytest.mark.parametrize("change, words", [({"hidden_size": 24}, "24"), ({"vocab_size": 3}, "400")])
-def test_a_configuration_of_another_model_is_refused(copied, tmp_path, change, words):
-    config = modeling.AlbertConfig.from_dict(dict(released_archives.CONFIG, **change))
-    (copied / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize("key, value, named", [("hidden_size", 24, "24"), ("vocab_size", 3, "400")])
+def test_a_configuration_of_another_model_is_refused(copied, tmp_path, key, value, named):
+    config = json.dumps(dict(released_archives.CONFIG, **{key: value}))
+    (copied / "albert_config.json").write_text(config, encoding="utf-8")
+    with pytest.raises(ValueError, match=named):
         export(copied, f"{tmp_path}/new/")
     assert files_in(tmp_path) == ["trained"]
 
 
-@pytest.mark.slow
-def test_the_command_counts_what_it_left_out(trained, tmp_path):
-    arguments = [f"--albert_directory={trained}", f"--export_path={tmp_path}/"]
-    done = script_process.run_process("export_checkpoints", *arguments)
-    text = done.stderr.decode("utf-8")
-    assert "32 variables" in text and "30k-clean.model" in text
-
-
 @needs_shared
 def test_a_checkpoint_of_the_reference_is_exported(tmp_path):
-    folder = tmp_path / "reference"
-    folder.mkdir()
-    trace = shared_path("golden/model_tiny/train_trace/base_lamb")
-    for path in trace.glob("model.ckpt-8.*"):
-        shutil.copy(str(path), str(folder))
-    config = shared_path("golden/model_tiny/base/albert_config.json")
-    (folder / "albert_config.json").write_bytes(config.read_bytes())
-    export(folder, f"{tmp_path}/new/", "--checkpoint_name=model.ckpt-8")
-    text = shared_path("golden/model_tiny/base/variables.txt").read_text(encoding="utf-8")
+    golden = shared_path("golden/model_tiny")
+    trace = golden / "train_trace/base_lamb"
+    for path in [golden / "base/albert_config.json", *trace.glob("model.ckpt-8.*")]:
+        shutil.copy(str(path), str(tmp_path))
+    export(tmp_path, f"{tmp_path}/new/", "--checkpoint_name=model.ckpt-8")
+    text = (golden / "base/variables.txt").read_text(encoding="utf-8")
     assert set(values_in(tmp_path / "new")) == {line.split("\t")[0] for line in text.splitlines()}

@@ -1,63 +1,30 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The encoder from a configuration or a hub module, and its vocabulary."""
-
-import types
+"""The encoder from a configuration or a hub module."""
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from tests.support import classification_data as data
 from tests.support.shared import needs_shared, shared_path
 
+INPUTS = ("input_ids", "input_mask", "segment_ids")
 MODULE = str(shared_path("golden/hub/module"))
-
-
-def settings(**changes):
-    values = dict.fromkeys(["spm_model_file", "vocab_file", "albert_config_file"])
-    values.update(do_lower_case=True, max_seq_length=32)
-    return types.SimpleNamespace(**dict(values, **changes))
 
 
 @needs_shared
 def test_a_hub_module_encodes_as_recorded():
     expected = np.load(str(shared_path("golden/hub/expected_outputs.npz")))
-    names = ("input_ids", "input_mask", "segment_ids")
-    inputs = [
-        expected[f"tokens/{name}" if f"tokens/{name}" in expected else name] for name in names
-    ]
     with tf.Graph().as_default(), tf.Session() as session:
         encoder = fine_tuning_utils.Encoder(None, False, hub_module=MODULE)
-        encoded = encoder(*[tf.constant(value) for value in inputs])
+        encoded = encoder(*[tf.constant(expected[name]) for name in INPUTS])
         session.run(tf.global_variables_initializer())
         pooled, sequence = session.run(list(encoded))
     np.testing.assert_allclose(pooled, expected["tokens/pooled_output"], atol=1e-4)
     np.testing.assert_allclose(sequence, expected["tokens/sequence_output"], atol=1e-4)
 
 
-def test_a_vocabulary_is_described_by_its_name_and_content(tmp_path):
-    vocab = tmp_path / "vocab.txt"
-    vocab.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n", encoding="utf-8")
-    loaded = fine_tuning_utils.load_vocabulary(settings(vocab_file=str(vocab)), None)
-    described = loaded.description()
-    assert described["do_lower_case"] is True
-    assert described["vocab_file"]["path"] == "vocab.txt"
-    assert len(described["vocab_file"]["sha256"]) == 64
-
-
-@pytest.mark.parametrize(
-    "changes, flag",
-    [
-        ({}, "--albert_config_file"),
-        ({"albert_config_file": "tiny", "max_seq_length": 65}, "--max_seq_length=65"),
-    ],
-)
-def test_flags_that_contradict_each_other_are_named(changes, flag, tmp_path):
-    if changes.get("albert_config_file") == "tiny":
-        changes = dict(changes, albert_config_file=data.write_config(tmp_path))
-    with pytest.raises(ValueError, match=flag):
-        fine_tuning_utils.load_config(settings(**changes))
+def test_an_encoder_needs_a_configuration_or_a_module():
     with pytest.raises(ValueError):
         fine_tuning_utils.Encoder(None, False)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fine-tuned model in memory: its answers, its batches, and models it must refuse."""
 
+import concurrent.futures
 import json
-import threading
 
 import numpy as np
 import pytest
@@ -64,10 +64,8 @@ def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_d
     probabilities = expected(model_dir, TEXTS)
     np.testing.assert_allclose(loaded.predict_array(TEXTS), probabilities, atol=1e-5)
     for prediction, row in zip(loaded.predict(TEXTS), probabilities):
-        assert tuple(prediction.probabilities) == LABELS
-        np.testing.assert_allclose(list(prediction.probabilities.values()), row, atol=1e-5)
-        assert prediction.label == LABELS[int(np.argmax(row))]
-        assert prediction.score is None
+        assert prediction.probabilities == pytest.approx(dict(zip(LABELS, row)), abs=1e-5)
+        assert prediction.label == LABELS[int(np.argmax(row))] and prediction.score is None
     for name, tolerance in (("bfloat16", 0.1), ("float16", 0.01)):
         with predictor.Predictor(model_dir, precision_name=name) as half:
             np.testing.assert_allclose(half.predict_array(TEXTS), probabilities, atol=tolerance)
@@ -77,18 +75,9 @@ def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_d
 
 def test_calls_from_several_threads_take_turns(loaded):
     alone = loaded.predict_array(TEXTS)
-    results = {}
-    threads = [
-        threading.Thread(target=lambda key=key: results.update({key: loaded.predict_array(TEXTS)}))
-        for key in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(results) == [0, 1, 2, 3]
-    for result in results.values():
-        np.testing.assert_allclose(result, alone, atol=1e-6)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for result in pool.map(loaded.predict_array, [TEXTS] * 4):
+            np.testing.assert_allclose(result, alone, atol=1e-6)
 
 
 @pytest.mark.slow
@@ -101,55 +90,54 @@ def test_another_checkpoint_can_be_named(model_dir, loaded, tmp_path):
     assert abs(answers - loaded.predict_array(TEXTS)).max() > 0.1
 
 
-@pytest.mark.parametrize(
-    "content",
-    [None, "[", "[]", '{"format_version": 2}', '{"format_version": 1, "task": "x"}'],
-)
-def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content):
-    if content is not None:
-        (tmp_path / "classifier.json").write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError, match="classifier.json"):
-        predictor.Predictor(str(tmp_path))
+@pytest.fixture(scope="module")
+def places(model_dir, tmp_path_factory):
+    """Name -> path or name of a model: of two that can be loaded, and of others."""
+    folder = tmp_path_factory.mktemp("places")
+    contents = {
+        "squad": ("squad.json", {}),
+        "newer": ("classifier.json", {"format_version": 2}),
+        "part": ("classifier.json", {"format_version": 1, "task": "x"}),
+    }
+    for name, (file, content) in contents.items():
+        (folder / name).mkdir()
+        (folder / name / file).write_text(json.dumps(content), encoding="utf-8")
+    (folder / "empty").mkdir()
+    pretrained_models.write_archive(folder / "encoder")
+    names = ("absent", "empty", "encoder", *contents)
+    return {"model": model_dir, "bass_v2": "bass_v2", **{n: str(folder / n) for n in names}}
 
 
 @pytest.mark.parametrize(
-    "load, place, options, named",
+    "place, options, named",
     [
-        (predictor.Predictor, "{tmp}/mprc", {}, "/mprc"),
-        (albert.load, "{tmp}/mprc", {}, "albert.load.*/mprc"),
-        (albert.load, "bass_v2", {}, "albert.load.*base_v2"),
-        (albert.load, "{tmp}", {}, "^(?!.*--albert_dir)"),
-        (predictor.Predictor, "{tmp}/squad", {}, "classifier.json.*squad.json"),
-        (predictor.Predictor, "{tmp}/vocab", {}, "400"),
-        (albert.load, "{model}", {"batch_size": 0}, "batch_size"),
-        (albert.load, "{model}", {"batch_size": "3"}, "batch_size"),
-        (albert.load, "{tmp}/encoder", {"batch_size": "3"}, "batch_size"),
-        (albert.load, "{model}", {"task_name": "mrpc", "data_dir": "x"}, "data_dir, task_name"),
-        (albert.load, "{model}", {"labels": "a,b", "early_exit": True}, "early_exit, labels"),
-        (albert.load, "{model}", {"task": json.JSONDecoder}, "JSONDecoder"),
-        (albert.load, "{model}", {"task": "Task"}, "'Task'"),
-        (albert.load, "{tmp}/squad", {"doc_strid": 3}, "doc_stride"),
-        (albert.load, "{model}", {"precision_name": "float8"}, "float8"),
-        (albert.load, "{model}", {"learning_rate": 1, "precision": 2}, "learning_rate, precision"),
-        (albert.load, "{model}", {"pooling": "mean"}, "pooling"),
-        (albert.load, "{model}", {"do_train": True}, "do_train"),
-        (albert.load, "{model}", {"exit_patience": 2}, "early_exit"),
-        (albert.load, "{model}", {"exit_patience": 0}, "exit_patience"),
-        (albert.load, "{model}", {"exit_patience": 2.5}, "exit_patience"),
-        (albert.load, "{model}", {"exit_threshold": -1.0}, "exit_threshold"),
-        (albert.load, "{tmp}/encoder", {"exit_patience": 2}, "exit_patience"),
+        ("absent", {}, "albert.load.*/absent"),
+        ("bass_v2", {}, "albert.load.*base_v2"),
+        ("empty", {}, "^(?!.*--albert_dir)"),
+        ("model", {"batch_size": 0}, "batch_size"),
+        ("encoder", {"batch_size": "3"}, "batch_size"),
+        ("model", {"labels": "a,b", "early_exit": True}, "early_exit, labels"),
+        ("model", {"task": json.JSONDecoder}, "JSONDecoder"),
+        ("model", {"task": "Task"}, "'Task'"),
+        ("squad", {"doc_strid": 3}, "doc_stride"),
+        ("model", {"precision_name": "float8"}, "float8"),
+        ("model", {"learning_rate": 1, "precision": 2}, "learning_rate, precision"),
+        ("model", {"pooling": "mean"}, "pooling"),
+        ("model", {"exit_patience": 2}, "early_exit"),
+        ("model", {"exit_patience": 2.5}, "exit_patience"),
+        ("model", {"exit_threshold": -1.0}, "exit_threshold"),
+        ("encoder", {"exit_patience": 2}, "exit_patience"),
     ],
 )
-def test_load_names_what_it_cannot_use(model_dir, tmp_path, load, place, options, named):
-    (tmp_path / "squad").mkdir()
-    (tmp_path / "squad" / "squad.json").write_text("{}", encoding="utf-8")
-    models.write_classifier(tmp_path / "vocab")
-    config = dict(models.CONFIG, vocab_size=300)
-    (tmp_path / "vocab" / "albert_config.json").write_text(json.dumps(config), encoding="utf-8")
-    if "encoder" in place:
-        pretrained_models.write_archive(tmp_path / "encoder")
+def test_load_names_what_it_cannot_use(places, place, options, named):
     with pytest.raises(UserError, match=named):
-        load(place.format(tmp=tmp_path, model=model_dir), **options)
+        albert.load(places[place], **options)
+
+
+@pytest.mark.parametrize("place", ["absent", "squad", "newer", "part"])
+def test_a_folder_that_is_no_trained_classifier_is_refused(places, place):
+    with pytest.raises(UserError, match="/absent" if place == "absent" else "classifier.json"):
+        predictor.Predictor(places[place])
 
 
 @pytest.mark.slow
@@ -185,15 +173,10 @@ def test_with_exit_patience_texts_are_answered_before_the_last_layer(tmp_path, l
     assert {one.layers for one in patient} == {5} and full[0].layers is None
     options = {"exit_patience": 1, "exit_threshold": 1e9}
     with predictor.Predictor(folder, batch_size=2, **options) as model:
-        found = model.predict(TEXTS)
+        found, together = model.predict(TEXTS), model.predict_array(TEXTS)
     assert min(one.layers for one in found) == 2
     # Alone, each text takes the same way.
     with albert.load(folder, **options) as model:
-        for text, together in zip(TEXTS, found):
-            alone = model.predict([text])[0]
-            assert alone.layers == together.layers
-            values = (
-                [one.score] if not labels else list(one.probabilities.values())
-                for one in (alone, together)
-            )
-            np.testing.assert_allclose(*values, atol=1e-4)
+        for text, one, row in zip(TEXTS, found, together):
+            assert model.predict([text])[0].layers == one.layers
+            np.testing.assert_allclose(model.predict_array([text])[0], row, atol=1e-4)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs as people wrote them for google-research/albert, on TPUEstimator without a TPU."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
@@ -25,61 +27,36 @@ MODES = tf_estimator.ModeKeys
 pytestmark = pytest.mark.slow
 
 
-def own_model_fn(config, num_labels, use_einsum):
+def own_model_fn(config, num_labels):
     """A classifier with a head of one's own."""
 
     def model_fn(features, labels, mode, params):
         del labels, params
+        inputs = (features[name] for name in ("input_ids", "input_mask", "segment_ids"))
         pooled, sequence = fine_tuning_utils.create_albert(
-            albert_config=config,
-            is_training=mode == MODES.TRAIN,
-            input_ids=features["input_ids"],
-            input_mask=features["input_mask"],
-            segment_ids=features["segment_ids"],
-            use_one_hot_embeddings=False,
-            use_einsum=use_einsum,
-            hub_module=None,
+            config, mode == MODES.TRAIN, *inputs, False, use_einsum=False, hub_module=None
         )
         hidden = tf.concat([pooled, tf.reduce_max(sequence, axis=1)], axis=-1)
         weights = tf.get_variable(
             "mine/weights", [num_labels, 2 * config.hidden_size], initializer=tf.zeros_initializer()
         )
         logits = tf.matmul(hidden, weights, transpose_b=True)
+        make_spec = functools.partial(tf_estimator.tpu.TPUEstimatorSpec, mode=mode)
         if mode == MODES.PREDICT:
-            outputs = {"probabilities": tf.nn.softmax(logits)}
-            return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=outputs)
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
-            labels=features["label_ids"], logits=logits
-        )
-        loss = tf.reduce_mean(losses)
+            return make_spec(predictions={"probabilities": tf.nn.softmax(logits)})
+        label_ids = features["label_ids"]
+        loss = tf.losses.sparse_softmax_cross_entropy(label_ids, logits)
         if mode == MODES.TRAIN:
             train_op = optimization.create_optimizer(loss, 1e-2, STEPS, 2, False, "lamb")
-            return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, train_op=train_op)
+            return make_spec(loss=loss, train_op=train_op)
 
         def metric_fn(label_ids, logits):
             predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
             return {"eval_accuracy": tf.metrics.accuracy(label_ids, predictions)}
 
-        metrics = (metric_fn, [features["label_ids"], logits])
-        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=metrics)
+        return make_spec(loss=loss, eval_metrics=(metric_fn, [label_ids, logits]))
 
     return model_fn
-
-
-def estimator_of(model_fn, folder):
-    return tf_estimator.tpu.TPUEstimator(
-        use_tpu=False,
-        model_fn=model_fn,
-        config=tf_estimator.tpu.RunConfig(model_dir=str(folder), tf_random_seed=1),
-        train_batch_size=BATCH,
-        eval_batch_size=BATCH,
-        predict_batch_size=BATCH,
-    )
-
-
-@pytest.fixture(scope="module")
-def config():
-    return modeling.AlbertConfig.from_dict(data.CONFIG)
 
 
 @pytest.fixture(scope="module")
@@ -89,51 +66,32 @@ def tokenizer():
     )
 
 
-@pytest.fixture(scope="module")
-def mrpc(tmp_path_factory):
-    """The processor and the examples of training and development."""
-    folder = data.write_mrpc(tmp_path_factory.mktemp("glue"))
-    processor = classifier_utils.MrpcProcessor(use_spm=True, do_lower_case=True)
-    return processor, processor.get_train_examples(folder), processor.get_dev_examples(folder)
+def in_memory(config, tokenizer, examples, labels, folder):
+    """A model function of one's own, and the input of each split from features in memory."""
 
-
-def test_a_model_function_of_ones_own_trains_evaluates_and_predicts(
-    config, tokenizer, mrpc, tmp_path
-):
-    processor, train, dev = mrpc
-    labels = processor.get_labels()
-    estimator = estimator_of(own_model_fn(config, len(labels), use_einsum=False), tmp_path)
-
-    def input_fn(examples, is_training):
+    def input_fn(split):
         features = classifier_utils.convert_examples_to_features(
-            examples, labels, LENGTH, tokenizer, "mrpc"
+            examples[split], labels, LENGTH, tokenizer, "mrpc"
         )
+        is_training = split == "train"
         return classifier_utils.input_fn_builder(features, LENGTH, is_training, is_training)
 
-    estimator.train(input_fn=input_fn(train, True), max_steps=STEPS)
-    result = estimator.evaluate(input_fn=input_fn(dev, False))
-    assert result["global_step"] == STEPS and estimator.get_variable_value("mine/weights").any()
-    rows = [row["probabilities"] for row in estimator.predict(input_fn(dev, False))]
-    right = [labels[np.argmax(row)] == item.label for row, item in zip(rows, dev)]
-    assert len(rows) == len(dev) and np.mean(right) == pytest.approx(result["eval_accuracy"])
+    return own_model_fn(config, len(labels)), input_fn
 
 
-def test_the_published_builders_train_evaluate_and_predict_from_records(
-    config, tokenizer, mrpc, tmp_path
-):
-    processor, train, dev = mrpc
-    labels, splits = processor.get_labels(), {"train": train, "dev": dev}
-    for name, examples in splits.items():
+def from_records(config, tokenizer, examples, labels, folder):
+    """The published builders of a model function and of input from record files."""
+    for split in examples:
         classifier_utils.file_based_convert_examples_to_features(
-            examples, labels, LENGTH, tokenizer, str(tmp_path / name), "mrpc"
+            examples[split], labels, LENGTH, tokenizer, str(folder / split), "mrpc"
         )
 
-    def input_fn(name):
+    def input_fn(split):
         return classifier_utils.file_based_input_fn_builder(
-            input_file=str(tmp_path / name),
+            input_file=str(folder / split),
             seq_length=LENGTH,
-            is_training=name == "train",
-            drop_remainder=name == "train",
+            is_training=split == "train",
+            drop_remainder=split == "train",
             task_name="mrpc",
             use_tpu=False,
             bsz=BATCH,
@@ -150,12 +108,31 @@ def test_the_published_builders_train_evaluate_and_predict_from_records(
         use_one_hot_embeddings=False,
         task_name="mrpc",
     )
-    estimator = estimator_of(model_fn, tmp_path / "model")
+    return model_fn, input_fn
+
+
+@pytest.mark.parametrize("program", [in_memory, from_records])
+def test_a_program_trains_evaluates_and_predicts(program, tokenizer, tmp_path):
+    folder = data.write_mrpc(tmp_path)
+    processor = classifier_utils.MrpcProcessor(use_spm=True, do_lower_case=True)
+    dev, labels = processor.get_dev_examples(folder), processor.get_labels()
+    examples = {"train": processor.get_train_examples(folder), "dev": dev}
+    config = modeling.AlbertConfig.from_dict(data.CONFIG)
+    model_fn, input_fn = program(config, tokenizer, examples, labels, tmp_path)
+    estimator = tf_estimator.tpu.TPUEstimator(
+        use_tpu=False,
+        model_fn=model_fn,
+        config=tf_estimator.tpu.RunConfig(model_dir=f"{tmp_path}/model", tf_random_seed=1),
+        train_batch_size=BATCH,
+        eval_batch_size=BATCH,
+        predict_batch_size=BATCH,
+    )
     estimator.train(input_fn=input_fn("train"), max_steps=STEPS)
     result = estimator.evaluate(input_fn=input_fn("dev"))
-    assert result["global_step"] == STEPS and {"eval_accuracy", "eval_loss"} <= set(result)
-    rows = list(estimator.predict(input_fn("dev"), yield_single_examples=True))
-    assert len(rows) == len(dev) and {"probabilities", "predictions"} <= set(rows[0])
+    rows = [row["probabilities"] for row in estimator.predict(input_fn("dev"))]
+    right = [labels[np.argmax(row)] == item.label for row, item in zip(rows, dev)]
+    assert result["global_step"] == STEPS and len(rows) == len(dev)
+    assert np.mean(right) == pytest.approx(result["eval_accuracy"])
 
 
 def test_questions_of_race_are_read_from_records(tokenizer, tmp_path):

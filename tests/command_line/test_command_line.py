@@ -74,14 +74,11 @@ def test_help_and_a_misspelt_flag_are_answered_before_tensorflow_is_imported():
 EARLY = [
     ("albert.run_classifier", ["--task_name=mrpc"], 2, "--output_dir"),
     ("albert.run_classifier", ["--output_dir=o", "--task_name=mprc"], 2, "'mrpc'"),
-    ("albert.run_classifier", ["--output_dir=o", "--train_batch_size=0"], 2, "train_batch_size"),
     ("albert.run_classifier", ["--output_dir=o", "--do_train", "True"], 2, "'True'"),
     ("albert.run_race", ["--config=/nowhere.toml"], 2, "/nowhere.toml"),
     ("albert.demo.__main__", ["pretraining", "-d", "fp64"], 2, "fp64"),
     ("albert.demo.__main__", ["finetuning", "--help"], 0, "--model"),
     ("albert.download_data", ["--list"], 0, "squad_v1"),
-    ("albert.download_model", ["--list"], 0, "base_v2"),
-    ("albert.download_data", ["sqaud_v1"], 2, "'squad_v1'"),
     ("albert.download_model", ["base_v7"], 2, "'base_v2'"),
     ("albert.plan", ["base_v7"], 2, "'albert_base_v2'"),
     (
@@ -91,7 +88,6 @@ EARLY = [
         "to_huggingface",
     ),
     ("albert", ["finetune", "-h"], 0, "--task_name"),
-    ("albert", ["finetune", "--version"], 0, albert.__version__),
     ("albert", ["demo", "--version"], 0, albert.__version__),
     ("albert", ["pretrian"], 2, "'pretrain'"),
 ]
@@ -118,14 +114,11 @@ def test_the_list_of_commands_has_a_line_for_each_and_imports_none(capsys, monke
         assert first_word in listed
 
 
-def test_help_of_a_command_shows_the_command(monkeypatch):
+def test_help_of_a_command_shows_the_command():
     calls = [("albert", [name, "--help"]) for name in ("finetune", "create-data", "demo")]
     for (_, (name, _)), answer in zip(calls, answers(*calls)):
         module = commands.COMMANDS[name].replace(".__main__", "")
         assert f"python -m albert {name} " in answer[1] and module not in answer[1], name
-    assert commands.as_started("python -m albert.plan") == "python -m albert.plan"
-    monkeypatch.setattr(commands, "program", "albert")
-    assert commands.as_started("python -m albert.plan --list") == "albert plan --list"
 
 
 def test_the_page_of_the_command_line_has_every_command_beside_its_module():
@@ -134,10 +127,3 @@ def test_the_page_of_the_command_line_has_every_command_beside_its_module():
     names, modules = (re.findall("`(.+?)`", " ".join(cells)) for cells in zip(*rows))
     declared = {name: module.split(".")[1] for name, module in commands.COMMANDS.items()}
     assert dict(zip(names, modules)) == declared
-
-
-@pytest.mark.slow
-def test_a_command_runs_as_its_module_does():
-    (answer,) = answers(("albert", ["plan", "base_v2"]))
-    assert answer[0] in (0, None)
-    assert "11,813,810" in answer[1]

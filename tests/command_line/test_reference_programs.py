@@ -36,7 +36,6 @@ SCRIPTS = (
     export_to_tfhub,
     export_checkpoints,
 )
-every_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__[7:])
 CORPUS = str(squad_data.FIXTURES / "corpus.txt")
 PUBLISHED = json.loads((squad_data.FIXTURES / "published_flags.json").read_text(encoding="utf-8"))
 
@@ -82,29 +81,20 @@ def test_flags_have_their_published_defaults(script):
     assert found == {name: str(default) for name, default in PUBLISHED[script].items()}
 
 
-@every_script
-def test_reads_flags_defines_the_flags_of_a_script(script):
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__[7:])
+def test_a_script_defines_its_flags_and_main_names_a_missing_one(script):
+    only(script)
     shown = {name for name, o in flags_lib.describe(script.Flags).items() if "help" in o}
     assert sorted(shown - set(FLAGS)) == []
-
-
-@every_script
-def test_main_without_its_required_flags_raises(script):
-    only(script)
     for given in (None, ["program"]):
         with pytest.raises(ValueError, match="must be given"):
             script.main(given)
 
 
 def test_of_process_reads_what_a_program_set():
-    set_flags(max_seq_length=13, do_train=True, learning_rate=0.25)
+    set_flags(max_seq_length=13, do_train=True)
     FLAGS.set_default("train_batch_size", 7)
-    expected = {
-        "max_seq_length": 13,
-        "do_train": True,
-        "learning_rate": 0.25,
-        "train_batch_size": 7,
-    }
+    expected = {"max_seq_length": 13, "do_train": True, "train_batch_size": 7}
     for script in (run_pretraining, run_classifier, run_squad_v2, run_race):
         assert heard(script, *expected) == expected
     assert "train_batch_size" not in cli.of_process(run_race.Flags).given
@@ -119,13 +109,10 @@ def test_of_process_keeps_a_programs_own_flag():
         cli.reads_flags(run_classifier.Flags)
 
 
-@pytest.mark.parametrize(
-    "name, value", [("train_batch_size", 0), ("optimizer", "sgd"), ("max_seq_length", "long")]
-)
-def test_of_process_names_a_wrong_value(name, value):
-    set_flags(**{name: value})
-    with pytest.raises(ValueError, match=f"--{name}.*{value}"):
-        heard(run_pretraining, name)
+def test_of_process_names_a_wrong_value():
+    set_flags(train_batch_size=0)
+    with pytest.raises(ValueError, match="--train_batch_size.*0"):
+        heard(run_pretraining, "train_batch_size")
 
 
 def test_main_takes_settings():
@@ -150,13 +137,15 @@ def test_of_process_passes_over_arguments_of_another_program(monkeypatch):
 
 
 @pytest.mark.slow
-def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(tmp_path):
+def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(
+    training_data, tmp_path
+):
     only(run_pretraining)
     set_flags(
         max_predictions_per_seq=pretraining_records.PREDICTIONS,
         max_seq_length=pretraining_records.LENGTH,
-        output_dir=str(tmp_path / "out"),
-        albert_config_file=pretraining_records.write_config(tmp_path / "config.json"),
+        output_dir=str(tmp_path),
+        albert_config_file=str(training_data / "tiny.json"),
         input_file=pretraining_records.write_records(tmp_path / "records", 100),
         do_train=True,
         do_eval=True,
@@ -164,54 +153,25 @@ def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(tmp_
         save_checkpoints_steps=1,
     )
     run_pretraining.main(None)
-    written = {path.name for path in (tmp_path / "out").iterdir()}
-    parts = (".meta", ".index", ".data-00000-of-00001")
-    checkpoints = {name + part for name in ("model.ckpt-best", "model.ckpt-1") for part in parts}
-    assert checkpoints | {"eval_results.txt", "checkpoint"} <= written
+    assert {0, 1} == set(classification_data.steps_in(tmp_path))
+    for name in ("model.ckpt-best.meta", "model.ckpt-1.meta", "eval_results.txt", "checkpoint"):
+        assert (tmp_path / name).exists()
 
 
 def test_data_creation_by_flags_or_a_command_line_writes_records(tmp_path):
     only(create_pretraining_data)
     values = {
         "input_file": CORPUS,
-        "output_file": str(tmp_path / "records"),
         "spm_model_file": str(classification_data.VOCABULARY),
         "max_seq_length": 32,
         "max_predictions_per_seq": 5,
         "dupe_factor": 1,
         "num_processes": 1,
     }
-    set_flags(**values)
+    set_flags(**values, output_file=f"{tmp_path}/records")
     create_pretraining_data.main([])
-    assert record_files.count_records(str(tmp_path / "records")) > 0
-    values["output_file"] = str(tmp_path / "more")
     arguments = [f"--{name}={value}" for name, value in values.items()]
-    create_pretraining_data.main(FLAGS(["program", *arguments]))  # as app.run does
-    assert record_files.count_records(str(tmp_path / "more")) > 0
-
-
-@pytest.mark.parametrize(
-    "script, own",
-    [
-        (run_classifier, {"task_name": "mrpc", "data_dir": "none"}),
-        (run_race, {"max_qa_length": 16, "data_dir": "none"}),
-        (run_squad_v1, {"train_file": "none", "max_query_length": 8}),
-        (run_squad_v2, {"train_file": "none", "max_query_length": 8}),
-        (run_pretraining, {"input_file": "none"}),
-        (create_pretraining_data, {"input_file": "none", "output_file": "o"}),
-    ],
-)
-def test_main_checks_what_flags_name(tmp_path, script, own):
-    only(script)
-    usual = {
-        "albert_config_file": classification_data.write_config(tmp_path),
-        "spm_model_file": str(classification_data.VOCABULARY),
-        "output_dir": str(tmp_path / "out"),
-        "max_seq_length": 32,
-        "train_batch_size": 2,
-        "do_train": True,
-    }
-    known = flags_lib.describe(script.Flags)
-    set_flags(**{name: value for name, value in usual.items() if name in known}, **own)
-    with pytest.raises(ValueError, match="none"):
-        script.main(None)
+    given = FLAGS(["program", *arguments, f"--output_file={tmp_path}/more"])  # as app.run does
+    create_pretraining_data.main(given)
+    for name in ("records", "more"):
+        assert record_files.count_records(f"{tmp_path}/{name}") > 0

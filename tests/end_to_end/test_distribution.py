@@ -15,43 +15,25 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_pretraining
 from albert.util import flags as flags_lib
+from tests.support import one_weight, processes
 from tests.support import pretraining_records as records
-from tests.support import processes
 
 STEPS, FIRST = 90, 30  # of all the training, and of what one process makes
+PROGRAM = ("-m", "albert.run_pretraining")
 SECONDS = 240.0  # a test that hangs fails
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
+def arguments(tmp_path_factory):
+    """The flags of a training by LAMB with micro-batches, without --output_dir."""
     folder = tmp_path_factory.mktemp("data")
-    records.write_config(
-        folder / "tiny.json",
-        num_hidden_layers=1,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
-    records.write_uneven_records(folder / "records", 51)
-    return folder
-
-
-def arguments_for(data, output_dir):
-    """LAMB with micro-batches."""
-    return [
-        f"--albert_config_file={data / 'tiny.json'}",
-        f"--input_file={data / 'records'}",
-        f"--output_dir={output_dir}",
-        f"--max_seq_length={records.LENGTH}",
-        f"--max_predictions_per_seq={records.PREDICTIONS}",
-        "--train_batch_size=8",
-        "--gradient_accumulation_steps=2",
-        f"--num_train_steps={STEPS}",
-        "--num_warmup_steps=4",
-        "--learning_rate=0.003",
-        f"--save_checkpoints_steps={FIRST}",
-        "--log_steps=30",
-        "--nouse_xla",
-    ]
+    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    config = records.write_config(folder / "tiny.json", num_hidden_layers=1, **no_dropout)
+    return f"""--albert_config_file={config} --max_seq_length={records.LENGTH}
+        --input_file={records.write_uneven_records(folder / "records", 51)}
+        --max_predictions_per_seq={records.PREDICTIONS} --train_batch_size=8
+        --gradient_accumulation_steps=2 --num_train_steps={STEPS} --num_warmup_steps=4
+        --learning_rate=0.003 --save_checkpoints_steps={FIRST} --log_steps=30 --nouse_xla"""
 
 
 def free_addresses(count):
@@ -64,22 +46,15 @@ def free_addresses(count):
 
 
 @contextlib.contextmanager
-def two_workers(data, output_dir, temporary, *arguments, of_second=()):
+def two_workers(arguments, temporary, of_second=""):
     """Starts them, and ends them where they have not ended in time."""
     workers = free_addresses(2)
+    arguments += " --distribution_strategy=multi_worker --worker_patience_seconds=8"
     started = []
-    for index in range(2):
+    for index, given in enumerate((arguments, f"{arguments} {of_second}")):
         task = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
-        started.append(
-            processes.start(
-                "albert.run_pretraining",
-                arguments_for(data, output_dir)
-                + ["--distribution_strategy=multi_worker", "--worker_patience_seconds=8"]
-                + [*arguments, *(of_second if index else ())],
-                TF_CONFIG=json.dumps(task),
-                TMPDIR=str(temporary),
-            )
-        )
+        variables = {"TF_CONFIG": json.dumps(task), "TMPDIR": str(temporary)}
+        started.append(processes.start(*PROGRAM, *given.split(), **variables))
     clock = threading.Timer(SECONDS, lambda: [process.kill() for process in started])
     clock.start()
     try:
@@ -92,9 +67,7 @@ def two_workers(data, output_dir, temporary, *arguments, of_second=()):
 
 
 def losses(folder):
-    lines = (folder / "training_curve.csv").read_text(encoding="utf-8").splitlines()
-    column = lines[0].split(",").index("loss")
-    return [float(line.split(",")[column]) for line in lines[1:]]
+    return [float(row["loss"]) for row in one_weight.curve_of(folder)]
 
 
 def remove_checkpoints_after(folder, step):
@@ -104,22 +77,20 @@ def remove_checkpoints_after(folder, step):
 
 
 @pytest.mark.slow
-def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path):
+def test_two_workers_train_as_one_and_go_on_after_one_was_killed(arguments, tmp_path):
     one, two, temporary = (tmp_path / name for name in ("one", "two", "temporary"))
     temporary.mkdir()
-    run_pretraining.main(flags_lib.parse(run_pretraining.Flags, arguments_for(data, one)))
+    alone = f"{arguments} --output_dir={one}".split()
+    run_pretraining.main(flags_lib.parse(run_pretraining.Flags, alone))
+    arguments += f" --output_dir={two}"
     shutil.copytree(str(one), str(two))
     remove_checkpoints_after(two, FIRST)
 
     # One worker is killed: the other one does not wait for it for ever.
-    with two_workers(data, two, temporary) as (chief, worker):
-        heard = []
-        for line in chief.stderr:
-            heard.append(line)
-            if f" {FIRST + 1}/{STEPS} steps" in line:
-                worker.kill()
-                break
-        said = "".join(heard) + processes.finish(chief)
+    with two_workers(arguments, temporary) as (chief, worker):
+        said = processes.read_until(chief, f" {FIRST + 1}/{STEPS} steps")
+        worker.kill()
+        said += processes.finish(chief)
     assert f"model.ckpt-{FIRST}, step {FIRST}" in said
     # Ours or TensorFlow finds out first.
     assert chief.returncode == 1, said
@@ -130,12 +101,10 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
     remove_checkpoints_after(two, FIRST)
     shutil.rmtree(str(temporary))
     temporary.mkdir()
-    with two_workers(data, two, temporary) as (chief, worker):
-        for line in chief.stderr:
-            if f" {FIRST + 1}/{STEPS} steps" in line:
-                chief.terminate()
-                worker.terminate()
-                break
+    with two_workers(arguments, temporary) as (chief, worker):
+        processes.read_until(chief, f" {FIRST + 1}/{STEPS} steps")
+        chief.terminate()
+        worker.terminate()
         said = processes.finish(chief)
         said_by_worker = processes.finish(worker)
     assert (chief.returncode, worker.returncode) == (143, 143), said + said_by_worker
@@ -144,7 +113,8 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
 
     # Both are started again.
     remove_checkpoints_after(two, FIRST)
-    with two_workers(data, two, temporary, "--do_eval", "--max_eval_steps=1") as (chief, worker):
+    arguments += " --do_eval --max_eval_steps=1"
+    with two_workers(arguments, temporary) as (chief, worker):
         said = processes.finish(chief)
         said_by_worker = processes.finish(worker)
     assert (chief.returncode, worker.returncode) == (0, 0), said + said_by_worker
@@ -163,9 +133,9 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
 
 
 @pytest.mark.slow
-def test_two_workers_with_different_flags_both_stop(data, tmp_path):
-    flag = "--learning_rate=0.01"
-    with two_workers(data, tmp_path / "out", tmp_path, of_second=[flag]) as started:
+def test_two_workers_with_different_flags_both_stop(arguments, tmp_path):
+    arguments += f" --output_dir={tmp_path}/out"
+    with two_workers(arguments, tmp_path, "--learning_rate=0.01") as started:
         for process in started:
             said = processes.finish(process)
             assert process.returncode == 1, said

@@ -74,9 +74,6 @@ def test_pretrainings_commands_lead_from_text_to_a_model_in_use(folder, capsys):
         assert (folder / place / "my-30k.model").read_bytes() == vocabulary
     assert tokenization.hub_vocabulary(str(folder / "modules/albert_mine")).do_lower_case
     assert (folder / "output" / "mine-mrpc" / "eval_results.json").exists()
-    # The exported folder is a model's folder too.
-    again = pages.Command("fill_mask", ["--albert_dir=albert_mine", "--text=The [MASK]."])
-    pages.run(again, SMALL)
 
 
 def follow(page: str, more: str = "") -> None:

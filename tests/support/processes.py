@@ -16,15 +16,17 @@ from albert.util import folder_lock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def start(module, arguments, **variables):
-    """Starts `python -m module` with further environment variables; its stderr can be read."""
+def start(*arguments, **variables):
+    """Starts Python, in an environment with further variables; its stderr can be read."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", **variables)
     return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, *arguments],
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         universal_newlines=True,
+        # What runs the tests in the background may have them ignore the signal.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -53,15 +55,14 @@ def finish(process):
     return process.communicate()[1]
 
 
-def kill_at(process, words):
-    """Kills a process as soon as a line of its stderr holds `words`; returns its stderr."""
+def read_until(process, words):
+    """Returns what a process says on stderr until a line holds `words`."""
     lines = []
     for line in process.stderr:
         lines.append(line)
         if words in line:
-            process.send_signal(signal.SIGKILL)
             break
-    return "".join(lines) + finish(process)
+    return "".join(lines)
 
 
 def weights(checkpoint):

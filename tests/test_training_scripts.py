@@ -1,0 +1,162 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What every script that trains does: its files, a second start, and mistakes."""
+
+import pytest
+
+from tests.support import fine_tuned_models
+from tests.support.classification_data import contents, read_json, steps_in, write_config
+from tests.support.runtimes import needs_tf_estimator
+from tests.support.training_scripts import SCRIPTS, run
+
+every_script = pytest.mark.parametrize("script", SCRIPTS)
+# Task and metric in the summary, and files of a script's own.
+FINE_TUNING = {
+    "run_classifier": ("mrpc", "eval_accuracy", {"test_results.tsv", "classifier.json"}),
+    "run_race": ("race", "eval_accuracy", {"predictions.json", "predict_results.txt", "race.json"}),
+    "run_squad_v1": ("squad_v1", "f1", {"predictions.json", "nbest_predictions.json"}),
+    "run_squad_v2": ("squad_v2", "f1", {"predictions.json", "null_odds.json", "squad.json"}),
+}
+
+
+@every_script
+def test_one_command_trains_and_evaluates_every_checkpoint(trained, script):
+    folder, outcome = trained(script)
+    last, every = outcome.training.last_step, 3 if script == "run_pretraining" else 2
+    steps = sorted({*range(0, last + 1, every), last})
+    assert outcome.training.first_step == 0 and steps_in(folder) == steps
+    assert [result.step for result in outcome.evaluation.results] == steps[1:]
+    files = {"albert_config.json", "eval_results.json", "eval_results.txt", "model.ckpt-best.index"}
+    assert files | {"run.toml", "training_curve.csv"} <= set(contents(folder))
+
+
+@pytest.mark.parametrize("script", FINE_TUNING)
+def test_fine_tuning_predicts_and_sums_up_the_best_checkpoint(trained, script):
+    folder, outcome = trained(script)
+    task, metric, files = FINE_TUNING[script]
+    assert files <= set(contents(folder))
+    best, last = outcome.evaluation.best, outcome.training.last_step
+    value = best.metrics[metric]
+    trial = (folder / "best_trial.txt").read_text(encoding="utf-8")
+    assert trial == f"{last}:{best.step}:{value}"
+    summary = read_json(folder / "run_summary.json")
+    expected = {"task": task, "metric": metric, "value": value, "best_step": best.step}
+    expected.update(seed=12345, num_train_steps=last, metrics=best.metrics)
+    assert {name: summary[name] for name in expected} == expected
+    for name in ("train_examples_per_second", "train_seconds", "eval_seconds", "wall_seconds"):
+        assert summary[name] > 0, name
+
+
+@every_script
+def test_a_second_start_of_the_same_command_changes_nothing(training_data, trained, script):
+    folder, outcome = trained(script)
+    before = contents(folder)
+    if "confusion_matrix.json" in before:  # as if the first start was killed before it
+        (folder / "confusion_matrix.json").unlink()
+    again = run(script, training_data, folder, SCRIPTS[script].phases)
+    assert again.training is None and again.evaluation.evaluated_steps == []
+    assert again.evaluation.results == outcome.evaluation.results
+    assert contents(folder) == before
+
+
+# Script, arguments, and the flag or file that is named. {other} is a model of other sizes, {small}
+# a configuration for fewer words.
+MISTAKES = [
+    ("run_pretraining", "--nodo_train", "--do_train, --do_eval"),
+    ("run_pretraining", "--gradient_accumulation_steps=3", "--train_batch_size=8 .* 3"),
+    ("run_pretraining", "--max_seq_length=64", "--max_seq_length=64 .* 32"),
+    ("run_pretraining", "--input_file=nothing*", "--input_file: 'nothing"),
+    ("run_pretraining", "--do_eval --eval_file=nothing*", "--eval_file: 'nothing"),
+    ("run_pretraining", "--init_checkpoint=nowhere", "nowhere"),
+    ("run_pretraining", "--train_layers=3", "--train_layers=3"),
+    ("run_pretraining", "--train_layers=1 --share_type=none", "--train_layers=1 .*share_type"),
+    ("run_pretraining", "--albert_config_file=missing.json", "missing.json"),
+    ("run_pretraining", "--vocab_file=a --spm_model_file=b", "--spm_model_file or --vocab_file"),
+    ("run_pretraining", "--masked_lm_budget=nan", "masked_lm_budget"),
+    ("run_pretraining", "--masked_lm_budget=0.2 --use_tpu --tpu_name=a", "masked_lm_budget.* TPU"),
+    pytest.param(
+        "run_pretraining",
+        "--use_tpu --num_tpu_cores=16",
+        "--train_batch_size=8 .* 16",
+        marks=needs_tf_estimator,
+    ),
+    ("run_classifier", "", "--do_train"),
+    ("run_classifier", "--do_train --data_dir=/absent", "'/absent'"),
+    ("run_classifier", "--do_train --labels=a,b", "--labels"),
+    ("run_classifier", "--do_train --albert_config_file=", "--albert_config_file"),
+    ("run_classifier", "--do_train --max_seq_length=65", "max_position_embeddings"),
+    ("run_classifier", "--do_train --spm_model_file=", "vocabulary"),
+    ("run_classifier", "--do_train --predict_file=/absent.tsv", "/absent.tsv"),
+    ("run_classifier", "--do_eval", "no checkpoint"),
+    ("run_classifier", "--do_predict --export_dir=new", "--do_train"),
+    ("run_classifier", "--do_train --do_eval --checkpoint=/absent/m", "/absent/m"),
+    ("run_classifier", "--do_train --init_checkpoint={other}", "model.ckpt"),
+    ("run_classifier", "--do_train --albert_config_file={small}", "vocab_size"),
+    ("run_classifier", "--do_train --output_dir={data}/config.json", "config.json"),
+    (
+        "run_classifier",
+        "--do_train --albert_config_file= --albert_hub_module_handle=/absent",
+        "/absent",
+    ),
+    ("run_race", "--nodo_train --nodo_eval", "--do_train"),
+    ("run_race", "--high_only --middle_only", "--high_only"),
+    ("run_race", "--train_file=a --eval_file=a", "--train_file"),
+    ("run_race", "--max_qa_length=45", "--max_qa_length=45"),
+    ("run_squad_v1", "", "--do_train.*--do_predict.*--export_dir"),
+    ("run_squad_v1", "--do_train --train_file=", "--train_file"),
+    ("run_squad_v1", "--do_train --train_file=/absent.json", "/absent.json"),
+    ("run_squad_v1", "--do_train --max_seq_length=3", "max_seq_length=3"),
+    ("run_squad_v2", "--do_predict --null_score_diff_threshold=nan", "null_score_diff_threshold"),
+    ("run_squad_v1", "--export_dir=export", "checkpoint"),
+    ("run_squad_v1", "--do_train --train_file={data}/v2.json", "run_squad_v2"),
+    ("run_squad_v1", "--do_train --train_feature_file={data}/bare.json", "bare.json"),
+    (
+        "run_squad_v2",
+        "--do_train --train_feature_file=f --predict_feature_file=f",
+        "_feature_file.* f",
+    ),
+]
+
+
+@pytest.mark.parametrize("script, arguments, named", MISTAKES)
+def test_a_mistake_is_named_before_anything_is_made(
+    training_data, tmp_path, script, arguments, named
+):
+    before = contents(training_data)
+    arguments = arguments.format(
+        data=training_data,
+        small=write_config(tmp_path, vocab_size=50),
+        other="{other}" in arguments and fine_tuned_models.write_classifier(tmp_path / "other"),
+    )
+    with pytest.raises((ValueError, OSError), match=f"(?i){named}"):
+        run(script, training_data, tmp_path / "out", arguments)
+    made = [path for path in tmp_path.rglob("*") if path.suffix in (".tf_record", ".toml")]
+    assert steps_in(tmp_path / "out") == made == [] and contents(training_data) == before
+
+
+@pytest.mark.parametrize(
+    "script, arguments, named",
+    [
+        ("run_pretraining", "--albert_config_file={data}/config.json", "num_hidden_layers"),
+        ("run_classifier", "--do_predict --task_name=rte", "another run.*mrpc"),
+        ("run_classifier", "--do_train --max_seq_length=16", "another run.*max_seq_length"),
+        ("run_classifier", "--do_predict --early_exit", "another run.*early_exit"),
+        ("run_classifier", "--do_predict --exit_patience=2", "--exit_patience=2.*--early_exit"),
+        ("run_classifier", "--do_predict --albert_config_file={wide}", "another configuration"),
+        (
+            "run_classifier",
+            "--do_predict --albert_config_file={wide} --output_dir=x --checkpoint={trained}",
+            "ckpt-6",
+        ),
+        ("run_race", "--max_qa_length=21", "another run.*max_qa_length"),
+    ],
+)
+def test_a_folder_or_checkpoint_of_another_run_is_refused(
+    training_data, trained, tmp_path, monkeypatch, script, arguments, named
+):
+    monkeypatch.chdir(tmp_path)
+    folder, _ = trained(script)
+    wide = write_config(tmp_path, hidden_size=20)
+    arguments = arguments.format(data=training_data, wide=wide, trained=folder / "model.ckpt-6")
+    with pytest.raises(ValueError, match=named):
+        run(script, training_data, folder, arguments)
