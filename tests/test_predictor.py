@@ -126,8 +126,6 @@ def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content):
         (albert.load, "{tmp}/encoder", {"batch_size": "3"}, "batch_size"),
         (albert.load, "{model}", {"task_name": "mrpc", "data_dir": "x"}, "data_dir, task_name"),
         (albert.load, "{model}", {"labels": "a,b", "early_exit": True}, "early_exit, labels"),
-        (albert.load, "{model}", {"task": json.JSONDecoder}, "JSONDecoder"),
-        (albert.load, "{model}", {"task": "Task"}, "'Task'"),
         (albert.load, "{tmp}/squad", {"doc_strid": 3}, "doc_stride"),
         (albert.load, "{model}", {"precision_name": "float8"}, "float8"),
         (albert.load, "{model}", {"learning_rate": 1, "precision": 2}, "learning_rate, precision"),

@@ -50,7 +50,6 @@ class RaceTask(Task):
     description_name = "race.json"
     labels = race_examples.LETTERS
     recorded_flags = ("max_qa_length",)
-    measures_test = True
 
     def __init__(self, settings: RaceFlags, *arguments: Any):
         super().__init__(settings, *arguments)

@@ -18,7 +18,18 @@ import logging
 import math
 import os
 import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -28,8 +39,8 @@ from albert.checkpoints.checkpoint_files import BEST_CHECKPOINT, Checkpoint, lis
 from albert.util import files, folder_lock
 from albert.util.errors import UserError
 
-LEDGER_NAME = "eval_results.json"
-RESULTS_NAME = "eval_results.txt"
+_STEM = "eval_results"
+LEDGER_NAME, RESULTS_NAME = f"{_STEM}.json", f"{_STEM}.txt"
 
 _LEDGER_TYPES = {  # see files.check_types
     "fingerprint": dict,
@@ -132,6 +143,13 @@ def _numbers(metrics: Mapping[str, Any]) -> Dict[str, float]:
 def _lines(metrics: Mapping[str, Any]) -> List[str]:
     """`key = value`, sorted by key."""
     return [f"{name} = {metrics[name]}" for name in sorted(metrics)]
+
+
+def _write(stem: str, content: Mapping[str, Any], blocks: Iterable[Mapping[str, Any]]) -> None:
+    """Writes results as JSON and as text."""
+    files.atomic_write_json(f"{stem}.json", content)
+    lines = [f"{line}\n" for metrics in blocks for line in _lines(metrics)]
+    files.atomic_write_text(f"{stem}.txt", "".join(lines))
 
 
 def format_metrics(metrics: Mapping[str, Any]) -> str:
@@ -313,19 +331,16 @@ class _Evaluator:
         finite = [item for item in ranks if ranks[item][0] > -math.inf]
         best = max(finite, key=lambda item: (ranks[item], item.step), default=None)
         self.best_step = best and best.step
-        # Recorded first, so that a crash leaves no copy that seems another's.
-        self._save()
-        if best and not self._is_known(Checkpoint(best.step, self.best_path)):
-            _copy(best.path, self.best_path)
-
-    def _save(self) -> None:
-        """Writes the ledger, and the text file with its results."""
         results = [self.results[step] for step in sorted(self.results)]
         ledger = {"fingerprint": self.fingerprint, "best_step": self.best_step, "results": results}
-        path = os.path.join(self.output_dir, LEDGER_NAME)
-        files.atomic_write_json(path, {"format_version": 1, **ledger})
-        lines = [f"{line}\n" for result in results for line in _lines(result["metrics"])]
-        files.atomic_write_text(os.path.join(self.output_dir, RESULTS_NAME), "".join(lines))
+        # Recorded first, so that a crash leaves no copy that seems another's.
+        _write(
+            os.path.join(self.output_dir, _STEM),
+            {"format_version": 1, **ledger},
+            [result["metrics"] for result in results],
+        )
+        if best and not self._is_known(Checkpoint(best.step, self.best_path)):
+            _copy(best.path, self.best_path)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
         """Returns what was found, and logs the best."""
@@ -354,10 +369,9 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     if step is not None:
         results["global_step"] = step
     _LOGGER.info("%s, step %s: %s", checkpoint, step, format_metrics(results))
-    stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
-    files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in _lines(results)))
     measured = {"checkpoint": checkpoint, "identity": identity(checkpoint)}
-    files.atomic_write_json(stem + ".json", dict(results, **measured))
+    stem = os.path.join(output_dir, f"{_STEM}.{os.path.basename(checkpoint)}")
+    _write(stem, dict(results, **measured), [results])
     return results
 
 
@@ -372,7 +386,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
         for result in _read_ledger(place)["results"]:
             if result.get("checkpoint") == sha256:
                 return _numbers(result["metrics"])
-        path = os.path.join(place, f"eval_results.{name}.json")
+        path = os.path.join(place, f"{_STEM}.{name}.json")
         alone = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
         if alone.get("identity") == sha256:
             return alone

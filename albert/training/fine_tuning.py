@@ -25,7 +25,6 @@ from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
 from albert.training.task import Outputs, Split, Task
 from albert.util import config_files, files, progress
-from albert.util.errors import UserError
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
@@ -288,7 +287,9 @@ class FineTuning:
         task, folder = self.task, self.settings.output_dir
         outputs = self.outputs(summary.best_checkpoint, task.splits("dev")[0])
         for name, content in task.details(outputs).items():
-            files.atomic_write_json(os.path.join(folder, name), dict(content, step=summary.best.step))
+            files.atomic_write_json(
+                os.path.join(folder, name), dict(content, step=summary.best.step)
+            )
         predicted, right = outputs.get("predictions"), outputs.get("label_ids")
         if task.labels and np.ndim(right) == 1 == len(np.unique(predicted)) < len(np.unique(right)):
             _LOGGER.warning(

@@ -49,9 +49,8 @@ class SomeTask(task.Task):
     recorded_flags, free_keys = ("doc_stride",), ("n_best_size",)
 
 
-def check(folder, defaults=(), is_training=True, **changes):
+def check(folder, is_training=True, **changes):
     some = SomeTask(None, None, {})
-    some.description_defaults = dict(defaults)
     path = str(folder / "description.json")
     description = dict(DESCRIPTION, **changes)
     fine_tuned.check_description(path, description, some, is_training=is_training)
@@ -76,7 +75,6 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
             check(described, **change)
     check(described, is_training=False, max_seq_length=16, doc_stride=3)  # where it is used only
     check(described, n_best_size=3)
-    check(described, {"is_pair": True}, is_pair=True)  # not recorded by earlier versions
 
 
 # ---------------------------------------------------------------------------------------------
@@ -116,11 +114,11 @@ def a_run(**changes):
 def test_measurements_are_compared_in_per_cent_and_logged(caplog):
     run = a_run()
     with caplog.at_level(logging.INFO, logger="albert"):
-        (found,) = run.compare({"eval_accuracy": 0.67, "eval_loss": 1.0}, "dev")
+        (found,) = run.compare({"eval_accuracy": 0.67, "eval_loss": 1.0})
     assert (found.mean, found.published) == (67.0, 66.8)
     assert "66.8" in caplog.text
     run.published_model = None
-    assert run.compare({"eval_accuracy": 0.67}, "dev") == []
+    assert run.compare({"eval_accuracy": 0.67}) == []
 
 
 @pytest.mark.parametrize(
