@@ -336,7 +336,7 @@ def test_recorded_metrics_are_those_of_the_weights_that_are_there(tmp_path):
     assert evaluation.recorded_metrics(first, folder)["accuracy"] == 0.1
     other = tmp_path / "other"
     other.mkdir()
-    _save(other, 100)  # not the one of the ledger in --output_dir
+    _save(other, 100, weight=0.5)  # not the one of the ledger in --output_dir
     assert evaluation.recorded_metrics(str(other / "model.ckpt-100"), folder) == {}
     (tmp_path / "eval_results.json").unlink()
     assert evaluation.recorded_metrics(best, folder)["accuracy"] == -1.0
