@@ -71,7 +71,7 @@ OWN = ["--task_name=custom", "--text_a_column=first", "--label_column=answer"]
         (["--do_train", "--predict_file=/absent.tsv"], "/absent.tsv"),
         (["--do_eval"], "no checkpoint"),
         (["--do_predict"], "no checkpoint"),
-        (["--do_predict", "--export_dir=new"], "--do_train"),
+        (["--do_predict", "--export_dir=new"], "no checkpoint"),
         (["--do_predict", "--checkpoint=gone"], "gone"),
         (["--do_train", "--do_eval", "--checkpoint=/absent/model.ckpt"], "/absent/model.ckpt"),
         (["--do_train", "--init_checkpoint={other}"], "model.ckpt"),

@@ -188,11 +188,11 @@ def evaluate_checkpoints(
       rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Evaluator.
 
     Returns:
-      The summary; `best` is None if no value of `best_metric` is finite.
+      The summary; `best` is None if `best_metric` is not measured or never finite.
 
     Raises:
-      UserError: there is nothing to evaluate, `best_metric` is not measured, eval_results.json is
-        damaged or another's, or a model.ckpt-best, not made here, would be lost.
+      UserError: there is nothing to evaluate, eval_results.json is damaged or another's, or a
+        model.ckpt-best, not made here, would be lost.
     """
     evaluator = _Evaluator(str(output_dir), evaluate_fn, **rules)
     evaluated: List[int] = []
@@ -212,12 +212,11 @@ def evaluate_checkpoints(
 
 def rank_of(
     metrics: Mapping[str, Any], best_metric: str, higher_is_better: bool
-) -> Tuple[float, float]:
+) -> Tuple[float, ...]:
     """Returns what orders checkpoints, the best last: the metric and, of equal ones, the loss."""
-    value = float(metrics.get(best_metric, "nan"))
-    loss = float(metrics.get("loss", metrics.get("eval_loss", "nan")))
-    value, gain = value if higher_is_better else -value, -loss
-    return value if math.isfinite(value) else -math.inf, gain if math.isfinite(gain) else -math.inf
+    value = float(metrics.get(best_metric, "nan")) * (1 if higher_is_better else -1)
+    gain = -float(metrics.get("loss", metrics.get("eval_loss", "nan")))
+    return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
 
 
 @dataclasses.dataclass
@@ -250,20 +249,22 @@ class _Evaluator:
         self._open_ledger()
         evaluated = []
         for checkpoint in self._present():
+            step, path = checkpoint
             if self._is_known(checkpoint):
                 continue
             try:
-                self._evaluate_one(*checkpoint)
-                evaluated.append(checkpoint.step)
+                result = {"step": step, "checkpoint": identity(path)}
+                measured = {name: _number(value) for name, value in self.evaluate_fn(path).items()}
+                self.results[step] = dict(result, metrics={"global_step": step, **measured})
+                _LOGGER.info("Step %d: %s", step, format_metrics(measured))
+                evaluated.append(step)
                 self._keep_best()
             except Exception:
-                damage = checkpoint_files.find_damage(checkpoint.path)
+                damage = checkpoint_files.find_damage(path)
                 if not damage:
                     raise
-                _LOGGER.warning(
-                    "Skipping %s, which is corrupt or deleted (%s).", checkpoint.path, damage
-                )
-                self.corrupt.append(checkpoint.path)
+                _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
+                self.corrupt.append(path)
         if self.results and self._present():
             self._keep_best()
         return evaluated
@@ -307,19 +308,6 @@ class _Evaluator:
     def _is_known(self, checkpoint: Checkpoint) -> bool:
         result = self.results.get(checkpoint.step, {})
         return result.get("checkpoint") == identity(checkpoint.path)
-
-    def _evaluate_one(self, step: int, path: str) -> None:
-        """Adds a checkpoint's results."""
-        result = {"step": step, "checkpoint": identity(path)}
-        measured = self.evaluate_fn(path)
-        metrics = {"global_step": step, **{name: _number(measured[name]) for name in measured}}
-        if self.best_metric not in metrics:
-            raise UserError(
-                f"The best checkpoint is chosen by '{self.best_metric}', which is not measured; "
-                f"measured are {sorted(metrics)}."
-            )
-        _LOGGER.info("Step %d: %s", step, format_metrics(metrics))
-        self.results[step] = dict(result, metrics=metrics)
 
     def _keep_best(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""

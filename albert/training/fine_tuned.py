@@ -12,7 +12,7 @@ flags. Dimensions: N texts.
 import logging
 import math
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Type
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type
 
 import tensorflow.compat.v1 as tf
 
@@ -61,32 +61,25 @@ def check_description(
     """
     if not tf.io.gfile.exists(path):
         return
-    folder, present = os.path.dirname(path), files.read_json_object(path, _TYPES)
-    free = set(task.free_keys)
-    for key in () if is_training else ("max_seq_length", *task.recorded_flags):
-        trained, now = present.get(key), description.get(key)
+    folder = os.path.dirname(path)
+    present, wanted = files.read_json_object(path, _TYPES), dict(description)
+    for content in (present, wanted):
+        for key in model_vocabulary.KEYS:
+            content[key] = content.get(key) and content[key]["sha256"]
+    may_differ = () if is_training else ("max_seq_length", *task.recorded_flags)
+    for key in {*may_differ, *task.free_keys}:
+        trained, now = present.pop(key, None), wanted.pop(key, None)
         if trained != now and key not in task.free_keys:
             _LOGGER.warning(
                 "The model in %s was trained with --%s=%s, and is run with %s now.",
                 *(folder, key, trained, now),
             )
-        free.add(key)
-    difference = files.fingerprint_difference(
-        *(_identity(content, free) for content in (present, description))
-    )
+    difference = files.fingerprint_difference(present, wanted)
     if difference:
         raise UserError(
             f"--output_dir={folder} belongs to another run: {difference}. Choose another "
             f"--output_dir; if the change is meant, remove {path} first."
         )
-
-
-def _identity(description: Mapping[str, Any], free: Set[str]) -> Dict[str, Any]:
-    """What has to stay, with the hash of the vocabulary in place of its file."""
-    content = {key: value for key, value in description.items() if key not in free}
-    for key in model_vocabulary.KEYS & content.keys():
-        content[key] = content[key]["sha256"]
-    return content
 
 
 def portable_files(

@@ -20,7 +20,7 @@ from albert import modeling
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, padded_batches
-from albert.pretrained import model_vocabulary, network
+from albert.pretrained import model_vocabulary, network, warm_start
 from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
 from albert.training.task import Outputs, Split, Task
@@ -122,12 +122,12 @@ class FineTuning:
             fine_tuned.chosen_checkpoint(settings)
         estimators.announce(settings, setup.config, task.name.upper())
         if is_training and not evaluation.list_checkpoints(folder):
-            start, (_, kind, file) = settings.init_checkpoint, setup.vocabulary
-            if start:
-                beside = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
-                model_vocabulary.check_same(beside, model_vocabulary.Vocabulary(kind, file))
+            if settings.init_checkpoint:
+                start = warm_start.resolve_checkpoint(settings.init_checkpoint)
+                vocabulary = model_vocabulary.Vocabulary(*setup.vocabulary[1:])
+                model_vocabulary.check_same(os.path.dirname(start), vocabulary)
             model_fn.check_first_weights(settings, setup.config)
-        for split in ["train"] * is_training + task.splits("dev") + task.splits("test"):
+        for split in [*task.splits("dev"), *task.splits("test"), *["train"] * is_training]:
             if split not in self._splits:
                 self._splits[split] = task.features(split)
         if is_training:

@@ -81,7 +81,7 @@ class Task:
     def check_flags(cls, settings: FineTuningFlags) -> None:
         """Checks the flags against each other; raises UserError."""
         if not any(map(settings.to_dict().get, _ACTIONS)):
-            raise UserError(f"Nothing to do: give one of the flags {', '.join(_ACTIONS)}.")
+            raise UserError(f"Nothing to do: give --{', --'.join(_ACTIONS)}.")
 
     def describe(self) -> Dict[str, Any]:
         """Returns what the description says, but for vocabulary and hub module."""

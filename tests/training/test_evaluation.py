@@ -272,20 +272,15 @@ def test_a_best_checkpoint_that_was_not_made_here_is_not_overwritten(tmp_path):
     assert _best_weight(tmp_path) == 200
 
 
-@pytest.mark.parametrize(
-    "content, metric, named",
-    [(None, "f1", "'f1'.*'accuracy', 'global_step'")]
-    + [(text, "accuracy", r"eval_results\.json") for text in ("", "[]", "{}", '{"results": 5}')],
-)
-def test_what_cannot_be_evaluated_is_refused(tmp_path, content, metric, named):
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"results": 5}'])
+def test_what_cannot_be_evaluated_is_refused(tmp_path, content):
     with pytest.raises(ValueError, match=str(tmp_path)):
         _evaluate(tmp_path, SCORES)
     assert evaluation.read_results(str(tmp_path)) == []
     _save(tmp_path, 100)
-    if content is not None:
-        (tmp_path / "eval_results.json").write_text(content)
-    with pytest.raises(ValueError, match=named):
-        _evaluate(tmp_path, SCORES, best_metric=metric)
+    (tmp_path / "eval_results.json").write_text(content)
+    with pytest.raises(ValueError, match=r"eval_results\.json"):
+        _evaluate(tmp_path, SCORES)
 
 
 # ------------------------------------------------------------------------- while another one trains
