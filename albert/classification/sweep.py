@@ -21,7 +21,7 @@ from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepFlags
 from albert.classification.task_table import METRICS
 from albert.configs import published
-from albert.training import fine_tuning, model_fn
+from albert.training import evaluation, fine_tuning, model_fn
 from albert.util import config_files, files, folder_lock, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -217,10 +217,9 @@ def _start(run: Run) -> None:
     """Does a run; its output goes into its log, and to standard error behind its name."""
     marker, path = (os.path.join(run.folder, name) for name in (MARKER_NAME, LOG_NAME))
     files.atomic_write_json(marker, run.identity)
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
     line = ""
     with open(path, "a", encoding="utf-8") as log, subprocess.Popen(
-        run.command, **streams
+        run.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
     ) as process:
         try:
             for line in process.stdout:
@@ -240,8 +239,8 @@ def _start(run: Run) -> None:
 
 def score_of(result: Result) -> float:
     """Returns the metric that chose the checkpoint, the larger the better; -inf for none."""
-    value = result["metrics"].get(result["metric"], math.nan)
-    return -math.inf if math.isnan(value) else value * (1 if METRICS[result["metric"]] else -1)
+    metric = result["metric"]
+    return evaluation.rank_of(result["metrics"], metric, METRICS[metric])[0]
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:

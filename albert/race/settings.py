@@ -36,6 +36,6 @@ class RaceFlags(shared.TaskFlags):
     num_keep_checkpoint: int = shared.keep_checkpoint_max()
 
     @property
-    def keep_checkpoint_max(self) -> int:  # type: ignore[override]
+    def keep_checkpoint_max(self) -> int:  # type: ignore[misc]
         """The name of --num_keep_checkpoint in other scripts."""
         return self.num_keep_checkpoint

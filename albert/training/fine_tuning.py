@@ -87,7 +87,7 @@ class FineTuning:
         self._splits: Dict[str, Split] = {}
         # Of the best checkpoint so far: its identity -> split -> outputs.
         self._outputs: Dict[str, Dict[str, Outputs]] = {}
-        self._best_rank = (-math.inf, -math.inf)
+        self._best_rank: Tuple[float, ...] = (-math.inf,)
         self._network: Optional[network.GraphNetwork] = None
 
     def run(self) -> Outcome:
@@ -241,7 +241,8 @@ class FineTuning:
 
     def _measure(self, checkpoint: str) -> Dict[str, float]:
         """The measurements of a checkpoint; those of splits after the first carry their names."""
-        task, outputs, metrics = self.task, {}, {}
+        task, outputs = self.task, {}
+        metrics: Dict[str, float] = {}
         for split in task.splits("dev"):
             found = outputs[split] = self.outputs(checkpoint, split)
             measured = dict(task.measure(self._splits[split].examples, found))
