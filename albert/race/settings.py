@@ -35,7 +35,7 @@ class RaceFlags(shared.TaskFlags):
     save_checkpoints_steps: int = flag(100)
     num_keep_checkpoint: int = shared.keep_checkpoint_max()
 
-    @property
-    def keep_checkpoint_max(self) -> int:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def keep_checkpoint_max(self) -> int:
         """The name of --num_keep_checkpoint in other scripts."""
         return self.num_keep_checkpoint
