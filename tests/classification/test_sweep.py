@@ -154,23 +154,22 @@ def test_recipe_flags_give_way_and_keep_their_shares(given, expected):
     assert ("warmup_step" in flags) != ("warmup_proportion" in flags)
 
 
-@pytest.mark.parametrize("holds_model", [False, True])
-@pytest.mark.parametrize("name", ["", "ALBERT_HUB_MODULE_HANDLE", "MODEL_DIR", "INIT_CHECKPOINT"])
-def test_environment_variables_are_flags_and_albert_root_stands_for_others(
-    tmp_path, name, holds_model
-):
+def test_environment_variables_are_flags_and_empty_ones_are_not(tmp_path):
     names = ["data_dir", "output_dir", "model_dir", "init_checkpoint", "albert_hub_module_handle"]
-    given, root = {name: "m"} if name else {}, str(tmp_path)
-    if holds_model:
-        (tmp_path / "albert_config.json").touch()
-    environment = {"DATA_DIR": "a b", "HOME": "/", "output_dir": "x", **given}
-    expected = {"data_dir": "a b", **{name.lower(): "m" for name in given}}
-    assert albert.sweep.environment_flags(names, environment) == expected
-    expected["output_dir"] = f"{root}/output"
-    if not name or holds_model and name == "INIT_CHECKPOINT":
-        expected["model_dir"] = root if holds_model else "base_v1"
-    environment["ALBERT_ROOT"] = root
-    assert albert.sweep.environment_flags(names, environment) == expected
+
+    def found(**environment):
+        return albert.sweep.environment_flags(names, environment)
+
+    root = str(tmp_path)
+    usual = {"data_dir": f"{root}/glue", "output_dir": f"{root}/output"}
+    assert found(DATA_DIR="a b", MODEL_DIR="", HOME="/", data_dir="x") == {"data_dir": "a b"}
+    assert found(ALBERT_ROOT=root, DATA_DIR="d") == dict(usual, data_dir="d", model_dir="base_v1")
+    for name in ("ALBERT_HUB_MODULE_HANDLE", "MODEL_DIR", "INIT_CHECKPOINT"):
+        assert found(ALBERT_ROOT=root, **{name: "m"}) == {**usual, name.lower(): "m"}
+    (tmp_path / "albert_config.json").touch()
+    whole = dict(usual, model_dir=root)
+    assert found(ALBERT_ROOT=root) == whole
+    assert found(ALBERT_ROOT=root, INIT_CHECKPOINT="c") == dict(whole, init_checkpoint="c")
 
 
 def test_a_custom_task_is_planned_with_its_flags(make, data_dir):
