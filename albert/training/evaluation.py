@@ -35,12 +35,12 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
-from albert.checkpoints.checkpoint_files import BEST_CHECKPOINT, Checkpoint, list_checkpoints
+from albert.checkpoints.checkpoint_files import BEST_CHECKPOINT, list_checkpoints
 from albert.util import files, folder_lock
 from albert.util.errors import UserError
 
 _STEM = "eval_results"
-LEDGER_NAME, RESULTS_NAME = f"{_STEM}.json", f"{_STEM}.txt"
+LEDGER_NAME = f"{_STEM}.json"
 
 _LEDGER_TYPES = {  # see files.check_types
     "fingerprint": dict,
@@ -248,9 +248,8 @@ class _Evaluator:
         """Evaluates what is new since the ledger was written; returns the steps."""
         self._open_ledger()
         evaluated = []
-        for checkpoint in self._present():
-            step, path = checkpoint
-            if self._is_known(checkpoint):
+        for step, path in self._present().items():
+            if self._is_known(step, path):
                 continue
             try:
                 result = {"step": step, "checkpoint": identity(path)}
@@ -271,7 +270,7 @@ class _Evaluator:
 
     def _open_ledger(self) -> None:
         """Reads the results so far; UserError for a model.ckpt-best that was not made here."""
-        path, text = (os.path.join(self.output_dir, name) for name in (LEDGER_NAME, RESULTS_NAME))
+        path, text = (os.path.join(self.output_dir, _STEM + end) for end in (".json", ".txt"))
         if not (tf.io.gfile.exists(path) or tf.io.gfile.exists(text)):
             others = list_checkpoints(self.output_dir)
             if identity(self.best_path) not in ("", *(identity(item.path) for item in others)):
@@ -289,36 +288,35 @@ class _Evaluator:
             _LOGGER.info("Evaluating all again: %s. Old results: %s.", difference, old)
             self.results = {}
 
-    def _present(self) -> List[Checkpoint]:
-        """The checkpoints that are there; first the kept copy of one that is deleted.
+    def _present(self) -> Dict[int, str]:
+        """The checkpoints that are there by step; first the kept copy of one that is deleted.
 
         A better one would replace it.
         """
-        listed = [
-            item
-            for item in list_checkpoints(self.output_dir)
-            if item.path not in self.corrupt and (item.step or self.untrained_too)
-        ]
+        present = {
+            step: path
+            for step, path in list_checkpoints(self.output_dir)
+            if path not in self.corrupt and (step or self.untrained_too)
+        }
         with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
             kept = step_in(self.best_path)
-            if kept not in (None, *dict(listed)) and self.best_path not in self.corrupt:
-                listed.insert(0, Checkpoint(kept, self.best_path))
-        return listed
+            if kept not in (None, *present) and self.best_path not in self.corrupt:
+                return {kept: self.best_path, **present}
+        return present
 
-    def _is_known(self, checkpoint: Checkpoint) -> bool:
-        result = self.results.get(checkpoint.step, {})
-        return result.get("checkpoint") == identity(checkpoint.path)
+    def _is_known(self, step: int, path: str) -> bool:
+        return self.results.get(step, {}).get("checkpoint") == identity(path)
 
     def _keep_best(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""
-        ranks = {}
-        for item in self._present():
-            if item.step and self._is_known(item):
-                metrics = self.results[item.step]["metrics"]
-                ranks[item] = rank_of(metrics, self.best_metric, self.higher_is_better)
-        finite = [item for item in ranks if ranks[item][0] > -math.inf]
-        best = max(finite, key=lambda item: (ranks[item], item.step), default=None)
-        self.best_step = best and best.step
+        ranked: Dict[Any, str] = {}
+        for step, path in self._present().items():
+            if step and self._is_known(step, path):
+                metrics = self.results[step]["metrics"]
+                rank = rank_of(metrics, self.best_metric, self.higher_is_better)
+                ranked[(*rank, step)] = path
+        best = max((rank for rank in ranked if rank[0] > -math.inf), default=None)
+        self.best_step = best and best[-1]
         results = [self.results[step] for step in sorted(self.results)]
         ledger = {"fingerprint": self.fingerprint, "best_step": self.best_step, "results": results}
         # Recorded first, so that a crash leaves no copy that seems another's.
@@ -327,8 +325,8 @@ class _Evaluator:
             {"format_version": 1, **ledger},
             [result["metrics"] for result in results],
         )
-        if best and not self._is_known(Checkpoint(best.step, self.best_path)):
-            _copy(best.path, self.best_path)
+        if best and not self._is_known(best[-1], self.best_path):
+            _copy(ranked[best], self.best_path)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
         """Returns what was found, and logs the best."""
@@ -338,7 +336,7 @@ class _Evaluator:
                 "evaluate. Train first, or name the folder that was trained in."
             )
         results = read_results(self.output_dir)
-        best = next((result for result in results if result.step == self.best_step), None)
+        best = {result.step: result for result in results}.get(self.best_step)
         if best:
             value = format_metrics({self.best_metric: best.metrics[self.best_metric]})
             _LOGGER.info("Best: step %d with %s, kept as %s.", best.step, value, self.best_path)

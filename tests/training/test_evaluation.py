@@ -13,7 +13,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.training import evaluation
-from albert.training.evaluation import Checkpoint, Evaluation
+from albert.training.evaluation import Evaluation
 from tests.support import damaged_files
 
 BEST = "model.ckpt-best"
@@ -69,7 +69,7 @@ def test_list_checkpoints_takes_complete_ones_in_step_order_without_the_best(tmp
         (tmp_path / f"model.ckpt-{name}").write_text("")
     (tmp_path / "other.ckpt-600.index").write_text("")
     assert evaluation.list_checkpoints(str(tmp_path)) == [
-        Checkpoint(step, str(tmp_path / f"model.ckpt-{step}")) for step in (0, 7, 200, 1000)
+        (step, str(tmp_path / f"model.ckpt-{step}")) for step in (0, 7, 200, 1000)
     ]
 
 
