@@ -80,11 +80,13 @@ class Task:
     @classmethod
     def check_flags(cls, settings: FineTuningFlags) -> None:
         """Checks the flags against each other; raises UserError."""
-        if not any(map(settings.to_dict().get, _ACTIONS)):
-            raise UserError(f"Nothing to do: give --{', --'.join(_ACTIONS)}.")
+        flags = settings.to_dict()
+        if not any(map(flags.get, _ACTIONS)):
+            names = ", ".join(f"--{name}" for name in _ACTIONS if name in flags)
+            raise UserError(f"Nothing to do: give one of {names}.")
 
     def describe(self) -> Dict[str, Any]:
-        """Returns what the description says, but for vocabulary and hub module."""
+        """Returns what the description says, but for the vocabulary."""
         names = ("max_seq_length", *self.recorded_flags)
         recorded = {name: getattr(self.settings, name) for name in names}
         return {"format_version": 1, "task": self.name, **recorded}
