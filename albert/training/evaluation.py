@@ -339,7 +339,10 @@ class _Evaluator:
         best = {result.step: result for result in results}.get(self.best_step)
         if best:
             value = format_metrics({self.best_metric: best.metrics[self.best_metric]})
-            _LOGGER.info("Best: step %d with %s, kept as %s.", best.step, value, self.best_path)
+            _LOGGER.info(
+                "Best of %d evaluated checkpoints: step %d with %s; kept as %s.",
+                *(len(results), best.step, value, self.best_path),
+            )
         else:
             _LOGGER.warning("No checkpoint has a finite %s: none is best.", self.best_metric)
         return EvaluationSummary(results, best, best and self.best_path, evaluated_steps)
