@@ -117,8 +117,6 @@ def places(model_dir, tmp_path_factory):
         ("model", {"batch_size": 0}, "batch_size"),
         ("encoder", {"batch_size": "3"}, "batch_size"),
         ("model", {"labels": "a,b", "early_exit": True}, "early_exit, labels"),
-        ("model", {"task": json.JSONDecoder}, "JSONDecoder"),
-        ("model", {"task": "Task"}, "'Task'"),
         ("squad", {"doc_strid": 3}, "doc_stride"),
         ("model", {"precision_name": "float8"}, "float8"),
         ("model", {"learning_rate": 1, "precision": 2}, "learning_rate, precision"),

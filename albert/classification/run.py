@@ -80,7 +80,6 @@ class ClassifierTask(Task):
     settings: ClassifierFlags
     flags = ClassifierFlags
     description_name = "classifier.json"
-    actions = (*Task.actions, "predict_file")
     heard_flags = ("exit_patience", "exit_threshold")
     free_keys = ("columns",)
 
@@ -97,13 +96,11 @@ class ClassifierTask(Task):
             self.name, self.labels, self.is_pair = task.name, task.labels, task.is_pair
             self.best_metric = task.best_metric
             self.higher_is_better = METRICS[self.best_metric]
-            self.description_defaults = {"is_pair": task.is_pair}
         else:
             self.name, self.labels = description["task"], tuple(description["labels"])
             self.is_pair = description.get("is_pair")
         self.is_regression = not self.labels
         self.columns = tuple(description.get("columns") or ())
-        self.details_name = "" if self.is_regression else CONFUSION_NAME
         self.has_exits = settings.early_exit or bool(description.get("early_exit"))
         if settings.exit_patience and not self.has_exits:
             raise UserError(
@@ -115,7 +112,8 @@ class ClassifierTask(Task):
     @classmethod
     def check_flags(cls, settings: ClassifierFlags) -> None:  # type: ignore[override]
         """Checks that there is something to do, and data for it."""
-        super().check_flags(settings)
+        if not settings.predict_file:
+            super().check_flags(settings)
         if settings.exit_patience and settings.use_tpu:
             raise UserError("--exit_patience does not work with --use_tpu. Leave one of them out.")
         reads_test_data = settings.do_predict and not settings.predict_file
@@ -250,8 +248,10 @@ class ClassifierTask(Task):
 
     def details(self, outputs: Outputs) -> Dict[str, Any]:
         """Returns the confusion matrix: a row for each label, a column for each prediction."""
+        if self.is_regression:
+            return {}
         matrix = metrics.confusion_matrix(_outcome(outputs), len(self.labels)).tolist()
-        return {"labels": list(self.labels), "matrix": matrix}
+        return {CONFUSION_NAME: {"labels": list(self.labels), "matrix": matrix}}
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs

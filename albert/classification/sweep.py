@@ -6,6 +6,7 @@ import itertools
 import json
 import logging
 import math
+import operator
 import os
 import shlex
 import subprocess
@@ -20,8 +21,7 @@ from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepFlags
 from albert.classification.task_table import METRICS
 from albert.configs import published
-from albert.pretrained import warm_start
-from albert.training import fine_tuning, model_fn
+from albert.training import evaluation, fine_tuning, model_fn
 from albert.util import config_files, files, folder_lock, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -45,16 +45,12 @@ class Run(NamedTuple):
     seed: int
     folder: str
     command: Sequence[str]
-    identity: Mapping[str, Any]  # what determines its result: flags and files
+    identity: Mapping[str, Any]  # what determines its result: flags and data
 
     @property
     def name(self) -> str:
         """Returns the run's name in messages."""
         return ", ".join(filter(None, [self.task.name, self.setting, f"seed {self.seed}"]))
-
-    def path(self, name: str) -> str:
-        """Returns the path of a file in its folder."""
-        return os.path.join(self.folder, name)
 
 
 # ---- The plan.
@@ -66,38 +62,42 @@ def make_plan(settings: SweepFlags) -> List[Run]:
     Raises:
       UserError: an input that is missing, unreadable or does not fit the others.
     """
-    values = {name: getattr(settings, name).split(",") for name in GRID if getattr(settings, name)}
-    combinations = [dict(zip(values, given)) for given in itertools.product(*values.values())]
-    plan: List[Run] = []
+    given = settings.to_dict()
+    values = {name: given[name].split(",") for name in GRID if given[name]}
+    plan = []
     for task_name, task in find_tasks(settings).items():
         data = {
             split.name: tasks.read_examples(task, settings.data_dir, split.name)
             for split in task.splits
             if split.role == "train" or tasks.has_split(task, settings.data_dir, split.name)
         }
-        lender = LENDERS.get(task_name)
-        data_files = [path for split in data.values() for path in split.files]
-        for given, seed in itertools.product(combinations, parse_seeds(settings.seeds)):
-            setting = ",".join(f"{name}={given[name]}" for name in given if len(values[name]) > 1)
+        inputs = {path: files.state_of(path) for split in data.values() for path in split.files}
+        count = len(data["train"].examples) if "train" in data else 0
+        can_predict = settings.do_predict and any(map(data.get, task.split_names("test")))
+        for *chosen, seed in itertools.product(*values.values(), parse_seeds(settings.seeds)):
+            grid = dict(zip(values, chosen))
+            setting = ",".join(f"{name}={grid[name]}" for name in grid if len(values[name]) > 1)
             place = os.path.join(setting, f"seed-{seed}")
             folder = os.path.join(settings.output_dir, task.name, place)
             flags = {
                 **_shared_flags(settings),
-                **recipe_flags(task, given, 0 if lender else len(data["train"].examples)),
+                **recipe_flags(task, grid, count),
                 **{"task_name": task_name, "seed": seed, "output_dir": folder},
-                **{"do_train": not lender, "do_eval": not lender},
-                "do_predict": settings.do_predict and any(map(data.get, task.split_names("test"))),
+                **{"do_train": True, "do_eval": True, "do_predict": can_predict},
             }
-            if lender:
-                lent = os.path.join(settings.output_dir, lender, place, "model.ckpt-best")
-                flags.update(checkpoint=lent, do_predict=True)
+            if task_name in LENDERS:
+                lender = os.path.join(settings.output_dir, LENDERS[task_name], place)
+                flags.update(do_train=False, do_eval=False, do_predict=True)
+                flags.update(checkpoint=os.path.join(lender, "model.ckpt-best"))
             arguments = [f"--{name}={value}" for name, value in flags.items()]
             arguments += (settings.run_flags or "").split()
-            inputs = {path: files.state_of(path) for path in [*data_files, *_check(arguments)]}
+            parsed = flags_lib.parse(ClassifierFlags, arguments)
+            checked = fine_tuning.FineTuning(parsed, ClassifierTask)
+            model_fn.check_first_weights(checked.settings, checked.setup.config)
             identity = {**flags, "run_flags": settings.run_flags, "files": inputs}
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
             plan.append(Run(task, setting, seed, folder, command, identity))
-            is_finished(plan[-1])  # raises if its folder holds another run
+            is_finished(plan[-1])  # or is its folder another run's?
     return plan
 
 
@@ -162,25 +162,14 @@ def _shared_flags(settings: SweepFlags) -> Dict[str, Any]:
     return flags
 
 
-def _check(arguments: Sequence[str]) -> List[str]:
-    """Checks that a run can start; returns the files that it reads beside the data."""
-    flags = flags_lib.parse(ClassifierFlags, arguments)
-    run = fine_tuning.FineTuning(flags, ClassifierTask)
-    model_fn.check_first_weights(run.settings, run.setup.config)
-    start = run.settings.init_checkpoint
-    index = start and warm_start.resolve_checkpoint(start) + ".index"
-    paths = [run.settings.albert_config_file, run.setup.vocabulary.file, flags.task_file, index]
-    return list(filter(None, paths))
-
-
 # ---- The runs.
 
 
 def is_finished(run: Run) -> bool:
     """Returns whether a run is done; raises UserError if its folder holds anything else."""
-    if not (tf.io.gfile.isdir(run.folder) and tf.io.gfile.listdir(run.folder)):
+    if not tf.io.gfile.exists(run.folder):
         return False
-    identity = files.read_json_object(run.path(MARKER_NAME))
+    identity = files.read_json_object(os.path.join(run.folder, MARKER_NAME))
     is_done = identity.pop("is_finished", False)
     difference = files.fingerprint_difference(identity, run.identity)
     if difference:
@@ -202,22 +191,23 @@ def sweep(settings: SweepFlags) -> None:
             state = "finished" if is_finished(run) else "to do"
             print(f"# {run.name}: {state}\n{' '.join(map(shlex.quote, run.command))}")
         return
-    folder, text = settings.output_dir, ""
-    results: List[Result] = []
+    folder = settings.output_dir
     with folder_lock.held(folder):
-        plan = make_plan(settings)
-        flags_path = os.path.join(folder, config_files.RECORD_NAME)
-        config_files.record(flags_path, settings.given_values())
+        plan, results, text = make_plan(settings), [], ""
+        path = os.path.join(folder, config_files.RECORD_NAME)
+        config_files.record(path, settings.given_values())
         for number, run in enumerate(plan, 1):
-            is_done = is_finished(run)
-            state = ": already finished" if is_done else ""
+            state = ": already finished" if is_finished(run) else ""
             _LOGGER.info("Run %s of %s, %s%s.", number, len(plan), run.name, state)
-            if not is_done:
+            if not state:
                 _start(run)
             if run.task.name not in LENDERS:
-                summary = files.read_json_object(run.path(fine_tuning.SUMMARY_NAME))
-                results.append(dict(summary, setting=run.setting))
-                text = _write(folder, results)
+                path = os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
+                results.append(dict(files.read_json_object(path), setting=run.setting))
+                text, content = tabulate(results)
+                files.atomic_write_text(os.path.join(folder, TEXT_NAME), text)
+                no_nan = json.loads(json.dumps(content), parse_constant=lambda name: None)
+                files.atomic_write_json(os.path.join(folder, JSON_NAME), no_nan)
         if settings.do_predict:
             _submit(os.path.join(folder, SUBMISSION_NAME), plan, results)
     print(text, end="", flush=True)
@@ -225,24 +215,23 @@ def sweep(settings: SweepFlags) -> None:
 
 def _start(run: Run) -> None:
     """Does a run; its output goes into its log, and to standard error behind its name."""
-    files.atomic_write_json(run.path(MARKER_NAME), run.identity)
-    process = subprocess.Popen(
-        run.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-    )
+    marker, path = (os.path.join(run.folder, name) for name in (MARKER_NAME, LOG_NAME))
+    files.atomic_write_json(marker, run.identity)
     line = ""
-    try:
-        with open(run.path(LOG_NAME), "a", encoding="utf-8") as log:
+    with open(path, "a", encoding="utf-8") as log, subprocess.Popen(
+        run.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
+    ) as process:
+        try:
             for line in process.stdout:
                 print(line, end="", file=log, flush=True)
                 print(f"[{run.name}] {line}", end="", file=sys.stderr, flush=True)
-        code = process.wait()
-    finally:
-        process.terminate()  # it saves its steps
-        process.wait()
-    if code:
-        log_path = run.path(LOG_NAME)
-        raise UserError(f"{run.name} failed with exit code {code}, see {log_path}: {line.strip()}")
-    files.atomic_write_json(run.path(MARKER_NAME), dict(run.identity, is_finished=True))
+            process.wait()
+        finally:
+            process.terminate()  # it saves its steps
+    if process.returncode:
+        code = process.returncode
+        raise UserError(f"{run.name} failed with exit code {code}, see {path}: {line.strip()}")
+    files.atomic_write_json(marker, dict(run.identity, is_finished=True))
 
 
 # ---- The results.
@@ -250,34 +239,36 @@ def _start(run: Run) -> None:
 
 def score_of(result: Result) -> float:
     """Returns the metric that chose the checkpoint, the larger the better; -inf for none."""
-    value = result["metrics"].get(result["metric"], math.nan)
-    return -math.inf if math.isnan(value) else value * (1 if METRICS[result["metric"]] else -1)
+    metric = result["metric"]
+    return evaluation.rank_of(result["metrics"], metric, METRICS[metric])[0]
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
-    """Returns the table in per cent, with what is published of its scores, and what JSON says."""
-    groups: Dict[Any, List[Result]] = {}
-    for result in results:
-        groups.setdefault((result["task"], result["setting"]), []).append(result)
+    """Returns the table in per cent, with what is published of its scores, and what JSON says.
+
+    The results of a setting follow each other.
+    """
+    by_setting = itertools.groupby(results, operator.itemgetter("task", "setting"))
+    groups = {key: list(group) for key, group in by_setting}
     means = {key: np.mean(list(map(score_of, group))) for key, group in groups.items()}
-    model, rows = results[0].get("model"), []
+    model, rows, beside = results[0].get("model"), [], []
     cells = [("task", "metric", "seeds", "mean", "deviation")]
-    beside: List[published.Comparison] = []
     for (task, setting), group in groups.items():
-        is_best = bool(means[task, setting] == max(means[key] for key in means if key[0] == task))
+        best = max(mean for key, mean in means.items() if key[0] == task)
+        is_best = bool(means[task, setting] == best)
         label = ", ".join(filter(None, [task, setting])) + " (best)" * bool(setting and is_best)
         others = sorted(name for name in group[0]["metrics"] if name.startswith(_SCORES))
         for metric in dict.fromkeys([group[0]["metric"], *others]):
             values = {one["seed"]: one["metrics"].get(metric, math.nan) for one in group}
-            percent = [100 * value for value in values.values()]
-            spread = np.std(percent, ddof=1) if len(group) > 1 else math.nan  # of the sample
-            shown = [f"{value:.2f}".replace("nan", "-") for value in (np.mean(percent), spread)]
-            cells.append((label, metric, str(len(group)), *shown))
+            scores = np.array(list(values.values()))
+            spread = scores.std(ddof=1) if len(scores) > 1 else math.nan  # of the sample
             row = {"task": task, "setting": setting, "is_best": is_best, "metric": metric}
-            row.update(mean=np.mean(percent) / 100, deviation=spread / 100, values=values)
-            rows.append(row)
+            rows.append(dict(row, mean=scores.mean(), deviation=spread, values=values))
+            shown = (f"{100 * value:.2f}".replace("nan", "-") for value in (scores.mean(), spread))
+            cells.append((label, metric, str(len(group)), *shown))
             if model and is_best:
-                beside += published.compare(task, published.Model(**model), {metric: percent})
+                percent = {metric: (100 * scores).tolist()}
+                beside += published.compare(task, published.Model(**model), percent)
     lines = wording.table(cells, left=(0, 1))
     if beside:
         lines += ["", "Beside published results, in per cent", "", *published.table(beside)]
@@ -286,28 +277,17 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
     return "\n".join([*lines, ""]), content
 
 
-def _write(folder: str, results: Sequence[Result]) -> str:
-    """Writes the table as text and JSON; returns the text."""
-    text, content = tabulate(results)
-    files.atomic_write_text(os.path.join(folder, TEXT_NAME), text)
-    no_nan = json.loads(json.dumps(content), parse_constant=lambda name: None)
-    files.atomic_write_json(os.path.join(folder, JSON_NAME), no_nan)
-    return text
-
-
 def _submit(path: str, plan: Sequence[Run], results: Sequence[Result]) -> None:
     """Zips the predictions for GLUE of each task's best run; a borrower's is its lender's."""
-    best = {  # of equal ones the last
-        result["task"]: (result["setting"], result["seed"])
-        for result in sorted(results, key=score_of)
-    }
-    found = [
-        path
+    # Of equal ones the last.
+    best = {one["task"]: (one["setting"], one["seed"]) for one in sorted(results, key=score_of)}
+    chosen = [
+        os.path.join(run.folder, name)
         for run in plan
         if best[LENDERS.get(run.task.name, run.task.name)] == (run.setting, run.seed)
-        for path in map(run.path, run.task.submissions.values())
-        if tf.io.gfile.exists(path)
+        for name in run.task.submissions.values()
     ]
-    if found:
-        missing = predictions.zip_glue_submission(path, found)
+    written = list(filter(tf.io.gfile.exists, chosen))
+    if written:
+        missing = predictions.zip_glue_submission(path, written)
         _LOGGER.info("Wrote %s, which lacks %s.", path, ", ".join(missing) or "nothing")

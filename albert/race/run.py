@@ -26,10 +26,6 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-RESULTS_NAME = "predict_results.txt"
-ANSWERS_NAME = "predictions.json"
-PROBABILITIES_NAME = "test_results.tsv"
-
 # A split's cache is named by its use, and so is the flag that names another file.
 _USES = {"train": "train", "dev": "eval", "test": "predict"}
 
@@ -50,7 +46,6 @@ class RaceTask(Task):
     description_name = "race.json"
     labels = race_examples.LETTERS
     recorded_flags = ("max_qa_length",)
-    measures_test = True
 
     def __init__(self, settings: RaceFlags, *arguments: Any):
         super().__init__(settings, *arguments)
@@ -69,7 +64,7 @@ class RaceTask(Task):
     @property
     def published_name(self) -> str:
         """Results of one level alone are not those of all questions."""
-        return "race" if len(self._levels) == len(race_examples.LEVELS) else ""
+        return "race" if self._levels == race_examples.LEVELS else ""
 
     # ---- data ----
 
@@ -165,9 +160,11 @@ class RaceTask(Task):
         _LOGGER.info("Test: %s", evaluation.format_metrics(results))
         return {
             # In the order of the questions, as the probabilities are.
-            ANSWERS_NAME: json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
-            PROBABILITIES_NAME: "".join(rows),
-            RESULTS_NAME: "".join(f"{name} = {results[name]}\n" for name in sorted(results)),
+            "predictions.json": json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
+            "test_results.tsv": "".join(rows),
+            "predict_results.txt": "".join(
+                f"{name} = {results[name]}\n" for name in sorted(results)
+            ),
         }
 
 

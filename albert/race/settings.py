@@ -34,3 +34,8 @@ class RaceFlags(shared.TaskFlags):
     warmup_step: int = flag(1000)
     save_checkpoints_steps: int = flag(100)
     num_keep_checkpoint: int = shared.keep_checkpoint_max()
+
+    @property  # type: ignore[misc]
+    def keep_checkpoint_max(self) -> int:
+        """The name of --num_keep_checkpoint in other scripts."""
+        return self.num_keep_checkpoint

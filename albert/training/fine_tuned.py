@@ -12,7 +12,7 @@ flags. Dimensions: N texts.
 import logging
 import math
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Type
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type
 
 import tensorflow.compat.v1 as tf
 
@@ -36,7 +36,8 @@ from albert.util.errors import UserError
 _LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = released.CONFIG_NAME
-_FORMAT_VERSION = 1
+# Of a description; see files.check_types.
+_TYPES = {"format_version": int, "task": str, "max_seq_length": int, "do_lower_case": bool}
 # Flags of training that a model in memory uses too.
 _HEARD_IN_MEMORY = {
     "max_seq_length",
@@ -51,21 +52,6 @@ _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_mo
 # ---- the description ----
 
 
-def read_description(path: str) -> Dict[str, Any]:
-    """Returns a description; raises UserError if it is none of this version."""
-    try:
-        types = {"format_version": int, "task": str, "max_seq_length": int, "do_lower_case": bool}
-        content = files.read_json_object(path, types)
-        if content["format_version"] != _FORMAT_VERSION:
-            raise UserError(f"format_version is {content['format_version']}, not {_FORMAT_VERSION}")
-        return content
-    except ValueError as error:
-        raise UserError(
-            f"{path} does not describe a fine-tuned model of this version of albert ({error}). "
-            "Copy the folder again, or use the version that wrote it."
-        ) from error
-
-
 def check_description(
     path: str, description: Mapping[str, Any], task: Task, *, is_training: bool
 ) -> None:
@@ -76,9 +62,8 @@ def check_description(
     if not tf.io.gfile.exists(path):
         return
     folder = os.path.dirname(path)
-    present, wanted = dict(task.description_defaults, **read_description(path)), dict(description)
+    present, wanted = files.read_json_object(path, _TYPES), dict(description)
     for content in (present, wanted):
-        content.pop("hub_module", None)  # where earlier versions' first weights came from
         for key in model_vocabulary.KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
     may_differ = () if is_training else ("max_seq_length", *task.recorded_flags)
@@ -109,13 +94,12 @@ def portable_files(
 
     Args:
       name: of the description.
-      description: its content; the vocabulary is added.
+      description: its content, but for the vocabulary.
       vocabulary: the path for each of model_vocabulary.KEYS, or None.
       config: of the encoder.
       folder: where they go, if other files may be there; see model_vocabulary.name_in.
     """
-    content = {key: value for key, value in description.items() if key not in model_vocabulary.KEYS}
-    contents = {}
+    content, contents = dict(description), {}
     for key in model_vocabulary.KEYS:
         path = vocabulary.get(key)
         if path:
@@ -153,7 +137,7 @@ class Setup(NamedTuple):
         """Returns what the function of this name does; `more` goes into the description."""
         return portable_files(
             self.task.description_name,
-            dict(self.description(), **more),
+            dict(self.task.describe(), do_lower_case=self.settings.do_lower_case, **more),
             {self.vocabulary.kind: self.vocabulary.file},
             config=self.config,
             folder=folder,
@@ -196,52 +180,33 @@ def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
     Raises:
       UserError: they are not there, or do not belong together.
     """
-    folder, description = settings.output_dir, {}
-    start, name = settings.checkpoint, task.description_name
+    folder, start, name = settings.output_dir, settings.checkpoint, task.description_name
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
-    path = os.path.join(folder, name)
-    is_recorded = not (settings.do_train or any(getattr(settings, model) for model in _MODELS))
-    if is_recorded and not tf.io.gfile.exists(path):
-        if start:
-            warm_start.resolve_checkpoint(start)
-        _refuse_untrained(folder, name)
+    path, description = os.path.join(folder, name), {}
     if not settings.do_train and tf.io.gfile.exists(path):
-        description = read_description(path)
-    if is_recorded:
-        settings = settings.replace(**_as_recorded(settings, task, description, folder=folder))
+        description = files.read_json_object(path, _TYPES)
+    if not (settings.do_train or any(getattr(settings, model) for model in _MODELS)):
+        if not description:
+            _, other = model_vocabulary.read_description(folder)
+            raise UserError(
+                f"{folder!r} has no {name}, but {other or 'no description'}. Give the --output_dir "
+                "of a training of this kind."
+            )
+        recorded = {"do_lower_case", "max_seq_length", *task.recorded_flags} - settings.given
+        changes = {key: description[key] for key in recorded & description.keys()}
+        if not (settings.spm_model_file or settings.vocab_file):
+            changes.update(model_vocabulary.recorded_files(folder, description))
+        settings = settings.replace(albert_config_file=os.path.join(folder, CONFIG_NAME), **changes)
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     return Setup(settings, config, vocabulary, task(settings, vocabulary.tokenizer, description))
 
 
-def _as_recorded(
-    settings: FineTuningFlags, task: Type[Task], description: Mapping[str, Any], *, folder: str
-) -> Dict[str, Any]:
-    """The settings that a folder's description names, but for flags that are given."""
-    names = {"do_lower_case", "max_seq_length", *task.recorded_flags} & set(description)
-    changes = {name: description[name] for name in names - settings.given}
-    if not (settings.spm_model_file or settings.vocab_file):
-        changes.update(model_vocabulary.recorded_files(folder, description))
-    config_file = os.path.join(folder, CONFIG_NAME)
-    if tf.io.gfile.exists(config_file) or not description.get("hub_module"):
-        changes["albert_config_file"] = config_file
-    else:  # earlier versions left it in the module
-        changes["albert_hub_module_handle"] = description["hub_module"]
-    return changes
-
-
 def chosen_checkpoint(settings: FineTuningFlags) -> str:
     """Returns --checkpoint, the best one, or the newest; raises UserError if there is none."""
-    folder = settings.output_dir
-    is_there = tf.io.gfile.isdir(folder) and tf.io.gfile.glob(os.path.join(folder, "*.index"))
-    if not (settings.checkpoint or is_there):
-        raise UserError(
-            f"--output_dir={folder} holds no checkpoint. Train first (--do_train), "
-            "or name one by --checkpoint=..."
-        )
-    return warm_start.resolve_checkpoint(settings.checkpoint or folder)
+    return warm_start.resolve_checkpoint(settings.checkpoint or settings.output_dir)
 
 
 def open_folder(task: Type[Task], folder: str, **options: Any) -> Setup:
@@ -305,8 +270,6 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
-        if not (isinstance(task, type) and issubclass(task, Task)):
-            raise UserError(f"task is {task!r}; it must be a subclass of albert's Task.")
         heard = {*_HEARD_IN_MEMORY, *task.recorded_flags, *task.heard_flags}
         unheard = options.keys() & set(flags.describe(task.flags)) - heard
         if unheard:
@@ -341,14 +304,3 @@ class Model(inference.Model):
         """Returns the outputs of the head for examples of the task, and what their records hold."""
         records = records_in_memory(self.task, examples)
         return check_finite({**records, **self.network.run(records)})
-
-
-def _refuse_untrained(folder: str, name: str) -> NoReturn:
-    """Says what is in a folder without the file that describes a fine-tuned model."""
-    if not tf.io.gfile.isdir(folder):
-        raise UserError(f"There is no folder {folder!r}.")
-    _, other = model_vocabulary.read_description(folder)
-    raise UserError(
-        f"{folder!r} has no {name}, but {other or 'no description'}. Give the --output_dir of a "
-        "training of this kind."
-    )

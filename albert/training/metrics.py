@@ -7,6 +7,7 @@
 Dimensions: N examples.
 """
 
+import functools
 import warnings
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
@@ -30,52 +31,30 @@ def _sklearn() -> Any:
     return metrics
 
 
-def _accuracy(outcome: Outcome) -> float:
-    return _sklearn().accuracy_score(outcome.labels, outcome.predictions)
-
-
-def _f1(outcome: Outcome) -> float:
-    return _sklearn().f1_score(outcome.labels, outcome.predictions, zero_division=0)
-
-
-def _matthews(outcome: Outcome) -> float:
-    return _sklearn().matthews_corrcoef(outcome.labels, outcome.predictions)
-
-
-def _correlation(function: Callable, outcome: Outcome) -> float:
+def _correlation(name: str, outcome: Outcome) -> float:
     """NaN, without a warning for each checkpoint, where one side is constant or N is 1."""
+    from scipy import stats
+
     if len(outcome.labels) < 2:
         return float("nan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(function(*_float64(outcome))[0])
+        return getattr(stats, name)(*_scores(outcome))[0]
 
 
-def _pearson(outcome: Outcome) -> float:
-    from scipy import stats
-
-    return _correlation(stats.pearsonr, outcome)
-
-
-def _spearman(outcome: Outcome) -> float:
-    from scipy import stats
-
-    return _correlation(stats.spearmanr, outcome)
-
-
-def _float64(outcome: Outcome) -> List[np.ndarray]:
+def _scores(outcome: Outcome) -> List[np.ndarray]:
     """Labels and predictions, exact enough for sums."""
     return [np.asarray(side, np.float64) for side in outcome[:2]]
 
 
 METRICS: Dict[str, Callable[[Outcome], float]] = {
-    "eval_accuracy": _accuracy,
-    "f1": _f1,
-    "matthew_corr": _matthews,
-    "pearson": _pearson,
-    "spearman": _spearman,
-    "MSE": lambda outcome: _sklearn().mean_squared_error(*_float64(outcome)),
-    "eval_loss": lambda outcome: float(np.mean(outcome.losses, dtype=np.float64)),
+    "eval_accuracy": lambda outcome: _sklearn().accuracy_score(*outcome[:2]),
+    "f1": lambda outcome: _sklearn().f1_score(*outcome[:2], zero_division=0),
+    "matthew_corr": lambda outcome: _sklearn().matthews_corrcoef(*outcome[:2]),
+    "pearson": functools.partial(_correlation, "pearsonr"),
+    "spearman": functools.partial(_correlation, "spearmanr"),
+    "MSE": lambda outcome: _sklearn().mean_squared_error(*_scores(outcome)),
+    "eval_loss": lambda outcome: np.mean(outcome.losses, dtype=np.float64),
 }
 
 

@@ -20,6 +20,8 @@ from albert.data import batches, feature_cache
 from albert.pretrained.network import SEQUENCES
 from albert.util.errors import UserError
 
+_ACTIONS = ("do_train", "do_eval", "do_predict", "export_dir")
+
 Outputs = Mapping[str, np.ndarray]  # what the head gives for each record, by name, [R, ...] each
 
 
@@ -35,7 +37,6 @@ class Task:
 
     Attributes:
       flags: the class of its flags.
-      actions: those that say what to do.
       description_name: JSON file in the output folder that says what was trained.
       best_metric, higher_is_better: the measurement that chooses the best checkpoint.
       metric_scale: what makes the measurements per cent.
@@ -46,14 +47,9 @@ class Task:
         only used takes them from there.
       heard_flags: other flags that a model in memory heeds.
       free_keys: keys of the description that may change between runs.
-      details_name: JSON file with the `details` of the best checkpoint, if there are any.
-      measures_test: whether the test data have right answers, which are compared with published
-        results.
-      description_defaults: values of the description that earlier versions did not record.
     """
 
     flags: Type[FineTuningFlags]
-    actions: Sequence[str] = ("do_train", "do_eval", "do_predict", "export_dir")
     name = ""
     description_name = ""
     best_metric = "eval_accuracy"
@@ -65,9 +61,6 @@ class Task:
     recorded_flags: Tuple[str, ...] = ()
     heard_flags: Tuple[str, ...] = ()
     free_keys: Tuple[str, ...] = ()
-    details_name = ""
-    measures_test = False
-    description_defaults: Mapping[str, Any] = {}
 
     def __init__(
         self,
@@ -87,13 +80,13 @@ class Task:
     @classmethod
     def check_flags(cls, settings: FineTuningFlags) -> None:
         """Checks the flags against each other; raises UserError."""
-        known = settings.to_dict()
-        if not any(map(known.get, cls.actions)):
-            names = [f"--{name}" for name in cls.actions if name in known]
-            raise UserError(f"Nothing to do: give some of {', '.join(names)}.")
+        flags = settings.to_dict()
+        if not any(map(flags.get, _ACTIONS)):
+            names = ", ".join(f"--{name}" for name in _ACTIONS if name in flags)
+            raise UserError(f"Nothing to do: give one of {names}.")
 
     def describe(self) -> Dict[str, Any]:
-        """Returns what the description says, but for vocabulary and hub module."""
+        """Returns what the description says, but for the vocabulary."""
         names = ("max_seq_length", *self.recorded_flags)
         recorded = {name: getattr(self.settings, name) for name in names}
         return {"format_version": 1, "task": self.name, **recorded}
@@ -146,8 +139,7 @@ class Task:
         """Returns a split with its records, which are made if they are not there."""
         examples, is_training = self.examples(split), split == "train"
         if not len(examples):
-            place = getattr(self.settings, "data_dir", None) or self.name
-            raise UserError(f"There is no example in the {split} data of {place}.")
+            raise UserError(f"There is no example in the {split} data of {self.name}.")
         path, is_exact = self.record_file(split)
         processes = feature_cache.processes_for(None, len(examples))
         records = feature_cache.build_records(
@@ -194,8 +186,8 @@ class Task:
         return {}
 
     def details(self, outputs: Outputs) -> Dict[str, Any]:
-        """Returns the content of `details_name` for outputs on the first split."""
-        raise NotImplementedError
+        """Returns JSON files on the best checkpoint, for its outputs on the first split."""
+        return {}
 
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""

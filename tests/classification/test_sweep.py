@@ -100,13 +100,12 @@ def test_plan_has_every_seed_of_the_tasks_with_data(make, model_dir):
     tasks = ["mrpc", "mnli", "ax"]
     expected = [(task, seed) for task in tasks for seed in (3, 1, 5, 6)]
     assert [(run.task.name, run.seed) for run in plan] == expected
-    first = flags_of(plan[0])
-    assert (first.do_train, first.do_eval, first.do_predict) == (True, True, True)
-    assert (first.albert_dir, first.output_dir) == (str(model_dir), plan[0].folder)
-    assert plan[0].folder.endswith(os.path.join("mrpc", "seed-3"))
-    # A shorter run keeps the warm-up's share.
-    assert (first.seed, first.max_seq_length, first.train_step) == (3, 32, 4)
-    assert first.warmup_proportion == 0.25
+    first, model, folder = flags_of(plan[0]), str(model_dir), plan[0].folder
+    assert folder.endswith(os.path.join("mrpc", "seed-3"))
+    expected = {"do_train": True, "do_eval": True, "do_predict": True, "albert_dir": model}
+    expected.update(seed=3, max_seq_length=32, train_step=4, output_dir=folder)
+    expected["warmup_proportion"] = 0.25  # a shorter run keeps the warm-up's share
+    assert {name: getattr(first, name) for name in expected} == expected
 
 
 def test_plan_predicts_ax_by_mnli_of_the_same_setting_and_seed(make):
@@ -193,17 +192,12 @@ def test_a_custom_task_is_planned_with_its_flags(make, data_dir):
     [
         (["--tasks=mprc"], "mprc"),
         (["--tasks=rte"], "train"),
-        (["--suite=clue"], "clue"),
         (["--seeds=1,x"], "1,x"),
-        (["--seeds=5-1"], "5-1"),
         (["--tasks=mrpc", "--labels=0,1"], "labels"),
-        (["--learning_rate=nan"], "nan"),
         (["--learning_rate=1e-5,1e-05"], "learning_rate"),
         (["--data_dir=/nowhere"], "/nowhere"),
         (["--max_seq_length=64"], "max_position_embeddings"),
         (["--run_flags=--nosuch"], "nosuch"),
-        (["--model_dir=/nowhere"], "/nowhere"),
-        (["--albert_dir=/nowhere"], "--albert_dir"),
         (["--model_dir="], "--albert_dir"),
         (["--init_checkpoint=/nowhere/model.ckpt"], "/nowhere/model.ckpt"),
         (["--albert_config_file={}/config.json"], "model.ckpt-best"),
@@ -238,8 +232,8 @@ def test_sweep_ends_with_the_table_and_the_best_seeds_submission(make, tmp_path,
     assert captured.out == text
     assert "[mrpc, seed 3] starting mrpc" in captured.err
     with zipfile.ZipFile(str(out / "glue_submission.zip")) as archive:
-        content = {name: archive.read(name).decode() for name in archive.namelist()}
-    assert content == {"AX.tsv": "ax 3", "MNLI-m.tsv": "mnli 3", "MRPC.tsv": "mrpc 3"}
+        content = {name: archive.read(name) for name in archive.namelist()}
+    assert content == {"AX.tsv": b"ax 3", "MNLI-m.tsv": b"mnli 3", "MRPC.tsv": b"mrpc 3"}
     assert "starting mnli" in (out / "mnli" / "seed-2" / "log.txt").read_text()
     assert config_files.read(str(out / "run.toml"))["seeds"] == "1,3,2"
 

@@ -5,7 +5,6 @@
 import json
 import logging
 import math
-import os
 import shutil
 from unittest import mock
 
@@ -14,11 +13,14 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.training import evaluation
-from albert.training.evaluation import Checkpoint, Evaluation
+from albert.training.evaluation import Evaluation
 from tests.support import damaged_files
 
+BEST = "model.ckpt-best"
+SCORES = {100: 0.5, 200: 0.75, 300: 0.25, 1000: 0.75}
 
-def _save(folder, *steps, weight=0.0, path=None):
+
+def _save(folder, *steps, weight=0.0, name="model.ckpt-{}"):
     """Writes checkpoints whose only weight is step + `weight`, as training does."""
     with tf.Graph().as_default(), tf.Session() as session:
         value = tf.get_variable("value", [], tf.float32, use_resource=False)
@@ -27,7 +29,7 @@ def _save(folder, *steps, weight=0.0, path=None):
         for step in steps:
             value.load(step + weight, session)
             global_step.load(step, session)
-            saver.save(session, path or str(folder / f"model.ckpt-{step}"))
+            saver.save(session, str(folder / name.format(step)))
 
 
 def _weight(path):
@@ -45,36 +47,33 @@ def _evaluate(folder, scores, **rules):
     """Scores checkpoints by their weight; returns the summary and which were looked at."""
     seen = []
 
-    def evaluate(path):
-        seen.append(os.path.basename(path)[len("model.ckpt-") :])
+    def measure(path):
+        seen.append(path.rpartition("-")[2])
         return {"accuracy": scores[_weight(path)], "loss": np.float32(0.1)}
 
-    rules = dict({"best_metric": "accuracy"}, **rules)
-    return evaluation.evaluate_checkpoints(str(folder), evaluate, **rules), seen
+    rules = {"best_metric": "accuracy", "fingerprint": {}, **rules}
+    return evaluation.evaluate_checkpoints(str(folder), measure, **rules), seen
 
 
-def _best_weight(folder):
-    return _weight(folder / "model.ckpt-best")
-
-
-SCORES = {100: 0.5, 200: 0.75, 300: 0.25, 1000: 0.75}
+def _check_best(folder, summary, step):
+    assert (summary.best.step, _weight(folder / BEST)) == (step, step)
 
 
 def test_list_checkpoints_takes_complete_ones_in_step_order_without_the_best(tmp_path):
     assert evaluation.list_checkpoints(str(tmp_path / "absent")) == []
     _save(tmp_path, 1000, 200, 0)
-    _save(tmp_path, 5, path=str(tmp_path / "model.ckpt-best"))
+    _save(tmp_path, 5, name=BEST)
     files = ["7.index", "7.data-00000-of-00002", "7.data-00001-of-00002"]
     files += ["300.index", "400.index", "400.data-00000-of-00002", "500.data-00000-of-00001"]
     for name in files:
         (tmp_path / f"model.ckpt-{name}").write_text("")
     (tmp_path / "other.ckpt-600.index").write_text("")
     assert evaluation.list_checkpoints(str(tmp_path)) == [
-        Checkpoint(step, str(tmp_path / f"model.ckpt-{step}")) for step in (0, 7, 200, 1000)
+        (step, str(tmp_path / f"model.ckpt-{step}")) for step in (0, 7, 200, 1000)
     ]
 
 
-# -------------------------------------------------------------------------------- the usual course
+# ---- the usual course ----
 
 
 def test_evaluate_checkpoints_measures_each_once_and_copies_the_best(tmp_path):
@@ -85,9 +84,9 @@ def test_evaluate_checkpoints_measures_each_once_and_copies_the_best(tmp_path):
     assert [result.metrics["accuracy"] for result in summary.results] == [0.5, 0.75, 0.25, 0.75]
     # Of equal ones the latest.
     best = Evaluation(1000, {"accuracy": 0.75, "loss": 0.1, "global_step": 1000})
-    assert (summary.best, summary.best_checkpoint) == (best, str(tmp_path / "model.ckpt-best"))
+    assert (summary.best, summary.best_checkpoint) == (best, str(tmp_path / BEST))
     for suffix in ("index", "meta", "data-00000-of-00001"):
-        copy = (tmp_path / f"model.ckpt-best.{suffix}").read_bytes()
+        copy = (tmp_path / f"{BEST}.{suffix}").read_bytes()
         assert copy == (tmp_path / f"model.ckpt-1000.{suffix}").read_bytes()
     assert evaluation.read_results(str(tmp_path)) == summary.results
 
@@ -101,8 +100,9 @@ def test_a_copied_folder_keeps_its_results_and_the_best_of_a_deleted_checkpoint(
     _remove(source, 200)
     shutil.copytree(str(source), str(copy), copy_function=shutil.copyfile)
     summary, seen = _evaluate(copy, SCORES)
-    assert (seen, summary.best.step, _best_weight(copy)) == ([], 200, 200)
-    assert evaluation.recorded_metrics(str(copy / "model.ckpt-best"), str(copy))["accuracy"] == 0.75
+    _check_best(copy, summary, 200)
+    assert seen == []
+    assert evaluation.recorded_metrics(str(copy / BEST), str(copy))["accuracy"] == 0.75
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -111,31 +111,26 @@ def test_an_evaluation_that_was_killed_continues(tmp_path, monkeypatch, number):
     _save(tmp_path, 100)
     _evaluate(tmp_path, SCORES)
     _save(tmp_path, 200)
-    written, rename = [], tf.io.gfile.rename
-
-    def killed(*arguments, **options):
-        written.append(arguments)
-        if len(written) > number:
-            raise KeyboardInterrupt
-        rename(*arguments, **options)
-
+    killed = mock.Mock(
+        side_effect=[mock.DEFAULT] * number + [KeyboardInterrupt], wraps=tf.io.gfile.rename
+    )
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(tf.io.gfile, "rename", killed)
         _evaluate(tmp_path, SCORES)
     summary, seen = _evaluate(tmp_path, SCORES)
     assert seen == ([] if number else ["200"])
-    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)
+    _check_best(tmp_path, summary, 200)
     assert "global_step = 200" in (tmp_path / "eval_results.txt").read_text()
 
 
-# ------------------------------------------------------------------------------- which one is best
+# ---- which one is best ----
 
 
 def test_lower_is_better_when_asked_and_a_removed_copy_is_made_again(tmp_path):
     _save(tmp_path, 100, 200, 300)
     for higher, best in ((False, 300), (True, 200)):
         summary, seen = _evaluate(tmp_path, SCORES, higher_is_better=higher)
-        assert (summary.best.step, _best_weight(tmp_path)) == (best, best)
+        _check_best(tmp_path, summary, best)
         _remove(tmp_path, "best")
     assert seen == []
 
@@ -143,9 +138,9 @@ def test_lower_is_better_when_asked_and_a_removed_copy_is_made_again(tmp_path):
 def test_nan_and_infinity_are_recorded_but_never_best(tmp_path):
     _save(tmp_path, 100, 200)
     scores = {100: math.nan, 200: math.inf, 300: 0.0}
-    summary, _ = _evaluate(tmp_path, scores, write_best_trial=True)
+    summary, _ = _evaluate(tmp_path, scores)
     assert (summary.best, summary.best_checkpoint) == (None, None)
-    assert not list(tmp_path.glob("best_trial.txt")) + list(tmp_path.glob("model.ckpt-best*"))
+    assert not list(tmp_path.glob(f"{BEST}*"))
     _save(tmp_path, 300)
     summary, seen = _evaluate(tmp_path, scores)
     assert (seen, summary.best.step) == (["300"], 300)
@@ -156,15 +151,10 @@ def test_nan_and_infinity_are_recorded_but_never_best(tmp_path):
 
 
 @pytest.mark.parametrize("loss", ["loss", "eval_loss"])
-def test_of_equal_ones_the_lower_loss_decides_and_then_the_later_step(tmp_path, loss):
-    _save(tmp_path, 100, 200, 300, 400)
-    losses = {100: 0.3, 200: 0.2, 300: 0.2, 400: math.nan}
-    summary = evaluation.evaluate_checkpoints(
-        str(tmp_path),
-        lambda path: {"accuracy": 0.5, loss: losses[_weight(path)]},
-        best_metric="accuracy",
-    )
-    assert (summary.best.step, _best_weight(tmp_path)) == (300, 300)
+def test_rank_of_equal_ones_is_that_of_their_losses(loss):
+    losses = [math.nan, 0.3, 0.2]
+    ranks = [evaluation.rank_of({"f1": 0.5, loss: value}, "f1", True) for value in losses]
+    assert sorted(ranks) == ranks and len(set(ranks)) == 3
 
 
 def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_path):
@@ -175,15 +165,7 @@ def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_pa
     assert [result.step for result in summary.results] == [0, 100]
 
 
-# --------------------------------------------------------------------------- corrupt, lost, changed
-
-
-def test_a_best_of_an_earlier_training_does_not_stay_where_none_is_best(tmp_path):
-    _save(tmp_path, 100)
-    _evaluate(tmp_path, SCORES)
-    _save(tmp_path, 100, weight=0.5)
-    assert _evaluate(tmp_path, {100.5: math.nan})[0].best is None
-    assert not list(tmp_path.glob("model.ckpt-best*"))
+# ---- corrupt, lost, changed ----
 
 
 def test_a_copy_without_a_result_of_its_own_is_measured(tmp_path, monkeypatch):
@@ -200,23 +182,18 @@ def test_a_copy_without_a_result_of_its_own_is_measured(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)
-def test_a_corrupt_checkpoint_is_skipped_with_one_line(tmp_path, caplog, kind):
+def test_a_corrupt_checkpoint_is_skipped_with_one_line_and_loses_no_results(tmp_path, caplog, kind):
     _save(tmp_path, 100, 200, 300)
-    damaged_files.damage(tmp_path / "model.ckpt-200", kind)
+    damaged_files.damage(tmp_path / "model.ckpt-100", kind)
     summary, _ = _evaluate(tmp_path, SCORES)
-    assert (summary.evaluated_steps, summary.best.step) == ([100, 300], 100)
+    assert summary.evaluated_steps == [200, 300]
     # Without its data it is none, as while training deletes it.
-    named = [one for one in caplog.messages if str(tmp_path / "model.ckpt-200") in one]
+    named = [one for one in caplog.messages if str(tmp_path / "model.ckpt-100") in one]
     assert len(named) == (kind != "no data")
-
-
-def test_corruption_after_the_evaluation_loses_no_results(tmp_path):
-    _save(tmp_path, 100, 200, 300)
-    _evaluate(tmp_path, SCORES)
     damaged_files.damage(tmp_path / "model.ckpt-200", "empty index")
     summary, _ = _evaluate(tmp_path, {})
-    assert [result.step for result in summary.results] == [100, 200, 300]
-    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)  # of which there is the copy
+    assert [result.step for result in summary.results] == [200, 300]
+    _check_best(tmp_path, summary, 200)  # of which there is the copy
 
 
 def test_results_of_other_data_are_kept_and_the_copy_of_a_deleted_best_comes_first(
@@ -229,7 +206,7 @@ def test_results_of_other_data_are_kept_and_the_copy_of_a_deleted_best_comes_fir
     with caplog.at_level(logging.INFO, logger="albert"):
         summary, seen = _evaluate(tmp_path, scores, fingerprint={"batch_size": 16})
     assert seen == ["best", "100", "200"]
-    assert (summary.best.step, _best_weight(tmp_path)) == (300, 300)
+    _check_best(tmp_path, summary, 300)
     assert "batch_size was 8 and is 16" in caplog.text
     kept = json.loads((tmp_path / "eval_results.json.old-1").read_text())
     assert kept["fingerprint"] == {"batch_size": 8}
@@ -241,99 +218,59 @@ def test_a_checkpoint_that_was_written_again_is_measured_again(tmp_path):
     _save(tmp_path, 100, weight=0.5)
     summary, seen = _evaluate(tmp_path, {100.5: 0.85})
     assert (seen, summary.best.metrics["accuracy"]) == (["100"], 0.85)
-    assert _best_weight(tmp_path) == 100.5
+    assert _weight(tmp_path / BEST) == 100.5
 
 
 def test_checkpoints_that_training_deletes_meanwhile_are_skipped(tmp_path, monkeypatch):
     _save(tmp_path, 100, 200, 300)
     copy = tf.io.gfile.copy
 
-    def evaluate(path):
-        if path.endswith("-100"):
-            _remove(tmp_path, 100)
-        return {"accuracy": _weight(path)}
+    class Scores(dict):
+        def __getitem__(self, weight):
+            if weight == 200:
+                _remove(tmp_path, 300)
+            return weight
 
     def delete_and_copy(source, target, overwrite=False):
-        if "model.ckpt-300.data" in source:
-            _remove(tmp_path, 300)
+        if "model.ckpt-200.data" in source:
+            _remove(tmp_path, 200)
         copy(source, target, overwrite=overwrite)
 
     monkeypatch.setattr(tf.io.gfile, "copy", delete_and_copy)
-    summary = evaluation.evaluate_checkpoints(str(tmp_path), evaluate, best_metric="accuracy")
-    assert [result.step for result in summary.results] == [200, 300]
-    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)
+    summary, _ = _evaluate(tmp_path, Scores())
+    assert [result.step for result in summary.results] == [100, 200]
+    _check_best(tmp_path, summary, 100)
 
 
-# ---------------------------------------------------------------------------------- what is refused
+# ---- what is refused ----
 
 
 def test_a_best_checkpoint_that_was_not_made_here_is_not_overwritten(tmp_path):
     _save(tmp_path, 100, 200)
-    _save(tmp_path, 7, path=str(tmp_path / "model.ckpt-best"))
+    _save(tmp_path, 7, name=BEST)
     with pytest.raises(ValueError, match=r"model\.ckpt-best"):
         _evaluate(tmp_path, {})
-    assert _best_weight(tmp_path) == 7
-    _save(tmp_path, 100, path=str(tmp_path / "model.ckpt-best"))  # which is not lost
-    _evaluate(tmp_path, SCORES)
-    assert _best_weight(tmp_path) == 200
+    assert _weight(tmp_path / BEST) == 7
+    _save(tmp_path, 100, name=BEST)  # which is not lost
+    _check_best(tmp_path, _evaluate(tmp_path, SCORES)[0], 200)
 
 
-LEDGER = '{"fingerprint": {}, "best_step": 100, "results": [%s]}'
-
-
-def test_what_was_recorded_without_the_metric_is_measured(tmp_path):
-    _save(tmp_path, 100)
-    _evaluate(tmp_path, SCORES)
-    path = tmp_path / "eval_results.json"
-    ledger = json.loads(path.read_text())
-    ledger["results"][0]["metrics"] = {}
-    path.write_text(json.dumps(ledger))
-    summary, seen = _evaluate(tmp_path, SCORES)
-    assert seen == ["100"] and summary.best.step == 100
-
-
-@pytest.mark.parametrize(
-    "content, metric, named",
-    [(None, "f1", "'f1'.*'accuracy', 'global_step'")]
-    + [
-        (text, "accuracy", r"eval_results\.json")
-        for text in (
-            *("", "[]", "{}", '{"results": 5}'),
-            LEDGER % '{"step": 100, "metrics": {"accuracy": 0.5}}',
-            LEDGER % '{"step": 100, "metrics": {"accuracy": "good"}, "checkpoint": ""}',
-        )
-    ],
-)
-def test_what_cannot_be_evaluated_is_refused(tmp_path, content, metric, named):
-    with pytest.raises(ValueError, match="no readable checkpoint"):
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"results": 5}'])
+def test_what_cannot_be_evaluated_is_refused(tmp_path, content):
+    with pytest.raises(ValueError, match=str(tmp_path)):
         _evaluate(tmp_path, SCORES)
     assert evaluation.read_results(str(tmp_path)) == []
     _save(tmp_path, 100)
-    if content is not None:
-        (tmp_path / "eval_results.json").write_text(content)
-    with pytest.raises(ValueError, match=named):
-        _evaluate(tmp_path, SCORES, best_metric=metric)
+    (tmp_path / "eval_results.json").write_text(content)
+    with pytest.raises(ValueError, match=r"eval_results\.json"):
+        _evaluate(tmp_path, SCORES)
 
 
-# ------------------------------------------------------------------------- while another one trains
-
-
-class Trainer:
-    """Stands for time: every sleep lets another process write its next checkpoint."""
-
-    def __init__(self, monkeypatch, folder, steps):
-        self.now = 0.0
-        self._folder, self._steps = folder, iter(steps)
-        monkeypatch.setattr(evaluation.time, "sleep", self.sleep)
-        monkeypatch.setattr(evaluation.time, "monotonic", lambda: self.now)
-
-    def sleep(self, seconds):
-        self.now += seconds
-        _save(self._folder, *next(self._steps, ()))
+# ---- while another one trains ----
 
 
 @pytest.mark.parametrize(
-    "rules, seen, now",
+    "rules, seen, end",
     [
         ({}, ["100"], 0.0),
         ({"wait_seconds": 30}, ["100", "200", "300"], 60.0),
@@ -341,40 +278,41 @@ class Trainer:
     ],
 )
 def test_waiting_ends_with_the_final_step_or_when_none_comes(
-    tmp_path, monkeypatch, rules, seen, now
+    tmp_path, monkeypatch, rules, seen, end
 ):
+    now, steps = [0.0], iter([[200], [], [300]])
+
+    def sleep(seconds):
+        """Another process trains meanwhile."""
+        now.append(now[-1] + seconds)
+        _save(tmp_path, *next(steps, ()))
+
+    monkeypatch.setattr(evaluation.time, "sleep", sleep)
+    monkeypatch.setattr(evaluation.time, "monotonic", lambda: now[-1])
     _save(tmp_path, 0, 100)
-    trainer = Trainer(monkeypatch, tmp_path, [[200], [], [300]])
     assert _evaluate(tmp_path, SCORES, **rules)[1] == seen
-    assert trainer.now == now
-
-
-def test_a_corrupt_checkpoint_that_training_writes_again_is_measured(tmp_path, monkeypatch, caplog):
-    _save(tmp_path, 100, 300)
-    damaged_files.damage(tmp_path / "model.ckpt-300")
-    Trainer(monkeypatch, tmp_path, [[], [], [200], [300]])
-    _, seen = _evaluate(tmp_path, SCORES, wait_seconds=30, final_step=300)
-    assert seen == ["100", "300", "200", "300"]
-    assert len(caplog.messages) == 1
+    assert now[-1] == end
 
 
 # ---- what is recorded of one checkpoint ----
 
 
 def test_recorded_metrics_are_those_of_the_weights_that_are_there(tmp_path):
-    folder, best = str(tmp_path), str(tmp_path / "model.ckpt-best")
+    folder, best = str(tmp_path), str(tmp_path / BEST)
+
+    def recorded(path):
+        return evaluation.recorded_metrics(str(path), folder).get("accuracy")
+
     for step in (100, 200):
         _save(tmp_path, step)
         _evaluate(tmp_path, {100: 0.1, 200: 0.2})
         evaluation.evaluate_one(folder, lambda path: {"accuracy": -1.0}, best)  # of other data
-        assert evaluation.recorded_metrics(best, folder)["accuracy"] == step / 1000
-    first = str(tmp_path / "model.ckpt-100")
-    assert evaluation.recorded_metrics(first, folder)["accuracy"] == 0.1
-    other = tmp_path / "other"
-    other.mkdir()
-    _save(other, 100)  # not the one of the ledger in --output_dir
-    assert evaluation.recorded_metrics(str(other / "model.ckpt-100"), folder) == {}
+        assert recorded(best) == step / 1000
+    assert recorded(tmp_path / "model.ckpt-100") == 0.1
+    (tmp_path / "other").mkdir()
+    _save(tmp_path / "other", 100, weight=0.5)  # not the one of the ledger in --output_dir
+    assert recorded(tmp_path / "other" / "model.ckpt-100") is None
     (tmp_path / "eval_results.json").unlink()
-    assert evaluation.recorded_metrics(best, folder)["accuracy"] == -1.0
-    _save(tmp_path, 300, path=best)
-    assert evaluation.recorded_metrics(best, folder) == {}
+    assert recorded(best) == -1.0
+    _save(tmp_path, 300, name=BEST)
+    assert recorded(best) is None

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Length of a fine-tuning, its folder, the checkpoint that predicts, and warnings."""
+"""Length of a fine-tuning, its folder and its checkpoints; published scores beside its own."""
 
 import json
 import logging
@@ -17,19 +17,8 @@ from tests.support import one_weight, race_data
 
 
 def settings(**changes):
-    values = {
-        "train_step": 1000,
-        "num_train_epochs": None,
-        "warmup_step": 10,
-        "warmup_proportion": None,
-        "train_batch_size": 32,
-        "checkpoint": None,
-        "use_tpu": False,
-        "seed": 1,
-        "save_checkpoints_steps": 7,
-    }
-    values.update(changes)
-    return types.SimpleNamespace(**values)
+    values = {"num_train_epochs": None, "warmup_proportion": None, "train_batch_size": 32}
+    return types.SimpleNamespace(**{"train_step": 1000, "warmup_step": 10, **values, **changes})
 
 
 # ---------------------------------------------------------------------------------------------
@@ -49,9 +38,8 @@ class SomeTask(task.Task):
     recorded_flags, free_keys = ("doc_stride",), ("n_best_size",)
 
 
-def check(folder, defaults=(), is_training=True, **changes):
+def check(folder, is_training=True, **changes):
     some = SomeTask(None, None, {})
-    some.description_defaults = dict(defaults)
     path = str(folder / "description.json")
     description = dict(DESCRIPTION, **changes)
     fine_tuned.check_description(path, description, some, is_training=is_training)
@@ -76,7 +64,6 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
             check(described, **change)
     check(described, is_training=False, max_seq_length=16, doc_stride=3)  # where it is used only
     check(described, n_best_size=3)
-    check(described, {"is_pair": True}, is_pair=True)  # not recorded by earlier versions
 
 
 # ---------------------------------------------------------------------------------------------
@@ -116,11 +103,11 @@ def a_run(**changes):
 def test_measurements_are_compared_in_per_cent_and_logged(caplog):
     run = a_run()
     with caplog.at_level(logging.INFO, logger="albert"):
-        (found,) = run.compare({"eval_accuracy": 0.67, "eval_loss": 1.0}, "dev")
+        (found,) = run.compare({"eval_accuracy": 0.67, "eval_loss": 1.0})
     assert (found.mean, found.published) == (67.0, 66.8)
     assert "66.8" in caplog.text
     run.published_model = None
-    assert run.compare({"eval_accuracy": 0.67}, "dev") == []
+    assert run.compare({"eval_accuracy": 0.67}) == []
 
 
 @pytest.mark.parametrize(
@@ -142,30 +129,12 @@ def test_random_weights_are_compared_with_nothing(changes, size):
 # Checkpoints.
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with the checkpoints 0 to 3."""
+def test_pruning_keeps_the_newest_of_what_was_evaluated(tmp_path):
     one_weight.save(tmp_path, 0, 1, 2, 3)
-    return tmp_path
-
-
-def test_pruning_keeps_the_newest_of_what_was_evaluated(folder):
-    assert evaluation.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
-    assert evaluation.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
-    assert one_weight.steps_in(folder) == [1, 2, 3]
-    assert not list(folder.glob("model.ckpt-0.*"))
+    assert evaluation.prune_checkpoints(str(tmp_path), 0, [0, 1, 2, 3]) == []
+    assert evaluation.prune_checkpoints(str(tmp_path), 2, [0, 2, 3]) == [0]
+    assert one_weight.steps_in(tmp_path) == [1, 2, 3]
+    assert not list(tmp_path.glob("model.ckpt-0.*"))
     # Step 3 is damaged, for example: the newest that could be evaluated stays too.
-    assert evaluation.prune_checkpoints(str(folder), 1, [1, 2]) == [1]
-    assert one_weight.steps_in(folder) == [2, 3]
-
-
-def test_the_best_checkpoint_predicts_else_the_newest_unless_one_is_named(folder):
-    found = fine_tuned.chosen_checkpoint(settings(output_dir=str(folder)))
-    assert found == str(folder / "model.ckpt-3")
-    for suffix in (".index", ".data-00000-of-00001"):
-        source = folder / f"model.ckpt-1{suffix}"
-        (folder / f"model.ckpt-best{suffix}").write_bytes(source.read_bytes())
-    found = fine_tuned.chosen_checkpoint(settings(output_dir=str(folder)))
-    assert found == str(folder / "model.ckpt-best")
-    named = settings(output_dir=str(folder), checkpoint=str(folder / "model.ckpt-2.index"))
-    assert fine_tuned.chosen_checkpoint(named) == str(folder / "model.ckpt-2")
+    assert evaluation.prune_checkpoints(str(tmp_path), 1, [1, 2]) == [1]
+    assert one_weight.steps_in(tmp_path) == [2, 3]
