@@ -124,7 +124,6 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
     # Ours or TensorFlow finds out first.
     assert chief.returncode == 1, said
     assert re.match("ERROR: Lost (the session|worker)", said.splitlines()[-1]), said
-    assert not list(temporary.glob("albert_worker_*/model.ckpt*"))
 
     # A scheduler ends both: the first saves, the other tidies up (which a kill leaves undone).
     remove_checkpoints_after(two, FIRST)

