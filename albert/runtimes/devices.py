@@ -9,6 +9,7 @@ from typing import List, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
+from albert.runtimes import compat
 from albert.util import parallel
 
 _DRIVER_SECONDS = 5.0  # a broken driver never answers
@@ -27,9 +28,11 @@ def driver_gpus() -> List[str]:
 
 def gpus() -> List[str]:
     """Returns the names of the GPUs that TensorFlow uses; 1.15 knows none."""
-    details = getattr(tf.config.experimental, "get_device_details", lambda device: {})
     devices = tf.config.experimental.list_physical_devices("GPU")
-    return [details(device).get("device_name", "GPU") for device in devices]
+    if not compat.is_tf2():
+        return ["GPU"] * len(devices)
+    details = map(tf.config.experimental.get_device_details, devices)
+    return [detail.get("device_name", "GPU") for detail in details]
 
 
 def describe(names: Sequence[str]) -> str:

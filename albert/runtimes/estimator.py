@@ -412,7 +412,13 @@ def train_on_workers(estimator: Any, input_fn: _InputFn, **options: Any) -> None
     if HAS_TF_ESTIMATOR:
         # The one call that starts this worker's server. No task evaluates.
         training = tf.estimator.TrainSpec(input_fn, **options)
-        tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
+        try:
+            tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
+        finally:
+            if not compat.is_tf2():  # whose server complains where the interpreter releases it
+                from tensorflow.python.distribute import distribute_coordinator
+
+                distribute_coordinator._thread_local.server = None
         return
     config = estimator.config
     defaults = config.train_distribute.update_config_proto(config.session_config)

@@ -42,7 +42,7 @@ class Cluster(NamedTuple):
     """The processes that train together: "host:port" of each, the chief first; which is ours."""
 
     addresses: List[str]
-    index: int
+    rank: int
 
 
 def read_cluster() -> Cluster:
@@ -78,7 +78,7 @@ def count_processes() -> int:
 
 def is_chief(settings: TrainingFlags) -> bool:
     """Returns whether this process writes the run's checkpoints and results."""
-    return settings.distribution_strategy != MULTI_WORKER or read_cluster().index == 0
+    return settings.distribution_strategy != MULTI_WORKER or read_cluster().rank == 0
 
 
 @contextlib.contextmanager
@@ -161,7 +161,7 @@ def replica_number() -> tf.Tensor:
     local = len(context.strategy.extended.worker_devices)
     if context.num_replicas_in_sync == local:
         return number
-    return tf.math.floormod(number, local) + local * read_cluster().index
+    return tf.math.floormod(number, local) + local * read_cluster().rank
 
 
 def mean_over_replicas(values: tf.Tensor, *, use_tpu: bool) -> tf.Tensor:

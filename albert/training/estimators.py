@@ -114,6 +114,8 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     Raises:
       UserError: none is whole, and training from the first step on would overwrite them.
     """
+    if not tf.io.gfile.isdir(output_dir):
+        return None
     state = checkpoint_files.read_state(output_dir)
     present = checkpoint_files.list_checkpoints(output_dir, incomplete_too=True)
     resumed, faults = None, []
@@ -165,7 +167,7 @@ def agreed_resume_point(
     # As text, because NaN != NaN.
     ours = {f"--{name}": str(x) for name, x in flags.to_dict().items() if name not in _OWN}
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
-    first, *others = peer_watch.roll_call(cluster.addresses, cluster.index, ours)
+    first, *others = peer_watch.roll_call(cluster.addresses, cluster.rank, ours)
     for address, theirs in zip(cluster.addresses[1:], others):
         differences = [
             f"{name} is {value} at {cluster.addresses[0]} and {theirs.get(name)} at {address}"

@@ -98,7 +98,8 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
     """
     if index:
         return _report(addresses[0], [index, content])
-    contents, callers = {0: content}, {}  # by index
+    contents = {0: content}  # by index, as are the connections
+    callers: Dict[int, connection.Connection] = {}
     with _listener(addresses[0]) as listener:
         while len(callers) < len(addresses) - 1:
             missing = [peer for at, peer in enumerate(addresses) if at and at not in callers]

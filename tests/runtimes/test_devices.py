@@ -10,19 +10,19 @@ from albert.runtimes import devices
 H100, T4 = "NVIDIA H100 80GB HBM3", "Tesla T4"
 
 
+def details_of(name):
+    return {"device_name": name}
+
+
 @pytest.fixture
 def machine(monkeypatch):
     """Sets the names of the GPUs that TensorFlow sees."""
 
-    def has(*names, knows=True):
+    def has(*names, is_tf2=True):
         experimental = tf.config.experimental
+        monkeypatch.setattr(devices.compat, "is_tf2", lambda: is_tf2)
         monkeypatch.setattr(experimental, "list_physical_devices", lambda kind: names)
-        monkeypatch.setattr(
-            experimental,
-            "get_device_details",
-            lambda name: {"device_name": name} if knows else {},
-            raising=False,
-        )
+        monkeypatch.setattr(experimental, "get_device_details", details_of, raising=False)
 
     return has
 
@@ -32,7 +32,7 @@ def test_training_line_names_the_gpus_in_use(machine):
     assert devices.training_line() == f"Training on 1 {T4} and 3 {H100}."
     assert f" 1 {T4} and 1 {H100}." in devices.training_line(2)
     assert "mirrored" in devices.training_line(1) and "mirrored" not in devices.training_line()
-    machine(T4, T4, knows=False)
+    machine(T4, T4, is_tf2=False)
     assert " 2 GPU." in devices.training_line()
 
 
