@@ -38,8 +38,7 @@ def gpus() -> List[str]:
 def describe(names: Sequence[str]) -> str:
     """Returns devices in words: "2 NVIDIA L4", or the CPU for no GPU."""
     if not names:
-        cores = parallel.default_processes()
-        return f"the CPU ({cores} {'core' if cores == 1 else 'cores'})"
+        return f"the CPU ({parallel.default_processes()} cores)"
     return " and ".join(f"{count} {name}" for name, count in collections.Counter(names).items())
 
 

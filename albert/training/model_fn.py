@@ -124,12 +124,10 @@ def make_model_fn(
         if mode == tf_estimator.ModeKeys.TRAIN:
             return train(features, params.get("model_dir"))
         if mode == tf_estimator.ModeKeys.EVAL:
-            loss, metric_fn, tensors = evaluate(features)
-            made = {"loss": loss, "eval_metrics": (metric_fn, tensors)}
-        elif predict:
-            made = {"predictions": predict(features)}
+            loss, *metrics = evaluate(features)
+            made = {"loss": loss, "eval_metrics": tuple(metrics)}
         else:
-            raise UserError(f"This model has the modes train and eval, not {mode!r}.")
+            made = {"predictions": predict(features)}
         return tf_estimator.tpu.TPUEstimatorSpec(
             mode=mode, scaffold_fn=warm_start(settings), **made
         )
