@@ -3,10 +3,8 @@
 """run_pretraining in two processes that train together, of which one is killed."""
 
 import contextlib
-import json
 import re
 import shutil
-import socket
 import threading
 
 import numpy as np
@@ -17,6 +15,7 @@ from albert import run_pretraining
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records as records
 from tests.support import processes
+from tests.support.workers import free_addresses, tf_config
 
 STEPS, FIRST = 90, 30  # of all the training, and of what one process makes
 SECONDS = 240.0  # a test that hangs fails
@@ -54,29 +53,19 @@ def arguments_for(data, output_dir):
     ]
 
 
-def free_addresses(count):
-    """Returns addresses of this host at which nothing listens."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for item in sockets:
-            item.bind(("localhost", 0))
-        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
-
-
 @contextlib.contextmanager
 def two_workers(data, output_dir, temporary, *arguments, of_second=()):
     """Starts them, and ends them where they have not ended in time."""
     workers = free_addresses(2)
     started = []
     for index in range(2):
-        task = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
         started.append(
             processes.start(
                 "albert.run_pretraining",
                 arguments_for(data, output_dir)
                 + ["--distribution_strategy=multi_worker", "--worker_patience_seconds=8"]
                 + [*arguments, *(of_second if index else ())],
-                TF_CONFIG=json.dumps(task),
+                TF_CONFIG=tf_config(workers, index),
                 TMPDIR=str(temporary),
             )
         )

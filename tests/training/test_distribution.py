@@ -41,20 +41,17 @@ def settings_for(*arguments):
 
 
 @pytest.mark.parametrize(
-    "chiefs, task, index",
+    "cluster, kind, index, rank",
     [
-        (0, {"type": "worker", "index": 0}, 0),
-        (0, {"type": "worker", "index": "2"}, 2),
-        (1, {"type": "chief", "index": 0}, 0),
-        (1, {"type": "worker", "index": 1}, 2),
+        ({"worker": HOSTS}, "worker", "2", 2),
+        ({"worker": HOSTS[1:], "chief": HOSTS[:1]}, "chief", 0, 0),
+        ({"worker": HOSTS[1:], "chief": HOSTS[:1]}, "worker", 1, 2),
     ],
 )
-def test_the_chief_comes_first_among_the_workers(monkeypatch, chiefs, task, index):
-    cluster = {"worker": HOSTS[chiefs:], **({"chief": HOSTS[:1]} if chiefs else {})}
-    set_cluster(monkeypatch, cluster, task)
-    found = distribution.read_cluster()
-    assert found == (HOSTS, index)
-    assert distribution.is_chief(settings_for(MULTI_WORKER)) == (index == 0)
+def test_the_chief_comes_first_among_the_workers(monkeypatch, cluster, kind, index, rank):
+    set_cluster(monkeypatch, cluster, {"type": kind, "index": index})
+    assert distribution.read_cluster() == (HOSTS, rank)
+    assert distribution.is_chief(settings_for(MULTI_WORKER)) == (rank == 0)
 
 
 WORKER = {"type": "worker", "index": 0}
@@ -65,25 +62,18 @@ WORKER = {"type": "worker", "index": 0}
     [
         ([], WORKER),
         ({"worker": HOSTS, "ps": HOSTS[:1]}, WORKER),
-        ({"worker": "host1:2222"}, WORKER),
         ({"worker": ["host1"]}, WORKER),
         ({"chief": HOSTS[:2]}, {"type": "chief", "index": 0}),
         ({"worker": HOSTS + HOSTS[:1]}, WORKER),
         ({"worker": HOSTS}, None),
-        ({"worker": HOSTS}, {"type": "evaluator", "index": 0}),
         ({"worker": HOSTS}, {"type": "worker", "index": 3}),
-        ({"worker": HOSTS}, {"type": "worker"}),
     ],
 )
 def test_a_wrong_tf_config_is_refused(monkeypatch, cluster, task):
     set_cluster(monkeypatch, cluster, task)
     with pytest.raises(UserError, match="TF_CONFIG"):
         estimators.check_batch_sizes(settings_for(MULTI_WORKER))
-
-
-@pytest.mark.parametrize("text", ["", "{worker}"])
-def test_a_tf_config_that_is_not_json_is_refused(monkeypatch, text):
-    monkeypatch.setenv("TF_CONFIG", text)
+    monkeypatch.setenv("TF_CONFIG", "{worker}")
     with pytest.raises(UserError, match="TF_CONFIG"):
         estimators.check_batch_sizes(settings_for(MULTI_WORKER))
 
@@ -142,7 +132,7 @@ def test_gpus_are_taken_where_there_are_some(monkeypatch):
     gpus = ["a", "b", "c", "d"]
     monkeypatch.setattr(tf.config.experimental, "list_physical_devices", lambda kind: gpus)
     mirrored = settings_for(MIRRORED[0])
-    assert distribution.local_devices(mirrored) == [f"/gpu:{number}" for number in range(4)]
+    assert distribution.num_replicas(mirrored) == 4
     assert distribution.local_devices(settings_for(*MIRRORED)) == ["/gpu:0", "/gpu:1"]
     with pytest.raises(UserError, match="--num_devices=5"):
         distribution.local_devices(mirrored.replace(num_devices=5))
@@ -200,10 +190,9 @@ def test_dropout_masks_differ_between_replicas_and_micro_batches():
     def keys():
         return tf.stack([model_fn.dropout_seed(settings, {}, part) for part in range(2)])
 
-    first, second = on_two_replicas(keys)
-    assert len({tuple(key) for key in [*first, *second]}) == 4
-    again = on_two_replicas(keys)
-    np.testing.assert_array_equal([first, second], again)
+    found = on_two_replicas(keys)
+    assert len({tuple(key) for keys in found for key in keys}) == 4
+    np.testing.assert_array_equal(found, on_two_replicas(keys))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from albert.training import estimators, hooks
 from albert.util import flags as flags_lib
 from albert.util import stop_signals
 from albert.util.errors import UserError
-from tests.support import damaged_files
+from tests.support import damaged_files, workers
 from tests.support.one_weight import (
     CONFIG,
     curve_of,
@@ -174,7 +173,6 @@ def test_checkpoints_are_found_whatever_their_state_says(tmp_path, kind):
 def test_a_state_may_be_missing_name_an_older_checkpoint_or_lie_in_a_copied_folder(tmp_path):
     original, copy = tmp_path / "original", tmp_path / "copy"
     assert estimators.resume_point(str(original)) is None
-    original.mkdir()
     save(original, 4, 8)
     shutil.copytree(str(original), str(copy))
     assert estimators.resume_point(str(copy)).path == str(copy / "model.ckpt-8")
@@ -277,11 +275,7 @@ def test_train_ends_after_three_recoveries_without_a_new_checkpoint(tmp_path, ca
 
 
 def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        address = f"localhost:{free.getsockname()[1]}"
-    cluster = {"cluster": {"worker": [address]}, "task": {"type": "worker", "index": 0}}
-    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
+    monkeypatch.setenv("TF_CONFIG", workers.tf_config(workers.free_addresses(1), 0))
     hook = LostHook(6)
     with pytest.raises(UserError):
         train(tmp_path, "--distribution_strategy=multi_worker", max_steps=9, hooks=[hook])
@@ -307,14 +301,9 @@ def test_a_gradient_that_is_not_finite_stops_with_the_step_and_what_to_try(tmp_p
 
 @needs_tf_estimator
 def test_the_flags_become_the_configuration(tmp_path):
-    settings = settings_for(tmp_path, "--seed=7", "--save_checkpoints_steps=11")
-    config = estimators.run_config(settings, keep_checkpoint_max=2)
-    assert (config.tf_random_seed, config.save_checkpoints_steps) == (7, 11)
-    assert (config.keep_checkpoint_max, config.model_dir) == (2, str(tmp_path))
-    pod = ["--use_tpu", "--iterations_per_loop=50", "--save_checkpoints_steps=20"]
-    pod += ["--master=grpc://10.0.0.3:8470"]
-    config = estimators.run_config(settings_for(tmp_path, *pod))
-    assert config.master == "grpc://10.0.0.3:8470"
+    arguments = ["--use_tpu", "--iterations_per_loop=50", "--save_checkpoints_steps=20", "--seed=7"]
+    config = estimators.run_config(settings_for(tmp_path, *arguments), keep_checkpoint_max=2)
+    assert (config.tf_random_seed, config.keep_checkpoint_max) == (7, 2)
     per_host = tf_estimator.tpu.InputPipelineConfig.PER_HOST_V2
     assert config.tpu_config.per_host_input_for_training == per_host
     # The host saves between two loops, so that a longer one would leave checkpoints out.

@@ -3,8 +3,6 @@
 """The roll-call of processes that train together, and what they do when one has gone."""
 
 import concurrent.futures
-import contextlib
-import json
 import socket
 import threading
 import time
@@ -15,15 +13,7 @@ from albert import run_pretraining, run_squad_v2
 from albert.training import estimators, peer_watch
 from albert.util import flags as flags_lib
 from tests.support import one_weight
-
-
-def free_addresses(count):
-    """Returns addresses of this host at which nothing listens."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for item in sockets:
-            item.bind(("localhost", 0))
-        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
+from tests.support.workers import free_addresses, tf_config
 
 
 def others_call(addresses, numbers):
@@ -55,12 +45,6 @@ def test_roll_call_tells_every_process_what_all_have_to_say(monkeypatch):
     assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 
 
-def enter_cluster(monkeypatch, addresses, index):
-    task = {"type": "worker", "index": index}
-    cluster = {"cluster": {"worker": addresses}, "task": task}
-    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
-
-
 def meet(monkeypatch, settings, others=()):
     """One worker's part of a meeting with what `others` say; returns what it says itself."""
     said = []
@@ -83,7 +67,7 @@ def meet(monkeypatch, settings, others=()):
     ],
 )
 def test_workers_with_another_flag_stop(monkeypatch, script, required):
-    enter_cluster(monkeypatch, ["here:1", "there:2"], 0)
+    monkeypatch.setenv("TF_CONFIG", tf_config(["here:1", "there:2"], 0))
     strategy = "--distribution_strategy=multi_worker"
     arguments = ["--albert_dir=model", "--output_dir=out", strategy, *required]
     settings = flags_lib.parse(script.Flags, arguments)
@@ -105,7 +89,7 @@ def test_workers_with_another_flag_stop(monkeypatch, script, required):
 def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index, other):
     """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
     addresses = free_addresses(2)
-    enter_cluster(monkeypatch, addresses, index)
+    monkeypatch.setenv("TF_CONFIG", tf_config(addresses, index))
     flag = "--distribution_strategy=multi_worker"
     start = meet(monkeypatch, one_weight.settings_for(tmp_path / "new", "--log_steps=2", flag))
     one_weight.save(tmp_path, 300)
