@@ -83,7 +83,7 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
     config = estimators.run_config(settings_for(f"--output_dir={tmp_path}"))
     assert config.is_chief and config.num_worker_replicas == 1
-    assert distribution.read_cluster().index == 1
+    assert distribution.read_cluster().rank == 1
 
 
 # ---------------------------------------------------------------------------------------------
