@@ -327,8 +327,7 @@ def train(
       documents: content by file name, written beside the checkpoints for later steps to use.
       flags: the settings of the command line, before the parts of --albert_dir were found.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      hooks: further hooks.
-      on_start: called before the first step.
+      on_start: called before the first step; `hooks` are called before those of the training.
 
     Returns what was done; None if that had been done before.
 
