@@ -34,6 +34,8 @@ CONFIG_NAME = "albert_config.json"
 
 # How long a worker may be silent before the others end.
 _WORKER_PATIENCE_SECONDS = 60.0
+# How the names of the temporary folders begin in which all but the chief train.
+_WORKER_FOLDER = "albert_worker_"
 # After so many lost sessions without a new checkpoint a training ends.
 _MOST_RECOVERIES = 3
 # What the training step says when it refuses an update.
@@ -432,11 +434,12 @@ def _run_estimator(
         estimator.train(replica_input_fn, **options)
         return
     addresses, rank = distribution.read_cluster()
+    folder = settings.output_dir
     heartbeat = peer_watch.heartbeat(
         addresses[:rank] + addresses[rank + 1 :],
         is_over=training.is_over,
         patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
-        leftovers=[settings.output_dir] if rank else [],
+        leftovers=[folder] if os.path.basename(folder).startswith(_WORKER_FOLDER) else [],
     )
     with heartbeat, tf.Graph().as_default():
         tf_estimator.train_on_workers(estimator, replica_input_fn, **options)
@@ -541,7 +544,7 @@ def run_as_worker(script: Callable[[Any], Any], settings: TrainingFlags) -> None
     _LOGGER.info("%s. %s The first worker writes the log and results.", name, device_line(settings))
     own = {flag: value for flag, value in _CHIEF_ONLY_FLAGS.items() if hasattr(settings, flag)}
     level = _LOGGER.level
-    with tempfile.TemporaryDirectory(prefix="albert_worker_") as folder:
+    with tempfile.TemporaryDirectory(prefix=_WORKER_FOLDER) as folder:
         copy_resume_point(settings.output_dir, folder)
         _LOGGER.setLevel(logging.WARNING)
         try:
