@@ -88,7 +88,7 @@ MISTAKES = [
     ("run_classifier", "--do_train --spm_model_file=", "vocabulary"),
     ("run_classifier", "--do_train --predict_file=/absent.tsv", "/absent.tsv"),
     ("run_classifier", "--do_eval", "no checkpoint"),
-    ("run_classifier", "--do_predict --export_dir=new", "--do_train"),
+    ("run_classifier", "--do_predict --export_dir=new", "no checkpoint"),
     ("run_classifier", "--do_train --do_eval --checkpoint=/absent/m", "/absent/m"),
     ("run_classifier", "--do_train --init_checkpoint={other}", "model.ckpt"),
     ("run_classifier", "--do_train --albert_config_file={small}", "vocab_size"),

@@ -85,13 +85,18 @@ def session_config() -> tf.ConfigProto:
     return config
 
 
+def write_scalars(folder: str, step: int, values: Mapping[str, Any]) -> None:
+    """Writes numbers for TensorBoard."""
+    summary = tf.Summary()
+    for name, value in values.items():
+        summary.value.add(tag=name, simple_value=value)
+    with tf.Graph().as_default():  # outside of one, TensorFlow 2 has no writer
+        writer = tf.summary.FileWriterCache.get(folder)
+    writer.add_summary(summary, step)
+    writer.flush()
+
+
 def write_evaluation(model_dir: str, results: Mapping[str, Any]) -> None:
     """Writes the scalars of an evaluation for TensorBoard, into the folder eval, at global_step."""
-    summary = tf.Summary()
-    for name, value in results.items():
-        if np.ndim(value) == 0 and name != "global_step":
-            summary.value.add(tag=name, simple_value=value)
-    with tf.Graph().as_default():  # outside of one, TensorFlow 2 has no writer
-        writer = tf.summary.FileWriterCache.get(os.path.join(model_dir, "eval"))
-    writer.add_summary(summary, results["global_step"])
-    writer.flush()
+    scalars = {name: value for name, value in results.items() if np.ndim(value) == 0}
+    write_scalars(os.path.join(model_dir, "eval"), scalars.pop("global_step"), scalars)

@@ -1,49 +1,44 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What TensorFlow computes on here, in words.
-
-TensorFlow counts the GPUs and nvidia-smi names them: TensorFlow does not tell their memory, and
-1.15 no names. Listing devices takes no memory of a GPU.
-"""
+"""What TensorFlow computes on here, in words. Listing devices takes no memory of a GPU."""
 
 import collections
-import os
 import re
 import subprocess
 from typing import List, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
+from albert.runtimes import compat
+from albert.util import parallel
+
 _DRIVER_SECONDS = 5.0  # a broken driver never answers
 
 
 def driver_gpus() -> List[str]:
-    """Returns the GPUs that NVIDIA's driver lists, such as "Tesla T4 (15 GB)"; [] without one."""
-    query = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader,nounits"]
+    """Returns the GPUs that NVIDIA's driver lists, such as "Tesla T4"; [] without one."""
     try:
         table = subprocess.check_output(
-            query, stderr=subprocess.DEVNULL, timeout=_DRIVER_SECONDS, universal_newlines=True
+            ["nvidia-smi", "-L"], stderr=subprocess.DEVNULL, timeout=_DRIVER_SECONDS
         )
     except (OSError, subprocess.SubprocessError):
         return []
-    rows = re.findall(r"^(.+), (\d+)$", table, re.MULTILINE)
-    return [f"{name} ({int(mebibytes) / 1024:.0f} GB)" for name, mebibytes in rows]
+    return re.findall(r"^GPU \d+: (.+?) \(", table.decode("utf-8", "replace"), re.MULTILINE)
 
 
 def gpus() -> List[str]:
-    """Returns the GPUs that TensorFlow uses; "GPU" where it is not known which they are."""
-    count = len(tf.config.experimental.list_physical_devices("GPU"))
-    names = driver_gpus() if count else []
-    if len(names) == count:
-        return names
-    return [names[0] if len(set(names)) == 1 else "GPU"] * count
+    """Returns the names of the GPUs that TensorFlow uses; 1.15 knows none."""
+    devices = tf.config.experimental.list_physical_devices("GPU")
+    if not compat.is_tf2():
+        return ["GPU"] * len(devices)
+    details = map(tf.config.experimental.get_device_details, devices)
+    return [detail.get("device_name", "GPU") for detail in details]
 
 
 def describe(names: Sequence[str]) -> str:
-    """Returns devices in words: "2 NVIDIA L4 (22 GB)", or the CPU for no GPU."""
+    """Returns devices in words: "2 NVIDIA L4", or the CPU for no GPU."""
     if not names:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return f"the CPU ({cores} {'core' if cores == 1 else 'cores'})"
+        return f"the CPU ({parallel.default_processes()} cores)"
     return " and ".join(f"{count} {name}" for name, count in collections.Counter(names).items())
 
 

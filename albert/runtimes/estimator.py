@@ -9,12 +9,8 @@ several. TPUs need tf.estimator.
 """
 
 import contextlib
-import copy
-import dataclasses
-import functools
 import os
 import sys
-import tempfile
 import time
 import types
 from typing import (
@@ -29,11 +25,13 @@ from typing import (
     Sequence,
     Tuple,
 )
+from unittest import mock
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.runtimes import compat
+from albert.util import files
 
 HAS_TF_ESTIMATOR = hasattr(tf, "estimator")
 NO_TPU = (
@@ -42,7 +40,8 @@ NO_TPU = (
 )
 
 _STEP_READER = "global_step_read_op_cache"  # the collection where TensorFlow's hooks look for it
-_Hooks = Optional[Sequence[tf.train.SessionRunHook]]
+_Hooks = Sequence[tf.train.SessionRunHook]
+_InputFn = Callable[..., tf.data.Dataset]
 
 
 class _ModeKeys:
@@ -78,22 +77,21 @@ class _EstimatorSpec(NamedTuple):
         return self
 
 
-@dataclasses.dataclass(frozen=True)
-class _RunConfig:
+class _RunConfig(NamedTuple):
     """How an estimator runs.
 
     Attributes:
-      model_dir: the folder of checkpoints and TensorBoard's events; None: a temporary one.
+      model_dir: the folder of checkpoints and TensorBoard's events.
       save_checkpoints_steps: between checkpoints, unless a hook of `train` saves; None: no others.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
       tf_random_seed: of the graph.
       train_distribute: the strategy, a tf.distribute.Strategy, of training on several devices.
       save_summary_steps, log_step_count_steps: between summaries of the graph, and counts of steps.
-      master: the address of TensorFlow's server; "" is this process.
+      master: the address of TensorFlow's server; None is this process.
       cluster, tpu_config: unused off TPUs.
     """
 
-    model_dir: Optional[str] = None
+    model_dir: str
     save_checkpoints_steps: Optional[int] = 1000
     keep_checkpoint_max: int = 5
     tf_random_seed: Optional[int] = 1
@@ -101,7 +99,7 @@ class _RunConfig:
     train_distribute: Optional[tf.distribute.Strategy] = None
     save_summary_steps: int = 100
     log_step_count_steps: Optional[int] = 100
-    master: Optional[str] = ""
+    master: Optional[str] = None
     cluster: Any = None
     tpu_config: Any = None
 
@@ -124,9 +122,8 @@ class _Estimator:
     def __init__(
         self,
         model_fn: Callable[..., _EstimatorSpec],
-        model_dir: Optional[str] = None,
-        config: Optional[_RunConfig] = None,
         *,
+        config: _RunConfig,
         params: Optional[Mapping[str, Any]] = None,
         use_tpu: bool = False,
         **batch_sizes: int,
@@ -136,7 +133,6 @@ class _Estimator:
         Args:
           model_fn: features, labels, mode, params, by these names -> specification. With a
             strategy there are no labels.
-          model_dir: in place of the configuration's.
           params: given to the model function, and with batch_size to the input function.
           batch_sizes: train_batch_size, eval_batch_size, predict_batch_size.
 
@@ -145,23 +141,14 @@ class _Estimator:
         """
         if use_tpu:
             raise ValueError(NO_TPU)
-        self._model_fn = model_fn
-        self._params = dict(params or {})
-        self._batch_sizes = batch_sizes
-        config = config or _RunConfig()
-        self.model_dir = str(model_dir or config.model_dir or tempfile.mkdtemp())
-        self.config = dataclasses.replace(config, model_dir=self.model_dir)
-
-    @property
-    def params(self) -> Dict[str, Any]:
-        """A copy of the parameters."""
-        return copy.deepcopy(self._params)
+        self._model_fn, self._batch_sizes = model_fn, batch_sizes
+        self.config, self.model_dir = config, str(config.model_dir)
+        self.params = dict(params or {})
 
     def train(
         self,
-        input_fn: Callable[..., tf.data.Dataset],
-        hooks: _Hooks = None,
-        steps: Optional[int] = None,
+        input_fn: _InputFn,
+        hooks: _Hooks = (),
         *,
         max_steps: Optional[int] = None,
     ) -> "_Estimator":
@@ -171,40 +158,34 @@ class _Estimator:
           input_fn: params -> batches: features, or features and labels. With a strategy it gets
             input_context too.
           hooks: called in this order; one that is a CheckpointSaverHook saves in place of ours.
-          steps: how many to train.
-          max_steps: the global step to train to, in place of steps. Without either: to the end of
-            the input.
+          max_steps: the global step to train to; None trains to the end of the input.
         """
-        newest = tf.train.latest_checkpoint(self.model_dir)
+        newest, config = self.latest_checkpoint(), self.config
         done = tf.train.load_variable(newest, tf.GraphKeys.GLOBAL_STEP) if newest else -1
         if max_steps is not None and done >= max_steps:
             return self
-        strategy = self.config.train_distribute
+        strategy = config.train_distribute
         if strategy:
-            strategy.configure(self.config.session_config)
+            strategy.configure(config.session_config)
         with tf.Graph().as_default(), strategy.scope() if strategy else contextlib.ExitStack():
-            if strategy:
-                spec, input_hook = self._replicated_spec(input_fn, strategy)
-            else:
-                spec, input_hook = self._spec(input_fn, _ModeKeys.TRAIN)
+            build = self._build_replicas if strategy else self._build
+            spec = build(input_fn, _ModeKeys.TRAIN)
             tf.add_to_collection(tf.GraphKeys.LOSSES, spec.loss)
-            scaffold = self._training_scaffold(spec)
-            hooks = [input_hook, *(hooks or ())]
-            if steps is not None or max_steps is not None:
-                hooks.append(tf.train.StopAtStepHook(num_steps=steps, last_step=max_steps))
-            hooks.append(tf.train.NanTensorHook(spec.loss))
+            hooks = [*hooks, tf.train.NanTensorHook(spec.loss)]
+            if max_steps is not None:
+                hooks.append(tf.train.StopAtStepHook(last_step=max_steps))
             has_saver = any(isinstance(hook, tf.train.CheckpointSaverHook) for hook in hooks)
             with tf.train.MonitoredTrainingSession(
-                master=self.config.master or "",
+                master=config.master or "",
                 checkpoint_dir=self.model_dir,
-                scaffold=scaffold,
+                scaffold=self._training_scaffold(spec),
                 hooks=hooks,
                 save_checkpoint_secs=None,
-                save_checkpoint_steps=None if has_saver else self.config.save_checkpoints_steps,
+                save_checkpoint_steps=None if has_saver else config.save_checkpoints_steps,
                 save_summaries_secs=None,
-                save_summaries_steps=self.config.save_summary_steps,
-                log_step_count_steps=self.config.log_step_count_steps,
-                config=self.config.session_config,
+                save_summaries_steps=config.save_summary_steps,
+                log_step_count_steps=config.log_step_count_steps,
+                config=config.session_config,
             ) as session:
                 while not session.should_stop():
                     session.run([spec.train_op, spec.loss])
@@ -212,9 +193,9 @@ class _Estimator:
 
     def evaluate(
         self,
-        input_fn: Callable[..., tf.data.Dataset],
+        input_fn: _InputFn,
         steps: Optional[int] = None,
-        hooks: _Hooks = None,
+        hooks: _Hooks = (),
         *,
         checkpoint_path: Optional[str] = None,
     ) -> Dict[str, Any]:
@@ -226,8 +207,12 @@ class _Estimator:
           steps: batches to take; None takes all.
           checkpoint_path: None is the newest.
         """
+
+        def batches(params: Mapping[str, Any]) -> tf.data.Dataset:
+            return input_fn(params).take(-1 if steps is None else steps)
+
         with tf.Graph().as_default():
-            spec, input_hook = self._spec(input_fn, _ModeKeys.EVAL)
+            spec = self._build(batches, _ModeKeys.EVAL)
             metrics = {"loss": tf.metrics.mean(spec.loss)}
             if spec.eval_metrics:
                 function, tensors = spec.eval_metrics
@@ -235,27 +220,24 @@ class _Estimator:
                 metrics.update(function(**tensors) if is_named else function(*tensors))
             values = {name: value for name, (value, _) in metrics.items()}
             last = tf.train.FinalOpsHook(dict(values, global_step=tf.train.get_global_step()))
-            hooks = [input_hook, *(hooks or ()), last]
-            with self._session(spec, hooks, checkpoint_path) as session:
-                while not session.should_stop() and input_hook.batches != steps:
+            with self._session(spec, checkpoint_path, [*hooks, last]) as session:
+                while not session.should_stop():
                     session.run([update for _, update in metrics.values()])
-            results = dict(last.final_ops_values)
-            compat.write_evaluation(self.model_dir, results)
-        return results
+        compat.write_evaluation(self.model_dir, last.final_ops_values)
+        return last.final_ops_values
 
     def predict(
         self,
-        input_fn: Callable[..., tf.data.Dataset],
+        input_fn: _InputFn,
         *,
-        hooks: _Hooks = None,
+        hooks: _Hooks = (),
         checkpoint_path: Optional[str] = None,
         yield_single_examples: bool = True,
     ) -> Iterator[Dict[str, np.ndarray]]:
         """Yields the predictions of each example, or of each batch, by name."""
         with tf.Graph().as_default():
-            spec, input_hook = self._spec(input_fn, _ModeKeys.PREDICT)
-            hooks = [input_hook, *(hooks or ())]
-            with self._session(spec, hooks, checkpoint_path) as session:
+            spec = self._build(input_fn, _ModeKeys.PREDICT)
+            with self._session(spec, checkpoint_path, hooks) as session:
                 while not session.should_stop():
                     batch = session.run(spec.predictions)
                     rows = (dict(zip(batch, row)) for row in zip(*batch.values()))
@@ -279,27 +261,18 @@ class _Estimator:
         checkpoint = checkpoint_path or self.latest_checkpoint()
         if not checkpoint:
             raise ValueError(f"There is no checkpoint in {self.model_dir} to export.")
+        folder = os.path.join(export_dir_base, str(int(time.time())))
+        while tf.io.gfile.exists(folder):
+            folder = os.path.join(export_dir_base, str(int(os.path.basename(folder)) + 1))
         with tf.Graph().as_default(), tf.Session(config=self.config.session_config) as session:
             tf.train.create_global_step()
             receiver = serving_input_receiver_fn()
-            predict = _ModeKeys.PREDICT
-            spec = self._model_fn(
-                features=receiver.features,
-                labels=None,
-                mode=predict,
-                params=self._params_of(predict),
-            )
+            spec = self._call_model_fn(receiver.features, None, _ModeKeys.PREDICT)
             inputs = receiver.receiver_tensors
-            if not isinstance(inputs, Mapping):
-                inputs = {"input": inputs}
+            inputs = inputs if isinstance(inputs, Mapping) else {"input": inputs}
             tf.train.Saver().restore(session, checkpoint)
-            stamp = int(time.time())
-            while tf.io.gfile.exists(os.path.join(export_dir_base, str(stamp))):
-                stamp += 1
-            folder = os.path.join(export_dir_base, str(stamp))
-            temporary = os.path.join(export_dir_base, f"temp-{os.path.basename(folder)}")
-            tf.saved_model.simple_save(session, temporary, inputs, spec.predictions)
-        tf.io.gfile.rename(temporary, folder)
+            with files.atomic_path(folder) as temporary:
+                tf.saved_model.simple_save(session, temporary, inputs, spec.predictions)
         return tf.compat.as_bytes(folder)
 
     def latest_checkpoint(self) -> Optional[str]:
@@ -316,52 +289,53 @@ class _Estimator:
 
     # ---- what the modes share ----
 
-    def _spec(self, input_fn: Callable, mode: str) -> Tuple[_EstimatorSpec, "_ReadingHook"]:
-        """The graph of a mode on one device, and the hook that begins to read."""
+    def _params_of(self, mode: str) -> Dict[str, Any]:
+        """What the model and input functions of a mode get."""
+        name = "predict" if mode == _ModeKeys.PREDICT else mode
+        size = self._batch_sizes.get(f"{name}_batch_size")
+        return dict(self.params, **({"batch_size": size} if size else {}))
+
+    def _call_model_fn(self, features: Any, labels: Any, mode: str) -> _EstimatorSpec:
+        params = self._params_of(mode)
+        return self._model_fn(features=features, labels=labels, mode=mode, params=params)
+
+    def _build(self, input_fn: _InputFn, mode: str) -> _EstimatorSpec:
+        """The graph of a mode on one device."""
         tf.set_random_seed(self.config.tf_random_seed)
         tf.train.create_global_step()
-        params = self._params_of(mode)
         with tf.device("/cpu:0"):
-            iterator = tf.data.make_initializable_iterator(input_fn(params))
+            iterator = tf.data.make_initializable_iterator(input_fn(self._params_of(mode)))
             batch = iterator.get_next()
+        # Each new session reads from the first batch.
+        tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
-        spec = self._model_fn(features=features, labels=labels, mode=mode, params=params)
-        return spec, _ReadingHook(iterator.initializer)
+        return self._call_model_fn(features, labels, mode)
 
-    def _replicated_spec(
-        self, input_fn: Callable, strategy: tf.distribute.Strategy
-    ) -> Tuple[_EstimatorSpec, "_ReadingHook"]:
+    def _build_replicas(self, input_fn: _InputFn, mode: str) -> _EstimatorSpec:
         """The graph of training on all devices; the loss is the mean of theirs."""
         tf.set_random_seed(self.config.tf_random_seed)
-        params = self._params_of(_ModeKeys.TRAIN)
+        strategy, params = self.config.train_distribute, self._params_of(mode)
         iterator = strategy.make_input_fn_iterator(
             lambda context: input_fn(params, input_context=context)
         )
+        tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, tf.group(iterator.initialize()))
         step = tf.train.create_global_step()
         # Or hooks would make a reader that runs the initialiser, and with it the other workers'.
         tf.add_to_collection(_STEP_READER, strategy.extended.read_var(step))
         specs: List[_EstimatorSpec] = []
 
         def replica(features: Any) -> Tuple[tf.Tensor, tf.Operation]:
-            spec = self._model_fn(features=features, mode=_ModeKeys.TRAIN, params=params)
-            specs.append(spec)
-            return spec.loss, spec.train_op
+            specs.append(self._model_fn(features=features, mode=mode, params=params))
+            return specs[-1].loss, specs[-1].train_op
 
         loss, train_op = strategy.extended.call_for_each_replica(
             replica, args=(iterator.get_next(),)
         )
         loss = strategy.reduce(tf.distribute.ReduceOp.MEAN, loss, axis=None)
-        spec = specs[0]._replace(loss=loss, train_op=strategy.group(train_op))
-        return spec, _ReadingHook(iterator.initialize())
-
-    def _params_of(self, mode: str) -> Dict[str, Any]:
-        """What the model and input functions of a mode get."""
-        name = "predict" if mode == _ModeKeys.PREDICT else mode
-        size = self._batch_sizes.get(f"{name}_batch_size")
-        return dict(self._params, **({"batch_size": size} if size else {}))
+        return specs[0]._replace(loss=loss, train_op=strategy.group(train_op))
 
     def _training_scaffold(self, spec: _EstimatorSpec) -> tf.train.Scaffold:
-        scaffold = spec.scaffold_fn() if spec.scaffold_fn else tf.train.Scaffold()
+        scaffold = (spec.scaffold_fn or tf.train.Scaffold)()
         if not scaffold.saver and not tf.get_collection(tf.GraphKeys.SAVERS):
             saver = tf.train.Saver(
                 sharded=True,  # by device, as tf.estimator does
@@ -373,33 +347,16 @@ class _Estimator:
         return scaffold
 
     def _session(
-        self, spec: _EstimatorSpec, hooks: Sequence[Any], checkpoint: Optional[str]
+        self, spec: _EstimatorSpec, checkpoint: Optional[str], hooks: _Hooks
     ) -> tf.train.MonitoredSession:
         """A session with the values of a checkpoint; without any, with the first values."""
         creator = tf.train.ChiefSessionCreator(
-            scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
+            scaffold=(spec.scaffold_fn or tf.train.Scaffold)(),
             master=self.config.master or "",
             config=self.config.session_config,
-            checkpoint_filename_with_path=checkpoint or tf.train.latest_checkpoint(self.model_dir),
+            checkpoint_filename_with_path=checkpoint or self.latest_checkpoint(),
         )
         return tf.train.MonitoredSession(creator, hooks)
-
-
-class _ReadingHook(tf.train.SessionRunHook):
-    """Begins to read once the session is there, and again where a lost one is replaced."""
-
-    def __init__(self, initializer: Any):
-        self._initializer = initializer
-        self.batches = 0  # read in this session
-
-    def after_create_session(self, session, coord):
-        del coord
-        session.run(self._initializer)
-        self.batches = 0
-
-    def after_run(self, run_context, run_values):
-        del run_context, run_values
-        self.batches += 1
 
 
 _OURS = types.SimpleNamespace(
@@ -429,18 +386,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-@functools.lru_cache(maxsize=None)  # as they were before the first training
-def _ignored_errors() -> List[Tuple[Any, str, Any]]:
-    """Where TensorFlow keeps the errors of lost sessions: module, name and value."""
-    from tensorflow.python.training import monitored_session
-
-    places = [(monitored_session, "_PREEMPTION_ERRORS")]
-    if HAS_TF_ESTIMATOR:
-        tpu_estimator = sys.modules[tf.estimator.tpu.TPUEstimator.__module__]
-        places.append((tpu_estimator.error_handling, "_IGNORED_ERRORS"))
-    return [(module, name, getattr(module, name)) for module, name in places]
-
-
 @contextlib.contextmanager
 def lost_sessions_raise() -> Iterator[None]:
     """While this lasts, `train` raises the error (Aborted, Unavailable) of a lost session.
@@ -448,18 +393,17 @@ def lost_sessions_raise() -> Iterator[None]:
     TensorFlow itself would restore the newest checkpoint, but read from the first batch again, and
     TPUEstimator would end as if all were done.
     """
-    try:
-        for module, name, _ in _ignored_errors():
-            setattr(module, name, ())
+    from tensorflow.python.training import monitored_session
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(monitored_session, "_PREEMPTION_ERRORS", ()))
+        if HAS_TF_ESTIMATOR:
+            module = sys.modules[tf.estimator.tpu.TPUEstimator.__module__]
+            stack.enter_context(mock.patch.object(module.error_handling, "_IGNORED_ERRORS", ()))
         yield
-    finally:
-        for module, name, errors in _ignored_errors():
-            setattr(module, name, errors)
 
 
-def train_on_workers(
-    estimator: Any, input_fn: Callable[..., tf.data.Dataset], **options: Any
-) -> None:
+def train_on_workers(estimator: Any, input_fn: _InputFn, **options: Any) -> None:
     """Trains as one of several processes that TF_CONFIG names; `options` are those of train.
 
     The estimator's strategy is a MultiWorkerMirroredStrategy. Every process restores the newest
@@ -468,7 +412,13 @@ def train_on_workers(
     if HAS_TF_ESTIMATOR:
         # The one call that starts this worker's server. No task evaluates.
         training = tf.estimator.TrainSpec(input_fn, **options)
-        tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
+        try:
+            tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
+        finally:
+            if not compat.is_tf2():  # whose server complains where the interpreter releases it
+                from tensorflow.python.distribute import distribute_coordinator
+
+                distribute_coordinator._thread_local.server = None
         return
     config = estimator.config
     defaults = config.train_distribute.update_config_proto(config.session_config)
@@ -481,8 +431,5 @@ def train_on_workers(
         protocol="grpc",
         config=defaults,
     )
-    estimator.config = dataclasses.replace(config, master=server.target)
-    try:
-        estimator.train(input_fn, **options)
-    finally:
-        estimator.config = config
+    estimator.config = config._replace(master=server.target)
+    estimator.train(input_fn, **options)

@@ -41,14 +41,7 @@ def read(handle: str) -> HubModule:
       UserError: there is no module, or none of ALBERT in the TensorFlow 1 format.
     """
     folder = _fetch(handle)
-    config_file = os.path.join(folder, "assets", "albert_config.json")
     content = os.path.join(folder, "saved_model.pb")
-    for path in (content, os.path.join(folder, FORMAT_FILE), config_file):
-        if not tf.io.gfile.exists(path):
-            raise UserError(
-                f"{handle} is not a hub module of ALBERT for TensorFlow 1: {path} is missing. Use "
-                "one that export_to_tfhub --format=tf1 wrote, or a checkpoint (--albert_dir)."
-            )
     try:
         graph = saved_model_pb2.SavedModel.FromString(files.read_bytes(content)).meta_graphs[0]
         outputs = graph.signature_def[VOCABULARY_SIGNATURE].outputs
@@ -57,10 +50,11 @@ def read(handle: str) -> HubModule:
         vocabulary = asset_names(graph)[outputs["vocab_file"].name]
     except (protobuf.DecodeError, LookupError) as error:
         raise UserError(
-            f"{content} is damaged, or names no vocabulary ({error}). Get the module again."
+            f"{content} is damaged, or not a hub module of ALBERT for TensorFlow 1 ({error!r}). "
+            "Use one that export_to_tfhub --format=tf1 wrote, or a checkpoint (--albert_dir)."
         ) from error
     return HubModule(
-        config_file,
+        os.path.join(folder, "assets", "albert_config.json"),
         os.path.join(folder, "variables", "variables"),
         os.path.join(folder, "assets", vocabulary),
         bool(tf.make_ndarray(lower)),

@@ -11,99 +11,74 @@ The first worker, or the one of the job `chief`, writes checkpoints and results.
 """
 
 import contextlib
-import dataclasses
+import json
 import logging
 import os
 import re
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert.configs.flags import TrainingFlags
 from albert.runtimes import compat
-from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
-# How the names of the temporary folders begin in which all but the chief train.
-WORKERS_FOLDER = "albert_worker_"
 
 _VARIABLE = "TF_CONFIG"
 _EXAMPLE = (
     'It looks like {"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
     '"task": {"type": "worker", "index": 0}}, with another index in each process.'
 )
-_TYPES = {"cluster": {str: [str]}, "task": {"type": str, "index": (int, str)}}
 
 
 # ---------------------------------------------------------------------------------------------
 # The processes that take part.
 
 
-@dataclasses.dataclass(frozen=True)
-class Cluster:
+class Cluster(NamedTuple):
     """The processes that train together: "host:port" of each, the chief first; which is ours."""
 
-    addresses: Tuple[str, ...]
-    index: int
-
-    @property
-    def is_chief(self) -> bool:
-        """Whether this process writes the run's checkpoints and results."""
-        return self.index == 0
-
-    @property
-    def peers(self) -> List[str]:
-        """The addresses of the others."""
-        return [address for at, address in enumerate(self.addresses) if at != self.index]
+    addresses: List[str]
+    rank: int
 
 
 def read_cluster() -> Cluster:
     """Returns what TF_CONFIG says; raises UserError if TensorFlow's workers cannot use it."""
     text = os.environ.get(_VARIABLE, "")
     try:
-        content = files.parse_json(text or "null", _VARIABLE)
-        files.check_types(content, _TYPES, _VARIABLE)
-        cluster, task = content["cluster"], content["task"]
-        chief, workers = (cluster.get(job, []) for job in ("chief", "worker"))
-        index = int(task["index"])  # some schedulers write a string
-        addresses = [*chief, *workers]
-        is_right = (
-            {task["type"], *cluster} <= {"chief", "worker"}
-            and len(chief) <= 1
-            and len(set(addresses)) == len(addresses)
-            and all(re.search(r"[^:/]:\d{1,5}$", address) for address in addresses)
-            and 0 <= index < len(cluster.get(task["type"], []))
-        )
-        if not is_right:
-            raise UserError(
-                "each worker, and a chief if there is one, has its own host:port; type and index "
-                "of the task say which of them is this process"
-            )
-    except ValueError as error:
+        content = json.loads(text)
+        task, jobs = content["task"], tf.train.ClusterSpec(content["cluster"]).as_dict()
+        chief, workers = (jobs.get(job, []) for job in ("chief", "worker"))
+        addresses = chief + workers
+        ours = jobs[task["type"]][int(task["index"])]  # some schedulers write a string
+        if set(jobs) - {"chief", "worker"} or len(chief) > 1:
+            raise ValueError("it may name workers and one chief")
+        if len(set(addresses)) < len(addresses):
+            raise ValueError("each process needs an address of its own")
+        if not all(re.search(r":\d+$", address) for address in addresses):
+            raise ValueError("each address is host:port")
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UserError(
             f"--distribution_strategy={MULTI_WORKER} needs the environment variable {_VARIABLE}, "
-            f"which is {text or 'not set'} ({error}). {_EXAMPLE}"
+            f"which is {text or 'not set'} ({error!r}). {_EXAMPLE}"
         ) from None
-    return Cluster(tuple(addresses), index + len(chief) * (task["type"] == "worker"))
+    return Cluster(addresses, addresses.index(ours))
 
 
-def check_unused_cluster(settings: TrainingFlags) -> None:
-    """Raises UserError if several processes would each train alone into one folder."""
-    if settings.distribution_strategy == MULTI_WORKER or not settings.do_train:
-        return
+def count_processes() -> int:
+    """Returns how many processes TF_CONFIG names; 1 if it is not set, or not for us."""
     try:
-        processes = len(read_cluster().addresses)
+        return len(read_cluster().addresses)
     except UserError:
-        return  # something that is not ours
-    if processes > 1:
-        raise UserError(
-            f"{_VARIABLE} names {processes} processes, but each would train alone and write into "
-            f"the same --output_dir. Give --distribution_strategy={MULTI_WORKER}, or unset "
-            f"{_VARIABLE}."
-        )
+        return 1
+
+
+def is_chief(settings: TrainingFlags) -> bool:
+    """Returns whether this process writes the run's checkpoints and results."""
+    return settings.distribution_strategy != MULTI_WORKER or read_cluster().rank == 0
 
 
 @contextlib.contextmanager
@@ -117,33 +92,15 @@ def alone() -> Iterator[None]:
             os.environ[_VARIABLE] = hidden
 
 
-@contextlib.contextmanager
-def server_of_this_process() -> Iterator[None]:
-    """Releases TensorFlow 1.15's server at the end; it complains where the interpreter does so."""
-    try:
-        yield
-    finally:
-        if not compat.is_tf2():
-            from tensorflow.python.distribute import distribute_coordinator
-
-            distribute_coordinator._thread_local.server = None
-
-
 # ---------------------------------------------------------------------------------------------
 # Devices.
 
 
 def local_devices(settings: TrainingFlags) -> List[str]:
-    """Returns this process's GPUs, or else its CPU or parts of it; raises ValueError."""
-    strategy, wanted = settings.distribution_strategy, settings.num_devices
-    if wanted is not None and strategy != MIRRORED:
-        raise UserError(
-            f"--num_devices={wanted} is for --distribution_strategy={MIRRORED}. With "
-            f"{MULTI_WORKER} each worker uses every GPU it sees, which CUDA_VISIBLE_DEVICES can "
-            f"limit; with {NONE} there is one device."
-        )
-    if strategy == NONE:
+    """Returns this process's GPUs, or else its CPU or parts of it; UserError if there are fewer."""
+    if settings.distribution_strategy == NONE:
         return [""]  # the one TensorFlow chooses
+    wanted = settings.num_devices
     gpus = len(tf.config.experimental.list_physical_devices("GPU"))
     if gpus and (wanted or 0) > gpus:
         raise UserError(f"--num_devices={wanted} is more than the {gpus} GPUs of this host.")
@@ -153,25 +110,18 @@ def local_devices(settings: TrainingFlags) -> List[str]:
 
 def num_replicas(settings: TrainingFlags) -> int:
     """Returns how many devices, of all hosts, share each batch of training."""
-    workers = 1
-    if settings.distribution_strategy == MULTI_WORKER:
-        workers = len(read_cluster().addresses)
-    return workers * len(local_devices(settings))
-
-
-def is_chief(settings: TrainingFlags) -> bool:
-    """Returns whether this process writes the run's checkpoints and results."""
-    return settings.distribution_strategy != MULTI_WORKER or read_cluster().is_chief
+    is_one = settings.distribution_strategy != MULTI_WORKER
+    return len(local_devices(settings)) * (1 if is_one else len(read_cluster().addresses))
 
 
 def build_strategy(settings: TrainingFlags) -> Optional[tf.distribute.Strategy]:
     """Returns TensorFlow's strategy for training, and logs the devices; None for one device."""
     if settings.distribution_strategy == NONE:
         return None
-    devices = local_devices(settings)
-    replicas = num_replicas(settings)
+    devices, replicas = local_devices(settings), num_replicas(settings)
+    is_multi_worker = settings.distribution_strategy == MULTI_WORKER
     where = ", ".join(devices)
-    if settings.distribution_strategy == MULTI_WORKER:
+    if is_multi_worker:
         where += f" of each of the workers {', '.join(read_cluster().addresses)}"
     _LOGGER.info(
         "Training on %d replicas (%s): %d examples of each batch of %d on each.",
@@ -179,20 +129,18 @@ def build_strategy(settings: TrainingFlags) -> Optional[tf.distribute.Strategy]:
     )
     # In a graph: outside of one TensorFlow 2 would start servers for its eager mode.
     with tf.Graph().as_default():
-        if settings.distribution_strategy == MULTI_WORKER:
+        if is_multi_worker:
             return tf.distribute.experimental.MultiWorkerMirroredStrategy()
-        if devices[0].startswith("/cpu"):
-            _LOGGER.info("There is no GPU: parts of the CPU stand for devices.")
-            reduction = tf.distribute.ReductionToOneDevice()
-            return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduction)
-        return tf.distribute.MirroredStrategy(devices)
+        has_gpus = devices[0].startswith("/gpu")
+        reduction = None if has_gpus else tf.distribute.ReductionToOneDevice()
+        return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduction)
 
 
 def session_config(settings: TrainingFlags) -> tf.ConfigProto:
     """Returns the session settings, with as many parts of the CPU as stand for devices."""
     config = compat.session_config()
     devices = local_devices(settings)
-    if len(devices) > 1 and devices[0].startswith("/cpu"):
+    if devices[0].startswith("/cpu"):
         config.device_count["CPU"] = len(devices)
     return config
 
@@ -213,7 +161,7 @@ def replica_number() -> tf.Tensor:
     local = len(context.strategy.extended.worker_devices)
     if context.num_replicas_in_sync == local:
         return number
-    return tf.math.floormod(number, local) + local * read_cluster().index
+    return tf.math.floormod(number, local) + local * read_cluster().rank
 
 
 def mean_over_replicas(values: tf.Tensor, *, use_tpu: bool) -> tf.Tensor:

@@ -10,11 +10,8 @@ import contextlib
 import functools
 import logging
 import os
-import re
-import shutil
 import tempfile
-import warnings
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -37,10 +34,12 @@ CONFIG_NAME = "albert_config.json"
 
 # How long a worker may be silent before the others end.
 _WORKER_PATIENCE_SECONDS = 60.0
+# How the names of the temporary folders begin in which all but the chief train.
+_WORKER_FOLDER = "albert_worker_"
 # After so many lost sessions without a new checkpoint a training ends.
 _MOST_RECOVERIES = 3
-# What the training step says when it refuses an update: the words, the step, the norm.
-_GRADIENT_STOP = re.compile(r"gradient norm is not finite.*?\] \[\d+\] \[(.*?)\]")
+# What the training step says when it refuses an update.
+_GRADIENT_STOP = "gradient norm is not finite"
 
 ModelFn = Callable[..., Any]  # (features, labels, mode, params) -> TPUEstimatorSpec
 InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has batch_size
@@ -86,10 +85,9 @@ def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], d
       config: of the model; None for a hub module without one.
       data: what is read, in a few words.
     """
-    if _LOGGER.isEnabledFor(logging.INFO):
-        is_cased = not getattr(settings, "do_lower_case", True)
-        model, device = released.model_summary(config, is_cased), device_line(settings)
-        _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
+    is_cased = not getattr(settings, "do_lower_case", True)
+    model, device = released.model_summary(config, is_cased), device_line(settings)
+    _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
 
 
 def device_line(settings: TrainingFlags) -> str:
@@ -114,13 +112,10 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
       is_ours: whether this process is the one that writes there, and may mend things.
 
     Raises:
-      ValueError: none is whole, and training from the first step on would overwrite them.
+      UserError: none is whole, and training from the first step on would overwrite them.
     """
     if not tf.io.gfile.isdir(output_dir):
         return None
-    leftovers = tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*"))
-    for leftover in leftovers if is_ours else ():
-        tf.io.gfile.rmtree(leftover)
     state = checkpoint_files.read_state(output_dir)
     present = checkpoint_files.list_checkpoints(output_dir, incomplete_too=True)
     resumed, faults = None, []
@@ -143,15 +138,14 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     for fault in faults:
         start = f"Resuming from step {resumed.step}" if resumed else "Starting anew"
         _LOGGER.warning("Skipping %s. %s.", fault, start)
-    if is_ours and not (resumed and os.path.basename(resumed.path) == state.name):
-        if state.exists and not (resumed and state.name):
-            path = os.path.join(output_dir, checkpoint_files.STATE_NAME)
-            kept = files.unused_name(path)
-            tf.io.gfile.rename(path, kept)
-            _LOGGER.info("%s is kept as %s.", path, os.path.basename(kept))
-        if resumed:
+    if is_ours:
+        for leftover in tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
+            tf.io.gfile.rmtree(leftover)
+        if resumed and os.path.basename(resumed.path) != state.name:
             older = [checkpoint.path for checkpoint in present if checkpoint.step <= resumed.step]
             tf.train.update_checkpoint_state(output_dir, resumed.path, older)
+        elif state.exists and not resumed:
+            tf.io.gfile.remove(os.path.join(output_dir, checkpoint_files.STATE_NAME))
     return resumed
 
 
@@ -164,49 +158,28 @@ def agreed_resume_point(
       flags: the settings of the command line, which all workers have to share.
 
     Raises:
-      ValueError: workers have different flags, or begin at different steps.
+      UserError: workers have different flags, or begin at different steps.
     """
     resumed = resume_point(settings.output_dir)
     if settings.distribution_strategy != distribution.MULTI_WORKER:
         return resumed
     cluster = distribution.read_cluster()
-    addresses = cluster.addresses
     # As text, because NaN != NaN.
-    shared = {name: str(value) for name, value in flags.to_dict().items() if name not in _OWN}
-    ours = {"step": resumed.step if resumed else 0, "flags": shared}
-    starts = peer_watch.roll_call(addresses, cluster.index, ours)
-    first = starts[0]
-    for address, start in zip(addresses, starts):
+    ours = {f"--{name}": str(x) for name, x in flags.to_dict().items() if name not in _OWN}
+    ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
+    first, *others = peer_watch.roll_call(cluster.addresses, cluster.rank, ours)
+    for address, theirs in zip(cluster.addresses[1:], others):
         differences = [
-            f"--{name}={value} at {addresses[0]} and {start['flags'].get(name)} at {address}"
-            for name, value in first["flags"].items()
-            if value != start["flags"].get(name)
+            f"{name} is {value} at {cluster.addresses[0]} and {theirs.get(name)} at {address}"
+            for name, value in first.items()
+            if value != theirs.get(name)
         ]
         if differences:
             raise UserError(
-                f"The workers have different flags: {'; '.join(differences)}. Give every worker "
-                "the same flags."
-            )
-        if start["step"] != first["step"]:
-            raise UserError(
-                f"The worker at {addresses[0]} would begin after step {first['step']}, the one at "
-                f"{address} after step {start['step']}. Each takes the newest checkpoint of "
-                "--output_dir, which has to be the same folder for all: on a file system that they "
-                "share, or gs://."
+                f"The workers differ: {'; '.join(differences)}. Give every worker the same flags, "
+                "and the same --output_dir on a file system that all share, or gs://."
             )
     return resumed
-
-
-def first_weights(
-    settings: TrainingFlags, resumed: Optional[checkpoint_files.Checkpoint]
-) -> Optional[str]:
-    """Returns the checkpoint of the first weights, if any, and logs where they come from."""
-    if resumed:
-        _LOGGER.info("Going on from %s, step %d.", resumed.path, resumed.step)
-        return None
-    if not settings.init_checkpoint:
-        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
-    return settings.init_checkpoint or None
 
 
 # ---------------------------------------------------------------------------------------------
@@ -214,7 +187,10 @@ def first_weights(
 
 
 def run_config(
-    settings: TrainingFlags, *, keep_checkpoint_max: int = 0
+    settings: TrainingFlags,
+    *,
+    keep_checkpoint_max: int = 0,
+    strategy: Optional[tf.distribute.Strategy] = None,
 ) -> "tf_estimator.tpu.RunConfig":
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
@@ -224,49 +200,42 @@ def run_config(
 
     Args:
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
+      strategy: of training on several devices.
     """
     resolver = None
     if settings.use_tpu and settings.tpu_name:
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
             tpu=settings.tpu_name, zone=settings.tpu_zone, project=settings.gcp_project
         )
-    with distribution.alone():
+    joins_others = strategy and settings.distribution_strategy == distribution.MULTI_WORKER
+    with contextlib.ExitStack() if joins_others else distribution.alone():
         return tf_estimator.tpu.RunConfig(
             cluster=resolver,
             master=None if resolver else settings.master,
-            save_checkpoints_steps=settings.save_checkpoints_steps,
-            session_config=compat.session_config(),
+            model_dir=settings.output_dir,
+            keep_checkpoint_max=keep_checkpoint_max,
+            # With a strategy a hook of the chief saves.
+            save_checkpoints_steps=None if strategy else settings.save_checkpoints_steps,
+            save_summary_steps=0,  # ProgressHook reports instead
+            log_step_count_steps=None,
+            tf_random_seed=settings.seed,
+            session_config=distribution.session_config(settings),
+            train_distribute=strategy,
             tpu_config=tf_estimator.tpu.TPUConfig(
-                iterations_per_loop=_steps_per_loop(settings),
+                iterations_per_loop=training_hooks.steps_per_call(settings),
                 num_shards=settings.num_tpu_cores,
                 per_host_input_for_training=tf_estimator.tpu.InputPipelineConfig.PER_HOST_V2,
             ),
-            **_common_config(settings, keep_checkpoint_max),
         )
 
 
-def _common_config(settings: TrainingFlags, keep_checkpoint_max: int) -> Dict[str, Any]:
-    return {
-        "model_dir": settings.output_dir,
-        "keep_checkpoint_max": keep_checkpoint_max,
-        "tf_random_seed": settings.seed,
-        # ProgressHook reports instead.
-        "save_summary_steps": 0,
-        "log_step_count_steps": None,
-    }
-
-
-def _steps_per_loop(settings: TrainingFlags) -> int:
-    return min(settings.iterations_per_loop, settings.save_checkpoints_steps)
-
-
-def _single_estimator(
-    settings: TrainingFlags, model_fn: ModelFn, *, keep_checkpoint_max: int = 0, **sizes: int
+def _estimator(
+    settings: TrainingFlags, model_fn: ModelFn, config: Any = None, **sizes: int
 ) -> "tf_estimator.tpu.TPUEstimator":
     """An estimator for a TPU, a CPU or one GPU; `sizes` are of batches, over all cores."""
     return tf_estimator.tpu.TPUEstimator(
         model_fn=model_fn,
-        config=run_config(settings, keep_checkpoint_max=keep_checkpoint_max),
+        config=config or run_config(settings),
         use_tpu=settings.use_tpu,
         params={"model_dir": settings.output_dir},
         train_batch_size=settings.train_batch_size,
@@ -274,99 +243,63 @@ def _single_estimator(
     )
 
 
-def _training_estimator(
-    settings: TrainingFlags, model_fn: ModelFn, *, keep_checkpoint_max: int
-) -> "tf_estimator.Estimator":
-    """An estimator that trains on the devices the flags name."""
-    strategy = distribution.build_strategy(settings)
-    if strategy is None:
-        return _single_estimator(settings, model_fn, keep_checkpoint_max=keep_checkpoint_max)
-
-    def replica_model_fn(features, mode, params):
-        return model_fn(features, None, mode, params).as_estimator_spec()
-
-    is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
-    with distribution.alone() if is_alone else contextlib.ExitStack():
-        config = tf_estimator.RunConfig(
-            save_checkpoints_steps=None,  # a hook of the chief saves
-            session_config=distribution.session_config(settings),
-            train_distribute=strategy,
-            **_common_config(settings, keep_checkpoint_max),
-        )
-    size = settings.train_batch_size // distribution.num_replicas(settings)
-    params = {"model_dir": settings.output_dir, "batch_size": size}
-    return tf_estimator.Estimator(replica_model_fn, config=config, params=params)
-
-
 def check_batch_sizes(settings: TrainingFlags) -> None:
-    """Raises ValueError where batches cannot be split as asked, or devices exclude each other."""
-    _check_strategy(settings)
-    cores = settings.num_tpu_cores if settings.use_tpu else 1
-    parts = cores if settings.use_tpu else distribution.num_replicas(settings)
-    accumulated = settings.gradient_accumulation_steps
-    if settings.train_batch_size % (accumulated * parts):
-        raise UserError(
-            f"--train_batch_size={settings.train_batch_size} must be a multiple of "
-            f"{accumulated * parts}: it is the batch of all devices together, and is split over "
-            f"--gradient_accumulation_steps={accumulated} and {parts} "
-            f"{'cores' if settings.use_tpu else 'replicas'}."
-        )
-    if not settings.use_tpu:
-        distribution.check_unused_cluster(settings)
-    for name in ("eval_batch_size", "predict_batch_size"):
-        size = getattr(settings, name, cores)
-        if size % cores:
-            raise UserError(f"--{name}={size} must be a multiple of the {cores} cores.")
-    if settings.use_tpu:
-        return
-    if settings.precision == "float16" and not tf.config.experimental.list_physical_devices("GPU"):
-        _LOGGER.warning(
-            "--precision=float16 is for GPUs: on a CPU it is right, but with TensorFlow 1.15 and "
-            "2.15 hundreds of times slower than float32."
-        )
-    elif settings.precision == "bfloat16" and not compat.is_tf2():
-        _LOGGER.warning(
-            "--precision=bfloat16 is right but not faster on a CPU with TensorFlow 1.15; with "
-            "TensorFlow 2 it is."
-        )
-
-
-def _check_strategy(settings: TrainingFlags) -> None:
-    """Checks what goes together with --distribution_strategy and --use_tpu."""
+    """Raises UserError where batches cannot be split as asked, or devices exclude each other."""
     strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
-    patience = settings.worker_patience_seconds
-    named = getattr(settings, "padding", "max")
-    padding = named or "longest"  # None becomes "longest"
-    is_multi_worker = strategy == distribution.MULTI_WORKER
-    conflicts = (
+    multi_worker = strategy == distribution.MULTI_WORKER
+    padding = getattr(settings, "padding", "max")
+    cores = settings.num_tpu_cores if use_tpu else 1
+    parts = cores if use_tpu else distribution.num_replicas(settings)
+    multiple = settings.gradient_accumulation_steps * parts
+    conflicts = [
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
         (
             use_tpu and settings.precision == "float16",
-            "--precision=float16 does not work with --use_tpu: TPUs multiply in bfloat16. Give "
-            "--precision=bfloat16.",
+            "--use_tpu excludes --precision=float16. Give --precision=bfloat16.",
         ),
         (
             use_tpu and strategy != distribution.NONE,
-            f"--use_tpu and --distribution_strategy={strategy} exclude each other: the cores of a "
-            "TPU, of all its hosts, are found by --tpu_name.",
+            f"--use_tpu excludes --distribution_strategy={strategy}.",
         ),
         (
-            use_tpu and named not in (None, "max"),
-            f"--padding={named} does not work with --use_tpu: a TPU takes batches of one length. "
-            "Give --padding=max.",
+            use_tpu and padding not in (None, "max"),
+            f"--use_tpu excludes --padding={padding}. Give --padding=max.",
         ),
         (
-            is_multi_worker and padding != "max" and not compat.is_tf2(),
-            f"--padding={padding} does not work with --distribution_strategy={strategy} on "
-            "TensorFlow 1.15, whose collectives abort where workers' batches differ in length. "
-            "Give --padding=max, or use TensorFlow 2.",
+            multi_worker and padding != "max" and not compat.is_tf2(),
+            f"On TensorFlow 1.15 --distribution_strategy={strategy} excludes "
+            f"--padding={padding or 'longest'}. Give --padding=max, or use TensorFlow 2.",
         ),
         (
-            patience is not None and not is_multi_worker,
-            f"--worker_patience_seconds={patience or 0:g} is for "
-            f"--distribution_strategy={distribution.MULTI_WORKER}: there is no other worker.",
+            settings.worker_patience_seconds and not multi_worker,
+            f"--worker_patience_seconds={settings.worker_patience_seconds} needs "
+            f"--distribution_strategy={distribution.MULTI_WORKER}.",
         ),
-    )
+        (
+            settings.num_devices and strategy != distribution.MIRRORED,
+            f"--num_devices={settings.num_devices} needs --distribution_strategy="
+            f"{distribution.MIRRORED}. Otherwise limit the GPUs by CUDA_VISIBLE_DEVICES.",
+        ),
+        (
+            settings.train_batch_size % multiple,
+            f"--train_batch_size={settings.train_batch_size} must be a multiple of {multiple}: "
+            f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} times {parts} "
+            "devices.",
+        ),
+        (
+            settings.do_train
+            and not (use_tpu or multi_worker)
+            and distribution.count_processes() > 1,
+            f"TF_CONFIG names {distribution.count_processes()} processes, but each would train "
+            "alone and write into the same --output_dir. Give --distribution_strategy="
+            f"{distribution.MULTI_WORKER}, or unset TF_CONFIG.",
+        ),
+    ]
+    for name in ("eval_batch_size", "predict_batch_size"):
+        size = getattr(settings, name, cores)
+        conflicts.append(
+            (size % cores, f"--{name}={size} must be a multiple of the {cores} cores.")
+        )
     for is_wrong, message in conflicts:
         if is_wrong:
             raise UserError(message)
@@ -374,23 +307,6 @@ def _check_strategy(settings: TrainingFlags) -> None:
 
 # ---------------------------------------------------------------------------------------------
 # Training.
-
-
-@contextlib.contextmanager
-def _explained(reporter: training_hooks.ProgressHook, folder: str) -> Iterator[None]:
-    """Turns TensorFlow's errors (NaN, full disks, damaged records) into ones that say where."""
-    try:
-        with files.naming_path(folder), record_damage.explained():
-            yield
-    except tf.errors.InvalidArgumentError as error:
-        refused = _GRADIENT_STOP.search(error.message)
-        if not refused:
-            raise
-        # The step was not finished, and nothing was changed by it.
-        reason = f"the gradient norm is {refused.group(1).lstrip('-')}"
-        if reporter.loss is not None:
-            reason += f" (the loss was {reporter.loss:.4g} in the step before)"
-        raise training_hooks.diverged(f"in step {reporter.step + 1}", reason) from error
 
 
 def train(
@@ -404,7 +320,6 @@ def train(
     keep_checkpoint_max: int = 0,
     hooks: Sequence[tf.train.SessionRunHook] = (),
     on_start: Callable[[], None] = lambda: None,
-    on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]] = None,
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from its newest checkpoint or the first weights.
 
@@ -414,140 +329,120 @@ def train(
       documents: content by file name, written beside the checkpoints for later steps to use.
       flags: the settings of the command line, before the parts of --albert_dir were found.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      hooks: further hooks.
-      on_start, on_progress: called before the first step, and for each row of the curve.
+      on_start: called before the first step; `hooks` are called before those of the training.
 
     Returns what was done; None if that had been done before.
 
     Raises:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
-      ValueError: a checkpoint does not fit the model, or another process trains there.
+      UserError: a checkpoint does not fit the model, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
     resumed = agreed_resume_point(settings, flags or settings)
     if resumed and resumed.step >= max_steps:
         _LOGGER.info(
-            "Nothing to train: %s is at step %d of %d. To train anew, with other settings, choose "
-            "another --output_dir.",
-            *(resumed.path, resumed.step, max_steps),
+            "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
         )
         return None
-    function = model_fn(first_weights(settings, resumed))
-    estimator = _training_estimator(settings, function, keep_checkpoint_max=keep_checkpoint_max)
-    reporter = _reporter(settings, max_steps=max_steps, on_progress=on_progress)
+    if resumed:
+        _LOGGER.info("Going on from %s, step %d.", resumed.path, resumed.step)
+    elif not settings.init_checkpoint:
+        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
+    function = model_fn(None if resumed else settings.init_checkpoint)
 
     def write() -> None:
         for name, content in documents.items():
             files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
         on_start()
 
-    def run_from(checkpoint: Optional[checkpoint_files.Checkpoint]) -> None:
-        ours = training_hooks.around(reporter, settings, on_start=write, resumed=checkpoint)
-        options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
-        start = checkpoint.step if checkpoint else 0
-        with _explained(reporter, settings.output_dir):
-            _run_estimator(estimator, input_fn(start), settings, reporter=reporter, options=options)
+    training = training_hooks.TrainingHook(settings, max_steps, write)
+    training.resumed = resumed
+
+    def train_from(step: int) -> None:
+        options = {"max_steps": max_steps, "hooks": [*hooks, *training.with_saver()]}
+        _run_estimator(function, input_fn(step), training, keep=keep_checkpoint_max, **options)
 
     with folder_lock.held(settings.output_dir), tf_estimator.lost_sessions_raise():
-        _recover(run_from, resumed, settings, reporter=reporter)
-    return _summary(reporter, max_steps)
-
-
-def _reporter(settings: TrainingFlags, **options: Any) -> training_hooks.ProgressHook:
-    return training_hooks.ProgressHook(
-        settings.output_dir,
-        batch_size=settings.train_batch_size,
-        log_steps=settings.log_steps,
-        has_bar=distribution.is_chief(settings),
-        steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
-        **options,
-    )
-
-
-def _recover(
-    run_from: Callable[[Optional[checkpoint_files.Checkpoint]], None],
-    resumed: Optional[checkpoint_files.Checkpoint],
-    settings: TrainingFlags,
-    *,
-    reporter: training_hooks.ProgressHook,
-) -> None:
-    """Trains from a checkpoint, and after a lost session from the newest one and its batch."""
-    recoveries = 0
-    while True:
-        try:
-            run_from(resumed)
-            return
-        except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
-            stop_signals.resume("The same command resumes from the last checkpoint.")
-            before, resumed = resumed, resume_point(settings.output_dir)
-            recoveries = recoveries + 1 if resumed == before else 1
-            reason = error.message.split("\n")[0]
-            lost = f"Lost the session after step {reporter.step} ({reason})."
-            if settings.distribution_strategy == distribution.MULTI_WORKER:
-                remedy = "Start the same command in every process again"
-            elif recoveries > _MOST_RECOVERIES:
-                lost += f" {_MOST_RECOVERIES} recoveries reached no new checkpoint."
-                remedy = "Start the same command again"
-            else:
-                _LOGGER.warning("%s Resuming from step %d.", lost, resumed.step if resumed else 0)
-                continue
-            message = f"{lost} {remedy}: it resumes from the last checkpoint."
-            raise UserError(message) from error
-        finally:
-            reporter.close()
-            stop_signals.resume()
-
-
-def _summary(
-    reporter: training_hooks.ProgressHook, max_steps: int
-) -> training_hooks.TrainingSummary:
-    """Logs and returns what was done."""
-    summary = reporter.summary()
-    speed = f"{summary.examples_per_second:.1f} examples/s (the first step left out), "
-    _LOGGER.info(
-        "Trained steps %d to %d in %s: %speak memory %.2f GB.",
-        summary.first_step + 1,
-        summary.last_step,
-        progress.format_seconds(summary.seconds),
-        speed if summary.examples_per_second else "",
-        summary.peak_memory_bytes / 1e9,
-    )
+        _recover(train_from, training)
+    summary = training.summary()
     stop_signals.resume(
         f"Step {summary.last_step} of {max_steps} is saved; the same command goes on from there."
     )
     return summary
 
 
+def _recover(train_from: Callable[[int], None], training: training_hooks.TrainingHook) -> None:
+    """Trains, and after a lost session goes on from the newest checkpoint and its batch."""
+    settings, recoveries = training.settings, 0
+    while True:
+        resumed = training.resumed
+        try:
+            with files.naming_path(settings.output_dir), record_damage.explained():
+                return train_from(resumed.step if resumed else 0)
+        except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
+            stop_signals.resume("The same command resumes from the last checkpoint.")
+            training.resumed = resume_point(settings.output_dir)
+            recoveries = recoveries + 1 if training.resumed == resumed else 1
+            reason = error.message.split("\n")[0]
+            lost = f"Lost the session after step {training.step} ({reason})."
+            is_joint = settings.distribution_strategy == distribution.MULTI_WORKER
+            if is_joint or recoveries > _MOST_RECOVERIES:
+                where = " in every process" if is_joint else ""
+                message = f"{lost} Run the same command{where} to resume from the last checkpoint."
+                raise UserError(message) from error
+            _LOGGER.warning("%s Going on from the last checkpoint.", lost)
+        except tf.errors.InvalidArgumentError as error:
+            if _GRADIENT_STOP not in error.message:
+                raise
+            # The step was not finished, and nothing was changed by it.
+            reason = f"the {_GRADIENT_STOP} (loss of the step before: {training.loss})"
+            raise training_hooks.diverged(f"in step {training.step + 1}", reason) from error
+        finally:
+            training.close()
+            stop_signals.resume()
+
+
 def _run_estimator(
-    estimator: "tf_estimator.Estimator",
+    model_fn: ModelFn,
     input_fn: InputFn,
-    settings: TrainingFlags,
+    training: training_hooks.TrainingHook,
     *,
-    reporter: training_hooks.ProgressHook,
-    options: Mapping[str, Any],
+    keep: int,
+    **options: Any,
 ) -> None:
-    """Trains by the call that TensorFlow wants for the strategy."""
-    if settings.distribution_strategy == distribution.NONE:
-        estimator.train(input_fn, **options)
+    """Trains on the devices that the flags name, by the call that TensorFlow wants for them.
+
+    `keep`: newest checkpoints to keep, 0 keeps all; `options` are max_steps and hooks.
+    """
+    settings = training.settings
+    strategy = distribution.build_strategy(settings)
+    config = run_config(settings, keep_checkpoint_max=keep, strategy=strategy)
+    if strategy is None:
+        _estimator(settings, model_fn, config).train(input_fn, **options)
         return
 
-    def replicated_input_fn(params, input_context=None):
+    def replica_model_fn(features, mode, params):
+        return model_fn(features, None, mode, params).as_estimator_spec()
+
+    def replica_input_fn(params, input_context=None):
         return input_fn(dict(params, input_context=input_context))
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="To make it possible to preserve tf.data options")
-        if settings.distribution_strategy == distribution.MIRRORED:
-            estimator.train(replicated_input_fn, **options)
-            return
-        cluster = distribution.read_cluster()
-        watch = peer_watch.heartbeat(
-            cluster.peers,
-            is_over=lambda: reporter.is_last_step or reporter.step >= options["max_steps"],
-            patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
-            leftovers=[] if cluster.is_chief else [estimator.model_dir],
-        )
-        with watch, tf.Graph().as_default(), distribution.server_of_this_process():
-            tf_estimator.train_on_workers(estimator, replicated_input_fn, **options)
+    size = settings.train_batch_size // distribution.num_replicas(settings)
+    params = {"model_dir": settings.output_dir, "batch_size": size}
+    estimator = tf_estimator.Estimator(replica_model_fn, config=config, params=params)
+    if settings.distribution_strategy == distribution.MIRRORED:
+        estimator.train(replica_input_fn, **options)
+        return
+    addresses, rank = distribution.read_cluster()
+    folder = settings.output_dir
+    heartbeat = peer_watch.heartbeat(
+        addresses[:rank] + addresses[rank + 1 :],
+        is_over=training.is_over,
+        patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
+        leftovers=[folder] if os.path.basename(folder).startswith(_WORKER_FOLDER) else [],
+    )
+    with heartbeat, tf.Graph().as_default():
+        tf_estimator.train_on_workers(estimator, replica_input_fn, **options)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -574,7 +469,7 @@ def evaluator(
     steps: int,
 ) -> Callable[[str], Dict[str, Any]]:
     """Returns checkpoint -> the model function's own metrics over `steps` batches."""
-    estimator = _single_estimator(settings, model_fn, eval_batch_size=batch_size)
+    estimator = _estimator(settings, model_fn, eval_batch_size=batch_size)
 
     def evaluate(checkpoint: str) -> Dict[str, Any]:
         bar = progress.Progress("Evaluating", steps, unit="batches")
@@ -598,7 +493,7 @@ def tpu_outputs(
 
     The predictions of model_fn have example_index and is_real_example.
     """
-    estimator = _single_estimator(settings, model_fn, predict_batch_size=batch_size)
+    estimator = _estimator(settings, model_fn, predict_batch_size=batch_size)
     parts = []
     options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
     with checkpoint_files.explained(checkpoint), record_damage.explained():
@@ -636,32 +531,26 @@ def run_as_worker(script: Callable[[Any], Any], settings: TrainingFlags) -> None
     copy of what the chief goes on from, and end with the training: they write nothing that stays.
 
     Raises:
-      ValueError: TF_CONFIG is not as it must be, and what `script` raises.
+      UserError: TF_CONFIG is not as it must be, and what `script` raises.
     """
     if distribution.is_chief(settings):
         script(settings)
         return
-    cluster = distribution.read_cluster()
-    name = f"Worker {cluster.index + 1} of {len(cluster.addresses)}"
+    addresses, rank = distribution.read_cluster()
+    name = f"Worker {rank + 1} of {len(addresses)}"
     if not settings.do_train:
-        _LOGGER.info(
-            "%s has nothing to do: without --do_train only the first worker evaluates and "
-            "predicts.",
-            name,
-        )
+        _LOGGER.info("%s has nothing to do: the first worker evaluates and predicts.", name)
         return
-    _LOGGER.info("%s", device_line(settings))  # what follows logs warnings only
-    _LOGGER.info("%s: the log, checkpoints and results are written by the first worker.", name)
-    own = {name: value for name, value in _CHIEF_ONLY_FLAGS.items() if hasattr(settings, name)}
+    _LOGGER.info("%s. %s The first worker writes the log and results.", name, device_line(settings))
+    own = {flag: value for flag, value in _CHIEF_ONLY_FLAGS.items() if hasattr(settings, flag)}
     level = _LOGGER.level
-    folder = tempfile.mkdtemp(prefix=distribution.WORKERS_FOLDER)
-    try:
+    with tempfile.TemporaryDirectory(prefix=_WORKER_FOLDER) as folder:
         copy_resume_point(settings.output_dir, folder)
         _LOGGER.setLevel(logging.WARNING)
-        script(settings.replace(output_dir=folder, **own))
-    finally:
-        _LOGGER.setLevel(level)
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            script(settings.replace(output_dir=folder, **own))
+        finally:
+            _LOGGER.setLevel(level)
     _LOGGER.info("%s has finished the training; the first worker does the rest.", name)
 
 
@@ -672,13 +561,9 @@ def copy_resume_point(output_dir: str, folder: str) -> None:
     folder gets symbolic links, so that a process that is killed leaves no weights behind; a remote
     one, as in gs://, is copied.
     """
-    if not tf.io.gfile.isdir(output_dir):
-        return
-    for path in tf.io.gfile.glob(os.path.join(output_dir, "*.json")):
-        tf.io.gfile.copy(path, os.path.join(folder, os.path.basename(path)))
     resumed = resume_point(output_dir, is_ours=False)
-    if resumed:
-        for path in tf.io.gfile.glob(resumed.path + ".*"):
+    for pattern in ("*.json", *([f"{os.path.basename(resumed.path)}.*"] if resumed else ())):
+        for path in tf.io.gfile.glob(os.path.join(output_dir, pattern)):
             copy = os.path.join(folder, os.path.basename(path))
             if "://" in path:
                 tf.io.gfile.copy(path, copy)

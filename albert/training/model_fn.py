@@ -8,6 +8,7 @@ is split into; dropout masks are functions of the seed and the step.
 Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
+import functools
 import logging
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
@@ -123,12 +124,10 @@ def make_model_fn(
         if mode == tf_estimator.ModeKeys.TRAIN:
             return train(features, params.get("model_dir"))
         if mode == tf_estimator.ModeKeys.EVAL:
-            loss, metric_fn, tensors = evaluate(features)
-            made = {"loss": loss, "eval_metrics": (metric_fn, tensors)}
-        elif predict:
-            made = {"predictions": predict(features)}
+            loss, *metrics = evaluate(features)
+            made = {"loss": loss, "eval_metrics": tuple(metrics)}
         else:
-            raise UserError(f"This model has the modes train and eval, not {mode!r}.")
+            made = {"predictions": predict(features)}
         return tf_estimator.tpu.TPUEstimatorSpec(
             mode=mode, scaffold_fn=warm_start(settings), **made
         )
@@ -151,7 +150,7 @@ def training_spec(
         each metric); it makes the same variables each time.
       model_dir: where a TPU's host writes for TensorBoard.
     """
-
+    use_tpu = settings.use_tpu
     loss_scale = optimization.LossScale() if settings.precision == "float16" else None
     gradients = optimization.accumulate_gradients(
         lambda part, index: loss_function(part, dropout_seed(settings, part, index)),
@@ -165,38 +164,31 @@ def training_spec(
         settings,
         gradients=gradients,
         loss_scale=loss_scale,
-        use_tpu=settings.use_tpu,
-        use_xla=settings.use_xla and not settings.use_tpu,
+        use_tpu=use_tpu,
+        use_xla=settings.use_xla and not use_tpu,
         **schedule._asdict(),
     )
-    scalars = _means_over_replicas({"loss": gradients.loss, **gradients.metrics}, settings.use_tpu)
-    loss = scalars["loss"]
-    # The means synchronise replicas even where they are not logged.
-    train_op = tf.group(step.train_op, *scalars.values())
+    # What the whole batch gave, from what each replica's part of it gave.
+    parts = {"loss": gradients.loss, **gradients.metrics}
+    stacked = tf.stack([tf.cast(part, tf.float32) for part in parts.values()])
+    means = tf.unstack(distribution.mean_over_replicas(stacked, use_tpu=use_tpu))
+    scalars = dict(zip(parts, means))
     scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
     if loss_scale:
         scalars["loss_scale"] = loss_scale.value
+    host_call = None
+    if not use_tpu:
+        hooks.report_scalars(scalars)
+    elif model_dir:
+        host_call = hooks.tpu_host_call(scalars, model_dir)
     return tf_estimator.tpu.TPUEstimatorSpec(
         mode=tf_estimator.ModeKeys.TRAIN,
-        loss=loss,
-        train_op=train_op,
+        loss=scalars["loss"],
+        # The means synchronise replicas even where they are not logged.
+        train_op=tf.group(step.train_op, *means),
         scaffold_fn=scaffold_fn,
-        host_call=_reported(scalars, model_dir, settings.use_tpu),
+        host_call=host_call,
     )
-
-
-def _reported(scalars: Tensors, model_dir: Optional[str], use_tpu: bool) -> Any:
-    """Reports the numbers of a step; on a TPU by the host_call that this gives, into a folder."""
-    if use_tpu:
-        return hooks.tpu_host_call(scalars, model_dir) if model_dir else None
-    return hooks.report_scalars(scalars)
-
-
-def _means_over_replicas(scalars: Tensors, use_tpu: bool) -> Dict[str, tf.Tensor]:
-    """What the whole batch gave, from what each replica's part of it gave."""
-    stacked = tf.stack([tf.cast(scalar, tf.float32) for scalar in scalars.values()])
-    means = distribution.mean_over_replicas(stacked, use_tpu=use_tpu)
-    return dict(zip(scalars, tf.unstack(means)))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -224,20 +216,28 @@ def build_model_fn(
       schedule: of training.
       use_one_hot_embeddings: look up embeddings by a matrix product.
     """
-    dtype = compat.compute_dtype(settings.precision)
+    encoder_of = functools.partial(
+        Encoder,
+        config,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        compute_dtype=compat.compute_dtype(settings.precision),
+    )
 
-    def encoder_of(is_training: bool, **options: Any) -> Encoder:
-        options.update(use_one_hot_embeddings=use_one_hot_embeddings, compute_dtype=dtype)
-        return Encoder(config, is_training, **options)
+    def loss_of(micro_batch: Features, seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
+        encoder = encoder_of(
+            True,
+            dropout_seed=seed,
+            recompute=settings.recompute,
+            use_xla=settings.use_xla and not settings.use_tpu,
+        )
+        output, shares = head(micro_batch, encoder), micro_batch[_SHARES]
+        logged = {
+            name: tf.reduce_sum(shares * tf.cast(value, tf.float32))
+            for name, value in output.logged.items()
+        }
+        return tf.reduce_sum(shares * output.per_example_loss), logged
 
     def train(features: Features, model_dir: Optional[str]) -> Any:
-        use_xla = settings.use_xla and not settings.use_tpu
-        options = {"recompute": settings.recompute, "use_xla": use_xla}
-
-        def loss_of(micro_batch: Features, seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
-            encoder = encoder_of(True, dropout_seed=seed, **options)
-            return _loss_and_metrics(head(micro_batch, encoder), micro_batch[_SHARES])
-
         batch_size = tf.shape(next(iter(features.values())))[:1]
         shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]
         batch = dict(features, **{_SHARES: shares})
@@ -255,20 +255,10 @@ def build_model_fn(
     )
 
 
-def _loss_and_metrics(output: HeadOutput, shares: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
-    """A micro-batch's part of the loss and of what is logged."""
-    logged = {
-        name: tf.reduce_sum(shares * tf.cast(value, tf.float32))
-        for name, value in output.logged.items()
-    }
-    return tf.reduce_sum(shares * output.per_example_loss), logged
-
-
 def _evaluation(features: Features, output: HeadOutput) -> Tuple[tf.Tensor, Callable, Tensors]:
     """The loss, and the metrics with their arguments."""
     losses, real = output.per_example_loss, features.get("is_real_example")
-    real = tf.ones_like(losses) if real is None else real
-    real = tf.cast(tf.reshape(real, [-1]), tf.int32)
+    real = tf.ones_like(losses) if real is None else tf.reshape(real, [-1])
     tensors = dict(output.outputs, per_example_loss=losses, is_real_example=real)
     return tf.reduce_mean(losses), evaluation_metrics, tensors
 

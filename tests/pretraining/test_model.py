@@ -242,12 +242,6 @@ def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
         assert len({tuple(key) for key in [*first, *session.run(keys)]}) == 8
 
 
-def test_prediction_is_refused():
-    model_fn = model.build_model_fn(*settings_for(tiny_config()))
-    with pytest.raises(ValueError):
-        model_fn({}, None, tf_estimator.ModeKeys.PREDICT, {})
-
-
 # ---------------------------------------------------------------------------------------------
 # Evaluation.
 

@@ -69,8 +69,7 @@ def cut(name):
     "damage, named",
     [
         (shutil.rmtree, "saved_model.pb"),
-        (without("tfhub_module.pb"), "tfhub_module.pb"),
-        (without("assets/albert_config.json"), "albert_config.json"),
+        (without("saved_model.pb"), "saved_model.pb"),
         (cut("saved_model.pb"), "saved_model.pb"),
     ],
 )

@@ -4,9 +4,8 @@
 
 import contextlib
 import json
-import logging
 import pathlib
-from typing import NamedTuple
+import types
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 from tests.support import classification_data, one_weight, race_data
 from tests.support.runtimes import needs_tf_estimator
 
@@ -41,48 +41,41 @@ def settings_for(*arguments):
 
 
 @pytest.mark.parametrize(
-    "chiefs, task, index",
+    "cluster, kind, index, rank",
     [
-        (0, {"type": "worker", "index": 0}, 0),
-        (0, {"type": "worker", "index": "2"}, 2),
-        (1, {"type": "chief", "index": 0}, 0),
-        (1, {"type": "worker", "index": 1}, 2),
+        ({"worker": HOSTS}, "worker", "2", 2),
+        ({"worker": HOSTS[1:], "chief": HOSTS[:1]}, "chief", 0, 0),
+        ({"worker": HOSTS[1:], "chief": HOSTS[:1]}, "worker", 1, 2),
     ],
 )
-def test_the_chief_comes_first_among_the_workers(monkeypatch, chiefs, task, index):
-    cluster = {"worker": HOSTS[chiefs:], **({"chief": HOSTS[:1]} if chiefs else {})}
-    set_cluster(monkeypatch, cluster, task)
-    found = distribution.read_cluster()
-    assert found == distribution.Cluster(tuple(HOSTS), index)
-    assert (found.is_chief, len(found.peers)) == (index == 0, 2)
+def test_the_chief_comes_first_among_the_workers(monkeypatch, cluster, kind, index, rank):
+    set_cluster(monkeypatch, cluster, {"type": kind, "index": index})
+    assert distribution.read_cluster() == (HOSTS, rank)
+    assert distribution.is_chief(settings_for(MULTI_WORKER)) == (rank == 0)
 
 
 WORKER = {"type": "worker", "index": 0}
 
 
 @pytest.mark.parametrize(
-    "cluster, task, named",
+    "cluster, task",
     [
-        ([], WORKER, "cluster"),
-        ({"worker": HOSTS, "ps": HOSTS}, WORKER, "ps"),
-        ({"worker": "host1:2222"}, WORKER, "worker is"),
-        ({"worker": ["host1"]}, WORKER, '"host1"'),
-        ({"chief": HOSTS[:2]}, {"type": "chief", "index": 0}, "host2"),
-        ({"worker": HOSTS + HOSTS[:1]}, WORKER, "own host:port"),
-        ({"worker": HOSTS}, None, "task"),
-        ({"worker": HOSTS}, {"type": "evaluator", "index": 0}, "evaluator"),
-        ({"worker": HOSTS}, {"type": "worker", "index": 3}, "3"),
-        ({"worker": HOSTS}, {"type": "worker"}, "index"),
+        ([], WORKER),
+        ({"worker": HOSTS, "ps": HOSTS[:1]}, WORKER),
+        ({"worker": ["host1"]}, WORKER),
+        ({"chief": HOSTS[:2]}, {"type": "chief", "index": 0}),
+        ({"worker": HOSTS + HOSTS[:1]}, WORKER),
+        ({"worker": HOSTS}, None),
+        ({"worker": HOSTS}, {"type": "worker", "index": 3}),
     ],
 )
-def test_a_wrong_tf_config_is_refused_with_an_example(monkeypatch, cluster, task, named):
+def test_a_wrong_tf_config_is_refused(monkeypatch, cluster, task):
     set_cluster(monkeypatch, cluster, task)
-    with pytest.raises(ValueError, match=f"TF_CONFIG.*{named}.*It looks like"):
+    with pytest.raises(UserError, match="TF_CONFIG"):
         estimators.check_batch_sizes(settings_for(MULTI_WORKER))
-    for text in ("", "{worker}"):
-        monkeypatch.setenv("TF_CONFIG", text)
-        with pytest.raises(ValueError, match="TF_CONFIG.*(not set|not JSON).*It looks like"):
-            estimators.check_batch_sizes(settings_for(MULTI_WORKER))
+    monkeypatch.setenv("TF_CONFIG", "{worker}")
+    with pytest.raises(UserError, match="TF_CONFIG"):
+        estimators.check_batch_sizes(settings_for(MULTI_WORKER))
 
 
 @needs_tf_estimator
@@ -90,7 +83,7 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
     config = estimators.run_config(settings_for(f"--output_dir={tmp_path}"))
     assert config.is_chief and config.num_worker_replicas == 1
-    assert distribution.read_cluster().index == 1
+    assert distribution.read_cluster().rank == 1
 
 
 # ---------------------------------------------------------------------------------------------
@@ -100,46 +93,38 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "arguments, named",
     [
-        ([MIRRORED[0], "--num_devices=3", "--train_batch_size=32"], "--train_batch_size=32.* 3 "),
-        (
-            [MULTI_WORKER, "--gradient_accumulation_steps=4", "--train_batch_size=18"],
-            "12: .*steps=4 and 3 ",
-        ),
-        (MIRRORED[1:], "--num_devices=2 "),
-        ([MULTI_WORKER, *MIRRORED[1:]], "CUDA_VISIBLE_DEVICES"),
-        pytest.param(
-            ["--use_tpu", MIRRORED[0]],
-            "--use_tpu and --distribution_strategy=mirrored",
-            marks=needs_tf_estimator,
-        ),
-        (["--worker_patience_seconds=90"], "--worker_patience_seconds=90"),
-        (MIRRORED[:1], "TF_CONFIG names 3 processes"),
-        ([], "TF_CONFIG names 3 processes"),
+        ([MIRRORED[0], "--num_devices=3", "--train_batch_size=32"], "--train_batch_size"),
+        ([MULTI_WORKER, "--gradient_accumulation_steps=4", "--train_batch_size=18"], "of 12"),
+        (MIRRORED[1:], "--num_devices"),
+        ([MULTI_WORKER, *MIRRORED[1:]], "--num_devices"),
+        pytest.param(["--use_tpu", MIRRORED[0]], "--use_tpu", marks=needs_tf_estimator),
+        (["--worker_patience_seconds=90"], "--worker_patience_seconds"),
+        (MIRRORED[:1], "TF_CONFIG"),
+        ([], "TF_CONFIG"),
     ],
 )
 def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
-    with pytest.raises(ValueError, match=named):
+    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+    with pytest.raises(UserError, match=named):
         estimators.check_batch_sizes(settings_for(*arguments))
-    if "TF_CONFIG" in named:  # each would train alone into one folder; evaluation is harmless
+    if named == "TF_CONFIG":  # each would train alone into one folder; evaluation is harmless
         estimators.check_batch_sizes(settings_for("--nodo_train", "--do_eval", *arguments))
 
 
 def test_a_tpu_is_refused_where_tensorflow_has_no_estimators_for_it(monkeypatch):
     monkeypatch.setattr(tf_estimator, "HAS_TF_ESTIMATOR", False)
-    with pytest.raises(ValueError, match="--use_tpu.* 2.15.1 "):
+    with pytest.raises(UserError, match="--use_tpu"):
         estimators.check_batch_sizes(settings_for("--use_tpu"))
 
 
-def test_flags_of_fine_tuning_that_do_not_fit_are_refused(monkeypatch):
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+def test_workers_take_every_padding_on_tensorflow_2_only(monkeypatch):
+    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
     flags = ["--task_name=mrpc", "--data_dir=d", "--output_dir=o", "--train_batch_size=6"]
     flags += ["--albert_hub_module_handle=m", "--padding=max"]
     settings = flags_lib.parse(run_classifier.Flags, [*flags, MULTI_WORKER])
     estimators.check_batch_sizes(settings)
-    with contextlib.ExitStack() as stack:
-        if not compat.is_tf2():  # TensorFlow 2.15 takes every padding
-            stack.enter_context(pytest.raises(ValueError, match="--padding=longest"))
+    refuses = contextlib.ExitStack() if compat.is_tf2() else pytest.raises(UserError)
+    with refuses:
         estimators.check_batch_sizes(settings.replace(padding=None))
 
 
@@ -147,9 +132,9 @@ def test_gpus_are_taken_where_there_are_some(monkeypatch):
     gpus = ["a", "b", "c", "d"]
     monkeypatch.setattr(tf.config.experimental, "list_physical_devices", lambda kind: gpus)
     mirrored = settings_for(MIRRORED[0])
-    assert distribution.local_devices(mirrored) == [f"/gpu:{number}" for number in range(4)]
+    assert distribution.num_replicas(mirrored) == 4
     assert distribution.local_devices(settings_for(*MIRRORED)) == ["/gpu:0", "/gpu:1"]
-    with pytest.raises(ValueError, match="--num_devices=5 is more than the 4 GPUs"):
+    with pytest.raises(UserError, match="--num_devices=5"):
         distribution.local_devices(mirrored.replace(num_devices=5))
     set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
     assert distribution.num_replicas(settings_for(MULTI_WORKER)) == 12
@@ -164,26 +149,22 @@ def test_a_worker_reads_a_share_with_a_batch_for_each_of_its_devices():
     assert batches.input_shard({"input_context": context}) == (1, 3, 4)
 
 
-class Extended(NamedTuple):
-    worker_devices: list
-
-
-class Strategy(NamedTuple):
-    extended: Extended
-
-
-class Context(NamedTuple):
+def place_among_six_replicas(number):
     """As TensorFlow tells a replica its place: 2.15 counts over all workers, 1.15 does not."""
-
-    replica_id_in_sync_group: int
-    num_replicas_in_sync: int = 6
-    strategy: Strategy = Strategy(Extended(["/gpu:0", "/gpu:1"]))
+    extended = types.SimpleNamespace(worker_devices=["/gpu:0", "/gpu:1"])
+    return types.SimpleNamespace(
+        replica_id_in_sync_group=number,
+        num_replicas_in_sync=6,
+        strategy=types.SimpleNamespace(extended=extended),
+    )
 
 
 @pytest.mark.parametrize("told, expected", [(0, 4), (1, 5), (4, 4), (5, 5)])
 def test_replicas_are_counted_over_all_workers(monkeypatch, told, expected):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 2})
-    monkeypatch.setattr(tf.distribute, "get_replica_context", lambda: Context(told))
+    monkeypatch.setattr(
+        tf.distribute, "get_replica_context", lambda: place_among_six_replicas(told)
+    )
     with tf.Graph().as_default(), tf.Session() as session:
         assert session.run(distribution.replica_number()) == expected
 
@@ -209,10 +190,9 @@ def test_dropout_masks_differ_between_replicas_and_micro_batches():
     def keys():
         return tf.stack([model_fn.dropout_seed(settings, {}, part) for part in range(2)])
 
-    first, second = on_two_replicas(keys)
-    assert len({tuple(key) for key in [*first, *second]}) == 4
-    again = on_two_replicas(keys)
-    np.testing.assert_array_equal([first, second], again)
+    found = on_two_replicas(keys)
+    assert len({tuple(key) for keys in found for key in keys}) == 4
+    np.testing.assert_array_equal(found, on_two_replicas(keys))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -248,31 +228,27 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
     """AdamW; the replicas' inputs differ in length."""
     config = classification_data.write_config(tmp_path, **NO_DROPOUT)
     race_data.write_race(tmp_path, passages=4)
-
-    def train(name, *arguments):
-        base = [
-            f"--data_dir={tmp_path}",
-            f"--output_dir={tmp_path / name}",
-            f"--albert_config_file={config}",
-            f"--spm_model_file={race_data.VOCABULARY}",
-            "--max_seq_length=64",
-            "--max_qa_length=16",
-            "--dropout_prob=0",
-            "--train_batch_size=4",
-            "--learning_rate=0.003",
-            "--train_step=4",
-            "--warmup_step=0",
-            "--padding=bucket",
-            "--log_steps=1",
-            "--nouse_xla",
-            "--nodo_eval",
-        ]
-        run_race.main(flags_lib.parse(run_race.Flags, [*base, *arguments]))
-
-    caplog.set_level(logging.INFO, "albert")
-    train("one")
-    train("two", *MIRRORED)
-    assert "2 replicas (/cpu:0, /cpu:1): 2 examples of each batch of 4" in caplog.text
+    base = [
+        f"--data_dir={tmp_path}",
+        f"--albert_config_file={config}",
+        f"--spm_model_file={race_data.VOCABULARY}",
+        "--max_seq_length=64",
+        "--max_qa_length=16",
+        "--dropout_prob=0",
+        "--train_batch_size=4",
+        "--learning_rate=0.003",
+        "--train_step=4",
+        "--warmup_step=0",
+        "--padding=bucket",
+        "--log_steps=1",
+        "--nouse_xla",
+        "--nodo_eval",
+    ]
+    for name, devices in (("one", []), ("two", MIRRORED)):
+        arguments = [*base, f"--output_dir={tmp_path / name}", *devices]
+        with caplog.at_level("INFO", "albert"):
+            run_race.main(flags_lib.parse(run_race.Flags, arguments))
+        assert ("/cpu:1" in caplog.text) == (name == "two")
     found, expected = weights_of(tmp_path / "two", 4), weights_of(tmp_path / "one", 4)
     assert sorted(found) == sorted(expected)
     # Softmax does not see what is added to all it compares; the gradients of these are rounding,

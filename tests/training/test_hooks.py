@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Progress, the curve, TensorBoard, what a TPU reports, and a training that learns nothing."""
+"""Progress, the curve, TensorBoard, and what a TPU reports."""
 
 import logging
 
@@ -9,7 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.training import hooks
-from tests.support.one_weight import curve_of, train
+from tests.support.one_weight import curve_of, settings_for, train
 from tests.support.runtimes import needs_tf_estimator
 
 NAMES = ["loss", "word_accuracy", "learning_rate", "gradient_norm", "examples_per_second"]
@@ -20,12 +20,10 @@ def test_log_curve_and_tensorboard_show_means_throughput_and_time_left(tmp_path,
         summary = train(tmp_path, max_steps=5, values=(1.0, 2.0, 3.0, 4.0, 5.0))
     lines = [message for message in caplog.messages if message.startswith("Training: ")]
     assert [line.split()[1] for line in lines] == ["1/5", "2/5", "4/5", "5/5"]
-    for part in ("loss 6.5000", "word_accuracy 3.500", "examples/s"):
-        assert part in lines[2]
-    assert "learning_rate 0.5," in lines[2]  # that of step 4
+    for part in ("loss 6.5,", "word_accuracy 3.5,", "learning_rate 0.5,", "examples_per_second"):
+        assert part in lines[2]  # the learning rate is that of step 4
     assert lines[2].endswith("left")
-    assert summary.examples_per_second > 0 and summary.peak_memory_bytes > 1e7
-    assert summary.scalars["loss"] == 5.0
+    assert summary.examples_per_second > 0 and summary.scalars["loss"] == 5.0
     rows = curve_of(tmp_path)
     assert list(rows[0]) == ["step", *NAMES]
     assert [(row["step"], row["loss"]) for row in rows] == [("2", "8.5"), ("4", "6.5"), ("5", "5")]
@@ -93,9 +91,8 @@ def run_loops(folder, loops, *, max_steps):
         count, value = tf.placeholder(tf.int64, []), tf.placeholder(tf.float32, [])
         tf.losses.add_loss(value)
         update = step.assign_add(count)
-        hook = hooks.ProgressHook(
-            str(folder), max_steps=max_steps, batch_size=1, log_steps=1, steps_per_loop=4
-        )
+        settings = settings_for(folder, "--use_tpu", "--iterations_per_loop=4", "--log_steps=1")
+        hook = hooks.TrainingHook(settings, max_steps, lambda: None)
         with tf.train.MonitoredSession(hooks=[hook]) as session:
             for made, loss in loops:
                 session.run(update, {count: made, value: loss})

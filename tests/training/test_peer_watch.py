@@ -3,10 +3,9 @@
 """The roll-call of processes that train together, and what they do when one has gone."""
 
 import concurrent.futures
-import contextlib
-import json
 import socket
 import threading
+import time
 
 import pytest
 
@@ -14,15 +13,7 @@ from albert import run_pretraining, run_squad_v2
 from albert.training import estimators, peer_watch
 from albert.util import flags as flags_lib
 from tests.support import one_weight
-
-
-def free_addresses(count):
-    """Returns addresses of this host at which nothing listens."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for item in sockets:
-            item.bind(("localhost", 0))
-        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
+from tests.support.workers import free_addresses, tf_config
 
 
 def others_call(addresses, numbers):
@@ -44,19 +35,14 @@ def test_roll_call_tells_every_process_what_all_have_to_say(monkeypatch):
     addresses = free_addresses(3)
     host, port = addresses[0].split(":")
     chief = others_call(addresses, {0: 7})
-    for noise in (b"", b"PRI * HTTP/2.0\r\n\r\n", b"[1, 2]\n", b'{"index": 9}\n'):
-        while not peer_watch.is_reachable(addresses[0]):
-            assert not chief[0].done()
-        with socket.create_connection((host, int(port))) as stranger:
-            stranger.sendall(noise)
+    while not peer_watch.is_reachable(addresses[0]):
+        assert not chief[0].done()
+    # A stranger, and a worker that is killed and started again.
+    for noise in (b"PRI * HTTP/2.0\r\n\r\n", b"\0\0\0\x06[2, 5]"):
+        with socket.create_connection((host, int(port))) as caller:
+            caller.sendall(noise)
     workers = others_call(addresses, {2: 9, 1: 8})
     assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
-
-
-def enter_cluster(monkeypatch, addresses, index):
-    task = {"type": "worker", "index": index}
-    cluster = {"cluster": {"worker": addresses}, "task": task}
-    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
 
 
 def meet(monkeypatch, settings, others=()):
@@ -81,28 +67,29 @@ def meet(monkeypatch, settings, others=()):
     ],
 )
 def test_workers_with_another_flag_stop(monkeypatch, script, required):
-    enter_cluster(monkeypatch, ["here:1", "there:2"], 0)
+    monkeypatch.setenv("TF_CONFIG", tf_config(["here:1", "there:2"], 0))
     strategy = "--distribution_strategy=multi_worker"
     arguments = ["--albert_dir=model", "--output_dir=out", strategy, *required]
     settings = flags_lib.parse(script.Flags, arguments)
     may_differ = {"output_dir", "cached_dir", "do_eval", "do_predict", "predict_file", "export_dir"}
     may_differ |= {"train_feature_file", "predict_feature_file", "predict_feature_left_file"}
-    flags = {name: str(value) for name, value in settings.to_dict().items()}
-    for name, value in flags.items():
-        theirs = {"step": 0, "flags": dict(flags, **{name: f"{value}7"})}
+    ours = meet(monkeypatch, settings)
+    for name, value in settings.to_dict().items():
+        theirs = dict(ours, **{f"--{name}": f"{value}7"})
         if name in may_differ:
             meet(monkeypatch, settings, [theirs])
             continue
         with pytest.raises(ValueError) as error:
             meet(monkeypatch, settings, [theirs])
-        assert f"--{name}={value} at here:1 and {value}7 at there:2." in str(error.value)
+        for part in (f"--{name}", "here:1", "there:2"):
+            assert part in str(error.value)
 
 
 @pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
 def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index, other):
     """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
     addresses = free_addresses(2)
-    enter_cluster(monkeypatch, addresses, index)
+    monkeypatch.setenv("TF_CONFIG", tf_config(addresses, index))
     flag = "--distribution_strategy=multi_worker"
     start = meet(monkeypatch, one_weight.settings_for(tmp_path / "new", "--log_steps=2", flag))
     one_weight.save(tmp_path, 300)
@@ -110,8 +97,8 @@ def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index
     with pytest.raises(ValueError, match="--output_dir") as error:
         one_weight.train(tmp_path, flag, max_steps=300)
     assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
-    assert sorted(said["step"] for said in calls[0].result(60)) == [0, 300]
-    others_call(addresses, {other: dict(start, step=300)})
+    starts = calls[0].result(60)
+    others_call(addresses, {other: starts[index]})
     assert one_weight.train(tmp_path, flag, max_steps=300) is None
 
 
@@ -128,17 +115,14 @@ def test_a_port_that_is_taken_is_named():
 def test_heartbeat_ends_the_process_when_a_peer_that_was_there_has_gone(
     monkeypatch, capsys, tmp_path, is_over, ends
 ):
-    ended, looks = threading.Event(), []
+    ended, began = threading.Event(), time.monotonic()
     never, there = free_addresses(2)
 
     def is_reachable(address):
-        looks.append(address)
-        return address == there and len(looks) < 3
+        return address == there and time.monotonic() < began + 0.1
 
     def leave(code):
-        # One late poll proves nothing: it was missed for as long as the patience.
-        if not ended.is_set():
-            assert (code, looks.count(there)) == (1, 6)
+        assert code == 1 and time.monotonic() > began + 0.2
         ended.set()
 
     monkeypatch.setattr(peer_watch, "is_reachable", is_reachable)
@@ -148,10 +132,10 @@ def test_heartbeat_ends_the_process_when_a_peer_that_was_there_has_gone(
     watch = peer_watch.heartbeat(
         [never, there],
         is_over=lambda: is_over,
-        patience_seconds=0.05,
+        patience_seconds=0.2,
         leftovers=[str(tmp_path / "own")],
     )
     with watch:
-        assert ended.wait(60 if ends else 0.3) == ends
+        assert ended.wait(60 if ends else 0.5) == ends
     assert (tmp_path / "own").exists() != ends
     assert (there in capsys.readouterr().err) == ends

@@ -1,0 +1,22 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Workers that train together: their addresses, and TF_CONFIG."""
+
+import contextlib
+import json
+import socket
+
+
+def free_addresses(count):
+    """Returns addresses of this host at which nothing listens."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for item in sockets:
+            item.bind(("localhost", 0))
+        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
+
+
+def tf_config(addresses, index):
+    """Returns the TF_CONFIG of one of several workers."""
+    task = {"type": "worker", "index": index}
+    return json.dumps({"cluster": {"worker": addresses}, "task": task})
