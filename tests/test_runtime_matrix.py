@@ -140,7 +140,7 @@ def read(folder, name, is_lite_read):
     return lists(
         dict(
             read_pretrained(folder),
-            converted=len(back.report.converted),
+            converted=len(back.converted),
             **read_tuned(folder, name, is_lite_read),
         )
     )
