@@ -89,12 +89,12 @@ def compare(
         for pattern, advice in _FOREIGN_LAYOUTS.items():
             if any(re.search(pattern, name) for name in shapes):
                 remedy = advice
-        raise misfit(f"The checkpoint {checkpoint!r}", remedy, lacking, unused)
+        raise misfit(f"The checkpoint {checkpoint!r}", remedy, lacking=lacking, unknown=unused)
     return entries, unused
 
 
 def misfit(
-    checkpoint: str, remedy: str, lacking: Iterable[Entry], unknown: Iterable[Entry]
+    checkpoint: str, remedy: str, *, lacking: Iterable[Entry], unknown: Iterable[Entry]
 ) -> UserError:
     """Returns the error for a checkpoint that does not have the variables of a model."""
     return UserError(

@@ -112,7 +112,7 @@ def rename(
     unknown = [entry for entry in report.ignored if entry.name.startswith(strict)]
     if lacking or unknown:
         remedy = "Use the configuration that came with the weights, or another --head."
-        raise comparison.misfit("The model to convert", remedy, lacking, unknown)
+        raise comparison.misfit("The source", remedy, lacking=lacking, unknown=unknown)
     return result, report
 
 

@@ -17,13 +17,10 @@ from albert import predictor, tokenization
 from albert.conversion import huggingface_files
 from albert.pretrained import model_vocabulary
 from albert.util.errors import UserError
-from tests.support import (
-    fine_tuned_models,
-    pretrained_models,
-    squad_models,
-)
+from tests.support import fine_tuned_models, pretrained_models, squad_models
 from tests.support.conversion_check import config_in
 from tests.support.conversions import convert, restore, values_in
+from tests.support.fine_tuned_models import write_classifier, write_tagger
 
 
 def to_theirs(source, target, *flags):
@@ -60,6 +57,10 @@ def change_config(folder, **changes):
 def architecture_of(folder):
     (name,) = read_json(folder / "config.json")["architectures"]
     return name
+
+
+def write_regressor(folder):
+    return write_classifier(folder, labels=())
 
 
 def assert_same_values(one, other):
@@ -161,12 +162,8 @@ class TestToHuggingFace:
             "model_type": "albert",
             "hidden_act": "gelu_new",
             "layer_norm_eps": 1e-12,
-            "classifier_dropout_prob": 0.1,
             "tie_word_embeddings": True,
             "hidden_size": 16,
-            "num_hidden_groups": 1,
-            "inner_group_num": 1,
-            "embedding_size": 8,
         }
         assert {key: content[key] for key in expected} == expected
         assert "embedding_layout" not in content
@@ -204,31 +201,20 @@ class TestToHuggingFace:
         assert {name.split("/")[0] for name in values_in(tmp_path / "back")} == {"bert"}
 
     @pytest.mark.parametrize(
-        "changes, named",
-        [
-            ({"share_type": "ffn"}, "share_type"),
-            ({"share_type": "attention"}, "share_type"),
-            ({"ln_type": "preln"}, "ln_type"),
-            ({"embedding_layout": "albert_zh"}, "to_google_layout"),
-            ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "18 layers in 14 groups"),
-        ],
-    )
-    def test_variants_that_transformers_lacks_are_refused(self, changes, named):
-        with pytest.raises(UserError, match=named):
-            huggingface_files.check_variant(pretrained_models.config(**changes))
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
         "changes, flag, named",
         [
+            ({"share_type": "ffn"}, "--head=auto", "share_type"),
+            ({"share_type": "attention"}, "--head=auto", "share_type"),
+            ({"ln_type": "preln"}, "--head=auto", "ln_type"),
+            ({"embedding_layout": "albert_zh"}, "--head=auto", "to_google_layout"),
+            ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "--head=auto", "14 groups"),
+            ({"max_position_embeddings": 96}, "--head=auto", r"position_embeddings \[96, 8\]"),
             ({}, "--head=question_answering", "cls/squad/output_bias"),
             ({}, "--head=tagging", "tagging/bias"),
             ({}, "--head=multiple_choice", "output_bias"),
-            ({"ln_type": "preln"}, "--head=auto", "ln_type"),
-            ({"max_position_embeddings": 96}, "--head=auto", r"position_embeddings \[96, 8\]"),
         ],
     )
-    def test_refused_model_leaves_no_folder(self, changes, flag, named, made, tmp_path):
+    def test_refused_models_leave_no_folder(self, changes, flag, named, made, tmp_path):
         source, target = tmp_path / "ours", tmp_path / "theirs"
         shutil.copytree(str(made / "source"), str(source))
         config = pretrained_models.config(**changes)
@@ -266,37 +252,39 @@ def test_the_tokenizer_has_the_models_tokens_scores_and_replacements(tmp_path):
 class TestFineTunedModels:
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        "write, architecture, weight, labels",
+        "write, description, architecture, labels",
         [
-            (
-                fine_tuned_models.write_classifier,
-                *("AlbertForSequenceClassification", "classifier.weight", ["no", "maybe", "yes"]),
-            ),
-            (
-                fine_tuned_models.write_tagger,
-                *("AlbertForTokenClassification", "classifier.weight", ["O", "B-PER", "I-PER"]),
-            ),
-            (squad_models.write, "AlbertForQuestionAnswering", "qa_outputs.weight", []),
+            (write_classifier, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
+            (write_regressor, "", "AlbertForSequenceClassification", ["LABEL_0"]),
+            (write_regressor, "race.json", "AlbertForMultipleChoice", []),
+            (write_tagger, "", "AlbertForTokenClassification", ["O", "B-PER", "I-PER"]),
+            (squad_models.write, "", "AlbertForQuestionAnswering", []),
         ],
     )
     def test_a_head_goes_over_and_comes_back_with_its_labels(
-        self, write, architecture, weight, labels, tmp_path
+        self, write, description, architecture, labels, tmp_path
     ):
-        source = write(tmp_path / "ours")
-        to_theirs(source, tmp_path / "theirs")
+        ours, back = tmp_path / "ours", tmp_path / "back"
+        write(ours)
+        if description:
+            (ours / "classifier.json").rename(ours / description)
+        to_theirs(ours, tmp_path / "theirs")
         assert architecture_of(tmp_path / "theirs") == architecture
         config = read_json(tmp_path / "theirs" / "config.json")
         assert list(config.get("id2label", {}).values()) == labels
-        assert weights_in(tmp_path / "theirs")[weight].shape == (len(labels) or 2, 16)
-        to_ours(tmp_path / "theirs", tmp_path / "back")
-        assert_same_values(source, tmp_path / "back")
+        is_regression = labels == ["LABEL_0"]
+        assert config.get("problem_type") == ("regression" if is_regression else None)
+        to_ours(tmp_path / "theirs", back)
+        assert_same_values(ours, back)
+        _, described_in = model_vocabulary.read_description(str(back))
+        assert (described_in != "vocabulary.json") == bool(labels)
         if labels:
-            with predictor.load(str(tmp_path / "back")) as model:
-                assert list(model.task.labels) == labels
+            with predictor.load(str(back)) as model:
+                assert list(model.task.labels) == labels * (not is_regression)
 
     @pytest.mark.slow
     def test_independent_labels_get_no_description_and_squad_v2_is_refused(self, tmp_path):
-        classifier = fine_tuned_models.write_classifier(tmp_path / "classifier")
+        classifier = write_classifier(tmp_path / "classifier")
         to_theirs(classifier, tmp_path / "theirs")
         change_config(tmp_path / "theirs", problem_type="multi_label_classification")
         to_ours(tmp_path / "theirs", tmp_path / "again")
@@ -307,7 +295,7 @@ class TestFineTunedModels:
         to_theirs(reader, tmp_path / "encoder", "--head=encoder")
 
     def test_a_tagger_takes_its_labels_along_and_tags_the_same_after_all(self, tmp_path):
-        source = fine_tuned_models.write_tagger(tmp_path / "ours")
+        source = write_tagger(tmp_path / "ours")
         to_theirs(source, tmp_path / "theirs")
         pooler = dict.fromkeys(("albert__pooler__weight", "albert__pooler__bias"))
         change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
@@ -326,29 +314,6 @@ class TestFineTunedModels:
             with predictor.load(str(folder)) as model:
                 tagged.append(model.tag("the king saw a bird of the sea"))
         assert tagged[0] == tagged[1] and len(set(tagged[0].tags)) > 1
-
-    @pytest.mark.parametrize(
-        "name, architecture, problem_type",
-        [
-            ("classifier.json", "AlbertForSequenceClassification", "regression"),
-            ("race.json", "AlbertForMultipleChoice", None),
-        ],
-    )
-    def test_a_head_of_one_output_is_what_its_description_says(
-        self, name, architecture, problem_type, tmp_path
-    ):
-        source = tmp_path / "ours"
-        fine_tuned_models.write_classifier(source, labels=())
-        shutil.move(str(source / "classifier.json"), str(source / name))
-        to_theirs(source, tmp_path / "theirs")
-        assert architecture_of(tmp_path / "theirs") == architecture
-        assert read_json(tmp_path / "theirs/config.json").get("problem_type") == problem_type
-        to_ours(tmp_path / "theirs", tmp_path / "back")
-        path = tmp_path / "back" / "classifier.json"
-        assert path.exists() == (problem_type is not None)
-        if problem_type:
-            description = read_json(path)
-            assert (description["is_regression"], description["labels"]) == (True, [])
 
 
 class TestFromHuggingFace:
