@@ -40,6 +40,10 @@ class Name(NamedTuple):
     shape: Shape  # ours
     is_transposed: bool = False  # whether theirs has rows and columns exchanged
 
+    def source(self, to_ours: bool) -> str:
+        """Returns the name in the source of a conversion."""
+        return self.theirs if to_ours else self.ours
+
     def sides(self, to_ours: bool) -> List[Tuple[str, Shape]]:
         """Returns name and shape in the source, and name and shape in the target."""
         theirs = self.shape[::-1] if self.is_transposed else self.shape

@@ -96,9 +96,9 @@ def rename(
     result: Values = {}
     lacking: List[Entry] = []
     for part, names in parts.items():
-        rows = [(name, *name.sides(to_ours)) for name in names]
-        is_there = part in required or any(source in values for _, (source, _), _ in rows)
-        for name, (source, shape), (target, new_shape) in rows:
+        is_there = part in required or any(name.source(to_ours) in values for name in names)
+        for name in names:
+            (source, shape), (target, new_shape) = name.sides(to_ours)
             if not is_there:
                 report.missing.append(Entry(target, new_shape))
             elif source in values and values[source].shape == shape:
@@ -108,7 +108,7 @@ def rename(
                 report.converted.append(Entry(source, shape, remark=converted))
             else:
                 lacking.append(Entry(source, shape))
-    report.ignored.extend(Entry(name, unused[name].shape) for name in sorted(unused))
+    report.ignored.extend(Entry(source, unused[source].shape) for source in sorted(unused))
     unknown = [entry for entry in report.ignored if entry.name.startswith(strict)]
     if lacking or unknown:
         remedy = "Use the configuration that came with the weights, or another --head."
@@ -131,10 +131,9 @@ def from_albert_zh(
     Raises:
       UserError: the variables are not albert_zh's, or do not fit the configuration.
     """
-    layout = {"embedding_layout": "albert_zh", "share_type": "all"}
-    layout.update(num_hidden_groups=1, inner_group_num=1)
-    config = modeling.AlbertConfig.from_dict(dict(config.to_dict(), **layout))
-    values = dict(values)
+    shared = {"share_type": "all", "num_hidden_groups": 1, "inner_group_num": 1}
+    settings = dict(config.to_dict(), embedding_layout="albert_zh", **shared)
+    config, values = modeling.AlbertConfig.from_dict(settings), dict(values)
     if f"{_TABLE}_1" in values:  # its name in the older checkpoints
         values.setdefault(_TABLE, values.pop(f"{_TABLE}_1"))
     table = checkpoint_names.albert_zh(config, len(values.get("output_bias", ())))

@@ -78,8 +78,10 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
     path, record = settings.eval_file, os.path.join(settings.model_dir, config_files.RECORD_NAME)
     known = flags.describe(task.flags)
     trained = config_files.read(record) if tf.io.gfile.exists(record) else {}
-    values = {name: trained[name] for name in set(trained) - set(flags.describe(TaskFlags))}
-    data = {"task_name": task.name, "do_eval": True, "do_predict": True}
+    values: Dict[str, Any] = {
+        name: trained[name] for name in set(trained) - set(flags.describe(TaskFlags))
+    }
+    data: Dict[str, Any] = {"task_name": task.name, "do_eval": True, "do_predict": True}
     is_file = "data_dir" in known and not tf.io.gfile.isdir(path)
     if "data_dir" in known:
         data["data_dir"] = os.path.dirname(path) or "." if is_file else path
@@ -141,6 +143,8 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
       UserError: no model, or none that can be exported; the new folder is there already; the data
         cannot be read; or the export loses more than settings.max_loss. Nothing is written.
     """
+    if exported.find(settings.model_dir) and not settings.checkpoint:
+        raise UserError(f"--model_dir={settings.model_dir} is an export. Give the training's.")
     task = _task_class(settings.task) if settings.task else None
     with files.atomic_folder(settings.output_dir) as folder:
         model = load(settings.model_dir, settings.checkpoint, task=task)

@@ -54,7 +54,7 @@ def _rename(
         present = {
             part
             for part, names in table.items()
-            if any(name.sides(to_ours)[0][0] in source for name in names)
+            if any(name.source(to_ours) in source for name in names)
         }
         head = next(head for head, parts in _PARTS.items() if present.issuperset(parts[:1]))
     parts = _PARTS[head]

@@ -237,16 +237,12 @@ def test_the_tokenizer_has_the_models_tokens_scores_and_replacements(tmp_path):
         assert token == processor.IdToPiece(number)
         forbidden = len(token) > 1 and token[-1] == "," and token[-2].isdigit()
         assert score == (-1e4 if forbidden else processor.GetScore(number))
-    # Special tokens alone are looked for in the raw text.
+    # Special tokens alone are looked for in the raw text; cased text stays cased.
     names = [item["content"] for item in content["added_tokens"]]
     assert names == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
-    pair = content["post_processor"]["pair"]
-    assert [list(item.values())[0]["type_id"] for item in pair] == [0, 0, 0, 1, 1]
-    # Cased text stays cased.
     steps = content["normalizer"]["normalizers"]
     assert [step["type"] for step in steps] == ["NFKD", "StripAccents", "Precompiled"]
-    table = base64.b64decode(steps[-1]["precompiled_charsmap"])
-    assert len(table) > 1000 and table in path.read_bytes()
+    assert base64.b64decode(steps[-1]["precompiled_charsmap"]) in path.read_bytes()
 
 
 class TestFineTunedModels:
