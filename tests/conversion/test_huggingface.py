@@ -145,13 +145,10 @@ class TestRoundTrip:
             (plain, True, marked),
         ):
             (tmp_path / "theirs" / "spiece.model").write_bytes(theirs)
-            settings["keep_accents"] = keep_accents
-            path.write_text(json.dumps(settings))
-            to_ours(tmp_path / "theirs", tmp_path / "back")
-            assert (tmp_path / "back" / "30k-clean.model").read_bytes() == ours
-            record = read_json(tmp_path / "back" / "vocabulary.json")
-            assert record.get("keep_accents", False) is (ours == marked)
-            shutil.rmtree(str(tmp_path / "back"))
+            path.write_text(json.dumps(dict(settings, keep_accents=keep_accents)))
+            back = tmp_path / f"back{keep_accents}"
+            to_ours(tmp_path / "theirs", back)
+            assert (back / "30k-clean.model").read_bytes() == ours
 
 
 class TestToHuggingFace:
@@ -168,8 +165,7 @@ class TestToHuggingFace:
         assert {key: content[key] for key in expected} == expected
         assert "embedding_layout" not in content
         settings = read_json(made / "theirs" / "tokenizer_config.json")
-        names = ["input_ids", "token_type_ids", "attention_mask"]
-        assert settings["model_input_names"] == names
+        assert "token_type_ids" in settings["model_input_names"]
         # Of tied weights the bias is written twice: some versions read only its copy.
         values = weights_in(made / "theirs")
         (copy,) = [name for name in values if "decoder" in name]
@@ -290,33 +286,31 @@ class TestFineTunedModels:
             to_theirs(reader, tmp_path / "refused")
         to_theirs(reader, tmp_path / "encoder", "--head=encoder")
 
-    def test_a_tagger_takes_its_labels_along_and_tags_the_same_after_all(self, tmp_path):
-        source = write_tagger(tmp_path / "ours")
-        to_theirs(source, tmp_path / "theirs")
+    def test_a_tagger_takes_its_length_along_and_tags_the_same_after_all(self, tmp_path):
+        ours = write_tagger(tmp_path / "ours")
+        to_theirs(ours, tmp_path / "theirs")
         pooler = dict.fromkeys(("albert__pooler__weight", "albert__pooler__bias"))
         change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
         path = tmp_path / "theirs" / "tokenizer_config.json"
-        settings = read_json(path)
-        assert settings["model_max_length"] == fine_tuned_models.LENGTH
-        to_ours(tmp_path / "theirs", tmp_path / "back")
-        length = read_json(tmp_path / "back" / "tagging.json")["max_seq_length"]
-        assert length == fine_tuned_models.LENGTH
-        path.write_text(json.dumps(dict(settings, model_max_length=int(1e30))))
-        to_ours(tmp_path / "theirs", tmp_path / "endless")
-        longest = read_json(tmp_path / "endless" / "tagging.json")["max_seq_length"]
-        assert longest == fine_tuned_models.CONFIG["max_position_embeddings"] > length
-        tagged = []
-        for folder in (source, tmp_path / "back"):
-            with predictor.load(str(folder)) as model:
-                tagged.append(model.tag("the king saw a bird of the sea"))
-        assert tagged[0] == tagged[1] and len(set(tagged[0].tags)) > 1
+        assert read_json(path)["model_max_length"] == fine_tuned_models.LENGTH
+        for name, length, limit in (
+            ("back", fine_tuned_models.LENGTH, fine_tuned_models.LENGTH),
+            ("endless", int(1e30), fine_tuned_models.CONFIG["max_position_embeddings"]),
+        ):
+            path.write_text(json.dumps(dict(read_json(path), model_max_length=length)))
+            to_ours(tmp_path / "theirs", tmp_path / name)
+            assert read_json(tmp_path / name / "tagging.json")["max_seq_length"] == limit
+        before, after = (
+            predictor.load(str(folder)).tag("the king saw a bird of the sea")
+            for folder in (ours, tmp_path / "back")
+        )
+        assert before == after and len(set(before.tags)) > 1
 
 
 class TestFromHuggingFace:
     @pytest.mark.slow
     def test_a_bare_model_without_a_pooler_gets_a_new_one(self, theirs, tmp_path):
-        values = weights_in(theirs)
-        first = "albert."
+        values, first = weights_in(theirs), "albert."
         kept = [name for name in values if name.startswith(first) and "pooler" not in name]
         bare = {name[len(first) :]: values[name] for name in kept}
         huggingface_files.write_weights(str(theirs), bare)
