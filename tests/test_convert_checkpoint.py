@@ -63,7 +63,7 @@ def test_a_model_of_albert_zh_computes_what_it_computed_there(layout, labels, ln
 @slow
 def test_native_values_and_unused_keys_are_the_same(tmp_path):
     source = albert_zh_models.write(tmp_path / "zh")
-    converted = convert("from_albert_zh", source, tmp_path / "ours").report.converted
+    converted = convert("from_albert_zh", source, tmp_path / "ours").converted
     before, after = values_in(source, "albert_model.ckpt"), values_in(tmp_path / "ours")
     assert len(before) == len(after) == len(converted)
     for item in converted:
@@ -94,8 +94,7 @@ def test_models_of_albert_zh_that_do_not_fit_are_refused(tmp_path):
         with pytest.raises(ValueError, match=named):
             convert("from_albert_zh", source, target)
 
-    refused(r"intermediate/dense/kernel .*\[16, 64\]", intermediate_size=64)
-    refused("num_hidden_groups", num_hidden_groups=2)
+    refused(r"intermediate/dense/kernel \[16, 64\]", intermediate_size=64)
     extra = np.zeros([2, 2], np.float32)
     change(source, bert__encoder__extra__kernel=extra)
     refused("bert/encoder/extra/kernel")
@@ -123,13 +122,8 @@ def test_a_model_of_ours_becomes_wide_and_computes_the_same(changes, tmp_path):
 
 @slow
 def test_other_layouts_are_refused(tmp_path):
-    zh = albert_zh_models.write(tmp_path / "zh", embedding_layout="albert_zh")
-    ours = pretrained_models.write_archive(tmp_path / "ours")
-    for direction, source, named in (
-        ("to_google_layout", zh, "from_albert_zh"),
-        ("to_google_layout", ours, "Google"),
-        ("from_albert_zh", ours, "Google"),
-    ):
+    source = pretrained_models.write_archive(tmp_path / "ours")
+    for direction, named in (("from_albert_zh", "layer_shared"), ("to_google_layout", "Google")):
         with pytest.raises(ValueError, match=named):
             convert(direction, source, tmp_path / "new")
 

@@ -96,7 +96,7 @@ def read(folder, name, is_lite_read):
         "encoder": hub_modules.encode(module),
         "vectors": embed(f"--albert_hub_module_handle={module}"),
         "loaded": hub_modules.call_loaded(f"{folder}/module_tf2"),
-        "converted": len(back.report.converted),
+        "converted": len(back.converted),
         "answers": answer_again(folder, name),
         "squad": serve(f"{exported}/squad", "ids", answers)["start_logits"],
         "classifier": [

@@ -47,10 +47,7 @@ def list_checkpoints(output_dir: str, *, incomplete_too: bool = False) -> List[C
     Those of which the index or a data file is missing are left out; with `incomplete_too`, those
     without an index.
     """
-    output_dir = str(output_dir)
-    if not tf.io.gfile.isdir(output_dir):
-        return []
-    names = {name.rstrip("/") for name in tf.io.gfile.listdir(output_dir)}
+    names = tf.io.gfile.listdir(output_dir) if tf.io.gfile.isdir(output_dir) else []
     found = []
     for name in names:
         match = re.match(r"(model\.ckpt-(\d+))\.index$", name)
@@ -154,18 +151,15 @@ def read_state(folder: str) -> State:
     path = os.path.join(folder, STATE_NAME)
     if not tf.io.gfile.exists(path):
         return State(False, None)
-    fault = "cannot be read"
     try:
         state = tf.train.get_checkpoint_state(folder)
-        if state:
-            paths = [state.model_checkpoint_path, *state.all_model_checkpoint_paths]
-            # Otherwise TensorFlow would restore from, and delete, files of another folder.
-            if all(_real(os.path.dirname(item)) == _real(folder) for item in paths):
-                return State(True, os.path.basename(paths[0]))
-            fault = f"names {paths[0]}, in another folder"
-    except ValueError as error:  # it is empty, or no text
-        fault = f"cannot be read ({error})"
-    _LOGGER.warning("%s %s: checkpoints are found by their names.", path, fault)
+        paths = [state.model_checkpoint_path, *state.all_model_checkpoint_paths] if state else []
+    except ValueError:  # it is empty, or no text
+        paths = []
+    # Otherwise TensorFlow would restore from, and delete, files of another folder.
+    if paths and {_real(os.path.dirname(item)) for item in paths} == {_real(folder)}:
+        return State(True, os.path.basename(paths[0]))
+    _LOGGER.warning("%s names no checkpoint of its folder: found by their names.", path)
     return State(True, None)
 
 

@@ -1,9 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a model's variables with those of a checkpoint."""
+"""Compares a model's variables with those of a checkpoint: for a warm start, a resume, an export.
+
+What a conversion finds in another project's file is refused with the same text.
+"""
 
 import re
-from typing import List, NamedTuple, Sequence, Tuple
+from typing import Iterable, List, NamedTuple, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -34,7 +37,7 @@ class Entry(NamedTuple):
     name: str
     shape: Sequence[int]
     source: str = ""  # the variable of the checkpoint whose value it takes
-    remark: str = ""  # what the checkpoint has in its place
+    remark: str = ""  # what the checkpoint has in its place, or what it is converted to
 
     def __str__(self) -> str:
         return f"{self.name} {list(self.shape)}{self.remark}"
@@ -79,15 +82,23 @@ def compare(
             remark = f" (the checkpoint has {dtypes[source].name} {shapes[source]})"
             source = ""
         entries.append(Entry(name, shape, source, remark))
-    wrong = [entry for entry in entries if not entry.source and entry.name.startswith(required)]
     taken = {entry.source for entry in entries} - {""}
-    if wrong or not taken:
+    unused = [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]
+    lacking = [entry for entry in entries if not entry.source and entry.name.startswith(required)]
+    if lacking or not taken:
         for pattern, advice in _FOREIGN_LAYOUTS.items():
             if any(re.search(pattern, name) for name in shapes):
                 remedy = advice
-        raise UserError(
-            f"The checkpoint {checkpoint!r} does not fit the model. {remedy}\n"
-            f"  It lacks {wording.listed(list(map(str, wrong)), most=12)}.\n"
-            f"  It has {wording.listed(sorted(set(shapes) - taken), most=3)} in their place."
-        )
-    return entries, [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]
+        raise misfit(f"The checkpoint {checkpoint!r}", remedy, lacking=lacking, unknown=unused)
+    return entries, unused
+
+
+def misfit(
+    checkpoint: str, remedy: str, *, lacking: Iterable[Entry], unknown: Iterable[Entry]
+) -> UserError:
+    """Returns the error for a checkpoint that does not have the variables of a model."""
+    return UserError(
+        f"{checkpoint} does not fit the model. {remedy}\n"
+        f"  It lacks {wording.listed(list(map(str, lacking)), most=12)}.\n"
+        f"  It has {wording.listed(list(map(str, unknown)), most=3)} in their place."
+    )

@@ -8,7 +8,7 @@ transformers' modeling_albert.py.
 Shapes: V vocabulary, E embedding, H hidden, I intermediate, S positions, T types, C labels.
 """
 
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Tuple
 
 from albert import modeling
 
@@ -25,6 +25,7 @@ SQUAD_V2_SCOPES = ("start_logits/", "end_logits/", "answer_class/")
 
 MAPPING = "bert/encoder/embedding_hidden_mapping_in"
 THEIR_MAPPING = "albert.encoder.embedding_hidden_mapping_in"
+_EMBEDDINGS = "bert/embeddings/"
 _BLOCK = "bert/encoder/transformer/group_{}/inner_group_{}/"
 
 
@@ -39,11 +40,15 @@ class Name(NamedTuple):
     shape: Shape  # ours
     is_transposed: bool = False  # whether theirs has rows and columns exchanged
 
-    def sides(self, to_ours: bool) -> Tuple[Tuple[str, Shape], Tuple[str, Shape]]:
+    def source(self, to_ours: bool) -> str:
+        """Returns the name in the source of a conversion."""
+        return self.theirs if to_ours else self.ours
+
+    def sides(self, to_ours: bool) -> List[Tuple[str, Shape]]:
         """Returns name and shape in the source, and name and shape in the target."""
-        ours = self.ours, self.shape
-        theirs = self.theirs, self.shape[::-1] if self.is_transposed else self.shape
-        return (theirs, ours) if to_ours else (ours, theirs)
+        theirs = self.shape[::-1] if self.is_transposed else self.shape
+        sides = [(self.ours, self.shape), (self.theirs, theirs)]
+        return sides[::-1] if to_ours else sides
 
 
 Parts = Dict[str, List[Name]]
@@ -66,9 +71,7 @@ _BLOCK_LAYERS = (
 _TORCH_ENDINGS = {"kernel": "weight", "gamma": "weight", "bias": "bias", "beta": "bias"}
 
 
-def _expand(
-    parts: Dict[str, List[_Row]], config: modeling.AlbertConfig, label_count: Optional[int]
-) -> Parts:
+def _expand(parts: Dict[str, List[_Row]], config: modeling.AlbertConfig, label_count: int) -> Parts:
     sizes = {
         "V": config.vocab_size,
         "E": config.embedding_size,
@@ -80,63 +83,65 @@ def _expand(
         "2": 2,
     }
 
-    def expand(row: _Row) -> Iterator[Name]:
-        ours, theirs, letters = row
+    def expand(ours: str, theirs: str, letters: str) -> Iterator[Name]:
         endings = {"": letters}
         if ours.endswith("/"):
             is_norm = len(letters) == 1
-            first, second = ("gamma", "beta") if is_norm else ("kernel", "bias")
-            endings = {first: letters, second: letters[-1]}
+            endings = {"gamma": letters, "beta": letters}
+            endings = endings if is_norm else {"kernel": letters, "bias": letters[1]}
         is_torch = theirs.endswith(".")
         for ending, part in endings.items():
             their_ending = _TORCH_ENDINGS[ending] if is_torch else ending
             shape = tuple(sizes[letter] for letter in part)
             yield Name(ours + ending, theirs + their_ending, shape, is_torch and len(part) == 2)
 
-    return {part: [name for row in rows for name in expand(row)] for part, rows in parts.items()}
+    return {part: [name for row in rows for name in expand(*row)] for part, rows in parts.items()}
 
 
-def albert_zh(config: modeling.AlbertConfig, label_count: Optional[int] = None) -> Parts:
-    """Returns the names of albert_zh's layout.
+def albert_zh(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
+    """Returns the names of albert_zh's layout, which are ours but in the encoder.
 
     Args:
       config: with embedding_layout albert_zh, share_type all and one group.
       label_count: of a classifier's head.
     """
-
-    def same(name: str, letters: str) -> _Row:
-        return name, name, letters
-
-    embeddings, layer = "bert/embeddings/", "bert/encoder/layer_shared/"
-    encoder = [
-        same(f"{embeddings}word_embeddings", "VE"),
-        same(f"{embeddings}token_type_embeddings", "TH"),
-        same(f"{embeddings}position_embeddings", "SH"),
-        same(f"{embeddings}LayerNorm/", "H"),
-    ]
-    if config.embedding_size != config.hidden_size:
-        encoder.append((f"{MAPPING}/kernel", f"{embeddings}word_embeddings_2", "EH"))
-    block = _BLOCK.format(0, 0)
-    encoder += [(block + ours, layer + zh, letters) for ours, zh, _, letters in _BLOCK_LAYERS]
-    norm = [same("loss/LayerNorm/", "H")] if config.ln_type == "preln" else []
-    rows = {
-        ENCODER: encoder,
-        POOLER: [same("bert/pooler/dense/", "HH")],
+    norm = [("loss/LayerNorm/", "H")] if config.ln_type == "preln" else []
+    same = {
+        ENCODER: [
+            (f"{_EMBEDDINGS}word_embeddings", "VE"),
+            (f"{_EMBEDDINGS}token_type_embeddings", "TH"),
+            (f"{_EMBEDDINGS}position_embeddings", "SH"),
+            (f"{_EMBEDDINGS}LayerNorm/", "H"),
+        ],
+        POOLER: [("bert/pooler/dense/", "HH")],
         MASKED_WORDS: [
-            same("cls/predictions/transform/dense/", "HH"),
-            same("cls/predictions/transform/LayerNorm/", "H"),
-            same("cls/predictions/output_bias", "V"),
+            ("cls/predictions/transform/dense/", "HH"),
+            ("cls/predictions/transform/LayerNorm/", "H"),
+            ("cls/predictions/output_bias", "V"),
         ],
         SENTENCE_ORDER: [
-            same("cls/seq_relationship/output_weights", "2H"),
-            same("cls/seq_relationship/output_bias", "2"),
+            ("cls/seq_relationship/output_weights", "2H"),
+            ("cls/seq_relationship/output_bias", "2"),
         ],
-        CLASSIFIER: [same("output_weights", "CH"), same("output_bias", "C"), *norm],
+        CLASSIFIER: [("output_weights", "CH"), ("output_bias", "C"), *norm],
     }
+    rows = {part: [(name, name, size) for name, size in names] for part, names in same.items()}
+    if config.embedding_size != config.hidden_size:
+        rows[ENCODER].append((f"{MAPPING}/kernel", f"{_EMBEDDINGS}word_embeddings_2", "EH"))
+    block, layer = _BLOCK.format(0, 0), "bert/encoder/layer_shared/"
+    rows[ENCODER] += [(block + ours, layer + zh, size) for ours, zh, _, size in _BLOCK_LAYERS]
     return _expand(rows, config, label_count)
 
 
-def huggingface(config: modeling.AlbertConfig, label_count: Optional[int] = None) -> Parts:
+def _output(ours: str, theirs: str, count: str) -> List[_Row]:
+    """A last layer, whose weights are [outputs, H] on both sides."""
+    return [
+        (f"{ours}output_weights", f"{theirs}.weight", f"{count}H"),
+        (f"{ours}output_bias", f"{theirs}.bias", count),
+    ]
+
+
+def huggingface(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
     """Returns the names of transformers' ALBERT models.
 
     Where E is H, theirs has a mapping from E to H and ours has none; it is left out.
@@ -146,10 +151,10 @@ def huggingface(config: modeling.AlbertConfig, label_count: Optional[int] = None
       label_count: of a classifier's head.
     """
     encoder = [
-        (f"bert/embeddings/{kind}_embeddings", f"albert.embeddings.{kind}_embeddings.weight", size)
+        (f"{_EMBEDDINGS}{kind}_embeddings", f"albert.embeddings.{kind}_embeddings.weight", size)
         for kind, size in (("word", "VE"), ("token_type", "TE"), ("position", "SE"))
     ]
-    encoder.append(("bert/embeddings/LayerNorm/", "albert.embeddings.LayerNorm.", "E"))
+    encoder.append((f"{_EMBEDDINGS}LayerNorm/", "albert.embeddings.LayerNorm.", "E"))
     if config.embedding_size != config.hidden_size:
         encoder.append((f"{MAPPING}/", f"{THEIR_MAPPING}.", "EH"))
     for group in range(huggingface_groups(config)):
@@ -157,13 +162,6 @@ def huggingface(config: modeling.AlbertConfig, label_count: Optional[int] = None
             block = _BLOCK.format(group, inner)
             theirs = f"albert.encoder.albert_layer_groups.{group}.albert_layers.{inner}."
             encoder += [(block + ours, theirs + hf, size) for ours, _, hf, size in _BLOCK_LAYERS]
-
-    def output(ours: str, theirs: str, count: str) -> List[_Row]:
-        """A last layer, whose weights are [outputs, H] on both sides."""
-        return [
-            (f"{ours}output_weights", f"{theirs}.weight", f"{count}H"),
-            (f"{ours}output_bias", f"{theirs}.bias", count),
-        ]
 
     rows = {
         ENCODER: encoder,
@@ -173,9 +171,9 @@ def huggingface(config: modeling.AlbertConfig, label_count: Optional[int] = None
             ("cls/predictions/transform/LayerNorm/", "predictions.LayerNorm.", "E"),
             ("cls/predictions/output_bias", "predictions.bias", "V"),
         ],
-        SENTENCE_ORDER: output("cls/seq_relationship/", "sop_classifier.classifier", "2"),
-        CLASSIFIER: output("", "classifier", "C"),
-        SPANS: output("cls/squad/", "qa_outputs", "2"),
+        SENTENCE_ORDER: _output("cls/seq_relationship/", "sop_classifier.classifier", "2"),
+        CLASSIFIER: _output("", "classifier", "C"),
+        SPANS: _output("cls/squad/", "qa_outputs", "2"),
         TAGS: [("tagging/", "classifier.", "HC")],
     }
     return _expand(rows, config, label_count)

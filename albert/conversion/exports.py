@@ -8,206 +8,151 @@ vocabulary, the configuration and the description. albert.load takes it as any m
 Dimensions: N examples, B batch, S sequence, H hidden.
 """
 
+import functools
 import importlib
 import os
 import pathlib
 import tempfile
-import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+import timeit
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert.checkpoints import checkpoint_files
+from albert.checkpoints import weights
 from albert.configs.flags import TaskFlags
 from albert.conversion.settings import ModelExportFlags
-from albert.data import text_lines
 from albert.pretrained import exported, inference, model_vocabulary, released, warm_start
 from albert.pretrained.saved_model import Inputs
+from albert.pretrained.settings import TextFlags
 from albert.runtimes import compat
 from albert.training import fine_tuned
 from albert.training.task import Task
-from albert.util import config_files, files, flags
+from albert.util import config_files, files, flags, wording
 from albert.util.errors import UserError
 
 _MOST_TIMED = 50  # examples
-_UNTIMED = 3  # before them
 _OPSET = 13  # ONNX Runtime reads it from 1.10 on
-
-
-class Measured(NamedTuple):
-    """What was found of a model and of its export."""
-
-    metric: str
-    examples: int
-    scores: Tuple[float, float]  # the model's and the export's, in per cent
-    milliseconds: np.ndarray  # [2, N], of one example at a time
-    sizes: Tuple[int, int]  # bytes of the weights as float32, and of the file
-
-    def lost(self, higher_is_better: bool) -> float:
-        """Returns how much worse the export is."""
-        before, after = self.scores
-        return before - after if higher_is_better else after - before
-
-    def record(self) -> Dict[str, Any]:
-        """Returns it as JSON values."""
-        sides = []
-        for score, times, size in zip(self.scores, self.milliseconds, self.sizes):
-            p50, p95 = np.percentile(times, [50, 95]).tolist()
-            sides.append({self.metric: score, "p50_ms": p50, "p95_ms": p95, "bytes": size})
-        return {"examples": self.examples, "model": sides[0], "export": sides[1]}
-
-    def table(self) -> str:
-        """Returns it as lines of text."""
-        record = self.record()
-        lines = [f"{'':8}{self.metric:>16}{'p50 ms':>16}{'p95 ms':>16}{'MB':>16}"]
-        for side in ("model", "export"):
-            score, p50, p95, size = record[side].values()
-            lines.append(f"{side:8}{score:16.2f}{p50:16.1f}{p95:16.1f}{size / 1e6:16.1f}")
-        times = record["model"]["p50_ms"] / record["export"]["p50_ms"]
-        return "\n".join([*lines, f"{times:.1f} times as fast, one text at a time"])
 
 
 # ---- what can be exported ----
 
 
 class _FineTuned:
-    """A model of a task, which measures model and export as an evaluation does.
+    """A model of a task: an export is as good as its scores.
 
     Attributes:
-      model: in memory.
       examples: of --eval_file.
       metric, higher_is_better: what is compared.
       shape: of an example's inputs, [S] or [C, S] of C options.
+      build: builds the network on Inputs; returns the outputs by name.
+      files: what the new folder holds beside the file.
     """
 
     def __init__(self, model: fine_tuned.Model, settings: ModelExportFlags):
         if settings.max_seq_length:
             raise UserError(
-                f"--max_seq_length={settings.max_seq_length} is for encoders: a fine-tuned model "
-                "is exported for the length that it was trained with. Leave the flag out."
+                "--max_seq_length is for encoders: a fine-tuned model is exported for the length "
+                "that it was trained with. Leave the flag out."
             )
-        self.model, self.setup, self.checkpoint = model, model.setup, model.checkpoint
-        self.config, self.max_seq_length = self.setup.config, self.setup.settings.max_seq_length
-        self._reader, examples = _task_with_data(model.task, settings)
-        self.examples = examples[: settings.eval_examples or None]
-        self.metric, self.higher_is_better = self._reader.best_metric, self._reader.higher_is_better
+        setup, self.checkpoint = model.setup, model.checkpoint
+        self.max_seq_length = setup.settings.max_seq_length
+        self.build, self.files = setup.serving_outputs, setup.portable_files(**model.task.served())
         shapes = {feature.name: feature.shape for feature in model.task.spec(False).features}
         self.shape = shapes[Inputs._fields[0]]
+        self._task, self.examples = _task_with_data(model.task, settings)
+        self.metric, self.higher_is_better = self._task.best_metric, self._task.higher_is_better
 
-    def build(self, inputs: Inputs) -> Mapping[str, tf.Tensor]:
-        return self.setup.serving_outputs(inputs)
+    def answer(self, model: Any, examples: Sequence[Any]) -> Mapping[str, np.ndarray]:
+        return model.outputs(examples)
 
-    def files(self) -> Dict[str, bytes]:
-        return self.setup.portable_files(**self.model.task.served())
-
-    def answer(self, model: Any, example: Any) -> None:
-        examples = [example]
-        model.task.decode(examples, model.outputs(examples))
-
-    def score(self, model: Any) -> float:
+    def scores(self, *answers: Mapping[str, np.ndarray]) -> List[float]:
         losses = np.full(len(self.examples), np.nan)  # which an export does not know
-        outputs = {"per_example_loss": losses, **model.outputs(self.examples)}
-        scores = self._reader.measure(self.examples, outputs)
-        return self._reader.metric_scale * scores[self.metric]
+        found = [{"per_example_loss": losses, **outputs} for outputs in answers]
+        scores = [self._task.measure(self.examples, outputs)[self.metric] for outputs in found]
+        return [self._task.metric_scale * score for score in scores]
 
 
 def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
     """The task as it was trained, and what it reads in --eval_file."""
     path, record = settings.eval_file, os.path.join(settings.model_dir, config_files.RECORD_NAME)
     known = flags.describe(task.flags)
-    values: Dict[str, Any] = {"task_name": task.name} if "task_name" in known else {}
     trained = config_files.read(record) if tf.io.gfile.exists(record) else {}
-    values.update({name: trained[name] for name in set(trained) - set(flags.describe(TaskFlags))})
+    values: Dict[str, Any] = {
+        name: trained[name] for name in set(trained) - set(flags.describe(TaskFlags))
+    }
+    data: Dict[str, Any] = {"task_name": task.name, "do_eval": True, "do_predict": True}
     is_file = "data_dir" in known and not tf.io.gfile.isdir(path)
     if "data_dir" in known:
-        values["data_dir"] = os.path.dirname(path) or "." if is_file else path
+        data["data_dir"] = os.path.dirname(path) or "." if is_file else path
     else:  # of SQuAD
-        values["predict_file"] = path
-    values.update({name: True for name in ("do_eval", "do_predict") if name in known})
+        data["predict_file"] = path
+    values.update({name: value for name, value in data.items() if name in known})
     own = flags.make(task.flags, **{**task.settings.given_values(), **values})
     reader = type(task)(own, task.tokenizer, task.description)
     return reader, reader.read_file(path) if is_file else reader.examples(reader.splits("dev")[0])
 
 
 class _Encoder:
-    """A pretrained model: an export is as good as its vectors are alike."""
+    """A pretrained model: an export is as good as its vectors are alike; see _FineTuned."""
 
     metric, higher_is_better = "cosine", True
 
     def __init__(self, model: inference.Embedder, settings: ModelExportFlags):
-        self.model, self._folder = model, settings.model_dir
         source, length = model.source, settings.max_seq_length
         if length and length > source.max_seq_length:
             raise UserError(
                 f"--max_seq_length={length} is longer than the model takes, "
                 f"{source.max_seq_length}."
             )
-        self.config, self.max_seq_length = source.config, length or source.max_seq_length
+        self.max_seq_length = length or source.max_seq_length
         self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
         model.source = source._replace(max_seq_length=self.max_seq_length)
-        self.examples = _lines(settings.eval_file)[: settings.eval_examples or None]
-        self._right: Optional[np.ndarray] = None
-
-    def build(self, inputs: Inputs) -> Mapping[str, tf.Tensor]:
-        return inference.encoder_outputs(self.config, inputs._asdict())
-
-    def files(self) -> Dict[str, bytes]:
-        folder = released.local_folder(self._folder, f"--model_dir={self._folder}")
-        found = released.find_files(folder, label=f"--model_dir={folder}")
-        vocabulary = {key: getattr(found, key) for key in model_vocabulary.KEYS}
-        description = {"do_lower_case": self.model.source.tokenizer.do_lower_case}
-        return fine_tuned.portable_files(
-            model_vocabulary.RECORD_NAME, description, vocabulary, config=self.config
+        folder = released.local_folder(settings.model_dir, f"--model_dir={settings.model_dir}")
+        self.files = fine_tuned.portable_files(
+            model_vocabulary.RECORD_NAME,
+            {"do_lower_case": source.tokenizer.do_lower_case},
+            released.find_files(folder, label=f"--model_dir={folder}")._asdict(),
+            config=source.config,
         )
+        self.build = lambda inputs: inference.encoder_outputs(source.config, inputs._asdict())
+        texts = inference.read_texts(flags.make(TextFlags, input_file=settings.eval_file))
+        self.examples = [text for group in texts for text in group]
 
-    def answer(self, model: Any, example: Any) -> None:
-        model.embed([example])
+    def answer(self, model: Any, examples: Sequence[Any]) -> np.ndarray:
+        return model.embed(examples).astype(np.float64)  # [N, H]
 
-    def score(self, model: Any) -> float:
-        vectors = model.embed(self.examples).astype(np.float64)  # [N, H]
-        if self._right is None:
-            self._right = vectors
-        norms = np.linalg.norm(vectors, axis=-1) * np.linalg.norm(self._right, axis=-1)
-        return 100 * float(np.mean((vectors * self._right).sum(-1) / norms))
-
-
-def _lines(path: str) -> List[Any]:
-    lines = text_lines.TextReader(path, None)
-    with files.open_to_read(path) as stream:
-        groups = [lines.texts(group) for group in text_lines.read_lines(stream, path)]
-    return [text for group in groups for text in group]
+    def scores(self, *answers: np.ndarray) -> List[float]:
+        right = answers[0]
+        norms = [np.linalg.norm(vectors, axis=-1) for vectors in answers]  # [N]
+        return [
+            100 * float(np.mean((vectors * right).sum(-1) / (norm * norms[0])))
+            for vectors, norm in zip(answers, norms)
+        ]
 
 
 # ---- export ----
 
 
-def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Measured:
-    """Writes settings.output_dir and returns what was measured of it; `load` is predictor.load.
+def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
+    """Writes settings.output_dir and returns the content of its export.json.
+
+    `load` is predictor.load.
 
     Raises:
       UserError: no model, or none that can be exported; the new folder is there already; the data
         cannot be read; or the export loses more than settings.max_loss. Nothing is written.
     """
-    output_dir, place = settings.output_dir.rstrip("/"), settings.model_dir
-    if tf.io.gfile.exists(output_dir):
-        raise UserError(f"--output_dir={output_dir} exists. Name a new folder, or remove it.")
-    if not tf.io.gfile.exists(settings.eval_file):
-        raise UserError(f"--eval_file={settings.eval_file} was not found.")
-    if exported.find(place) and not settings.checkpoint:
-        raise UserError(
-            f"--model_dir={place} is an exported model. Give the folder of the training."
-        )
+    if exported.find(settings.model_dir) and not settings.checkpoint:
+        raise UserError(f"--model_dir={settings.model_dir} is an export. Give the training's.")
     task = _task_class(settings.task) if settings.task else None
-    model = load(place, settings.checkpoint, task=task)
-    kind: Any = _Encoder if isinstance(model, inference.Embedder) else _FineTuned
-    subject = kind(model, settings)
-    if not subject.examples:
-        raise UserError(f"--eval_file={settings.eval_file} holds nothing to compare on.")
-    content = _converted(subject, settings)
-    with files.atomic_folder(output_dir) as folder:
-        tf.io.gfile.makedirs(folder)
-        named = {**subject.files(), exported.NAMES[settings.format]: content}
+    with files.atomic_folder(settings.output_dir) as folder:
+        model = load(settings.model_dir, settings.checkpoint, task=task)
+        is_encoder = isinstance(model, inference.Embedder)
+        subject: Any = (_Encoder if is_encoder else _FineTuned)(model, settings)
+        subject.examples = subject.examples[: settings.eval_examples or None]
+        content = _converted(subject, settings)
+        named = {**subject.files, exported.NAMES[settings.format]: content}
         for name, value in named.items():
             files.atomic_write_bytes(os.path.join(folder, name), value)
         record = {name: getattr(settings, name) for name in ("format", "quantize")}
@@ -215,13 +160,15 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Measured:
         path = os.path.join(folder, exported.RECORD_NAME)
         files.atomic_write_json(path, record)
         with load(folder, task=task) as small:
-            measured = _measure(subject, small, len(content))
-        print(measured.table())
-        _check_loss(measured, settings, measured.lost(subject.higher_is_better))
-        record.update(measured.record(), eval_file=os.path.basename(settings.eval_file))
-        record["tensorflow"] = tf.__version__
+            record.update(_compared(subject, (model, small), len(content)))
+        _check_loss(record, subject, settings)
+        record.update(
+            examples=len(subject.examples),
+            eval_file=os.path.basename(settings.eval_file),
+            tensorflow=tf.__version__,
+        )
         files.atomic_write_json(path, record)
-    return measured
+    return record
 
 
 def _task_class(name: str) -> Any:
@@ -233,30 +180,29 @@ def _task_class(name: str) -> Any:
         raise UserError(f"--task={name} must be module:Class of a task. ({error})") from error
 
 
-def _measure(subject: Any, small: Any, size: int) -> Measured:
-    """Compares the model with `small`, its export."""
-    models = (subject.model, small)
-    scores = (subject.score(models[0]), subject.score(models[1]))
-    times: List[List[float]] = [[], []]
-    for example in [*subject.examples[:_UNTIMED], *subject.examples[:_MOST_TIMED]]:
-        for side, model in zip(times, models):  # in turn: what else runs slows both
-            start = time.perf_counter()
-            subject.answer(model, example)
-            side.append(1000 * (time.perf_counter() - start))
-    shapes = tf.train.load_checkpoint(subject.checkpoint).get_variable_to_shape_map().items()
-    counts = [
-        np.prod(shape) for name, shape in shapes if not checkpoint_files.is_optimizer_state(name)
-    ]
-    count = len(subject.examples)
-    timed = np.array(times)[:, min(_UNTIMED, count) :]
-    return Measured(subject.metric, count, scores, timed, (4 * int(sum(counts)), size))
+def _compared(subject: Any, models: Sequence[Any], size: int) -> Dict[str, Dict[str, float]]:
+    """Score, times and size of the model and of its export, which has `size` bytes; prints them."""
+    sizes = (sum(x.nbytes for x in weights.read_checkpoint(subject.checkpoint).values()), size)
+    scores = subject.scores(*(subject.answer(model, subject.examples) for model in models))
+    sides = {}
+    rows = [("", subject.metric, "p50 ms", "p95 ms", "MB")]
+    for name, model, score, size in zip(("model", "export"), models, scores, sizes):
+        first = [[example] for example in subject.examples[:_MOST_TIMED]]
+        runs = [functools.partial(subject.answer, model, example) for example in first]
+        times = [1000 * timeit.timeit(run, number=1) for run in runs]
+        p50, p95 = np.percentile(times, [50, 95]).tolist()
+        sides[name] = {subject.metric: score, "p50_ms": p50, "p95_ms": p95, "bytes": size}
+        rows.append((name, f"{score:.2f}", f"{p50:.1f}", f"{p95:.1f}", f"{size / 1e6:.1f}"))
+    print("\n".join(wording.table(rows, left={0})))
+    return sides
 
 
-def _check_loss(measured: Measured, settings: ModelExportFlags, lost: float) -> None:
-    before, after = measured.scores
+def _check_loss(record: Mapping[str, Any], subject: Any, settings: ModelExportFlags) -> None:
+    before, after = (record[side][subject.metric] for side in ("model", "export"))
+    lost = before - after if subject.higher_is_better else after - before
     if not lost <= settings.max_loss:
         raise UserError(
-            f"--max_loss={settings.max_loss}: {measured.metric} of the {settings.format} file is "
+            f"--max_loss={settings.max_loss}: {subject.metric} of the {settings.format} file is "
             f"{after:.2f} on {settings.eval_file}, that of the model {before:.2f}. Nothing was "
             "written. Try another --format, --quantize=none, or a higher --max_loss."
         )
@@ -295,8 +241,8 @@ def _to_lite(
         return exported.converted(session, inputs, outputs, is_int8=is_int8)
     except Exception as error:  # the converters have classes of their own
         raise UserError(
-            f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite. Use "
-            f"--format=onnx, or TensorFlow 2.15 or later. ({error})"
+            f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite ({error}). "
+            "Use --format=onnx, or TensorFlow 2.15 or later."
         ) from error
 
 

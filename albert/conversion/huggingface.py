@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our models as folders that transformers loads, and such folders as models of ours."""
 
+import logging
 import os
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert import tokenization
+from albert import modeling, tokenization
 from albert.checkpoints import names as checkpoint_names
 from albert.checkpoints import weights
 from albert.checkpoints.names import (
@@ -21,61 +22,80 @@ from albert.checkpoints.names import (
     THEIR_MAPPING,
 )
 from albert.checkpoints.weights import Report, Values
-from albert.conversion import folders, huggingface_files
-from albert.conversion.settings import HEADS
+from albert.conversion import huggingface_files
+from albert.conversion.settings import HEADS, ConversionFlags
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 from albert.util.errors import UserError
 
-# Head -> a variable of ours that shows it, and the parts converted beside encoder and pooler.
-_HEADS: Dict[str, Tuple[str, Tuple[str, ...]]] = {
-    "question_answering": ("cls/squad/output_bias", (SPANS,)),
-    "tagging": ("tagging/bias", (TAGS,)),
-    "classification": ("output_bias", (CLASSIFIER,)),
-    "multiple_choice": ("output_bias", (CLASSIFIER,)),
-    "pretraining": ("cls/predictions/output_bias", weights.PRETRAINING),
-    "encoder": ("bert/embeddings/word_embeddings", ()),
+_LOGGER = logging.getLogger("albert")
+
+# Head -> the parts converted beside encoder and pooler. The first that a model has is its own.
+_PARTS: Dict[str, Tuple[str, ...]] = {
+    "question_answering": (SPANS,),
+    "classification": (CLASSIFIER,),
+    "multiple_choice": (CLASSIFIER,),
+    "tagging": (TAGS,),
+    "pretraining": (MASKED_WORDS, SENTENCE_ORDER),
+    "encoder": (),
 }
-# What transformers may write twice -> the one that counts.
-_TIES = {
-    "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
-    "predictions.decoder.bias": "predictions.bias",
-}
-_NO_VOCABULARY = "there is no vocabulary; name it by --spm_model_file or --vocab_file."
+_NO_VOCABULARY = "There is no vocabulary. Name it by --spm_model_file or --vocab_file."
 
 
-def _parts(table: checkpoint_names.Parts, head: str) -> checkpoint_names.Parts:
-    return {part: table[part] for part in (ENCODER, POOLER, *_HEADS[head][1])}
+def _rename(
+    config: modeling.AlbertConfig, source: Values, head: str, *, to_ours: bool
+) -> Tuple[str, Values, Report]:
+    """The head, and the weights of encoder, pooler and head by their new names."""
+    biases = ("classifier.bias", "output_bias", "tagging/bias")
+    label_count = next((len(source[name]) for name in biases if name in source), 0)
+    table = checkpoint_names.huggingface(config, label_count)
+    if head == "auto":
+        present = {
+            part
+            for part, names in table.items()
+            if any(name.source(to_ours) in source for name in names)
+        }
+        head = next(head for head, parts in _PARTS.items() if present.issuperset(parts[:1]))
+    parts = _PARTS[head]
+    strict = ("albert.",) if to_ours else ("bert/",)
+    values, report = weights.rename(
+        {part: table[part] for part in (ENCODER, POOLER, *parts)},
+        source,
+        to_ours=to_ours,
+        required={ENCODER, *parts} - {SENTENCE_ORDER},
+        strict=(*strict, "predictions.") if MASKED_WORDS in parts else strict,
+    )
+    return head, values, report
 
 
-def _count(values: Values, bias: str) -> Optional[int]:
-    """The number of a head's outputs; None without the head."""
-    return len(values[bias]) if bias in values else None
+def _labels(names: Optional[Sequence[str]], count: int) -> List[str]:
+    """The names of a head's outputs; where there are none, those that transformers gives."""
+    return list(names or (f"LABEL_{number}" for number in range(count)))
 
 
 # ---- to Hugging Face ----
 
 
-def to_huggingface(settings: folders.ConversionFlags) -> Report:
-    """Converts a model of ours to a folder that transformers loads.
+def to_huggingface(settings: ConversionFlags, model: released.OpenModel, folder: str) -> Report:
+    """Converts a model of ours to files that transformers loads.
 
     Raises:
       UserError: transformers has no such model, or the weights do not fit the configuration.
     """
-    model = folders.read_model(settings)
-    config, source = model.config, model.weights.values
+    config = model.config
     huggingface_files.check_variant(config)
-    head = _head_of_ours(model) if settings.head == "auto" else settings.head
-    bias, parts = _HEADS[head]
-    count = _count(source, bias)
-    values, report = weights.rename(
-        _parts(checkpoint_names.huggingface(config, count), head),
-        source,
-        to_ours=False,
-        required={ENCODER, *parts} - {SENTENCE_ORDER},
-        reason=lambda name: None if name.startswith("bert/") else f"no part of the head {head}",
-    )
+    description, description_name = model_vocabulary.read_description(settings.input_dir)
+    source, head = weights.read_checkpoint(model.files.init_checkpoint), settings.head
+    is_v2 = any(name.startswith(checkpoint_names.SQUAD_V2_SCOPES) for name in source)
+    if head == "auto" and is_v2:
+        raise UserError(
+            "The head of run_squad_v2 has no counterpart in transformers. --head=encoder converts "
+            "the encoder alone."
+        )
+    if head == "auto" and description_name == "race.json":
+        head = "multiple_choice"
+    head, values, report = _rename(config, source, head, to_ours=False)
     if config.embedding_size == config.hidden_size:  # theirs maps E to H even so
         values[f"{THEIR_MAPPING}.weight"] = np.eye(config.hidden_size, dtype=np.float32)
         values[f"{THEIR_MAPPING}.bias"] = np.zeros(config.hidden_size, np.float32)
@@ -87,124 +107,84 @@ def to_huggingface(settings: folders.ConversionFlags) -> Report:
             architecture = "AlbertForMaskedLM"
     content = huggingface_files.config_dict(config, architecture)
     if head in ("classification", "tagging"):
-        labels = _labels(model.description.get("labels"), count or 0, model.description_name)
+        labels = _labels(description.get("labels"), len(values["classifier.bias"]))
         content["id2label"] = {str(number): label for number, label in enumerate(labels)}
         content["label2id"] = {label: number for number, label in enumerate(labels)}
-        is_regression = model.description.get("is_regression")
-        content["problem_type"] = "regression" if is_regression else None
-    with files.atomic_folder(settings.output_dir) as folder:
-        if model.vocabulary:
-            longest = model.description.get("max_seq_length") or config.max_position_embeddings
-            huggingface_files.write_vocabulary(folder, model.vocabulary, longest)
-        files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
-        huggingface_files.write_safetensors(
-            os.path.join(folder, huggingface_files.SAFETENSORS_NAME), values
-        )
-    notes = () if model.vocabulary else (_NO_VOCABULARY,)
-    return report._replace(ignored=[*report.ignored, *model.weights.ignored], notes=notes)
-
-
-def _head_of_ours(model: folders.OurModel) -> str:
-    """The head of a model, as --head calls it."""
-    values = model.weights.values
-    if any(name.startswith(checkpoint_names.SQUAD_V2_SCOPES) for name in values):
-        raise UserError(
-            "The head of run_squad_v2 has no counterpart in transformers. --head=encoder converts "
-            "the encoder alone."
-        )
-    if model.description_name == "race.json":
-        return "multiple_choice"
-    return next((head for head, (shown_by, _) in _HEADS.items() if shown_by in values), "encoder")
-
-
-def _labels(names: Optional[Sequence[str]], count: int, file: str) -> Sequence[str]:
-    """The names of a head's outputs in a file; where it has none, those that transformers gives."""
-    names = names or [f"LABEL_{number}" for number in range(count)]
-    if not len(set(names)) == len(names) == count:
-        raise UserError(
-            f"{file} names {len(names)} labels, which must differ, and the head has {count} "
-            "outputs. Use the file that belongs to the weights."
-        )
-    return names
+        content["problem_type"] = "regression" if description.get("is_regression") else None
+    if model.vocabulary:
+        longest = description.get("max_seq_length") or config.max_position_embeddings
+        huggingface_files.write_vocabulary(folder, model.vocabulary, longest)
+    else:
+        _LOGGER.warning(_NO_VOCABULARY)
+    files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
+    huggingface_files.write_weights(folder, values)
+    return report
 
 
 # ---- from Hugging Face ----
 
 
-def from_huggingface(settings: folders.ConversionFlags) -> Report:
-    """Converts a folder of transformers' to one of ours.
+def from_huggingface(settings: ConversionFlags, new: str) -> Report:
+    """Converts a folder of transformers' to files of ours.
 
     Raises:
       UserError: the model has no counterpart here, or the weights do not fit the configuration.
     """
     folder = settings.input_dir
-    theirs = huggingface_files.read_config(folder, approximate_gelu=settings.approximate_gelu)
-    values, report = _convert(theirs, huggingface_files.read_weights(folder), settings.head)
-    vocabulary, tokenizer = huggingface_files.find_vocabulary(folder)
-    for key in model_vocabulary.KEYS:
-        if getattr(settings, key):
-            vocabulary = Vocabulary(key, getattr(settings, key), settings.do_lower_case)
-    bias = "tagging/bias" if "tagging/bias" in values else "output_bias"
-    is_choice = settings.head == "multiple_choice" or "MultipleChoice" in theirs.architecture
-    with files.atomic_folder(settings.output_dir) as new:
-        released.write_model(new, theirs.config, values)
-        if vocabulary:
-            _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
-            if bias in values and theirs.labels is not None and not is_choice:
-                labels = _labels(theirs.labels, len(values[bias]), huggingface_files.CONFIG_NAME)
-                length = theirs.config.max_position_embeddings
-                length = min(length, tokenizer.get("model_max_length") or length)
-                _write_description(new, length, labels, is_tagger=bias == "tagging/bias")
-    notes = theirs.notes if vocabulary else [*theirs.notes, _NO_VOCABULARY]
-    return report._replace(notes=notes)
-
-
-def _convert(
-    theirs: huggingface_files.TheirConfig, source: Values, head: str
-) -> Tuple[Values, Report]:
-    """Their weights as ours; `head` is that of the flag."""
-    config = theirs.config
-    bare = ("embeddings.", "encoder.", "pooler.")  # of AlbertModel
-    source = {
-        f"albert.{name}" if name.startswith(bare) else name: value for name, value in source.items()
-    }
-    if config.embedding_size == config.hidden_size:
-        names = [f"{THEIR_MAPPING}.{ending}" for ending in ("weight", "bias")]
-        kernel, bias = (source.pop(name, np.zeros(0)) for name in names)
-        if not np.array_equal(kernel, np.eye(config.hidden_size)) or bias.any():
-            raise UserError(
-                f"{THEIR_MAPPING} is not the identity. With embedding_size = hidden_size there is "
-                "no counterpart."
-            )
-    if head == "auto" and theirs.architecture.endswith("TokenClassification"):
-        head = "tagging"
-    table = checkpoint_names.huggingface(config, _count(source, "classifier.bias"))
-    if head == "auto":
-        del table[TAGS]  # which is called like the classifier
-        parts, required = weights.wanted_parts(table, source), {ENCODER}
-    else:
-        parts, required = _parts(table, head), {ENCODER, *_HEADS[head][1]} - {SENTENCE_ORDER}
-    whole = ("albert.", "predictions.") if MASKED_WORDS in parts else ("albert.",)
-
-    def reason(name: str) -> Optional[str]:
-        """Why a variable without a counterpart may be ignored."""
-        if name.endswith(("position_ids", "token_type_ids")):
-            return "a constant"
-        if not name.startswith(whole):
-            return "no part of what is converted"
-        # Of two that are tied and differ, transformers uses the other one too.
-        is_tied = theirs.is_tied and _TIES.get(name) in source
-        return f"tied to {_TIES[name]}" if is_tied else None
-
-    values, report = weights.rename(parts, source, to_ours=True, required=required, reason=reason)
+    config, theirs = huggingface_files.read_config(
+        folder, approximate_gelu=settings.approximate_gelu
+    )
+    source = _their_weights(folder, config, is_tied=theirs.get("tie_word_embeddings", True))
+    head = settings.head
+    for name in ("tagging", "multiple_choice"):  # whose weights are called like a classifier's
+        if head == "auto" and HEADS[name] in (theirs.get("architectures") or ()):
+            head = name
+    head, values, report = _rename(config, source, head, to_ours=True)
     if "bert/pooler/dense/bias" not in values:  # a normal distribution cut at two sigma
+        _LOGGER.warning("The weights have no pooler. The new one is random.")
         size, deviation = config.hidden_size, config.initializer_range
         drawn = np.random.RandomState(0).normal(0, deviation, [size, size])
         kernel = drawn.clip(-2 * deviation, 2 * deviation).astype(np.float32)
         values["bert/pooler/dense/kernel"] = kernel
         values["bert/pooler/dense/bias"] = np.zeros(size, np.float32)
-        theirs.notes.append("the pooler is new, with random values.")
-    return values, report
+    released.write_model(new, config, values)
+    vocabulary, tokenizer = huggingface_files.find_vocabulary(folder)
+    for key in model_vocabulary.KEYS:
+        if getattr(settings, key):
+            vocabulary = Vocabulary(key, getattr(settings, key), settings.do_lower_case)
+    if not vocabulary:
+        _LOGGER.warning(_NO_VOCABULARY)
+        return report
+    _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
+    if theirs.get("problem_type") == "multi_label_classification":
+        _LOGGER.warning("The labels are independent of each other. Classifiers here choose one.")
+    elif head in ("classification", "tagging"):
+        names = theirs.get("id2label") or {}
+        labels = [str(names[number]) for number in sorted(names, key=int)]
+        labels = _labels(labels, len(source["classifier.bias"]))
+        length = config.max_position_embeddings
+        length = min(length, tokenizer.get("model_max_length") or length)
+        _write_description(new, labels, max_seq_length=length, is_tagger=head == "tagging")
+    return report
+
+
+def _their_weights(folder: str, config: modeling.AlbertConfig, *, is_tied: bool) -> Values:
+    """The weights in a folder, without constants, copies and a mapping that changes nothing."""
+    values = {}
+    for name, value in huggingface_files.read_weights(folder).items():
+        is_bare = name.startswith(("embeddings.", "encoder.", "pooler."))  # of AlbertModel
+        is_copy = is_tied and name.startswith("predictions.decoder.")
+        if not is_copy and not name.endswith(("position_ids", "token_type_ids")):
+            values[f"albert.{name}" if is_bare else name] = value
+    if config.embedding_size == config.hidden_size:
+        kernel = values.pop(f"{THEIR_MAPPING}.weight", None)
+        bias = values.pop(f"{THEIR_MAPPING}.bias", None)
+        if not np.array_equal(kernel, np.eye(config.hidden_size)) or bias.any():
+            raise UserError(
+                f"{THEIR_MAPPING} is not the identity. With embedding_size = hidden_size there is "
+                "no counterpart."
+            )
+    return values
 
 
 def _put_vocabulary(folder: str, vocabulary: Vocabulary, keep_accents: Optional[bool]) -> None:
@@ -219,19 +199,16 @@ def _put_vocabulary(folder: str, vocabulary: Vocabulary, keep_accents: Optional[
 
 
 def _write_description(
-    folder: str, max_seq_length: int, labels: Sequence[str], *, is_tagger: bool
+    folder: str, labels: Sequence[str], *, max_seq_length: int, is_tagger: bool
 ) -> None:
     """Writes classifier.json or tagging.json, so that `albert.load` takes the folder."""
     recorded, _ = model_vocabulary.read_description(folder)
-    is_regression = len(labels) == 1 and not is_tagger
-    content = {
-        **{"do_lower_case": True, **recorded},
-        "format_version": 1,
-        "task": "tagging" if is_tagger else "custom",
-        "labels": [] if is_regression else labels,
-        "max_seq_length": max_seq_length,
-    }
-    if not is_tagger:
-        content["is_regression"] = is_regression
+    content = {**recorded, "format_version": 1, "labels": labels, "max_seq_length": max_seq_length}
+    if is_tagger:
+        content["task"] = "tagging"
+    else:
+        is_regression = len(labels) == 1
+        content.update(task="custom", is_regression=is_regression)
+        content["labels"] = [] if is_regression else labels
     name = "tagging.json" if is_tagger else "classifier.json"
     files.atomic_write_json(os.path.join(folder, name), content)

@@ -5,9 +5,9 @@
 Neither PyTorch nor transformers is needed.
 """
 
+import dataclasses
 import os
-import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -21,43 +21,27 @@ from albert.util import files
 from albert.util.errors import UserError
 
 CONFIG_NAME = "config.json"
-SAFETENSORS_NAME = "model.safetensors"
+_WEIGHTS_NAME = "model.safetensors"
 _VOCABULARY_NAMES = {"spm_model_file": "spiece.model", "vocab_file": "vocab.txt"}
 _TOKENIZER_CONFIG_NAME = "tokenizer_config.json"
-_TOKENIZER_TYPES = {  # model_max_length is 1e30 where there is no limit
-    **{"do_lower_case": (bool, None), "keep_accents": (bool, None)},
-    "model_max_length": (int, None),
-}
 
 
 # ---- configuration ----
 
-_SAME_KEYS = {
-    *("vocab_size", "embedding_size", "hidden_size", "num_hidden_layers", "num_hidden_groups"),
-    *("num_attention_heads", "intermediate_size", "inner_group_num", "hidden_dropout_prob"),
-    *("attention_probs_dropout_prob", "max_position_embeddings", "type_vocab_size"),
-    "initializer_range",
-    # In the released files, but not used by either library.
-    *("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks"),
-}
+_SAME_KEYS = {field.name for field in dataclasses.fields(modeling.AlbertConfig)}
+_SAME_KEYS -= {"hidden_act", *modeling.VARIANTS}
+# In the released files, but not used by either library.
+_SAME_KEYS |= {"gap_size", "net_structure_type", "num_memory_blocks"}
 # Theirs -> ours. Their "gelu" is the exact form, ours the tanh form.
 _ACTIVATIONS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu"}
 _ACTIVATIONS.update({name: name for name in ("relu", "tanh", "linear")})
 _FIXED = {"model_type": "albert", "layer_norm_eps": 1e-12, "position_embedding_type": "absolute"}
 
 
-class TheirConfig(NamedTuple):
-    """A configuration of theirs in our terms."""
-
-    config: modeling.AlbertConfig
-    labels: Optional[Sequence[str]]  # in order; () if they have no names, None if independent
-    is_tied: bool  # whether the decoder of masked words uses the word embeddings
-    architecture: str  # the class that the weights were saved from; "" if unknown
-    notes: List[str]  # what could not be converted
-
-
-def read_config(folder: str, *, approximate_gelu: bool = False) -> TheirConfig:
-    """Returns the configuration in a folder.
+def read_config(
+    folder: str, *, approximate_gelu: bool = False
+) -> Tuple[modeling.AlbertConfig, Dict[str, Any]]:
+    """Returns the configuration in a folder in our terms, and as it is there.
 
     Args:
       folder: with config.json.
@@ -68,33 +52,23 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> TheirConfig:
     """
     path = os.path.join(folder, CONFIG_NAME)
     theirs = {"hidden_act": "gelu_new", **files.read_json_object(path)}
-    notes: List[str] = []
-    if approximate_gelu and theirs["hidden_act"] == "gelu":
-        theirs["hidden_act"] = "gelu_new"
-        notes.append("gelu is taken in its tanh form; outputs differ in about the third decimal.")
     for key, value in _FIXED.items():
         if theirs.get(key, value) != value:
             raise UserError(f"{path}: {key} is {theirs[key]!r}; it must be {value!r}.")
-    if theirs["hidden_act"] not in _ACTIVATIONS:
+    activations = dict(_ACTIVATIONS, gelu="gelu") if approximate_gelu else _ACTIVATIONS
+    if theirs["hidden_act"] not in activations:
         raise UserError(
             f"{path}: hidden_act {theirs['hidden_act']!r} has no counterpart here. Available: "
-            f"{', '.join(_ACTIVATIONS)}; --approximate_gelu takes the exact gelu for gelu_new."
+            f"{', '.join(activations)}; --approximate_gelu takes the exact gelu for gelu_new."
         )
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
-    ours = {"vocab_size": 30000, **ours, "hidden_act": _ACTIVATIONS[theirs["hidden_act"]]}
-    names = theirs.get("id2label") or {}
+    ours = {"vocab_size": 30000, **ours, "hidden_act": activations[theirs["hidden_act"]]}
     try:
         config = modeling.AlbertConfig.from_dict(ours)
-        labels: Optional[List[str]] = [str(names[key]) for key in sorted(names, key=int)]
     except ValueError as error:
         raise UserError(f"{path}: {error}") from error
     _check_groups(config)
-    if theirs.get("problem_type") == "multi_label_classification":
-        notes.append("the labels are independent of each other; classifiers here choose one.")
-        labels = None
-    is_tied = theirs.get("tie_word_embeddings", True)
-    architecture = (theirs.get("architectures") or [""])[0]
-    return TheirConfig(config, labels, is_tied, architecture, notes)
+    return config, theirs
 
 
 def _check_groups(config: modeling.AlbertConfig) -> None:
@@ -110,14 +84,8 @@ def _check_groups(config: modeling.AlbertConfig) -> None:
 
 def check_variant(config: modeling.AlbertConfig) -> None:
     """Raises UserError, with the reason, if transformers has no such model."""
-    supported = {
-        "embedding_layout": ["google"],
-        "ln_type": ["postln"],
-        "share_type": ["all", "none"],
-        "hidden_act": [None, *_ACTIVATIONS, *_ACTIVATIONS.values()],
-    }
-    for key, values in supported.items():
-        if getattr(config, key) not in values:
+    for key in modeling.VARIANTS:
+        if getattr(config, key) not in ("google", "postln", "all", "none"):
             raise UserError(
                 f"{key} {getattr(config, key)} has no counterpart in transformers. (For "
                 "embedding_layout: python -m albert.convert_checkpoint to_google_layout.)"
@@ -147,41 +115,39 @@ _DTYPES = {
 
 
 def read_weights(folder: str) -> weights.Values:
-    """Returns the weights in a folder, of one file or several; floating point as float32.
+    """Returns the weights in a folder, of one file or several, as float32.
 
     Raises:
       UserError: there are no safetensors, or they cannot be read.
     """
     import safetensors
 
-    pattern = r"model(-\d+-of-\d+)?\.safetensors"
-    names = [name for name in tf.io.gfile.listdir(folder) if re.fullmatch(pattern, name)]
-    if not names:
+    names = (_WEIGHTS_NAME, "model-*-of-*.safetensors")
+    paths = tf.io.gfile.glob([os.path.join(folder, name) for name in names])
+    if not paths:
         raise UserError(
-            f"--input_dir={folder} has no {SAFETENSORS_NAME}. If it has pytorch_model.bin, load "
-            "it with transformers, and save it by model.save_pretrained(NEW_FOLDER)."
+            f"--input_dir={folder} has no {_WEIGHTS_NAME}. If it has pytorch_model.bin, load it "
+            "with transformers, and save it by model.save_pretrained(NEW_FOLDER)."
         )
     values: weights.Values = {}
-    for path in (os.path.join(folder, name) for name in names):
+    for path in paths:
         try:
             for name, tensor in safetensors.deserialize(files.read_bytes(path)):
                 array = np.frombuffer(tensor["data"], _DTYPES[tensor["dtype"]])
-                is_integer = array.dtype.kind == "i"
-                array = array if is_integer else array.astype(np.float32)
-                values[name] = array.reshape(tensor["shape"])
-        except safetensors.SafetensorError as error:
-            raise UserError(f"{path} is corrupt ({error}). Download it again.") from error
-        except KeyError as error:
-            raise UserError(f"{path} has weights of type {error}. Save it as float32.") from error
+                values[name] = array.astype(np.float32).reshape(tensor["shape"])
+        except (safetensors.SafetensorError, KeyError) as error:
+            raise UserError(
+                f"{path} cannot be read ({error!r}). Download it again, or save it as float32."
+            ) from error
     return values
 
 
-def write_safetensors(path: str, values: weights.Values) -> None:
+def write_weights(folder: str, values: weights.Values) -> None:
     """Writes arrays as transformers expects them."""
     import safetensors.numpy
 
     content = safetensors.numpy.save(values, metadata={"format": "pt"})
-    files.atomic_write_bytes(path, content)
+    files.atomic_write_bytes(os.path.join(folder, _WEIGHTS_NAME), content)
 
 
 # ---- vocabulary ----
@@ -191,7 +157,7 @@ def find_vocabulary(folder: str) -> Tuple[Optional[Vocabulary], Dict[str, Any]]:
     """Returns the vocabulary in a folder of theirs, and what tokenizer_config.json says, or {}."""
     path, settings = os.path.join(folder, _TOKENIZER_CONFIG_NAME), {}
     if tf.io.gfile.exists(path):
-        settings = files.read_json_object(path, _TOKENIZER_TYPES)
+        settings = files.read_json_object(path)
     for key, name in _VOCABULARY_NAMES.items():
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):

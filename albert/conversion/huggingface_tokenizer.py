@@ -10,11 +10,11 @@ score with which they are never chosen in ordinary text.
 """
 
 import base64
-import itertools
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List
 
 import sentencepiece
+from google.protobuf import descriptor_pb2, message_factory, text_format
 
 from albert import tokenization
 
@@ -22,8 +22,22 @@ _FORBIDDEN_SCORE = -1e4
 _DIGIT_COMMA = re.compile(r".*[0-9],")
 _SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
 
-# Places in sentencepiece_model.proto.
-_NORMALIZER_SPEC, _CHARSMAP = 3, 2
+# What is read of sentencepiece_model.proto, whose own Python classes need another protobuf.
+_SCHEMA = """
+name: "albert/sentencepiece.proto"
+package: "albert"
+message_type {
+  name: "NormalizerSpec"
+  field { name: "precompiled_charsmap" number: 2 type: TYPE_BYTES label: LABEL_OPTIONAL }
+}
+message_type {
+  name: "ModelProto"
+  field {
+    name: "normalizer_spec" number: 3 type_name: ".albert.NormalizerSpec"
+    type: TYPE_MESSAGE label: LABEL_OPTIONAL
+  }
+}
+"""
 
 
 def tokenizer_json(content: bytes, do_lower_case: bool) -> Dict[str, Any]:
@@ -41,7 +55,9 @@ def tokenizer_json(content: bytes, do_lower_case: bool) -> Dict[str, Any]:
         for piece, number in numbers.items()
     ]
     metaspace = {
-        **{"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always"},
+        "type": "Metaspace",
+        "replacement": "\u2581",
+        "prepend_scheme": "always",
         "split": True,
     }
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
@@ -77,7 +93,9 @@ def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
         steps = [{"type": "NFC"}]  # their Precompiled drops the second mark of a decomposed letter
     if do_lower_case:
         steps.append({"type": "Lowercase"})
-    charsmap = _field(_field(content, _NORMALIZER_SPEC), _CHARSMAP)
+    schema = text_format.Parse(_SCHEMA, descriptor_pb2.FileDescriptorProto())
+    model = message_factory.GetMessages([schema])["albert.ModelProto"].FromString(content)
+    charsmap = model.normalizer_spec.precompiled_charsmap
     if charsmap:
         text = base64.b64encode(charsmap).decode("ascii")
         steps.append({"type": "Precompiled", "precompiled_charsmap": text})
@@ -101,28 +119,3 @@ def _template(numbers: Dict[str, int]) -> Dict[str, Any]:
             for piece in ("[CLS]", "[SEP]")
         },
     }
-
-
-# ---- what the sentencepiece library does not give: its protocol classes need another protobuf ----
-
-
-def _field(message: bytes, wanted: int) -> bytes:
-    """The last field of that number (https://protobuf.dev/programming-guides/encoding)."""
-    found, position = b"", 0
-    while position < len(message):
-        key, position = _varint(message, position)
-        kind, length = key & 7, {1: 8, 5: 4}.get(key & 7, 0)
-        if kind in (0, 2):
-            value, position = _varint(message, position)
-            length = value if kind == 2 else 0
-        if key >> 3 == wanted:
-            found = message[position : position + length]
-        position += length
-    return found
-
-
-def _varint(message: bytes, position: int) -> Tuple[int, int]:
-    """A number, seven bits a byte, and the position after it."""
-    end = next(place for place in itertools.count(position) if message[place] < 0x80) + 1
-    places = enumerate(message[position:end])
-    return sum((byte & 0x7F) << (7 * place) for place, byte in places), end

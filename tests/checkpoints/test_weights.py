@@ -25,8 +25,8 @@ THEIRS = {
 }
 
 
-def renamed(values, to_ours=True, reason=lambda name: None):
-    return weights.rename(PARTS, values, to_ours=to_ours, required=[ENCODER], reason=reason)
+def renamed(values, to_ours=True, strict=("",)):
+    return weights.rename(PARTS, values, to_ours=to_ours, required=[ENCODER], strict=strict)
 
 
 @pytest.mark.slow
@@ -35,10 +35,9 @@ def test_checkpoints_are_read_without_the_optimizer_and_written_for_a_saver(tmp_
     saved = released_archives.write_checkpoint(tmp_path / "old", config, slots="adam")
     found = weights.read_checkpoint(str(tmp_path / "old"))
     model = {key for key in saved if "adam" not in key and key != "global_step"}
-    assert set(found.values) == model
-    assert {item.name for item in found.ignored} == set(saved) - model
-    assert all(value.dtype == np.float32 for value in found.values.values())
-    weights.write_checkpoint(str(tmp_path / "new"), found.values)
+    assert set(found) == model
+    assert all(value.dtype == np.float32 for value in found.values())
+    weights.write_checkpoint(str(tmp_path / "new"), found)
     with tf.Graph().as_default(), tf.Session() as session:
         released_archives.build_pretraining_model(config)
         tf.train.Saver().restore(session, str(tmp_path / "new"))
@@ -50,7 +49,7 @@ def test_rename_is_inverted_by_the_other_direction():
     values, report = renamed(THEIRS)
     np.testing.assert_array_equal(values["bert/kernel"], [[0, 2, 4], [1, 3, 5]])
     assert values["bert/kernel"].flags.c_contiguous
-    assert [line.name for line in report.converted] == list(THEIRS)
+    assert [entry.name for entry in report.converted] == list(THEIRS)
     assert (report.ignored, report.missing) == ([], [])
     back, _ = renamed(values, to_ours=False)
     assert set(back) == set(THEIRS)
@@ -60,23 +59,24 @@ def test_rename_is_inverted_by_the_other_direction():
 @pytest.mark.parametrize(
     "changes, named",
     [
-        ({"albert.weight": np.zeros((2, 3))}, r"albert.weight .*\[2, 3\].*\[3, 2\]"),
-        ({"albert.bias": None}, r"albert.bias \[3\]"),
-        ({"extra": np.zeros(4)}, r"extra \[4\]"),
+        ({"albert.weight": np.zeros((2, 3))}, ["albert.weight [3, 2]", "albert.weight [2, 3]"]),
+        ({"albert.bias": None}, ["albert.bias [3]"]),
+        ({"extra": np.zeros(4)}, ["extra [4]"]),
     ],
 )
 def test_weights_that_do_not_fit_are_named(changes, named):
     values = {key: value for key, value in dict(THEIRS, **changes).items() if value is not None}
-    with pytest.raises(UserError, match=named):
+    with pytest.raises(UserError) as caught:
         renamed(values)
+    assert all(name in str(caught.value) for name in named)
 
 
 def test_missing_part_and_ignored_variables_are_reported():
     values = dict(THEIRS, extra=np.zeros([4], np.float32))
     del values["albert.pooler"]
-    _, report = renamed(values, reason=lambda name: "spare")
-    assert [line.name for line in report.missing] == ["bert/pooler"]
-    assert report.ignored == [weights.Line("extra", (4,), ": spare")]
+    _, report = renamed(values, strict=("albert.",))
+    assert list(map(str, report.missing)) == ["bert/pooler [2]"]
+    assert list(map(str, report.ignored)) == ["extra [4]"]
 
 
 def test_the_product_of_table_and_projection_is_the_table_of_googles_layout():

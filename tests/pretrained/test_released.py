@@ -18,7 +18,7 @@ from albert import (
     plan,
     run_classifier,
 )
-from albert.conversion import albert_zh
+from albert.conversion import convert
 from albert.downloads import transfer
 from albert.pretrained import released, releases
 from albert.util import flags as flags_lib
@@ -320,7 +320,7 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
         f"--output_dir={tmp_path / 'ours'}",
     ]
     settings = flags_lib.parse(convert_checkpoint.Flags, flags)
-    albert_zh.from_albert_zh(settings)
+    convert.convert(settings)
     for name in ("albert_zh_base", "albert_base_zh.zip"):
         found = resolved(f"--albert_dir={name}")
         folder = pathlib.Path(found.albert_dir)

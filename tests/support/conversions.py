@@ -23,7 +23,7 @@ def convert(direction, source, target, *flags):
 
 
 def values_in(folder, name="model.ckpt-best"):
-    return weights.read_checkpoint(os.path.join(str(folder), name)).values
+    return weights.read_checkpoint(os.path.join(str(folder), name))
 
 
 def restore(folder):

@@ -95,7 +95,7 @@ def write_classifier(
 def write_tagger(folder):
     """Writes a tagger with the encoder of `write_classifier`, and returns its folder."""
     folder = pathlib.Path(write_classifier(folder, description={"task": "tagging"}))
-    values = weights.read_checkpoint(str(folder / "model.ckpt-best")).values
+    values = weights.read_checkpoint(str(folder / "model.ckpt-best"))
     values["tagging/kernel"] = values.pop("output_weights").T
     values["tagging/bias"] = values.pop("output_bias")
     weights.write_checkpoint(str(folder / "model.ckpt-best"), values)
