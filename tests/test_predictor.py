@@ -137,7 +137,6 @@ def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content):
         (albert.load, "{model}", {"exit_patience": 0}, "exit_patience"),
         (albert.load, "{model}", {"exit_patience": 2.5}, "exit_patience"),
         (albert.load, "{model}", {"exit_threshold": -1.0}, "exit_threshold"),
-        (albert.load, "{tmp}/encoder", {"exit_patience": 2}, "exit_patience"),
     ],
 )
 def test_load_names_what_it_cannot_use(model_dir, tmp_path, load, place, options, named):

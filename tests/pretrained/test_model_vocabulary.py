@@ -8,12 +8,7 @@ import shutil
 
 import pytest
 
-from albert import (
-    create_pretraining_data,
-    run_classifier,
-    run_pretraining,
-    tokenization,
-)
+from albert import create_pretraining_data, run_classifier, run_pretraining
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
@@ -85,18 +80,6 @@ def test_a_vocabulary_or_record_that_cannot_be_used_is_named(cased, name, text):
     (cased / name).write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=name):
         completed(f"--albert_dir={cased}")
-
-
-def test_put_records_that_a_vocabulary_keeps_accents(tmp_path):
-    content = SPM_MODEL.read_bytes()
-    for keep_accents in (True, False):
-        path = tmp_path / f"{keep_accents}.model"
-        path.write_bytes(tokenization.with_keep_accents(content, keep_accents))
-        folder = tmp_path / str(keep_accents)
-        copy = model_vocabulary.put(str(folder), Vocabulary("spm_model_file", str(path)))
-        assert tokenization.FullTokenizer(None, True, copy).keep_accents is keep_accents
-        record = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
-        assert record.get("keep_accents", False) is keep_accents
 
 
 def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_path):
