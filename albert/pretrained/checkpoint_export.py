@@ -32,30 +32,27 @@ def export(settings: CheckpointExportFlags) -> str:
         named=released.ModelFiles(None, checkpoint, settings.spm_model_file, settings.vocab_file),
         vocabulary="optional",
     )
-    copies = {released.CONFIG_NAME: model.files.albert_config_file}
+    target, name = os.path.split(settings.export_path)
+    if not name or tf.io.gfile.isdir(settings.export_path):
+        target, name = settings.export_path.rstrip("/"), warm_start.BEST_CHECKPOINT
+    names = [released.CONFIG_NAME, model_vocabulary.RECORD_NAME]
     if model.vocabulary:
-        path = model.vocabulary.path
-        for source in filter(None, (path, model_vocabulary.listing(path))):
-            copies[os.path.basename(source)] = source
+        names.append(os.path.basename(model.vocabulary.path))
     else:
         _LOGGER.warning(
             "%s has no vocabulary. Name it by --spm_model_file or --vocab_file.", folder
         )
-    target, name = os.path.split(settings.export_path)
-    if not name or tf.io.gfile.isdir(settings.export_path):
-        target, name = settings.export_path.rstrip("/"), warm_start.BEST_CHECKPOINT
-    prefix = os.path.join(target, name)
-    for base in (f"{name}.index", model_vocabulary.RECORD_NAME, *copies):
+    for base in (f"{name}.index", *names):
         path = os.path.join(target, base)
         if tf.io.gfile.exists(path):
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
+    prefix = os.path.join(target, name)
     start = _write_weights(model, prefix)
-    for base, source in copies.items():
-        tf.io.gfile.copy(source, os.path.join(target, base))
+    config = os.path.join(target, released.CONFIG_NAME)
+    tf.io.gfile.copy(model.files.albert_config_file, config)
     if model.vocabulary:
         model_vocabulary.put(target, model.vocabulary)
-    report = warm_start.format_report(start)
-    _LOGGER.info("Wrote %s, and %s. %s", prefix, ", ".join(sorted(copies)), report)
+    _LOGGER.info("Wrote %s, %s. %s", prefix, ", ".join(names), warm_start.format_report(start))
     return prefix
 
 

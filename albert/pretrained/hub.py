@@ -24,7 +24,7 @@ from typing import Any, Dict, Mapping, Sequence, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import inference, model_vocabulary, released, saved_model, warm_start
+from albert.pretrained import inference, released, saved_model, warm_start
 from albert.pretrained.settings import HubExportFlags
 from albert.runtimes import compat, hub_module
 from albert.util import files
@@ -52,15 +52,17 @@ def export(settings: HubExportFlags) -> None:
     folder = released.local_folder(place, f"--albert_directory={place}")
     pieces = None if settings.vocab_file else settings.spm_model_name
     names = [settings.config_name, settings.checkpoint_name, pieces, settings.vocab_file]
-    names.append(settings.spm_vocab_name)
-    *named, listing = (name and os.path.join(folder, name) for name in names)
-    model = released.open_model(folder, settings, label=folder, named=released.ModelFiles(*named))
-    path, checkpoint = model.vocabulary.path, model.files.init_checkpoint
-    assets = [path, model.files.albert_config_file, listing or model_vocabulary.listing(path)]
+    named = released.ModelFiles(*(name and os.path.join(folder, name) for name in names))
+    model = released.open_model(folder, settings, label=folder, named=named)
+    assets = [model.vocabulary.path, model.files.albert_config_file]
+    listing = os.path.splitext(os.path.basename(assets[0]))[0] + ".vocab"
+    if settings.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
+        assets.append(os.path.join(folder, settings.spm_vocab_name or listing))
     write = {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format]
     with files.atomic_folder(settings.export_path) as temporary:
-        write(temporary, model, list(filter(None, assets)))
+        write(temporary, model, assets)
         saved_model.make_portable(temporary)
+    checkpoint = model.files.init_checkpoint
     _LOGGER.info("Exported %s to %s (%s).", checkpoint, settings.export_path, settings.format)
 
 

@@ -342,12 +342,11 @@ class MaskFiller(_Pretrained):
         ]
 
     def _build(self, inputs: Tensors) -> Tensors:
-        outputs = pretraining_outputs(self.source.config, inputs, heads=("mlm",), dtype=self._dtype)
-        logits = outputs["mlm_logits"]
-        count = min(self._count, int(logits.shape[-1]))
-        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=count)
-        shape = [-1, tf.shape(inputs[POSITIONS])[1], count]  # [B, P, count]
-        return {"ids": tf.reshape(ids, shape), "shares": tf.reshape(shares, shape)}
+        config, masks = self.source.config, tf.shape(inputs[POSITIONS])[1]
+        outputs = pretraining_outputs(config, inputs, heads=("mlm",), dtype=self._dtype)
+        logits = tf.reshape(outputs["mlm_logits"], [-1, masks, config.vocab_size])  # [B, P, V]
+        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=min(self._count, config.vocab_size))
+        return {"ids": ids, "shares": shares}
 
     def _masked_row(self, text: str) -> Row:
         first, *others = text.split(MASK)
@@ -385,8 +384,8 @@ class OrderJudge(_Pretrained):
     def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
         """Returns for each pair of texts the probability that the second follows the first."""
         encode = self.source.tokenizer.encode_ids_batch
-        found = self._run([self._row(encode(list(pair))) for pair in texts])
-        return found["order"][:, 0].tolist() if found else []
+        rows = [self._row(encode(list(pair))) for pair in texts]
+        return self._run(rows)["order"][:, 0].tolist()
 
     def _build(self, inputs: Tensors) -> Tensors:
         outputs = pretraining_outputs(self.source.config, inputs, heads=("sop",))
@@ -438,7 +437,7 @@ def encoder_outputs(
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
-    """The mean [B, H] over the positions of a sequence [B, S, H] that hold tokens of the text.
+    """Returns the mean [B, H] of the positions of [B, S, H] that hold tokens of the text.
 
     [CLS] is the first position, [SEP] the last one in use and, of pairs, the last of segment 0.
     """

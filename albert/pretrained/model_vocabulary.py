@@ -9,7 +9,6 @@ folder, patterns do not match it, and jobs that share a folder do not overwrite 
 """
 
 import os
-import re
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
@@ -97,12 +96,6 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
             f"{vocabulary.path}. Use the model's own vocabulary, or another folder; if the change "
             f"is meant, remove {os.path.join(folder, name)} first."
         )
-
-
-def listing(path: str) -> Optional[str]:
-    """Returns the tokens of a SentencePiece model as text, if train_vocab left them beside it."""
-    listed = re.sub(r"\.model$", ".vocab", path)
-    return listed if listed != path and tf.io.gfile.exists(listed) else None
 
 
 def name_in(folder: str, path: str, name: Optional[str] = None) -> str:
