@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 from albert import export_checkpoints, modeling
 from albert.pretrained import released
 from albert.util import flags as flags_lib
-from tests.support import released_archives, script_process
+from tests.support import released_archives
 from tests.support.shared import needs_shared, shared_path
 
 WEIGHTS = ["model.ckpt-best.data-00000-of-00001", "model.ckpt-best.index"]
@@ -69,10 +69,9 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
         np.testing.assert_array_equal(value, before[name], err_msg=name)
     sizes = [sum((at / name).stat().st_size for name in WEIGHTS) for at in (folder, new)]
     assert sizes[0] >= 2 * sizes[1]
-    vocabulary = ["vocab_chinese.txt"] if "chinese" in changes else ["30k-clean.model"]
-    vocabulary += [] if "chinese" in changes else ["30k-clean.vocab"]
+    vocabulary = "vocab_chinese.txt" if "chinese" in changes else "30k-clean.model"
     others = ["albert_config.json", "vocabulary.json", "model.ckpt-best.meta"]
-    assert files_in(new) == sorted([*vocabulary, *others, *WEIGHTS])
+    assert files_in(new) == sorted([vocabulary, *others, *WEIGHTS])
     with tf.Graph().as_default(), tf.Session() as session:
         saver = tf.train.import_meta_graph(f"{new}/model.ckpt-best.meta")
         saver.restore(session, f"{new}/model.ckpt-best")
@@ -110,14 +109,12 @@ def test_checkpoint_name_chooses_the_checkpoint(copied, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_vocabulary_may_be_named_or_missing(copied, tmp_path, caplog):
-    for name in ("30k-clean.model", "30k-clean.vocab"):
-        (copied / name).unlink()
+def test_a_vocabulary_may_be_named_or_missing(copied, tmp_path):
+    (copied / "30k-clean.model").unlink()
     export(copied, f"{tmp_path}/without/")
-    assert "--spm_model_file" in caplog.text
     export(copied, f"{tmp_path}/with/", f"--spm_model_file={released_archives.SPM_MODEL}")
     new = set(files_in(tmp_path / "with")) - set(files_in(tmp_path / "without"))
-    assert new == {"tiny.model", "tiny.vocab", "vocabulary.json"}
+    assert new == {"tiny.model", "vocabulary.json"}
 
 
 @pytest.mark.parametrize("change, words", [({"hidden_size": 24}, "24"), ({"vocab_size": 3}, "400")])
@@ -127,14 +124,6 @@ def test_a_configuration_of_another_model_is_refused(copied, tmp_path, change, w
     with pytest.raises(ValueError, match=words):
         export(copied, f"{tmp_path}/new/")
     assert files_in(tmp_path) == ["trained"]
-
-
-@pytest.mark.slow
-def test_the_command_counts_what_it_left_out(trained, tmp_path):
-    arguments = [f"--albert_directory={trained}", f"--export_path={tmp_path}/"]
-    done = script_process.run_process("export_checkpoints", *arguments)
-    text = done.stderr.decode("utf-8")
-    assert "32 variables" in text and "30k-clean.model" in text
 
 
 @needs_shared

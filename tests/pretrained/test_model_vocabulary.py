@@ -151,18 +151,14 @@ def test_training_puts_the_records_vocabulary_into_its_folder(cased_records, tmp
     assert record["do_lower_case"] is False
 
 
-@pytest.mark.parametrize("lost", ["copy", "metadata"])
-def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_path, lost):
+def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_path):
     folder = tmp_path / "data"
     shutil.copytree(str(cased_records), str(folder))
-    pattern = ".vocabulary-*" if lost == "copy" else ".*.meta.json"
-    for path in folder.glob(pattern):
+    for path in folder.glob(".vocabulary-*"):
         path.unlink()
     assert keep(folder, tmp_path / "out") == []
-    kept = keep(folder, tmp_path / "out", f"--spm_model_file={SPM_MODEL}")
-    assert kept == ["own.model" if lost == "copy" else "tiny.model", "vocabulary.json"]
-    record = json.loads((tmp_path / "out" / "vocabulary.json").read_text(encoding="utf-8"))
-    assert record.get("do_lower_case") is (False if lost == "copy" else None)
+    named = f"--spm_model_file={SPM_MODEL}"
+    assert keep(folder, tmp_path / "out", named) == ["own.model", "vocabulary.json"]
 
 
 def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path):

@@ -7,9 +7,7 @@ import os
 import pathlib
 import shutil
 
-import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert import (
     convert_checkpoint,
@@ -18,7 +16,6 @@ from albert import (
     plan,
     run_classifier,
 )
-from albert.configs.flags import EncoderFlags
 from albert.downloads import transfer
 from albert.pretrained import inference, released, releases
 from albert.util import flags as flags_lib
@@ -189,7 +186,6 @@ def test_contradicting_flags_are_refused(module, folder, flags, named):
 
 
 def test_a_folder_that_lacks_a_part_is_refused(copied):
-    settings = EncoderFlags(albert_dir=str(copied))
     for missing, words in (
         ("30k-clean.model", "spm_model_file"),
         ("albert_config.json", "model/albert_config.json"),
@@ -197,7 +193,7 @@ def test_a_folder_that_lacks_a_part_is_refused(copied):
     ):
         (copied / missing).unlink()
         with pytest.raises(ValueError, match=words):
-            inference.find_source(settings)
+            inference.folder_source(str(copied))
 
 
 def test_several_files_of_a_kind_are_refused_unless_one_has_the_usual_name(copied):
@@ -222,31 +218,6 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
     ):
         with pytest.raises(kind, match=words):
             resolved(f"--albert_dir={place}")
-
-
-# ---- Scripts.
-
-
-@pytest.mark.slow
-def test_a_folder_is_all_that_fine_tuning_needs(folder, tmp_path, caplog):
-    classification_data.write_mrpc(tmp_path, train=8)
-    settings = resolved(
-        f"--albert_dir={folder}",
-        f"--data_dir={tmp_path}",
-        f"--output_dir={tmp_path / 'out'}",
-        "--max_seq_length=16",
-        "--train_batch_size=4",
-        "--train_step=1",
-        "--learning_rate=0",
-        "--do_train",
-    )
-    with caplog.at_level("INFO", "albert"):
-        run_classifier.main(settings)
-    assert "output_weights [2, 16]" in caplog.text
-    name = "bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/dense/kernel"
-    expected = tf.train.load_variable(str(folder / "model.ckpt-best"), name)
-    actual = tf.train.load_variable(str(tmp_path / "out" / "model.ckpt-1"), name)
-    np.testing.assert_array_equal(actual, expected)
 
 
 # ---- Names in place of folders.
@@ -295,16 +266,14 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
 
 @pytest.mark.slow
 def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
+    ours = ["--albert_directory=base_v2", "--export_path=new/"]
+    theirs = ["--direction=to_huggingface", "--input_dir=base_v2", "--output_dir=theirs"]
     for script, arguments in (
         (plan, ["--albert_dir=base_v2", "--max_seq_length=32"]),
-        (export_checkpoints, ["--albert_directory=base_v2", "--export_path=new/"]),
-        (export_to_tfhub, ["--albert_directory=base_v2", "--export_path=module"]),
-        (
-            convert_checkpoint,
-            ["--direction=to_huggingface", "--input_dir=base_v2", "--output_dir=theirs"],
-        ),
+        (export_checkpoints, ours),
+        (export_to_tfhub, [*ours, "--export_path=module"]),
+        (convert_checkpoint, theirs),
     ):
         script.main(flags_lib.parse(script.Flags, arguments))
-    assert (tmp_path / "new" / "30k-clean.model").exists()
-    assert (tmp_path / "module" / "assets" / "30k-clean.vocab").exists()
+    assert visible(tmp_path / "module" / "assets")[:2] == ["30k-clean.model", "30k-clean.vocab"]
     assert cached.ranges == [None]
