@@ -12,7 +12,7 @@ Dimensions: N examples, B batch, S sequence.
 """
 
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -214,7 +214,9 @@ def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
 
     Joined and cast weights would otherwise be made in each call.
     """
-    varying, made, uses, kept = set(), set(), [], {}
+    varying: Set[tf.Operation] = set()
+    made: Set[tf.Operation] = set()
+    uses, kept = [], {}
     for op in graph.get_operations():
         sources = {tensor.op for tensor in op.inputs}
         is_stateful = op.op_def.is_stateful and op.type not in _OF_VARIABLES
