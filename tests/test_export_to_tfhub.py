@@ -81,29 +81,24 @@ def test_a_chinese_model_brings_its_word_pieces_and_training_has_dropout(tmp_pat
     archive = pretrained_models.write_archive(
         tmp_path / "zh", wordpiece=True, hidden_dropout_prob=0.5
     )
-    arguments = ["--vocab_file=vocab_chinese.txt", "--nodo_lower_case"]
-    path = export(archive, str(tmp_path / "module"), *arguments)
+    path = export(archive, str(tmp_path / "module"), "--nodo_lower_case")
     info = tokenization.hub_vocabulary(path)
-    assert not info.is_sentencepiece and not info.do_lower_case
-    assert os.path.basename(info.vocab_file) == "vocab_chinese.txt"
+    assert info == (f"{path}/assets/vocab_chinese.txt", False) and not info.is_sentencepiece
     still, again = (call(path, "tokens", BATCH)["pooled_output"] for _ in range(2))
     np.testing.assert_array_equal(still, again)
     trained = call(path, "tokens", BATCH, tags=["train"])["pooled_output"]
     assert np.abs(trained - still).max() > 1e-3
 
 
-def test_graphs_hold_no_slots_and_no_compiled_parts_and_only_training_draws_numbers(module):
+def test_graphs_hold_plain_operations_and_only_training_draws_numbers(module):
     draws = {}
     for graph in saved_model_of(module).meta_graphs:
-        nodes = [*graph.graph_def.node]
-        for function in graph.graph_def.library.function:
-            nodes += function.node_def
-        assert not [node.op for node in nodes if re.search("Xla|PyFunc|PartitionedCall", node.op)]
-        draws[tuple(graph.meta_info_def.tags)] = sum("Random" in node.op for node in nodes)
+        assert not graph.graph_def.library.function
+        operations = [node.op for node in graph.graph_def.node]
+        assert not [name for name in operations if re.search("Xla|PyFunc|PartitionedCall", name)]
+        draws[tuple(graph.meta_info_def.tags)] = sum("Random" in name for name in operations)
     assert draws[()] == 0 < draws["train",]
-    variables = [name for name, _ in tf.train.list_variables(f"{module}/variables/variables")]
-    assert not [name for name in variables if re.search("adam|lamb|global_step", name)]
-    assert len(variables) == 32
+    assert len(tf.train.list_variables(f"{module}/variables/variables")) == 32
 
 
 def test_a_module_is_the_encoder_of_a_fine_tuned_model(expected, module):
@@ -160,15 +155,12 @@ def test_a_missing_file_is_named(archive, tmp_path, flag):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "changes, words", [({"num_hidden_groups": 2}, "group_1"), ({"vocab_size": 100}, "100")]
-)
 @pytest.mark.parametrize("kind", ["tf1", "tf2"])
-def test_files_of_different_models_are_refused(tmp_path, changes, words, kind):
+def test_files_of_different_models_are_refused(tmp_path, kind):
     archive = pretrained_models.write_archive(tmp_path / "archive")
-    config = pretrained_models.config(**changes).to_json_string()
+    config = pretrained_models.config(num_hidden_groups=2).to_json_string()
     pathlib.Path(archive, "albert_config.json").write_text(config, encoding="utf-8")
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match="group_1"):
         export(archive, str(tmp_path / "module"), f"--format={kind}")
     assert os.listdir(str(tmp_path)) == ["archive"]
 

@@ -124,7 +124,6 @@ def places(model_dir, tmp_path_factory):
         ("model", {"exit_patience": 2}, "early_exit"),
         ("model", {"exit_patience": 2.5}, "exit_patience"),
         ("model", {"exit_threshold": -1.0}, "exit_threshold"),
-        ("encoder", {"exit_patience": 2}, "exit_patience"),
     ],
 )
 def test_load_names_what_it_cannot_use(places, place, options, named):

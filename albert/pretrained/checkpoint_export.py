@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a pretrained model's folder anew, without the optimizer: see export_checkpoints."""
 
-import contextlib
 import logging
 import os
 
@@ -11,7 +10,6 @@ import tensorflow.compat.v1 as tf
 from albert.pretrained import inference, model_vocabulary, released, warm_start
 from albert.pretrained.settings import CheckpointExportFlags
 from albert.runtimes import compat
-from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -30,54 +28,45 @@ def export(settings: CheckpointExportFlags) -> str:
     model = released.open_model(
         folder,
         settings,
-        label=f"--albert_directory={folder}",
+        label=folder,
         named=released.ModelFiles(None, checkpoint, settings.spm_model_file, settings.vocab_file),
         vocabulary="optional",
     )
-    copies = {released.CONFIG_NAME: model.files.albert_config_file}
+    target, name = os.path.split(settings.export_path)
+    if not name or tf.io.gfile.isdir(settings.export_path):
+        target, name = settings.export_path.rstrip("/"), warm_start.BEST_CHECKPOINT
+    names = [released.CONFIG_NAME, model_vocabulary.RECORD_NAME]
     if model.vocabulary:
-        path = model.vocabulary.path
-        for source in filter(None, (path, model_vocabulary.listing(path))):
-            copies[os.path.basename(source)] = source
+        names.append(os.path.basename(model.vocabulary.path))
     else:
         _LOGGER.warning(
             "%s has no vocabulary. Name it by --spm_model_file or --vocab_file.", folder
         )
-    target, name = os.path.split(settings.export_path)
-    if not name or tf.io.gfile.isdir(settings.export_path):
-        target, name = settings.export_path.rstrip("/"), warm_start.BEST_CHECKPOINT
-    target = target or "."
-    for new in (f"{name}.index", model_vocabulary.RECORD_NAME, *copies):
-        path = os.path.join(target, new)
+    for base in (f"{name}.index", *names):
+        path = os.path.join(target, base)
         if tf.io.gfile.exists(path):
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
-    is_there = tf.io.gfile.isdir(target)
-    with contextlib.nullcontext(target) if is_there else files.atomic_folder(target) as new:
-        start = _write_weights(model, os.path.join(new, name))
-        for base, source in copies.items():
-            tf.io.gfile.copy(source, os.path.join(new, base))
-        if model.vocabulary:
-            model_vocabulary.put(new, model.vocabulary)
     prefix = os.path.join(target, name)
-    report = warm_start.format_report(start)
-    _LOGGER.info("Wrote %s, and %s. %s", prefix, ", ".join(sorted(copies)), report)
+    start = _write_weights(model, prefix)
+    config = os.path.join(target, released.CONFIG_NAME)
+    tf.io.gfile.copy(model.files.albert_config_file, config)
+    if model.vocabulary:
+        model_vocabulary.put(target, model.vocabulary)
+    _LOGGER.info("Wrote %s, %s. %s", prefix, ", ".join(names), warm_start.format_report(start))
     return prefix
 
 
 def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.WarmStart:
     """Writes encoder and pretraining heads, with the graph that bert-for-tf2 looks for (.meta)."""
-    with tf.Graph().as_default():
+    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
         zeros = tf.zeros([1, 1], tf.int32)
         inputs = dict.fromkeys((*inference.SEQUENCES, inference.POSITIONS), zeros)
-        inference.pretraining_outputs(model.config, inputs, False)
+        inference.pretraining_outputs(model.config, inputs)
         variables = tf.trainable_variables()
         start = warm_start.warm_start(
             model.files.init_checkpoint, variables, required_scopes=("bert", "cls")
         )
-        with tf.Session(config=compat.session_config()) as session:
-            session.run(tf.global_variables_initializer())
-            tf.train.Saver(variables).save(session, prefix, write_state=False)
-    meta_graph = tf.MetaGraphDef.FromString(files.read_bytes(f"{prefix}.meta"))
-    content = meta_graph.SerializeToString(deterministic=True)
-    files.atomic_write_bytes(f"{prefix}.meta", content)
+        session.run(tf.global_variables_initializer())
+        tf.io.gfile.makedirs(os.path.dirname(prefix) or ".")
+        tf.train.Saver(variables).save(session, prefix, write_state=False)
     return start

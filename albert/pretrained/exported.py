@@ -20,7 +20,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretrained.saved_model import Inputs
 from albert.runtimes import compat
-from albert.util import files
+from albert.util import files, parallel
 from albert.util.errors import UserError
 
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
@@ -94,10 +94,7 @@ def open_program(path: str) -> Program:
     except ImportError as error:
         raise UserError(f"{path} {HOW_TO_INSTALL}") from error
     except Exception as error:  # each runtime has classes of its own
-        raise UserError(
-            f"{path} cannot be read here: {error}. Export it again, or install a newer "
-            "TensorFlow or onnxruntime."
-        ) from error
+        raise UserError(f"{path} cannot be read here: {error}") from error
 
 
 def _onnx_program(content: bytes) -> Program:
@@ -105,36 +102,33 @@ def _onnx_program(content: bytes) -> Program:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    options.intra_op_num_threads = _processors()
+    options.intra_op_num_threads = parallel.default_processes()
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     outputs = [item.name for item in session.get_outputs()]
     return Program(lambda inputs: dict(zip(outputs, session.run(None, dict(inputs)))), outputs)
 
 
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _lite_program(content: bytes) -> Program:
-    options = {"num_threads": _processors()} if compat.is_tf2() else {}
+    options = {"num_threads": parallel.default_processes()} if compat.is_tf2() else {}
     with warnings.catch_warnings():  # TensorFlow 2.20 and later recommend another package
         warnings.simplefilter("ignore")
         interpreter = tf.lite.Interpreter(model_content=content, **options)
-    interpreter.allocate_tensors()
-    places = {item["name"].split(":")[0]: item for item in interpreter.get_input_details()}
-    results = {item["name"].split(":")[0]: item for item in interpreter.get_output_details()}
+    first = interpreter.get_input_details()[0]
+    places, results = (
+        {item["name"].split(":")[0]: item["index"] for item in details}
+        for details in (interpreter.get_input_details(), interpreter.get_output_details())
+    )
     # TensorFlow 1.15 does not tell that a size is free; it shows 1.
-    first = places["input_ids"]
-    length = int(first.get("shape_signature", first["shape"])[-1])
+    length = first.get("shape_signature", first["shape"])[-1]
 
     def compute(inputs: Arrays) -> Dict[str, np.ndarray]:
-        for name, item in places.items():
-            interpreter.resize_tensor_input(item["index"], inputs[name].shape)
+        for name, index in places.items():
+            interpreter.resize_tensor_input(index, inputs[name].shape)
         interpreter.allocate_tensors()
-        for name, item in places.items():
-            interpreter.set_tensor(item["index"], inputs[name])
+        for name, index in places.items():
+            interpreter.set_tensor(index, inputs[name])
         interpreter.invoke()
-        return {name: interpreter.get_tensor(item["index"]) for name, item in results.items()}
+        return {name: interpreter.get_tensor(index) for name, index in results.items()}
 
     def run(inputs: Arrays) -> Dict[str, np.ndarray]:
         if length in (-1, 1):

@@ -19,34 +19,27 @@ Dimensions: B batch, S sequence, P positions.
 
 import logging
 import os
-from typing import Any, Dict, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, Mapping, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import inference, model_vocabulary, released, saved_model, warm_start
+from albert.pretrained import inference, released, saved_model, warm_start
 from albert.pretrained.settings import HubExportFlags
 from albert.runtimes import compat, hub_module
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
+Tensors = Dict[str, tf.Tensor]
+
 _TOKENS, _ENCODED = inference.SEQUENCES, ("pooled_output", "sequence_output")
 # Inputs, int32 [B, S] or [B, P] each, and outputs, which are those of pretraining_outputs.
-_SIGNATURES: Dict[str, Tuple[Sequence[str], Sequence[str]]] = {
+_SIGNATURES: Dict[str, Sequence[Sequence[str]]] = {
     "tokens": (_TOKENS, _ENCODED),
     "sop": (_TOKENS, (*_ENCODED, "sop_log_probs")),
     "mlm": ((*_TOKENS, inference.POSITIONS), (*_ENCODED, "mlm_logits")),
 }
-
-
-class _Model(NamedTuple):
-    """What goes into a module."""
-
-    config: modeling.AlbertConfig
-    checkpoint: str  # path prefix
-    files: Sequence[str]  # the vocabulary, the configuration, and perhaps 30k-clean.vocab
-    do_lower_case: bool
 
 
 def export(settings: HubExportFlags) -> None:
@@ -57,82 +50,75 @@ def export(settings: HubExportFlags) -> None:
     """
     place = settings.albert_directory
     folder = released.local_folder(place, f"--albert_directory={place}")
-    names = [settings.config_name, settings.checkpoint_name, settings.spm_model_name]
-    names = [*names, settings.vocab_file, settings.spm_vocab_name]
-    *parts, listed = (name and os.path.join(folder, name) for name in names)
-    if settings.vocab_file:
-        parts[2] = None
-    found = released.open_model(
-        folder,
-        settings,
-        label=f"--albert_directory={folder}",
-        named=released.ModelFiles(*parts),
-    )
-    path, checkpoint = found.vocabulary.path, found.files.init_checkpoint
-    assets = [path, found.files.albert_config_file, listed or model_vocabulary.listing(path)]
-    assets = list(filter(None, assets))
-    for asset in assets:
-        files.state_of(asset)  # raises where it is missing
-    model = _Model(found.config, checkpoint, assets, bool(found.vocabulary.do_lower_case))
+    pieces = None if settings.vocab_file else settings.spm_model_name
+    names = [settings.config_name, settings.checkpoint_name, pieces, settings.vocab_file]
+    named = released.ModelFiles(*(name and os.path.join(folder, name) for name in names))
+    model = released.open_model(folder, settings, label=folder, named=named)
+    assets = [model.vocabulary.path, model.files.albert_config_file]
+    listing = os.path.splitext(os.path.basename(assets[0]))[0] + ".vocab"
+    if settings.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
+        assets.append(os.path.join(folder, settings.spm_vocab_name or listing))
+    write = {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format]
     with files.atomic_folder(settings.export_path) as temporary:
-        {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format](temporary, model)
+        write(temporary, model, assets)
         saved_model.make_portable(temporary)
+    checkpoint = model.files.init_checkpoint
     _LOGGER.info("Exported %s to %s (%s).", checkpoint, settings.export_path, settings.format)
 
 
-def _chosen(tensors: Mapping[str, Any], names: Sequence[str]) -> Dict[str, Any]:
-    return {name: tensors[name] for name in names}
-
-
-def _write_tf1(path: str, model: _Model) -> None:
-    """Writes a hub.Module: a SavedModel with a graph for prediction and one for training."""
-    builder = tf.saved_model.Builder(path)
-    for tags in ([], ["train"]):
-        with tf.Graph().as_default(), tf.Session() as session:
-            signatures = _signatures(model, is_training=bool(tags))
-            assets = tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)
-            if tags:
-                builder.add_meta_graph(tags, signatures, assets)
-            else:
-                warm_start.restore_weights(session, model.checkpoint)
-                builder.add_meta_graph_and_variables(session, tags, signatures, assets)
-    builder.save()
-    # Field 1, the format: 3, a SavedModel.
-    files.atomic_write_bytes(os.path.join(path, hub_module.FORMAT_FILE), b"\x08\x03")
-
-
-def _signatures(model: _Model, *, is_training: bool) -> Dict[str, Any]:
-    """Builds the network; the graph's collection of assets gets the model's files."""
-    names = _SIGNATURES["mlm"][0]
+def _build(config: modeling.AlbertConfig, is_training: bool) -> Tuple[Tensors, Tensors]:
+    """Builds the network; returns the inputs of all signatures, and the outputs."""
+    names, _ = _SIGNATURES["mlm"]
     inputs = {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
     # Every TensorFlow then writes the same kind of variables.
     with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-        outputs = inference.pretraining_outputs(model.config, inputs, is_training)
-    paths = [tf.constant(file, tf.string, name="vocab_file") for file in model.files]
-    for tensor in paths:
-        tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tensor)
-    lower = tf.constant(model.do_lower_case, tf.bool, name="do_lower_case")
-    info = tf.saved_model.build_tensor_info
-    information = {"vocab_file": info(paths[0]), "do_lower_case": info(lower)}
-    describe = tf.saved_model.predict_signature_def
-    signatures = {
-        name: describe(_chosen(inputs, needed), _chosen(outputs, given))
-        for name, (needed, given) in _SIGNATURES.items()
-    }
-    signatures[hub_module.VOCABULARY_SIGNATURE] = tf.saved_model.build_signature_def(
-        {}, information
-    )
-    return signatures
+        return inputs, inference.pretraining_outputs(config, inputs, is_training)
 
 
-def _write_tf2(path: str, model: _Model) -> None:
+def _chosen(tensors: Tensors, names: Sequence[str]) -> Tensors:
+    return {name: tensors[name] for name in names}
+
+
+# Of both writers the assets are the vocabulary, the configuration, and perhaps 30k-clean.vocab.
+
+
+def _write_tf1(path: str, model: released.OpenModel, assets: Sequence[str]) -> None:
+    """Writes a hub.Module: a SavedModel with a graph for prediction and one for training."""
+    builder = tf.saved_model.Builder(path)
+    describe, information = tf.saved_model.predict_signature_def, tf.saved_model.build_tensor_info
+    for tags in ([], ["train"]):
+        with tf.Graph().as_default(), tf.Session() as session:
+            inputs, outputs = _build(model.config, bool(tags))
+            signatures = {
+                name: describe(_chosen(inputs, needed), _chosen(outputs, given))
+                for name, (needed, given) in _SIGNATURES.items()
+            }
+            paths = [tf.constant(asset, tf.string, name="vocab_file") for asset in assets]
+            for tensor in paths:
+                tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tensor)
+            lower = tf.constant(model.vocabulary.do_lower_case, tf.bool, name="do_lower_case")
+            vocabulary = {"vocab_file": information(paths[0]), "do_lower_case": information(lower)}
+            signatures[hub_module.VOCABULARY_SIGNATURE] = tf.saved_model.build_signature_def(
+                {}, vocabulary
+            )
+            if tags:
+                builder.add_meta_graph(tags, signatures, paths)
+            else:
+                warm_start.restore_weights(session, model.files.init_checkpoint)
+                builder.add_meta_graph_and_variables(session, tags, signatures, paths)
+    builder.save()
+    # Field 1, the format: 3, a SavedModel.
+    files.atomic_write_bytes(os.path.join(path, "tfhub_module.pb"), b"\x08\x03")
+
+
+def _write_tf2(path: str, model: released.OpenModel, assets: Sequence[str]) -> None:
     """Writes TensorFlow Hub's reusable SavedModel.
 
     It is called with a dict of the three inputs and `training`; `sop` and `mlm` likewise.
     """
     with tf.Graph().as_default(), tf.Session() as session:
-        _signatures(model, is_training=False)
-        warm_start.restore_weights(session, model.checkpoint)
+        _build(model.config, False)
+        warm_start.restore_weights(session, model.files.init_checkpoint)
         values = session.run({item.op.name: item for item in tf.trainable_variables()})
     with compat.eager_mode():
         variables = {name: tf.Variable(value, name=name) for name, value in values.items()}
@@ -148,15 +134,15 @@ def _write_tf2(path: str, model: _Model) -> None:
         # Of __call__; the heads are not trained with it.
         root.trainable_variables = [item for name, item in variables.items() if "bert/" in name]
         root.regularization_losses = []
-        root.vocab_file, *root.other_files = map(compat.asset, model.files)
-        root.do_lower_case = tf.Variable(model.do_lower_case, trainable=False)
+        root.vocab_file, *root.other_files = map(compat.asset, assets)
+        root.do_lower_case = tf.Variable(model.vocabulary.do_lower_case, trainable=False)
         tf.saved_model.save(root, path, signatures=signatures)
 
 
 def _function(
     config: modeling.AlbertConfig, variables: Mapping[str, tf.Variable], outputs: Sequence[str]
 ) -> Any:
-    """A function of a dict of inputs and `training`, which uses these variables."""
+    """Returns a function of a dict of inputs and `training`, which uses these variables."""
 
     def find(getter, name, *args, **kwargs):
         del getter, args, kwargs

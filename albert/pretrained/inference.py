@@ -15,7 +15,6 @@ Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N te
 import contextlib
 import itertools
 import logging
-import sys
 from typing import (
     Any,
     Callable,
@@ -66,21 +65,6 @@ _SPACE = "\u2581"  # in SentencePiece's tokens
 # ---- what all models have in common ----
 
 
-def stack(rows: Sequence[Row]) -> Dict[str, np.ndarray]:
-    """Returns rows [N] as the arrays that a network reads, padded to the longest.
-
-    A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
-    """
-    arrays = {}
-    for name in (*SEQUENCES, POSITIONS):
-        values = [row.get(name, ()) for row in rows]
-        if name == "input_mask":
-            values = [[1] * len(row["input_ids"]) for row in rows]
-        longest = max(1, *map(len, values))
-        arrays[name] = np.array([[*ids, *[0] * (longest - len(ids))] for ids in values], np.int32)
-    return arrays
-
-
 class Model(contextlib.AbstractContextManager):
     """A `Network` with what turns texts into its inputs. Use it in a `with` statement."""
 
@@ -125,12 +109,10 @@ def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts
     """
     path = settings.input_file
     reader = text_lines.TextReader(path, settings.columns, known)
-    is_piped = path == text_lines.STANDARD
+    has_bar = path != text_lines.STANDARD
     with text_lines.open_input(path) as stream, progress.Progress(
-        "Answering", None, unit="texts", has_bar=not is_piped
+        "Answering", None, unit="texts", has_bar=has_bar
     ) as bar:
-        if is_piped and sys.stdin.isatty():
-            _LOGGER.info("Type a text, or two with a TAB between them, and Enter; Ctrl-D ends.")
         for lines in text_lines.read_lines(stream, path):
             texts = reader.texts(lines)
             yield texts
@@ -139,10 +121,10 @@ def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts
 
 def announce(config: modeling.AlbertConfig, checkpoint: str, settings: TextFlags) -> None:
     """Logs the first line of a script that answers texts: model, precision and device."""
-    runs = f"in {settings.precision}. {devices.training_line(1, 'Running')}"
-    if exported.is_program(checkpoint):
-        runs = f"as {checkpoint}. Running on {devices.describe([])}."
-    _LOGGER.info("%s %s", released.model_summary(config), runs)
+    is_program = exported.is_program(checkpoint)
+    runs = f"as {checkpoint}" if is_program else f"in {settings.precision}"
+    where = devices.training_line(0 if is_program else 1, "Running")
+    _LOGGER.info("%s %s. %s", released.model_summary(config), runs, where)
 
 
 def answer_texts(
@@ -200,24 +182,17 @@ def find_source(settings: EncoderFlags) -> Source:
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     checkpoint = settings.init_checkpoint
-    if not checkpoint:
-        raise UserError(
-            "No weights: give --init_checkpoint or --albert_dir (or --albert_hub_module_handle)."
-        )
-    if not exported.is_program(checkpoint):
-        checkpoint = warm_start.resolve_checkpoint(checkpoint)
     longest = settings.max_seq_length or config.max_position_embeddings
+    if exported.is_program(checkpoint):
+        longest = min(longest, exported.max_seq_length(checkpoint))
+    else:
+        checkpoint = warm_start.resolve_checkpoint(checkpoint)
     return Source(config, checkpoint, vocabulary.tokenizer, longest)
 
 
 def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
     """Returns the model of a folder, or the released one of a name; raises UserError as above."""
-    program, length = None if checkpoint else exported.find(place), None
-    if program:
-        checkpoint, length = program, exported.max_seq_length(program)
-    return find_source(
-        EncoderFlags(albert_dir=place, init_checkpoint=checkpoint, max_seq_length=length)
-    )
+    return find_source(EncoderFlags(albert_dir=place, init_checkpoint=checkpoint))
 
 
 class _Pretrained(Model):
@@ -250,14 +225,21 @@ class _Pretrained(Model):
             )
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
-        """The outputs of the network, [N, ...] each; {} without rows."""
-        return check_finite(self.network.run(stack(rows))) if rows else {}
+        """Returns the outputs of the network for rows of `_row`, [N, ...] each; {} without rows."""
+        if not rows:
+            return {}
+        arrays = {}
+        for name in (*SEQUENCES, POSITIONS):
+            values = [row.get(name, []) for row in rows]
+            longest = max(1, *map(len, values))
+            arrays[name] = np.array([ids + [0] * (longest - len(ids)) for ids in values], np.int32)
+        return check_finite(self.network.run(arrays))
 
     def _build(self, inputs: Tensors) -> Tensors:
         raise NotImplementedError
 
     def _row(self, segments: Sequence[Sequence[int]]) -> Row:
-        """[CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
+        """Returns [CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
         ids, types = [self._first], [0]
         for number, segment in enumerate(segments):
             ids += [*segment, self._separator]
@@ -265,7 +247,7 @@ class _Pretrained(Model):
         longest = self.source.max_seq_length
         if len(ids) > longest:
             ids = [*ids[: longest - 1], self._separator]
-        return {"input_ids": ids, "segment_ids": types[:longest]}
+        return {"input_ids": ids, "input_mask": [1] * len(ids), "segment_ids": types[:longest]}
 
 
 class Embedder(_Pretrained):
@@ -292,15 +274,12 @@ class Embedder(_Pretrained):
         Raises:
           UserError: an unknown pooling or layer, or a model that does not fit.
         """
-        unheard = sorted(set(options) - {"precision_name", "batch_size"})
-        if unheard:
-            raise UserError(f"{', '.join(unheard)}: no effect on an encoder.")
         if pooling not in POOLINGS:
             raise UserError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
         if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
             raise UserError(
-                f"layer {layer} cannot be taken: pooled vectors, and an exported model's, are of "
-                "the last layer only. Use mean or first, with a checkpoint."
+                f"layer {layer}: pooled vectors, and those of an exported model, are of the last "
+                "layer only. Use mean or first, with a checkpoint."
             )
         self._layer, self.output = layer, f"{pooling}_output"
         super().__init__(source, **options)
@@ -363,12 +342,11 @@ class MaskFiller(_Pretrained):
         ]
 
     def _build(self, inputs: Tensors) -> Tensors:
-        outputs = pretraining_outputs(self.source.config, inputs, heads=("mlm",), dtype=self._dtype)
-        logits = outputs["mlm_logits"]
-        count = min(self._count, int(logits.shape[-1]))
-        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=count)
-        shape = [-1, tf.shape(inputs[POSITIONS])[1], count]  # [B, P, count]
-        return {"ids": tf.reshape(ids, shape), "shares": tf.reshape(shares, shape)}
+        config, masks = self.source.config, tf.shape(inputs[POSITIONS])[1]
+        outputs = pretraining_outputs(config, inputs, heads=("mlm",), dtype=self._dtype)
+        logits = tf.reshape(outputs["mlm_logits"], [-1, masks, config.vocab_size])  # [B, P, V]
+        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=min(self._count, config.vocab_size))
+        return {"ids": ids, "shares": shares}
 
     def _masked_row(self, text: str) -> Row:
         first, *others = text.split(MASK)
@@ -379,10 +357,7 @@ class MaskFiller(_Pretrained):
             ids += [self._mask, *self._ids_after_mask(part)]
         longest = self.source.max_seq_length - 2
         if len(ids) > longest:
-            raise UserError(
-                f"{text[:60]!r} has {len(ids)} tokens; the model takes {longest}. Shorten the "
-                "text, or raise max_seq_length."
-            )
+            raise UserError(f"{text[:60]!r} has {len(ids)} tokens; the model takes {longest}.")
         row = self._row([ids])
         row[POSITIONS] = [n for n, token in enumerate(row["input_ids"]) if token == self._mask]
         return row
@@ -409,8 +384,8 @@ class OrderJudge(_Pretrained):
     def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
         """Returns for each pair of texts the probability that the second follows the first."""
         encode = self.source.tokenizer.encode_ids_batch
-        found = self._run([self._row(encode(list(pair))) for pair in texts])
-        return found["order"][:, 0].tolist() if found else []
+        rows = [self._row(encode(list(pair))) for pair in texts]
+        return self._run(rows)["order"][:, 0].tolist()
 
     def _build(self, inputs: Tensors) -> Tensors:
         outputs = pretraining_outputs(self.source.config, inputs, heads=("sop",))
@@ -426,21 +401,14 @@ def has_order_head(source: Source) -> bool:
 # ---- their graphs ----
 
 
-def _albert(
-    config: modeling.AlbertConfig,
-    inputs: Tensors,
-    *,
-    is_training: bool = False,
-    dtype: tf.DType = tf.float32,
-) -> modeling.AlbertModel:
+def _albert(config: modeling.AlbertConfig, inputs: Tensors, **options: Any) -> modeling.AlbertModel:
     return modeling.AlbertModel(
         config,
-        is_training,
-        inputs["input_ids"],
+        input_ids=inputs["input_ids"],
         input_mask=inputs["input_mask"],
         token_type_ids=inputs["segment_ids"],
         scope="bert",
-        compute_dtype=dtype,
+        **options,
     )
 
 
@@ -456,13 +424,10 @@ def encoder_outputs(
     They are float32, of inputs int32 [B, S] named as SEQUENCES; the mean is that of `Embedder`, and
     it and the sequence are those of a layer. Raises UserError if there is no such layer.
     """
-    model = _albert(config, inputs, dtype=dtype)
+    model = _albert(config, inputs, is_training=False, compute_dtype=dtype)
     layers = model.get_all_encoder_layers()
     if not 1 <= abs(layer) <= len(layers):
-        raise UserError(
-            f"There is no layer {layer}; the model has {len(layers)}, counted from 1, or from -1 "
-            "backwards."
-        )
+        raise UserError(f"There is no layer {layer}: the model has {len(layers)}.")
     sequence = layers[layer - 1 if layer > 0 else layer]
     return {
         "pooled_output": model.get_pooled_output(),
@@ -472,7 +437,7 @@ def encoder_outputs(
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
-    """The mean [B, H] over the positions of a sequence [B, S, H] that hold tokens of the text.
+    """Returns the mean [B, H] of the positions of [B, S, H] that hold tokens of the text.
 
     [CLS] is the first position, [SEP] the last one in use and, of pairs, the last of segment 0.
     """
@@ -499,7 +464,7 @@ def pretraining_outputs(
 
     Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS.
     """
-    model = _albert(config, inputs, is_training=is_training, dtype=dtype)
+    model = _albert(config, inputs, is_training=is_training, compute_dtype=dtype)
     outputs = {
         "pooled_output": model.get_pooled_output(),  # [B, H]
         "sequence_output": model.get_sequence_output(),  # [B, S, H]

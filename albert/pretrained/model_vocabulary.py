@@ -9,21 +9,20 @@ folder, patterns do not match it, and jobs that share a folder do not overwrite 
 """
 
 import os
-import re
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import tokenization
 from albert.util import files
 from albert.util.errors import UserError
 
 RECORD_NAME = "vocabulary.json"
-KEYS = ("spm_model_file", "vocab_file")
+# The flags that take a vocabulary, and what the names of their files end with.
+KEYS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 # The task is known by which of them a folder has.
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", "tagging.json", RECORD_NAME)
-TYPES = dict.fromkeys(KEYS, ({"path": str, "sha256": str}, None))  # see files.check_types
-_ENDINGS = {"spm_model_file": ".model", "vocab_file": ".txt"}
+# See files.check_types.
+_TYPES = dict.fromkeys(KEYS, ({"path": str, "sha256": str}, None))
 
 
 class Vocabulary(NamedTuple):
@@ -46,7 +45,7 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
     for name in _DESCRIPTIONS:
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
-            return files.read_json_object(path, dict(TYPES, do_lower_case=(bool, None))), name
+            return files.read_json_object(path, dict(_TYPES, do_lower_case=(bool, None))), name
     return {}, ""
 
 
@@ -58,28 +57,25 @@ def recorded_files(folder: str, description: Mapping[str, Any]) -> Dict[str, Opt
     """
     found: Dict[str, Optional[str]] = dict.fromkeys(KEYS)
     for key in KEYS:
-        if description.get(key):
-            path, sha256 = description[key]["path"], description[key]["sha256"]
-            places = [os.path.join(folder, os.path.basename(path)), path]
-            found[key] = next((place for place in places if _has_hash(place, sha256)), None)
-            if not found[key]:
-                raise UserError(
-                    f"The vocabulary {path} is gone or has changed. Put the file that the model "
-                    f"was trained with into {folder}."
-                )
+        record = description.get(key)
+        if record:
+            beside = os.path.join(folder, os.path.basename(record["path"]))
+            found[key] = beside if tf.io.gfile.exists(beside) else record["path"]
+            if not _has_hash(found[key], record["sha256"]):
+                raise UserError(f"{found[key]} is gone or has changed since the model was trained.")
     return found
 
 
 def recorded_lower_case(folder: str, path: Optional[str]) -> Optional[bool]:
     """Returns the lower-casing recorded for the vocabulary at `path`; None if none is."""
     description, _ = read_description(folder)
-    is_recorded = path and any(_is_recorded(description, Vocabulary(key, path)) for key in KEYS)
-    return description.get("do_lower_case") if is_recorded else None
+    return description.get("do_lower_case") if _is_recorded(description, path) else None
 
 
-def _is_recorded(description: Mapping[str, Any], vocabulary: Vocabulary) -> bool:
-    record = description.get(vocabulary.key)
-    return bool(record) and _has_hash(vocabulary.path, record["sha256"])
+def _is_recorded(description: Mapping[str, Any], path: Optional[str]) -> bool:
+    """Returns whether a description is of a model with the vocabulary at `path`."""
+    records = [description[key] for key in KEYS if description.get(key)]
+    return bool(path) and any(_has_hash(path, record["sha256"]) for record in records)
 
 
 def _has_hash(path: str, sha256: str) -> bool:
@@ -94,18 +90,12 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
     """
     description, name = read_description(folder)
     lower = {description.get("do_lower_case"), vocabulary.do_lower_case} - {None}
-    if name == RECORD_NAME and (not _is_recorded(description, vocabulary) or len(lower) > 1):
+    if name == RECORD_NAME and (not _is_recorded(description, vocabulary.path) or len(lower) > 1):
         raise UserError(
             f"{folder} holds a model of another vocabulary or do_lower_case than "
             f"{vocabulary.path}. Use the model's own vocabulary, or another folder; if the change "
             f"is meant, remove {os.path.join(folder, name)} first."
         )
-
-
-def listing(path: str) -> Optional[str]:
-    """Returns the tokens of a SentencePiece model as text, if train_vocab left them beside it."""
-    listed = re.sub(r"\.model$", ".vocab", path)
-    return listed if listed != path and tf.io.gfile.exists(listed) else None
 
 
 def name_in(folder: str, path: str, name: Optional[str] = None) -> str:
@@ -132,8 +122,6 @@ def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
     record: Dict[str, Any] = {vocabulary.key: {"path": name, "sha256": files.sha256(path)}}
     if vocabulary.do_lower_case is not None:
         record["do_lower_case"] = vocabulary.do_lower_case
-    if tokenization.keeps_accents(files.read_bytes(path)):
-        record["keep_accents"] = True  # for readers: the model itself says it
     files.atomic_write_json(os.path.join(folder, RECORD_NAME), record)
     return path
 
@@ -148,7 +136,7 @@ def _copy(source: str, path: str) -> None:
 
 def beside_records(folder: str, sha256: str, key: str) -> str:
     """Returns where the copy of a vocabulary lies in a folder of records."""
-    return os.path.join(folder, f".vocabulary-{sha256[:16]}{_ENDINGS[key]}")
+    return os.path.join(folder, f".vocabulary-{sha256[:16]}{KEYS[key]}")
 
 
 def put_beside_records(folder: str, vocabulary: Vocabulary) -> None:

@@ -12,7 +12,7 @@ Dimensions: N examples, B batch, S sequence.
 """
 
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -23,7 +23,6 @@ from albert.runtimes import compat
 from albert.util.errors import UserError
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
-MASK = "input_mask"
 
 Arrays = Mapping[str, np.ndarray]
 Tensors = Mapping[str, tf.Tensor]
@@ -61,7 +60,7 @@ class Network:
             nothing.
           fills: what outputs of a shorter batch end with, by name; 0 for the others.
         """
-        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+        if not (isinstance(batch_size, int) and batch_size >= 1):
             raise UserError(f"batch_size is {batch_size!r}; it must be a number from 1.")
         self._batch_size, self._sequences, self._padding = batch_size, sequences, padding
         self._fills = fills
@@ -85,26 +84,24 @@ class Network:
           batch_size: in place of the network's own.
           on_batch: called after each batch with the number of its examples.
         """
-        mask = features[MASK]
-        longest = mask.shape[-1]
+        mask = features["input_mask"]
+        longest, size = mask.shape[-1], batch_size or self._batch_size
         used = (mask > 0) * np.arange(1, longest + 1)
         lengths = used.reshape(len(mask), -1).max(axis=1)  # one more than the last place in use
         order = np.argsort(-lengths, kind="stable")
+        lengths = np.clip(-(-lengths // _LENGTH_STEP) * _LENGTH_STEP, _LENGTH_STEP, longest)
         parts, start = [], 0
         with self._lock:
             while start < len(order):
-                length, size = longest, batch_size or self._batch_size
-                if self._padding != "max":
-                    steps = max(1, -(-lengths[order[start]] // _LENGTH_STEP))
-                    length = min(longest, steps * _LENGTH_STEP)
-                if self._padding == "bucket":
-                    size = size * longest // length
-                rows = order[start : start + size]
+                length = longest if self._padding == "max" else lengths[order[start]]
+                count = size * longest // length if self._padding == "bucket" else size
+                rows = order[start : start + count]
                 batch = {name: value[rows] for name, value in features.items()}
-                cut = {name: batch[name][..., :length] for name in self._sequences if name in batch}
-                parts.append(self._compute({**batch, **cut}))
+                for name in batch.keys() & set(self._sequences):
+                    batch[name] = batch[name][..., :length]
+                parts.append(self._compute(batch))
                 on_batch(len(rows))
-                start += size
+                start += count
         back = np.argsort(order)
         return {name: value[back] for name, value in joined(parts, self._fills).items()}
 
@@ -136,9 +133,8 @@ def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
     for name, value in outputs.items():
         if not np.isfinite(value).all():
             raise UserError(
-                f"The model gives NaN or infinity ({name}). In float16 (--precision) activations "
-                "above 65,504 are infinite: choose float32 or bfloat16. In these, look at the "
-                "checkpoint."
+                f"The model gives NaN or infinity ({name}). In float16 (--precision), activations "
+                "above 65,504 are infinite: choose float32 or bfloat16, or check the checkpoint."
             )
     return outputs
 
@@ -154,8 +150,7 @@ class ProgramNetwork(Network):
         super().__init__(**options)
         if precision_name != "float32":
             raise UserError(
-                f"--precision={precision_name} does not apply to {path}, whose numbers are those "
-                "it was exported with. Leave the flag out."
+                f"--precision={precision_name} does not apply to {path}, an exported model."
             )
         self._program = exported.open_program(path)
         self.outputs = self._program.outputs
@@ -182,12 +177,14 @@ class GraphNetwork(Network):
         super().__init__(**options)
         self.graph = tf.Graph()
         with self.graph.as_default(), tf.variable_scope("", use_resource=True):
-            self._inputs = {}
-            for feature in spec.features:
-                dtype = tf.int32 if feature.dtype.is_integer else feature.dtype
-                is_cut = feature.name in self._sequences
-                sizes = [None if is_cut or size < 0 else size for size in feature.shape]
-                self._inputs[feature.name] = tf.placeholder(dtype, [None, *sizes], feature.name)
+            self._inputs = {
+                feature.name: tf.placeholder(
+                    tf.int32 if feature.dtype.is_integer else feature.dtype,
+                    [None] * (1 + len(feature.shape)),
+                    feature.name,
+                )
+                for feature in spec.features
+            }
             self._outputs = dict(build(self._inputs))
             self.outputs = list(self._outputs)
             self._kept = _keep_products(self.graph)
@@ -219,7 +216,7 @@ def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
     """
     varying: Set[tf.Operation] = set()
     made: Set[tf.Operation] = set()
-    uses: List[Tuple[tf.Operation, tf.Tensor]] = []
+    uses, kept = [], {}
     for op in graph.get_operations():
         sources = {tensor.op for tensor in op.inputs}
         is_stateful = op.op_def.is_stateful and op.type not in _OF_VARIABLES
@@ -229,7 +226,6 @@ def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
             uses += [(op, tensor) for tensor in products]
         elif op.type == _READ or sources & made:
             made.add(op)
-    kept: Dict[str, tf.Variable] = {}
     for op, tensor in uses:
         if tensor.name not in kept:
             kept[tensor.name] = tf.Variable(

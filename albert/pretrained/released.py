@@ -14,7 +14,7 @@ import os
 import pathlib
 import re
 import shutil
-from typing import Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -23,7 +23,7 @@ from albert.checkpoints import weights
 from albert.configs import published
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL_LIMITS, Limits
-from albert.pretrained import model_vocabulary, warm_start
+from albert.pretrained import exported, model_vocabulary, warm_start
 from albert.pretrained.releases import Release, find_release
 from albert.pretrained.settings import (
     ALBERT_ZH_URL,
@@ -37,8 +37,6 @@ from albert.runtimes import hub_module
 from albert.util import files
 from albert.util.errors import UserError
 from albert.util.flags import AnySettings
-
-FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 
 # The names that a file may have, by the flag that names it, and the one that is taken of several.
 _NAMES = {
@@ -92,10 +90,10 @@ def obtain(
     Raises:
       UserError: see cache.obtain.
     """
-    cache_dir = os.path.expanduser(cache_dir or CACHE_DIR)
     base_url = (base_url or (ALBERT_ZH_URL if release.is_albert_zh else BASE_URL)).rstrip("/")
-    folder = os.path.join(cache_dir, f"albert_{release.bare_name}")
     source = cache.Source(f"{base_url}/{release.archive}", sha256)
+    name = release.name if release.is_albert_zh else f"albert_{release.name}"
+    folder = os.path.join(os.path.expanduser(cache_dir or CACHE_DIR), name)
 
     def make(paths: Sequence[str], new: str) -> None:
         unpacked = os.path.join(new, ".archive") if release.is_albert_zh else new
@@ -110,11 +108,9 @@ def obtain(
 
 
 def _model_folder(folder: str) -> str:
-    """The folder that holds the configuration; the archives have one around everything."""
+    """Returns the folder that holds the configuration; most archives have one around everything."""
     found = sorted(pathlib.Path(folder).rglob("albert_config*.json"))
-    if not found:
-        raise UserError(f"{folder} holds no {CONFIG_NAME}. Remove it to download it again.")
-    return str(found[0].parent)
+    return str(found[0].parent) if found else folder
 
 
 def _convert_albert_zh(found: "ModelFiles", folder: str) -> None:
@@ -149,54 +145,50 @@ def find_files(
     named: Optional[ModelFiles] = None,
     *,
     label: str,
-    vocabulary: str = "required",
+    with_vocabulary: bool = True,
 ) -> ModelFiles:
     """Returns the files of the model in a folder; those that are named already stay.
 
-    A vocabulary is found by the folder's record of it, or else by its name.
+    A vocabulary is found by the folder's record of it, or else by its name; it may be missing. An
+    exported model stands for the checkpoint.
 
     Args:
       folder: such as an unpacked archive.
       named: the files that need not be found.
       label: what messages call the folder, e.g. "--albert_dir=base_v2".
-      vocabulary: "required", "optional" (None where there is none), or "unused".
+      with_vocabulary: False: no vocabulary is looked for.
 
     Raises:
-      UserError: the folder lacks a part, or has several of a kind.
+      UserError: the folder has no checkpoint, or several files of a kind; or its vocabulary has
+        changed.
     """
     found = named or ModelFiles()
-    if not found.albert_config_file:
-        found = found._replace(**_file_by_name(folder, "albert_config_file", label))
-    if not found.init_checkpoint:
-        found = found._replace(init_checkpoint=warm_start.resolve_checkpoint(folder))
-    if vocabulary == "unused" or found.vocabulary:
+    config = found.albert_config_file or _file_by_name(folder, "albert_config_file", label)
+    checkpoint = found.init_checkpoint or exported.find(folder)
+    found = found._replace(
+        albert_config_file=config or os.path.join(folder, CONFIG_NAME),
+        init_checkpoint=checkpoint or warm_start.resolve_checkpoint(folder),
+    )
+    if found.vocabulary or not with_vocabulary:
         return found
     description, _ = model_vocabulary.read_description(folder)
     found = found._replace(**model_vocabulary.recorded_files(folder, description))
     for key in model_vocabulary.KEYS:
         if not found.vocabulary:
-            found = found._replace(**_file_by_name(folder, key, label, is_required=False))
-    if vocabulary == "required" and not found.vocabulary:
-        raise UserError(
-            f"{label} holds no vocabulary, a SentencePiece model or vocab.txt. Name it by "
-            "--spm_model_file or --vocab_file."
-        )
+            found = found._replace(**{key: _file_by_name(folder, key, label)})
     return found
 
 
-def _file_by_name(
-    folder: str, key: str, label: str, *, is_required: bool = True
-) -> Dict[str, Optional[str]]:
-    """{key: the one file of a folder whose name fits}; of several, that of the usual name."""
+def _file_by_name(folder: str, key: str, label: str) -> Optional[str]:
+    """Returns the one file of a folder whose name fits; of several, that of the usual name."""
     pattern, usual = _NAMES[key]
     present = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
     names = sorted(name for name in present if re.fullmatch(rf"(?!\.){pattern}", name))
     if usual in names:
         names = [usual]
-    if len(names) > 1 or is_required and not names:
-        what = f"several: {', '.join(names)}" if names else f"no {usual}"
-        raise UserError(f"{label} holds {what}. Name one by --{key}.")
-    return {key: os.path.join(folder, names[0]) if names else None}
+    if len(names) > 1:
+        raise UserError(f"{label} holds several: {', '.join(names)}. Name one by --{key}.")
+    return os.path.join(folder, names[0]) if names else None
 
 
 class OpenModel(NamedTuple):
@@ -217,24 +209,24 @@ def open_model(
 ) -> OpenModel:
     """Returns the files, configuration and vocabulary of the model in a folder.
 
-    `settings` have do_lower_case; the other arguments are those of `find_files`.
+    `settings` have do_lower_case; `vocabulary` may be "optional"; the other arguments are those of
+    `find_files`.
 
     Raises:
       UserError: as `find_files`; --do_lower_case contradicts what the folder records; or the
-        vocabulary has more tokens than the model's table has rows.
+        vocabulary is missing, or has more tokens than the model's table has rows.
     """
-    found = find_files(folder, named, label=label, vocabulary=vocabulary)
+    found = find_files(folder, named, label=label)
     found = found._replace(init_checkpoint=warm_start.resolve_checkpoint(found.init_checkpoint))
     config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
-    if not found.vocabulary:
+    path = found.vocabulary
+    if vocabulary == "optional" and not path:
         return OpenModel(found, config, None)
-    recorded = model_vocabulary.recorded_lower_case(folder, found.vocabulary)
-    is_lower = _lower_case(settings, recorded, label)
+    is_lower = _lower_case(settings, model_vocabulary.recorded_lower_case(folder, path), label)
     tokenizer = tokenization.FullTokenizer(found.vocab_file, is_lower, found.spm_model_file)
     tokenization.check_vocab_size(tokenizer, config.vocab_size)
     key = "spm_model_file" if found.spm_model_file else "vocab_file"
-    own = model_vocabulary.Vocabulary(key, found.vocabulary, is_lower)
-    return OpenModel(found, config, own)
+    return OpenModel(found, config, model_vocabulary.Vocabulary(key, path, is_lower))
 
 
 def write_model(
@@ -255,11 +247,10 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
     """Returns "ALBERT base (12 layers of 768, 11.7M parameters)": a model without its heads."""
     size = published.recognise(config.to_dict())
     counts = modeling.parameter_counts(config)
-    parameters = sum(counts.values()) - counts["head"]
-    number = f"{parameters / 1e6:.1f}M" if parameters >= 1e6 else f"{parameters:,}"
-    shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
+    millions = (sum(counts.values()) - counts["head"]) / 1e6
     name = f"ALBERT {size.size}" if size else "ALBERT"
-    return f"{name} ({shape}, {number} parameters{', cased' if is_cased else ''})"
+    shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
+    return f"{name} ({shape}, {millions:.1f}M parameters{', cased' if is_cased else ''})"
 
 
 # ---- the flags of a script ----
@@ -280,47 +271,41 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
       with_vocabulary: False: no vocabulary is looked for.
 
     Raises:
-      UserError: two models are named; or what `local_folder`, `find_files`, `hub_module.read` and
-        resolve_checkpoint raise.
+      UserError: two models are named; or what `local_folder`, `find_files` and `hub_module.read`
+        raise.
     """
     flags = settings.to_dict()
     folder, start = flags["albert_dir"], flags["init_checkpoint"]
     module = flags.get("albert_hub_module_handle")
-    if module and flags.get("spm_model_file") == FROM_TF_HUB:
-        flags["spm_model_file"] = None
-    named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
+    named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     if module:
         if folder or start or named.albert_config_file:
             raise UserError(
                 f"--albert_hub_module_handle={module} stands for --albert_dir, --init_checkpoint "
                 "and --albert_config_file. Name one model only."
             )
-        label, found, recorded = module, *_module_files(module, named)
+        place, (found, recorded) = module, _module_files(module, named)
     elif folder or start and (has_tokenizer or not named.albert_config_file):
-        label, wanted = f"The folder of --init_checkpoint={start}", "optional"
-        if folder:
-            place = label = folder = local_folder(folder, f"--albert_dir={folder}")
-            wanted = "required"
-        else:
-            place = start if tf.io.gfile.isdir(start) else os.path.dirname(start) or "."
-        wanted = wanted if has_tokenizer else "unused"
-        found = find_files(place, named, label=label, vocabulary=wanted)
+        folder = folder and local_folder(folder, f"--albert_dir={folder}")
+        place = folder or (start if tf.io.gfile.isdir(start) else os.path.dirname(start) or ".")
+        found = find_files(place, named, label=place, with_vocabulary=has_tokenizer)
         recorded = model_vocabulary.recorded_lower_case(place, found.vocabulary)
     else:
         return settings
     new = dict(found._asdict(), albert_dir=folder, albert_hub_module_handle=None)
-    if has_tokenizer and found.vocabulary and "do_lower_case" in flags:
-        new["do_lower_case"] = _lower_case(settings, recorded, label)
-    given = settings.to_dict()
-    changes = {name: new[name] for name in given.keys() & new if new[name] != given[name]}
+    if has_tokenizer and found.vocabulary:
+        new["do_lower_case"] = _lower_case(settings, recorded, place)
+    changes = {name: value for name, value in new.items() if value != flags.get(name, value)}
     return settings.replace(**changes) if changes else settings
 
 
 def _module_files(handle: str, named: ModelFiles) -> Tuple[ModelFiles, Optional[bool]]:
-    """The files of a module, and its lower-casing where its vocabulary is used."""
+    """Returns the files of a module, and its lower-casing where its vocabulary is used."""
     module = hub_module.read(handle)
     found = named._replace(albert_config_file=module.config_file, init_checkpoint=module.checkpoint)
+    if found.spm_model_file == "from_tf_hub":  # so published commands ask for the module's own
+        found = found._replace(spm_model_file=None)
     if found.vocabulary:
         return found, None
     vocabulary = tokenization.HubVocabulary(module.vocab_file, module.do_lower_case)
@@ -329,13 +314,11 @@ def _module_files(handle: str, named: ModelFiles) -> Tuple[ModelFiles, Optional[
 
 
 def _lower_case(settings: Settings, recorded: Optional[bool], label: str) -> bool:
-    """What a model's record says of lower case; without a record, what the flag says."""
+    """Returns what a model's record says of lower case; without a record, what the flag says."""
     wanted = settings.to_dict()["do_lower_case"]
-    if recorded is None or recorded == wanted:
-        return wanted
-    if "do_lower_case" in settings.given:
+    if recorded not in (None, wanted) and "do_lower_case" in settings.given:
         raise UserError(
-            f"--do_lower_case={str(wanted).lower()} contradicts {label}, which is recorded as "
-            f"{'uncased' if recorded else 'cased'}. Leave the flag out."
+            f"--do_lower_case={wanted} contradicts {label}, where it is {recorded}. Leave the flag "
+            "out."
         )
-    return recorded
+    return wanted if recorded is None else recorded

@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The released models by name; TensorFlow is not needed to find one."""
 
-import re
 from typing import NamedTuple
 
 from albert.pretrained.settings import SPM_MODEL_NAME
-from albert.util import wording
 from albert.util.errors import UserError
-
-CHINESE_VOCAB_NAME = "vocab_chinese.txt"
 
 
 class Release(NamedTuple):
@@ -21,44 +17,28 @@ class Release(NamedTuple):
     vocabulary: str  # file in it
     is_albert_zh: bool = False  # and not Google's
 
-    @property
-    def bare_name(self) -> str:
-        """Returns the name without "albert_"."""
-        return re.sub("^albert_", "", self.name)
 
-
-RELEASES = {
-    release.name: release
-    for release in (
-        *(
-            Release(
-                f"{size}_{version}",
-                f"albert_{size}_{version}.tar.gz",
-                f"albert_{size}",
-                CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME,
-            )
-            for version in ("v1", "v2", "zh")
-            for size in ("base", "large", "xlarge", "xxlarge")
-        ),
-        *(
-            Release(
-                f"albert_zh_{size}", f"albert_{size}_zh.zip", f"albert_zh_{size}", "vocab.txt", True
-            )
-            for size in ("base", "large", "xlarge")
-        ),
-    )
-}
+_VOCABULARIES = {"v1": SPM_MODEL_NAME, "v2": SPM_MODEL_NAME, "zh": "vocab_chinese.txt"}
+_GOOGLE = [
+    Release(f"{size}_{version}", f"albert_{size}_{version}.tar.gz", f"albert_{size}", vocabulary)
+    for version, vocabulary in _VOCABULARIES.items()
+    for size in ("base", "large", "xlarge", "xxlarge")
+]
+_ALBERT_ZH = [
+    Release(f"albert_zh_{size}", f"albert_{size}_zh.zip", f"albert_zh_{size}", "vocab.txt", True)
+    for size in ("base", "large", "xlarge")
+]
+RELEASES = {release.name: release for release in _GOOGLE + _ALBERT_ZH}
 
 
 def find_release(name: str) -> Release:
     """Returns a release: base_v2, albert_base_v2 or albert_base_v2.tar.gz; albert_zh_base.
 
     Raises:
-      UserError: there is none of this name; the message has the nearest, and all.
+      UserError: there is none of this name; the message has all names.
     """
     wanted = name.strip().lower()
     for release in RELEASES.values():
         if wanted in (release.name, f"albert_{release.name}", release.archive):
             return release
-    hint = wording.did_you_mean(re.sub("^albert_(?!zh)", "", wanted), RELEASES, cutoff=0.6)
-    raise UserError(f"There is no released model {name!r}.{hint} Names: {', '.join(RELEASES)}.")
+    raise UserError(f"There is no released model {name!r}. Names: {', '.join(RELEASES)}.")

@@ -26,11 +26,6 @@ from albert.pretrained import warm_start
 from albert.runtimes import compat, hub_module
 from albert.util import files
 
-SERIALIZED_SIGNATURE = "serving_default"
-IDS_SIGNATURE = "ids"
-EXAMPLES_KEY = "examples"
-EXTRA_FOLDER = "assets.extra"
-
 _LOGGER = logging.getLogger("albert")
 
 
@@ -75,51 +70,45 @@ def export_saved_model(
             outputs[name] = tf.constant(value, tf.float32, name=name)
         describe = tf.saved_model.predict_signature_def
         signatures = {
-            SERIALIZED_SIGNATURE: describe({EXAMPLES_KEY: serialized}, outputs),
-            IDS_SIGNATURE: describe(inputs._asdict(), outputs),
+            "serving_default": describe({"examples": serialized}, outputs),
+            "ids": describe(inputs._asdict(), outputs),
         }
         warm_start.restore_weights(session, checkpoint)
-        folder = _new_folder(export_dir)
+        number = int(time.time())
+        while tf.io.gfile.exists(os.path.join(export_dir, str(number))):
+            number += 1  # a second export within a second
+        folder = os.path.join(export_dir, str(number))
         with files.atomic_folder(folder) as temporary:
             builder = tf.saved_model.Builder(temporary)
-            tags = [tf.saved_model.tag_constants.SERVING]
-            builder.add_meta_graph_and_variables(session, tags, signatures)
+            builder.add_meta_graph_and_variables(session, ["serve"], signatures)
             builder.save()
             make_portable(temporary)
             for name, content in (extra_files or {}).items():
-                files.atomic_write_bytes(os.path.join(temporary, EXTRA_FOLDER, name), content)
+                files.atomic_write_bytes(os.path.join(temporary, "assets.extra", name), content)
     _LOGGER.info("Exported %s to %s.", checkpoint, folder)
     return folder
 
 
 def _parse(serialized: tf.Tensor, length: int) -> Inputs:
-    """The features of serialized examples, or what is fed in their place, int32 [B, S]."""
+    """Returns the features of serialized examples, or what is fed in their place, int32 [B, S]."""
     # tf.io.parse_example of TensorFlow 2 makes an operation that 1.15 does not have.
+    count = len(Inputs._fields)
     parsed = tf.raw_ops.ParseExample(
         serialized=serialized,
         names=tf.constant([], tf.string),
         sparse_keys=[],
-        dense_keys=list(Inputs._fields),
-        dense_defaults=[tf.constant([], tf.int64)] * len(Inputs._fields),  # they are required
+        dense_keys=Inputs._fields,
+        dense_defaults=[tf.constant([], tf.int64)] * count,  # they are required
         sparse_types=[],
-        dense_shapes=[[length]] * len(Inputs._fields),
+        dense_shapes=[[length]] * count,
     )
-    found = [tf.cast(values, tf.int32) for values in parsed.dense_values]
     # Another batch size and length may be fed.
     return Inputs(
         *(
-            tf.placeholder_with_default(values, [None, None], name)
-            for values, name in zip(found, Inputs._fields)
+            tf.placeholder_with_default(tf.cast(values, tf.int32), [None, None], name)
+            for values, name in zip(parsed.dense_values, Inputs._fields)
         )
     )
-
-
-def _new_folder(export_dir: str) -> str:
-    tf.io.gfile.makedirs(export_dir)
-    number = int(time.time())
-    while tf.io.gfile.exists(os.path.join(export_dir, str(number))):
-        number += 1  # a second export within a second
-    return os.path.join(export_dir, str(number))
 
 
 def make_portable(folder: str) -> None:
@@ -137,8 +126,7 @@ def make_portable(folder: str) -> None:
         functions = (function.node_def for function in graph_def.library.function)
         for node in itertools.chain(graph_def.node, *functions):
             _make_node_portable(node, assets)
-    with tf.io.gfile.GFile(path, "wb") as stream:
-        stream.write(saved_model.SerializeToString(deterministic=True))
+    files.atomic_write_bytes(path, saved_model.SerializeToString(deterministic=True))
 
 
 def _make_node_portable(node: tf.NodeDef, assets: Container[str]) -> None:

@@ -13,7 +13,6 @@ BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released mod
 ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
 CACHE_DIR = "~/.cache/albert"
 CONFIG_NAME, SPM_MODEL_NAME = "albert_config.json", "30k-clean.model"  # in a model's folder
-MODULE_FORMATS = ("tf1", "tf2")  # of a TF-Hub module
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
 
@@ -61,4 +60,4 @@ class HubExportFlags(Settings):
     vocab_file: Optional[str] = _name("WordPiece vocabulary, in place of SentencePiece.")
     do_lower_case: bool = flag(True, "Lower-case the text, as the model was trained.")
     use_einsum: bool = flag(True, "Ignored; kept for existing command lines.")
-    format: str = flag("tf1", "Format of the module.", choices=MODULE_FORMATS)
+    format: str = flag("tf1", "Format of the module.", choices=("tf1", "tf2"))

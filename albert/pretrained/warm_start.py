@@ -10,7 +10,6 @@ import os
 import re
 from typing import Callable, List, NamedTuple, Optional, Sequence
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
@@ -27,8 +26,7 @@ class WarmStart(NamedTuple):
     checkpoint: str  # prefix
     loaded: List[Entry]  # variables of the model that take a value from it
     new: List[Entry]  # variables of the model that keep their random initial values
-    left_over: List[Entry]  # variables of the checkpoint that nothing takes
-    optimizer_state: List[Entry]  # slots and counters, which a warm start never takes
+    left_over: List[Entry]  # variables of the checkpoint that nothing takes, but for an optimizer's
     scaffold_fn: Optional[Callable[[], tf.train.Scaffold]]  # of a TPUEstimatorSpec, with use_tpu
 
 
@@ -43,25 +41,22 @@ def resolve_checkpoint(path: str) -> str:
     Raises:
       UserError: there is no such checkpoint, or it is not clear which is meant.
     """
-    path = os.path.expanduser(str(path)).rstrip("/")
-    folder, prefix = os.path.split(re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path))
-    candidates = [prefix]
+    path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(path).rstrip("/"))
+    folder, candidates = os.path.dirname(path), [os.path.basename(path)]
     if tf.io.gfile.isdir(path):
-        folder = path
-        candidates = [BEST_CHECKPOINT, checkpoint_files.read_state(folder).name or ""]
-        newest = checkpoint_files.list_checkpoints(folder)[-1:]
-        candidates += [os.path.basename(found.path) for found in newest]
+        newest = (os.path.basename(found.path) for found in checkpoint_files.list_checkpoints(path))
+        folder, candidates = path, [BEST_CHECKPOINT, checkpoint_files.read_state(path).name]
+        candidates += list(newest)[-1:]
     names = tf.io.gfile.listdir(folder or ".") if tf.io.gfile.isdir(folder or ".") else []
     present = sorted(name[: -len(".index")] for name in names if name.endswith(".index"))
     if folder == path and len(present) == 1:
         candidates += present
     for name in candidates:
-        if name in present and checkpoint_files.data_files(name, names):
+        if name in present:
             return os.path.join(folder, name)
     raise UserError(
-        f"There is no checkpoint {path!r} with its .index and .data files. Give their common "
-        f"prefix, or a folder with {BEST_CHECKPOINT} or one checkpoint. Checkpoints in {folder!r}: "
-        f"{wording.listed(present)}. convert_checkpoint reads files of Hugging Face."
+        f"There is no checkpoint {path!r}. Give a path prefix, or a folder with {BEST_CHECKPOINT} "
+        f"or one checkpoint. Checkpoints in {folder!r}: {wording.listed(present)}."
     )
 
 
@@ -108,13 +103,11 @@ def warm_start(
 
     if not use_tpu:
         initialise()
-    state = [entry for entry in unused if checkpoint_files.is_optimizer_state(entry.name)]
     return WarmStart(
         checkpoint,
         loaded=[entry for entry in entries if entry.source],
         new=[entry for entry in entries if not entry.source],
-        left_over=[entry for entry in unused if entry not in state],
-        optimizer_state=state,
+        left_over=[item for item in unused if not checkpoint_files.is_optimizer_state(item.name)],
         scaffold_fn=initialise if use_tpu else None,
     )
 
@@ -137,20 +130,9 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
 
 
 def format_report(start: WarmStart) -> str:
-    """Returns what was loaded and left out, with names where something may be wrong."""
-    text = f"Loaded {_amount(start.loaded)} from {start.checkpoint}"
-    if start.new:
-        text += f"; {_amount(start.new)} new, at random: {_names(start.new)}"
-    unknown = [entry for entry in start.left_over if not entry.name.startswith("cls/")]
-    heads = len(start.left_over) - len(unknown)
-    text += f"; not taken: {len(start.optimizer_state)} of the optimizer, {heads} of the heads"
-    return text + (f"; not in this model: {_names(unknown)}" if unknown else "")
-
-
-def _names(entries: Sequence[Entry]) -> str:
-    return wording.listed(list(map(str, entries)))
-
-
-def _amount(entries: Sequence[Entry]) -> str:
-    parameters = sum(int(np.prod(entry.shape, dtype=np.int64)) for entry in entries)
-    return f"{wording.counted(len(entries), 'variable')} ({parameters:,} parameters)"
+    """Returns what was loaded and left out."""
+    text = f"Loaded {wording.counted(len(start.loaded), 'variable')} from {start.checkpoint}"
+    for reason, entries in (("new, at random", start.new), ("not taken", start.left_over)):
+        if entries:
+            text += f"; {reason}: {wording.listed(list(map(str, entries)))}"
+    return text

@@ -7,8 +7,6 @@ nothing runs the module's own graph.
 """
 
 import os
-import warnings
-import zlib
 from typing import NamedTuple
 
 import tensorflow.compat.v1 as tf
@@ -18,7 +16,6 @@ from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 from albert.util import files
 from albert.util.errors import UserError
 
-FORMAT_FILE = "tfhub_module.pb"
 VOCABULARY_SIGNATURE = "tokenization_info"
 
 
@@ -41,17 +38,17 @@ def read(handle: str) -> HubModule:
       UserError: there is no module, or none of ALBERT in the TensorFlow 1 format.
     """
     folder = _fetch(handle)
-    content = os.path.join(folder, "saved_model.pb")
+    path = os.path.join(folder, "saved_model.pb")
     try:
-        graph = saved_model_pb2.SavedModel.FromString(files.read_bytes(content)).meta_graphs[0]
+        graph = saved_model_pb2.SavedModel.FromString(files.read_bytes(path)).meta_graphs[0]
         outputs = graph.signature_def[VOCABULARY_SIGNATURE].outputs
         nodes = {f"{node.name}:0": node for node in graph.graph_def.node}
         lower = nodes[outputs["do_lower_case"].name].attr["value"].tensor
         vocabulary = asset_names(graph)[outputs["vocab_file"].name]
     except (protobuf.DecodeError, LookupError) as error:
         raise UserError(
-            f"{content} is damaged, or not a hub module of ALBERT for TensorFlow 1 ({error!r}). "
-            "Use one that export_to_tfhub --format=tf1 wrote, or a checkpoint (--albert_dir)."
+            f"{path} is damaged, or not a hub module of ALBERT for TensorFlow 1 ({error}). Use one "
+            "of export_to_tfhub --format=tf1, or a checkpoint (--albert_dir)."
         ) from error
     return HubModule(
         os.path.join(folder, "assets", "albert_config.json"),
@@ -63,22 +60,18 @@ def read(handle: str) -> HubModule:
 
 def asset_names(graph: meta_graph_pb2.MetaGraphDef) -> dict:
     """Returns the files in assets/ by the tensors that hold their paths."""
-    names = {}
-    for packed in graph.collection_def["saved_model_assets"].any_list.value:
-        asset = meta_graph_pb2.AssetFileDef.FromString(packed.value)
-        names[asset.tensor_info.name] = asset.filename
-    return names
+    collection = graph.collection_def["saved_model_assets"].any_list.value
+    assets = [meta_graph_pb2.AssetFileDef.FromString(packed.value) for packed in collection]
+    return {asset.tensor_info.name: asset.filename for asset in assets}
 
 
 def _fetch(handle: str) -> str:
-    """The folder of a module, which is downloaded if need be."""
+    """Returns the folder of a module, which is downloaded if need be."""
     if "://" not in handle or tf.io.gfile.isdir(handle):
         return handle
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it uses deprecated modules
-        import tensorflow_hub as hub  # takes long to import
+    import tensorflow_hub as hub  # takes long to import
 
     try:
         return hub.resolve(handle)
-    except (OSError, EOFError, zlib.error, tf.errors.OpError) as error:
+    except Exception as error:  # of the network, of archives and of file systems
         raise UserError(f"The hub module {handle} cannot be fetched: {error}") from error

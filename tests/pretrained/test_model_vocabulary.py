@@ -8,12 +8,7 @@ import shutil
 
 import pytest
 
-from albert import (
-    create_pretraining_data,
-    run_classifier,
-    run_pretraining,
-    tokenization,
-)
+from albert import create_pretraining_data, run_classifier, run_pretraining
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
@@ -87,18 +82,6 @@ def test_a_vocabulary_or_record_that_cannot_be_used_is_named(cased, name, text):
         completed(f"--albert_dir={cased}")
 
 
-def test_put_records_that_a_vocabulary_keeps_accents(tmp_path):
-    content = SPM_MODEL.read_bytes()
-    for keep_accents in (True, False):
-        path = tmp_path / f"{keep_accents}.model"
-        path.write_bytes(tokenization.with_keep_accents(content, keep_accents))
-        folder = tmp_path / str(keep_accents)
-        copy = model_vocabulary.put(str(folder), Vocabulary("spm_model_file", str(path)))
-        assert tokenization.FullTokenizer(None, True, copy).keep_accents is keep_accents
-        record = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
-        assert record.get("keep_accents", False) is keep_accents
-
-
 def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_path):
     vocabulary = Vocabulary("spm_model_file", str(SPM_MODEL))
     path = model_vocabulary.put(str(tmp_path / "a" / "b"), vocabulary, "../../x.model")
@@ -168,18 +151,14 @@ def test_training_puts_the_records_vocabulary_into_its_folder(cased_records, tmp
     assert record["do_lower_case"] is False
 
 
-@pytest.mark.parametrize("lost", ["copy", "metadata"])
-def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_path, lost):
+def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_path):
     folder = tmp_path / "data"
     shutil.copytree(str(cased_records), str(folder))
-    pattern = ".vocabulary-*" if lost == "copy" else ".*.meta.json"
-    for path in folder.glob(pattern):
+    for path in folder.glob(".vocabulary-*"):
         path.unlink()
     assert keep(folder, tmp_path / "out") == []
-    kept = keep(folder, tmp_path / "out", f"--spm_model_file={SPM_MODEL}")
-    assert kept == ["own.model" if lost == "copy" else "tiny.model", "vocabulary.json"]
-    record = json.loads((tmp_path / "out" / "vocabulary.json").read_text(encoding="utf-8"))
-    assert record.get("do_lower_case") is (False if lost == "copy" else None)
+    named = f"--spm_model_file={SPM_MODEL}"
+    assert keep(folder, tmp_path / "out", named) == ["own.model", "vocabulary.json"]
 
 
 def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path):

@@ -7,9 +7,7 @@ import os
 import pathlib
 import shutil
 
-import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert import (
     convert_checkpoint,
@@ -18,13 +16,13 @@ from albert import (
     plan,
     run_classifier,
 )
-from albert.conversion import convert
 from albert.downloads import transfer
-from albert.pretrained import released, releases
+from albert.pretrained import inference, released, releases
 from albert.util import flags as flags_lib
 from tests.support import (
     albert_zh_models,
     classification_data,
+    conversions,
     file_server,
     hub_modules,
     public_archives,
@@ -57,18 +55,12 @@ def server(monkeypatch, archive):
 
 @pytest.fixture
 def obtain(server, tmp_path):
-    """Obtains a release by way of the cache at `obtain.cache`."""
+    """Obtains a release by way of the folder `cache`."""
 
     def run(release=BASE, **options):
-        return released.obtain(
-            release,
-            cache_dir=str(run.cache),
-            base_url=f"{server.url}/",
-            **options,
-        )
+        cache_dir = str(tmp_path / "cache")
+        return released.obtain(release, cache_dir=cache_dir, base_url=f"{server.url}/", **options)
 
-    run.cache = tmp_path / "cache"
-    run.record = run.cache / "albert_base_v2.json"
     return run
 
 
@@ -99,18 +91,21 @@ def visible(folder):
 # ---- The cache.
 
 
-def test_obtain_downloads_once_and_records_the_files(obtain, server, folder):
-    found = obtain()
-    assert found == str(obtain.cache / "albert_base_v2" / "albert_base")
-    assert visible(obtain.cache) == ["albert_base_v2", "albert_base_v2.json"]
-    record = json.loads(obtain.record.read_text(encoding="utf-8"))
-    (source,) = record["sources"]
+def test_obtain_downloads_once_and_records_the_files(obtain, server, folder, tmp_path):
+    found, cache = obtain(), tmp_path / "cache"
+    assert found == str(cache / "albert_base_v2" / "albert_base")
+    assert visible(cache) == ["albert_base_v2", "albert_base_v2.json"]
+    record = cache / "albert_base_v2.json"
+    (source,) = json.loads(record.read_text(encoding="utf-8"))["sources"]
     assert source["url"] == server.url + PATH and source["size"] == len(server.files[PATH])
     assert sorted(os.listdir(found)) == sorted(os.listdir(str(folder)))
     assert obtain(sha256=source["sha256"].upper()) == found
     with pytest.raises(ValueError, match="0000 .*--sha256"):
         obtain(sha256="0" * 64)
     assert server.ranges == [None]
+    record.unlink()
+    with pytest.raises(ValueError, match=str(record)):
+        obtain()
 
 
 def test_obtain_names_what_cannot_be_had(obtain, server, tmp_path):
@@ -118,62 +113,41 @@ def test_obtain_names_what_cannot_be_had(obtain, server, tmp_path):
         obtain(releases.find_release("large_v2"))
     with pytest.raises(ValueError, match="gs://b/c"):
         released.obtain(BASE, cache_dir="gs://b/c")
-    for content in ({"README": "text"}, {"albert_base/albert_config.json": "{}"}):
-        server.files[PATH] = public_archives.tarred(content)
-        with pytest.raises(ValueError, match="albert_base_v2"):
-            obtain()
-    assert visible(obtain.cache) == [] and visible(tmp_path) == ["cache"]
-
-
-@pytest.mark.parametrize("content", [None, "{"])
-def test_obtain_refuses_a_folder_without_its_record(obtain, content):
-    obtain()
-    obtain.record.unlink()
-    if content:
-        obtain.record.write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError, match=str(obtain.record)):
+    server.files[PATH] = public_archives.tarred({"albert_base/albert_config.json": "{}"})
+    with pytest.raises(ValueError, match="albert_base_v2"):
         obtain()
-    shutil.rmtree(str(obtain.cache / "albert_base_v2"))
-    assert obtain()
+    assert visible(tmp_path / "cache") == [] and visible(tmp_path) == ["cache"]
 
 
 # ---- Files in a folder.
 
 
-def test_albert_dir_stands_for_configuration_weights_and_vocabulary(folder, tmp_path):
+def test_a_folder_stands_for_configuration_weights_and_vocabulary(folder, tmp_path):
     chinese = released_archives.write_model(tmp_path / "albert_base_zh", chinese=True)
     others = {"albert_config_file": "albert_config.json", "init_checkpoint": "model.ckpt-best"}
-    for place, vocabulary in (
-        (folder, {"spm_model_file": "30k-clean.model"}),
-        (chinese, {"vocab_file": "vocab_chinese.txt"}),
+    for flag, vocabulary in (
+        (f"--albert_dir={folder}", {"spm_model_file": "30k-clean.model"}),
+        (f"--albert_dir={chinese}", {"vocab_file": "vocab_chinese.txt"}),
+        (f"--init_checkpoint={folder}/model.ckpt-best", {"spm_model_file": "30k-clean.model"}),
     ):
-        settings = resolved(f"--albert_dir={place}")
+        settings = resolved(flag)
         assert parts(settings) == {**others, **vocabulary}
-        assert released.resolve_model_files(settings) == settings
-
-
-@pytest.mark.parametrize("ending", ["", "/model.ckpt-best", "/model.ckpt-best.index"])
-def test_init_checkpoint_finds_configuration_and_vocabulary_beside_it(folder, ending):
-    settings = resolved(f"--init_checkpoint={folder}{ending}")
-    found = parts(settings.replace(init_checkpoint=None))
-    assert found == {
-        "albert_config_file": "albert_config.json",
-        "spm_model_file": "30k-clean.model",
-    }
+        assert released.resolve_model_files(settings) is settings
+    for place in (folder, f"{folder}/model.ckpt-best.index"):
+        assert resolved(f"--init_checkpoint={place}").spm_model_file == str(
+            folder / "30k-clean.model"
+        )
 
 
 def test_files_that_flags_name_are_taken(folder, tmp_path):
     config = classification_data.write_config(tmp_path)
-    settings = resolved(
-        f"--albert_dir={folder}", f"--albert_config_file={config}", "--vocab_file=own"
-    )
+    named = [f"--albert_config_file={config}", "--vocab_file=own"]
+    settings = resolved(f"--albert_dir={folder}", *named)
     assert settings.albert_config_file == config
     assert (settings.spm_model_file, settings.vocab_file) == (None, "own")
     # Where nothing is missing, the checkpoint may be gone.
-    settings = resolved("--albert_config_file=c", "--spm_model_file=s")
-    assert released.resolve_model_files(settings) is settings
-    named = settings.replace(init_checkpoint="/nowhere/model.ckpt")
-    assert released.resolve_model_files(named) is named
+    settings = resolved(*named, "--init_checkpoint=/nowhere/model.ckpt")
+    assert settings.init_checkpoint == "/nowhere/model.ckpt" and not settings.albert_dir
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +155,7 @@ def module(folder, tmp_path_factory):
     return hub_modules.export(folder, tmp_path_factory.mktemp("hub") / "m", "--nodo_lower_case")
 
 
-def test_a_module_stands_for_configuration_weights_and_vocabulary(module, folder):
+def test_a_module_stands_for_configuration_weights_and_vocabulary(module):
     flag = f"--albert_hub_module_handle={module}"
     for arguments in ([], ["--spm_model_file=from_tf_hub"]):
         settings = resolved(flag, *arguments)
@@ -191,7 +165,7 @@ def test_a_module_stands_for_configuration_weights_and_vocabulary(module, folder
             "init_checkpoint": "variables",
             "spm_model_file": "30k-clean.model",
         }
-        assert released.resolve_model_files(settings) == settings
+        assert released.resolve_model_files(settings) is settings
     assert resolved(flag, "--vocab_file=own").do_lower_case is True
 
 
@@ -211,21 +185,15 @@ def test_contradicting_flags_are_refused(module, folder, flags, named):
         resolved(*(flag.format(folder=folder) for flag in given))
 
 
-@pytest.mark.parametrize(
-    "missing, words",
-    [
-        ("albert_config.json", "--albert_config_file"),
-        ("30k-clean.model", "--spm_model_file"),
+def test_a_folder_that_lacks_a_part_is_refused(copied):
+    for missing, words in (
+        ("30k-clean.model", "spm_model_file"),
+        ("albert_config.json", "model/albert_config.json"),
         ("model.ckpt-best.index", "checkpoint"),
-    ],
-)
-def test_a_folder_that_lacks_a_part_is_refused(copied, missing, words):
-    (copied / missing).unlink()
-    with pytest.raises(ValueError, match=words):
-        resolved(f"--albert_dir={copied}")
-    if missing == "30k-clean.model":  # that of a checkpoint need not hold a vocabulary
-        settings = resolved(f"--init_checkpoint={copied}")
-        assert set(parts(settings)) == {"albert_config_file", "init_checkpoint"}
+    ):
+        (copied / missing).unlink()
+        with pytest.raises(ValueError, match=words):
+            inference.folder_source(str(copied))
 
 
 def test_several_files_of_a_kind_are_refused_unless_one_has_the_usual_name(copied):
@@ -244,38 +212,12 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
     monkeypatch.setattr(released, "obtain", fail)
     for place, kind, words in (
         ("/nowhere", ValueError, "--albert_dir=/nowhere"),
-        (folder.parent, ValueError, f"^{folder.parent}"),  # may come from a program
+        (folder.parent, ValueError, str(folder.parent)),
         ("bass_v2", ValueError, "--albert_dir=bass_v2.*base_v2"),
         ("base_v2", ConnectionError, "no route"),
     ):
         with pytest.raises(kind, match=words):
             resolved(f"--albert_dir={place}")
-
-
-# ---- Scripts.
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("flag", ["albert_dir", "init_checkpoint"])
-def test_a_folder_is_all_that_fine_tuning_needs(folder, tmp_path, caplog, flag):
-    classification_data.write_mrpc(tmp_path, train=8)
-    settings = resolved(
-        f"--{flag}={folder}",
-        f"--data_dir={tmp_path}",
-        f"--output_dir={tmp_path / 'out'}",
-        "--max_seq_length=16",
-        "--train_batch_size=4",
-        "--train_step=1",
-        "--learning_rate=0",
-        "--do_train",
-    )
-    with caplog.at_level("INFO", "albert"):
-        run_classifier.main(settings)
-    assert "2 variables (34 parameters) new" in caplog.text
-    name = "bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/dense/kernel"
-    expected = tf.train.load_variable(str(folder / "model.ckpt-best"), name)
-    actual = tf.train.load_variable(str(tmp_path / "out" / "model.ckpt-1"), name)
-    np.testing.assert_array_equal(actual, expected)
 
 
 # ---- Names in place of folders.
@@ -301,33 +243,21 @@ def test_a_released_model_is_fetched_once_by_its_name(cached, folder, tmp_path):
     assert resolved("--albert_dir=base_v2").init_checkpoint == "base_v2/model.ckpt-best"
 
 
-@pytest.mark.parametrize("inner", ["", "albert_base_zh"])
-def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatch, inner):
-    """The same as convert_checkpoint makes; with and without a folder around the files."""
+def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatch):
+    """The same as convert_checkpoint makes."""
     monkeypatch.setattr(released, "ALBERT_ZH_URL", f"{cached.url}/zh")
-    theirs = albert_zh_models.write(tmp_path / "theirs", slots=True)
-    packed = tmp_path / "packed" / inner if inner else pathlib.Path(theirs)
-    if inner:
-        shutil.copytree(theirs, str(packed))
-    archive = shutil.make_archive(
-        str(tmp_path / "zh"), "zip", str(packed.parent if inner else packed)
-    )
-    with open(archive, "rb") as stream:
-        cached.files["/zh/albert_base_zh.zip"] = stream.read()
-    flags = [
-        "--direction=from_albert_zh",
-        f"--input_dir={theirs}",
-        f"--output_dir={tmp_path / 'ours'}",
-    ]
-    settings = flags_lib.parse(convert_checkpoint.Flags, flags)
-    convert.convert(settings)
+    theirs, ours = tmp_path / "packed" / "albert_base_zh", tmp_path / "ours"
+    albert_zh_models.write(theirs, slots=True)
+    archive = shutil.make_archive(str(tmp_path / "zh"), "zip", str(theirs.parent))
+    cached.files["/zh/albert_base_zh.zip"] = pathlib.Path(archive).read_bytes()
+    conversions.convert("from_albert_zh", theirs, ours)
     for name in ("albert_zh_base", "albert_base_zh.zip"):
         found = resolved(f"--albert_dir={name}")
         folder = pathlib.Path(found.albert_dir)
         assert folder == tmp_path / "cache" / "albert_zh_base" / "albert_zh_base"
-        assert sorted(os.listdir(str(folder))) == sorted(os.listdir(str(tmp_path / "ours")))
-        for path in sorted(folder.iterdir()):
-            assert path.read_bytes() == (tmp_path / "ours" / path.name).read_bytes()
+        assert visible(folder) == visible(ours)
+        for path in folder.iterdir():
+            assert path.read_bytes() == (ours / path.name).read_bytes()
     assert cached.ranges == [None] and found.do_lower_case
     assert visible(tmp_path / "cache") == ["albert_zh_base", "albert_zh_base.json"]
     # Google's Chinese model has another name, and is another.
@@ -336,16 +266,14 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
 
 @pytest.mark.slow
 def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
+    ours = ["--albert_directory=base_v2", "--export_path=new/"]
+    theirs = ["--direction=to_huggingface", "--input_dir=base_v2", "--output_dir=theirs"]
     for script, arguments in (
         (plan, ["--albert_dir=base_v2", "--max_seq_length=32"]),
-        (export_checkpoints, ["--albert_directory=base_v2", "--export_path=new/"]),
-        (export_to_tfhub, ["--albert_directory=base_v2", "--export_path=module"]),
-        (
-            convert_checkpoint,
-            ["--direction=to_huggingface", "--input_dir=base_v2", "--output_dir=theirs"],
-        ),
+        (export_checkpoints, ours),
+        (export_to_tfhub, [*ours, "--export_path=module"]),
+        (convert_checkpoint, theirs),
     ):
         script.main(flags_lib.parse(script.Flags, arguments))
-    assert (tmp_path / "new" / "30k-clean.model").exists()
-    assert (tmp_path / "module" / "assets" / "30k-clean.vocab").exists()
+    assert visible(tmp_path / "module" / "assets")[:2] == ["30k-clean.model", "30k-clean.vocab"]
     assert cached.ranges == [None]

@@ -54,15 +54,6 @@ def test_the_threshold_is_an_output_unless_it_is_nan(classifier, tmp_path):
     assert sorted(os.listdir(str(tmp_path))) == sorted(map(os.path.basename, (plain, chosen)))
 
 
-@pytest.mark.slow
-def test_a_regressor_gives_its_score(tmp_path):
-    classifier = models.write_classifier(tmp_path / "model", labels=())
-    folder = models.export(classifier, tmp_path / "export")
-    scores, outputs = expected_logits(classifier), serve(folder, "ids", INPUTS)
-    np.testing.assert_allclose(outputs["predictions"], scores, atol=1e-5)
-    np.testing.assert_allclose(outputs["probabilities"], scores[:, None], atol=1e-5)
-
-
 def test_the_graph_holds_plain_operations_only(exported):
     from tensorflow.core.protobuf import saved_model_pb2
 

@@ -57,25 +57,14 @@ def test_read_fetches_a_module_once(module, tmp_path, monkeypatch):
     assert fetched.vocab_file.startswith(str(tmp_path / "cache"))
 
 
-def without(name):
-    return lambda folder: (folder / name).unlink()
-
-
-def cut(name):
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-10])
-
-
 @pytest.mark.parametrize(
-    "damage, named",
-    [
-        (shutil.rmtree, "saved_model.pb"),
-        (without("saved_model.pb"), "saved_model.pb"),
-        (cut("saved_model.pb"), "saved_model.pb"),
-    ],
+    "damage",
+    [shutil.rmtree, lambda folder: (folder / "saved_model.pb").write_bytes(b"\x08\x01\x12")],
+    ids=["gone", "cut"],
 )
-def test_read_names_what_is_missing_or_damaged(module, tmp_path, damage, named):
+def test_read_names_what_is_missing_or_damaged(module, tmp_path, damage):
     folder = tmp_path / "m"
     shutil.copytree(module, str(folder))
     damage(folder)
-    with pytest.raises(ValueError, match=f"{folder}/.*{named}"):
+    with pytest.raises(ValueError, match=f"{folder}/saved_model.pb"):
         hub_module.read(str(folder))
