@@ -29,11 +29,8 @@ class Flags(Settings):
     folders: Tuple[str, ...] = flag((), positional=True)
 
     def check(self) -> None:
-        """Checks that folders are named, and nothing else."""
+        """Checks that folders are named."""
         super().check()
-        for name in self.folders:
-            if name.startswith("-"):
-                raise UserError(f"There is no flag {name}.")
         if not self.folders:
             raise UserError("Name one or more folders of runs: albert plot output/base.")
 
