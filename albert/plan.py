@@ -122,13 +122,13 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
     word = hidden * words + embedding * config.vocab_size
     word += words * embedding if words != embedding else 0
     pooled = hidden * hidden
-    # Of squad_v2's layers, those that are applied to every token: start_logits, the half of
-    # end_logits/dense_0 that does not depend on the start, and end_logits/dense_1.
+    # Of squad_v2's layers start_logits, the half of end_logits/dense_0 that does not depend on the
+    # start, and end_logits/dense_1 are applied to every token.
     head = {
         "pretraining": run.max_predictions_per_seq * word + pooled + 2 * hidden,
         "classification": pooled + run.num_labels * hidden,
         "squad_v1": length * 2 * hidden,
-        "squad_v2": length * (hidden * hidden + 2 * hidden),
+        "squad_v2": length * (pooled + 2 * hidden) + 3 * pooled + hidden,
         "race": pooled + hidden,
     }[run.task]
     mapping = length * embedding * hidden if embedding != hidden else 0
