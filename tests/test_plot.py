@@ -49,7 +49,7 @@ def test_plot_draws_and_prints_a_row_for_each_run(tmp_path, capsys):
     assert rows == [
         [str(tmp_path / "a/x"), "20", "1.2500", "loss", "1.0000", "20", "200.0"],
         [str(tmp_path / "b"), "20", "1.2500", "accuracy", "0.7500", "20", "200.0"],
-        [str(tmp_path / "curve alone"), "20", "1.2500", "-", "-", "-", "200.0"],
+        [str(tmp_path / "curve alone"), "20", "1.2500", "loss", "-", "-", "200.0"],
         [str(tmp_path / "results alone"), "20", "-", "loss", "-", "-", "-"],
     ]
 

@@ -179,11 +179,10 @@ def test_with_exit_patience_texts_are_answered_before_the_last_layer(tmp_path, l
     assert min(one.layers for one in found) == 2
     # Alone, each text takes the same way.
     with albert.load(folder, **options) as model:
-        for text, together in zip(TEXTS, found):
-            alone = model.predict([text])[0]
-            assert alone.layers == together.layers
-            values = (
-                [one.score] if not labels else list(one.probabilities.values())
-                for one in (alone, together)
-            )
-            np.testing.assert_allclose(*values, atol=1e-4)
+        alone = [model.predict([text])[0] for text in TEXTS]
+    assert [one.layers for one in alone] == [one.layers for one in found]
+    values = [
+        [list((one.probabilities or {"": one.score}).values()) for one in some]
+        for some in (alone, found)
+    ]
+    np.testing.assert_allclose(*values, atol=1e-4)
