@@ -95,6 +95,11 @@ _SPACES = "\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _WORD = re.compile(f"[{_CHINESE}]|[^{_SPACES}{_CHINESE}]+")
 
 
+def _words(text: str) -> List[str]:
+    """What WordPiece cuts one by one: what stands between white space, and Chinese characters."""
+    return text.split() if text.isascii() and text.isprintable() else _WORD.findall(text)
+
+
 class _CharacterTable(dict):
     """A table for str.translate that computes each character's replacement once."""
 
@@ -131,11 +136,6 @@ def _cleaned(char: str) -> str:
     """Drops control and format characters."""
     is_dropped = char == _REPLACEMENT or unicodedata.category(char) in ("Cc", "Cf")
     return "" if is_dropped else char
-
-
-def _words(text: str) -> List[str]:
-    """What WordPiece cuts one by one: what stands between white space, and Chinese characters."""
-    return text.split() if text.isascii() and text.isprintable() else _WORD.findall(text)
 
 
 def _without_accents(text: str) -> str:
