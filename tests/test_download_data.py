@@ -233,6 +233,13 @@ def test_data_that_is_not_found_is_there_after_the_command_in_the_message(downlo
     READERS[name](str(folder))
 
 
+def test_no_command_is_named_that_would_not_help(download):
+    (download.folder / "RACE").mkdir(parents=True)  # which a download leaves as it is
+    with pytest.raises(ValueError) as error:
+        race_examples.read_examples(str(download.folder), "dev")
+    assert "download_data" not in str(error.value)
+
+
 def test_an_unknown_name_is_refused_and_the_list_has_all(capsys):
     for given in ("sqaud_v1", ""):
         with pytest.raises(ValueError):
