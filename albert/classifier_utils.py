@@ -123,7 +123,6 @@ def create_model(
     hub_module,
     *,
     is_regression=None,
-    dropout_seed=None,
     **options,
 ):
     """Builds a classification model in the default graph.
@@ -136,7 +135,7 @@ def create_model(
       num_labels: C.
       task_name: says whether it is a regression, unless is_regression does.
       hub_module: handle of a TF-Hub module, or None.
-      use_one_hot_embeddings, dropout_seed, **options: see modeling.AlbertModel; options are
+      use_one_hot_embeddings, **options: see modeling.AlbertModel; options are dropout_seed,
         compute_dtype, recompute and use_xla.
 
     Returns:
@@ -149,7 +148,6 @@ def create_model(
         albert_config,
         is_training,
         hub_module=hub_module,
-        dropout_seed=dropout_seed,
         use_one_hot_embeddings=use_one_hot_embeddings,
         **options,
     )
@@ -204,10 +202,6 @@ def file_based_input_fn_builder(
     use_tpu,
     bsz,
     multiple=1,
-    *,
-    padding=None,
-    seed=0,
-    start_step=0,
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
@@ -223,8 +217,6 @@ def file_based_input_fn_builder(
       use_tpu: take B from params.
       bsz: B elsewhere.
       multiple: sequences of one example, one after another.
-      padding: one of padded_batches.MODES, for batches of padded_batches, with example_index.
-      seed, start_step: see padded_batches.input_fn.
     """
     return padded_batches.input_fn(
         input_file,
@@ -233,9 +225,6 @@ def file_based_input_fn_builder(
         batch_size=bsz,
         drop_remainder=drop_remainder,
         use_tpu=use_tpu,
-        padding=padded_batches.Padding(padding) if padding else None,
-        seed=seed,
-        start_step=start_step,
     )
 
 

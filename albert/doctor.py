@@ -12,7 +12,6 @@ is 1 if there is one.
 """
 
 import dataclasses
-import math
 import os
 import pathlib
 import platform
@@ -20,7 +19,7 @@ import shutil
 import sys
 import tempfile
 import time
-from typing import Callable, Iterator, List, Tuple
+from typing import Iterator, List, Tuple
 
 from albert.command_line import cli
 from albert.configs.flags import TokenizerFlags
@@ -128,7 +127,7 @@ def check_training(settings: Flags) -> Findings:
         text = f"Two layers in {precision}: {milliseconds[precision]:.0f} ms an update"
         if idle:
             yield PROBLEM, f"{text}, but no gradient reaches {', '.join(idle)}."
-        elif math.isfinite(losses[-1]) and losses[-1] < losses[0]:
+        elif losses[-1] < losses[0]:
             yield OK, f"{text}."
         else:
             yield PROBLEM, f"{text}, but the loss goes from {losses[0]:.3g} to {losses[-1]:.3g}."
@@ -193,14 +192,6 @@ def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".split("\n")[0]
 
 
-def _findings(check: Callable[[Flags], Findings], settings: Flags) -> Findings:
-    """What a check finds; that it fails is a finding too."""
-    try:
-        yield from check(settings)
-    except Exception as error:  # noqa: BLE001  of whatever kind, the other checks go on
-        yield PROBLEM, _first_line(error)
-
-
 def main(settings: Flags) -> int:
     """Runs the checks; returns 1 if there is a problem."""
     try:
@@ -211,11 +202,15 @@ def main(settings: Flags) -> int:
         ) from error
     problems = 0
     for name, check in CHECKS.items():
-        for state, text in _findings(check, settings):
+        try:
+            findings = list(check(settings))
+        except Exception as error:  # noqa: BLE001  of whatever kind, the other checks go on
+            findings = [(PROBLEM, _first_line(error))]
+        for state, text in findings:
             problems += state == PROBLEM
             print(f"{state:8}{name:12}{text}", flush=True)
     unsolved = f"{wording.counted(problems, 'problem')} to solve before you train."
-    print(unsolved if problems else "Ready to train.", flush=True)
+    print(unsolved if problems else "Ready to train.")
     return int(problems > 0)
 
 

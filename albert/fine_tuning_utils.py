@@ -217,7 +217,6 @@ def create_vocab(
 ) -> tokenization.FullTokenizer:
     """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
     if hub_module:
-        info = tokenization.hub_vocabulary(hub_module)
-        vocab_file, do_lower_case = info.vocab_file, info.do_lower_case
-        spm_model_file = info.vocab_file if info.is_sentencepiece else None
+        is_sentencepiece = tokenization.hub_vocabulary(hub_module).is_sentencepiece
+        return tokenization.FullTokenizer.from_hub_module(hub_module, is_sentencepiece)
     return tokenization.FullTokenizer(vocab_file, do_lower_case, spm_model_file)

@@ -19,7 +19,7 @@ I intermediate, N heads, V vocabulary, P predictions per sequence, C classes.
 import dataclasses
 import json
 import os
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from albert import configs
 from albert.command_line import cli
@@ -35,7 +35,6 @@ GIGA = 1e9
 # Bytes of an activation in each --precision.
 ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 FLOAT32 = 4
-SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
 FRAGMENTATION = 1.08  # of activations and temporaries, as measured
 
 
@@ -66,17 +65,12 @@ class Flags(MemoryFlags):
     def check(self) -> None:
         """Checks that one model is named, and that micro-batches have one size."""
         super().check()
-        if self.list or self.table:
-            return
-        names = ("name", "albert_config_file", "albert_dir")
-        named = [f"--{name}" for name in names if getattr(self, name)]
-        if len(named) != 1:
+        named = [self.name, self.albert_config_file, self.albert_dir]
+        if not (self.list or self.table) and named.count(None) != 2:
             raise UserError(
                 "Name one model: a published size (albert plan base_v2; --list shows all), "
-                f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
+                "--albert_config_file or --albert_dir."
             )
-        if self.name:
-            published_path(self.name)
         if self.batch % self.gradient_accumulation_steps:
             raise UserError(
                 f"--batch={self.batch} must be a multiple of --gradient_accumulation_steps="
@@ -94,23 +88,23 @@ def published_path(name: str) -> str:
 
 
 def parameters(config: Any, run: Flags) -> Dict[str, int]:
-    """Returns the number of parameters by part."""
+    """Returns the number of parameters by part, and their sum as "total"."""
     from albert import modeling
 
-    return modeling.parameter_counts(config, run.task, num_labels=run.num_labels)
-
-
-def trained_parameters(config: Any, run: Flags) -> int:
-    """Returns the parameters with gradients and slots: SQuAD's loss does not use the pooler."""
-    counts = parameters(config, run)
-    return sum(counts.values()) - (counts["pooler"] if run.task.startswith("squad") else 0)
+    counts = modeling.parameter_counts(config, run.task, num_labels=run.num_labels)
+    return dict(counts, total=sum(counts.values()))
 
 
 def checkpoint_bytes(config: Any, run: Flags) -> Dict[str, int]:
-    """Returns the sizes of a checkpoint, as exported and as training writes it."""
-    weights = FLOAT32 * sum(parameters(config, run).values())
-    slots = SLOTS * FLOAT32 * trained_parameters(config, run)
-    return {"weights": weights, "with_slots": weights + slots}
+    """Returns the sizes of a checkpoint, as exported and as training writes it.
+
+    AdamW and LAMB keep two numbers for each parameter with a gradient: SQuAD's loss does not use
+    the pooler.
+    """
+    counts = parameters(config, run)
+    weights = FLOAT32 * counts["total"]
+    idle = counts["pooler"] if run.task.startswith("squad") else 0
+    return {"weights": weights, "with_slots": 3 * weights - 2 * FLOAT32 * idle}
 
 
 def operations(config: Any, run: Flags) -> Dict[str, int]:
@@ -122,23 +116,24 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
     from albert import modeling
 
     length, embedding, hidden = run.max_seq_length, config.embedding_size, config.hidden_size
-    sequences = run.batch * TASKS[run.task]
     # Dense layers, scores and weighted sum of a block, for a token.
     block = 4 * hidden * hidden + 2 * hidden * config.intermediate_size + 2 * length * hidden
     words = modeling.masked_lm_width(config)
     word = hidden * words + embedding * config.vocab_size
     word += words * embedding if words != embedding else 0
+    pooled = hidden * hidden
     # Of squad_v2's layers start_logits, the half of end_logits/dense_0 that does not depend on the
     # start, and end_logits/dense_1 are applied to every token.
     head = {
-        "pretraining": run.max_predictions_per_seq * word + 2 * hidden + hidden * hidden,
-        "classification": run.num_labels * hidden + hidden * hidden,
-        "squad_v1": 2 * length * hidden,
-        "squad_v2": length * (hidden * hidden + 2 * hidden) + 3 * hidden * hidden + hidden,
-        "race": hidden + hidden * hidden,
+        "pretraining": run.max_predictions_per_seq * word + pooled + 2 * hidden,
+        "classification": pooled + run.num_labels * hidden,
+        "squad_v1": length * 2 * hidden,
+        "squad_v2": length * (pooled + 2 * hidden) + 3 * pooled + hidden,
+        "race": pooled + hidden,
     }[run.task]
-    encoder = 2 * sequences * length * _blocks(config) * block
-    mapping = 0 if embedding == hidden else length * embedding * hidden
+    mapping = length * embedding * hidden if embedding != hidden else 0
+    sequences = run.batch * TASKS[run.task]
+    encoder = 2 * sequences * length * block * config.num_hidden_layers * config.inner_group_num
     forward = encoder + 2 * sequences * (mapping + head)
     again = encoder if run.recompute else 0
     return {
@@ -147,10 +142,6 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
         "recomputation": again,
         "total": 3 * forward + again,
     }
-
-
-def _blocks(config: Any) -> int:
-    return config.num_hidden_layers * config.inner_group_num
 
 
 # ---- Memory.
@@ -164,17 +155,18 @@ def memory(config: Any, run: Flags) -> Dict[str, float]:
     """
     from albert import modeling
 
-    counts = parameters(config, run)
-    gradients = FLOAT32 * trained_parameters(config, run)
+    saved = checkpoint_bytes(config, run)
+    slots = saved["with_slots"] - saved["weights"]
+    gradients = slots / 2
     activations, temporaries = _activations_and_temporaries(config, run)
     if run.precision == "float32":  # query, key and value joined
         copies = FLOAT32 * modeling.weight_sets(config, "attention") * 3 * config.hidden_size**2
     else:
-        copies = ACTIVATION_BYTES[run.precision] * counts["encoder"]
+        copies = ACTIVATION_BYTES[run.precision] * parameters(config, run)["encoder"]
     kinds = {
         "runtime": run.runtime_gb * GIGA,
-        "weights": FLOAT32 * sum(counts.values()),
-        "slots": SLOTS * gradients,
+        "weights": saved["weights"],
+        "slots": slots,
         "copies": copies,
         "activations": FRAGMENTATION * activations,
         "temporaries": FRAGMENTATION * temporaries,
@@ -201,7 +193,8 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     """
     from albert import modeling
 
-    width, blocks = ACTIVATION_BYTES[run.precision], _blocks(config)
+    width = ACTIVATION_BYTES[run.precision]
+    blocks = config.num_hidden_layers * config.inner_group_num
     sequences = run.batch // run.gradient_accumulation_steps * TASKS[run.task]
     tokens = sequences * run.max_seq_length  # T
     hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
@@ -259,11 +252,11 @@ def plan(config: Any, run: Flags) -> Dict[str, Any]:
     from albert import fine_tuning_utils
 
     fine_tuning_utils.check_length(run.max_seq_length, config)
-    counts, ways = parameters(config, run), []
+    ways = []
     for precision in ("float32", "float16" if run.precision == "float16" else "bfloat16"):
         for recompute in (False, True):
             tried = run.replace(precision=precision, recompute=recompute)
-            needed, largest = memory(config, tried), largest_batch(config, tried)
+            needed = memory(config, tried)
             way = {
                 "precision": precision,
                 "recompute": recompute,
@@ -271,63 +264,53 @@ def plan(config: Any, run: Flags) -> Dict[str, Any]:
                 "operations": operations(config, tried),
                 "memory_bytes": needed,
                 "fits": needed["peak"] <= run.memory_gb * GIGA,
-                "largest_batch": largest * run.gradient_accumulation_steps,
+                "largest_batch": largest_batch(config, tried) * run.gradient_accumulation_steps,
             }
             ways.append(way)
     names = ("task", "max_seq_length", "batch", "gradient_accumulation_steps", "memory_gb")
     return {
         **{name: getattr(run, name) for name in names},
-        "parameters": dict(counts, total=sum(counts.values())),
+        "parameters": parameters(config, run),
         "checkpoint_bytes": checkpoint_bytes(config, run),
         "ways": ways,
     }
 
 
-_KINDS = {
-    "copies": "weights as products take them",
-    "temporaries": "temporaries, backward",
-    "update": "temporaries, update",
-}
-
-
-def _tables(planned: Mapping[str, Any]) -> List[str]:
+def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
     """What `plan` returns, as tables."""
     ways, limit = planned["ways"], f"{planned['memory_gb']:g} GB"
     (chosen,) = [way for way in ways if way["is_chosen"]]
     titles = [
         way["precision"] + ", recompute" * way["recompute"] + "*" * way["is_chosen"] for way in ways
     ]
-    needs = [
-        (_KINDS.get(kind, kind), *(way["memory_bytes"][kind] / GIGA for way in ways))
-        for kind in chosen["memory_bytes"]
+    sections = [
+        (["parameters", "number"], 1, [planned["parameters"]]),
+        (["checkpoint", "MB"], 1e6, [planned["checkpoint_bytes"]]),
+        (["operations of an update", "GFLOP"], GIGA, [chosen["operations"]]),
+        (["memory of an update, GB", *titles], GIGA, [way["memory_bytes"] for way in ways]),
     ]
+    tables = []
+    for head, unit, columns in sections:
+        digits = 0 if unit == 1 else 2
+        rows = [
+            [name.replace("_", " "), *(f"{column[name] / unit:,.{digits}f}" for column in columns)]
+            for name in columns[0]
+        ]
+        tables.append([head, *rows])
     for name in ("fits", "largest_batch"):
-        needs.append((f"{name.replace('_', ' ')} in {limit}", *(way[name] for way in ways)))
-    return [
-        *_table(("parameters", "number"), planned["parameters"].items()),
-        "",
-        *_table(("checkpoint", "MB"), _scaled(planned["checkpoint_bytes"], 1e6)),
-        "",
-        *_table(("operations of an update", "GFLOP"), _scaled(chosen["operations"], GIGA)),
-        "",
-        *_table(("memory of an update, GB", *titles), needs),
-        "* your --precision and --recompute",
-    ]
-
-
-def _scaled(counts: Mapping[str, float], unit: float) -> List[Tuple[str, float]]:
-    return [(name.replace("_", " "), count / unit) for name, count in counts.items()]
-
-
-def _table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> List[str]:
-    return wording.table([head, *(tuple(map(cell, row)) for row in rows)], left=(0,))
+        row = [f"{name.replace('_', ' ')} in {limit}", *(cell(way[name]) for way in ways)]
+        tables[-1].append(row)
+    lines = [line for table in tables for line in [*wording.table(table, left=(0,)), ""]]
+    return [*lines, "* your --precision and --recompute"]
 
 
 def cell(value: Any) -> str:
     """Returns a value as tables show it."""
+    if isinstance(value, float):
+        return f"{value:,.2f}"
     if value is None or isinstance(value, bool):
         return {None: "-", False: "no", True: "yes"}[value]
-    return value if isinstance(value, str) else f"{value:,.{2 * isinstance(value, float)}f}"
+    return value if isinstance(value, str) else f"{value:,}"
 
 
 def size(preset: str, **changes: Any) -> Dict[str, Any]:
@@ -337,16 +320,12 @@ def size(preset: str, **changes: Any) -> Dict[str, Any]:
       preset: its name, such as albert_base_v2.
       **changes: values of the configuration that differ from the preset's.
     """
-    from albert import modeling
-
-    config, run = _read_config(configs.preset_path(preset)), Flags(batch=1)
-    config = modeling.AlbertConfig.from_dict(dict(config.to_dict(), **changes))
-    counts = parameters(config, run)
-    saved = checkpoint_bytes(config, run)
+    config, run = _read_config(configs.preset_path(preset), **changes), Flags(batch=1)
+    counts, saved = parameters(config, run), checkpoint_bytes(config, run)
     return {
         "name": ", ".join([preset, *(f"{key} {value}" for key, value in changes.items())]),
-        "parameters": sum(counts.values()),
-        "without_heads": sum(counts.values()) - counts["head"],
+        "parameters": counts["total"],
+        "without_heads": counts["total"] - counts["head"],
         "weights_mb": saved["weights"] / 1e6,
         "with_slots_mb": saved["with_slots"] / 1e6,
         "gflop_512_tokens": operations(config, run)["forward"] / GIGA,
@@ -363,9 +342,9 @@ def compared_size(row: Mapping[str, Any]) -> Dict[str, Any]:
     ours = size(row["preset"], **changes)
     megabytes = FLOAT32 * ours["without_heads"] / 2**20
     if row["source"] == "albert_pytorch":
-        config = _read_config(configs.preset_path(row["preset"]))
-        width = changes["embedding_size"]
-        copies = width * (config.vocab_size + config.hidden_size * (width != config.hidden_size))
+        config = _read_config(configs.preset_path(row["preset"]), **changes)
+        width, hidden = config.embedding_size, config.hidden_size
+        copies = width * (config.vocab_size + hidden * (width != hidden))
         megabytes = ours["weights_mb"] + FLOAT32 * copies / 1e6
     return {
         "name": ours["name"],
@@ -386,10 +365,11 @@ def compared_sizes() -> List[Dict[str, Any]]:
 # ---- The command.
 
 
-def _read_config(path: str) -> Any:
+def _read_config(path: str, **changes: Any) -> Any:
     from albert import modeling
 
-    return modeling.AlbertConfig.from_json_file(path)
+    config = modeling.AlbertConfig.from_json_file(path)
+    return modeling.AlbertConfig.from_dict(dict(config.to_dict(), **changes))
 
 
 def _config_path(settings: Flags) -> str:
@@ -407,14 +387,15 @@ def main(settings: Flags) -> None:
     shown: Any
     if settings.list or settings.table:
         shown = compared_sizes() if settings.table else list(map(size, configs.preset_names()))
-        head = [name.replace("_", " ") for name in shown[0]]
-        lines = _table(head, [row.values() for row in shown])
+        rows = [[name.replace("_", " ") for name in shown[0]]]
+        rows += [list(map(cell, row.values())) for row in shown]
+        lines = wording.table(rows, left=(0,))
     else:
         path = _config_path(settings)
         shown = plan(_read_config(path), settings)
         work = f"{settings.batch} examples of {settings.max_seq_length} tokens an update"
         lines = [f"{path}: {settings.task}, {work}, in {settings.memory_gb:g} GB", ""]
-        lines += _tables(shown)
+        lines += _plan_lines(shown)
     print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))
 
 

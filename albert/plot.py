@@ -29,11 +29,8 @@ class Flags(Settings):
     folders: Tuple[str, ...] = flag((), positional=True)
 
     def check(self) -> None:
-        """Checks that folders are named, and nothing else."""
+        """Checks that folders are named."""
         super().check()
-        for name in self.folders:
-            if name.startswith("-"):
-                raise UserError(f"There is no flag {name}.")
         if not self.folders:
             raise UserError("Name one or more folders of runs: albert plot output/base.")
 
@@ -50,41 +47,40 @@ class Run(NamedTuple):
     folder: str
     training: Curves
     evaluation: Curves
-    metric: str  # that chose the best checkpoint; "" without evaluations
+    metric: str  # that chose the best checkpoint
     best_step: Optional[int]
 
 
 def read_run(folder: str) -> Run:
     """Returns the run of a folder; UserError if there is none, or for a damaged file."""
-    import tensorflow.compat.v1 as tf
-
     from albert.training import evaluation, fine_tuning, hooks
 
     names = (hooks.CURVE_NAME, evaluation.LEDGER_NAME, fine_tuning.SUMMARY_NAME)
     curve, ledger, summary = (os.path.join(folder, name) for name in names)
-    rows = hooks.read_curve(curve) if tf.io.gfile.exists(curve) else []
+    exists = files.gfile().exists
+    training = _curves(hooks.read_curve(curve) if exists(curve) else [])
     results = evaluation.read_results(folder)
-    if not rows and not results:
-        raise UserError(f"{folder} holds no run: no {names[0]}, no {names[1]}.")
-    metric, best_step = "", None
-    if results:
-        best_step = files.read_json_object(ledger)["best_step"]
-        metric = next((name for name in sorted(results[0].metrics) if "accuracy" in name), "loss")
-        if tf.io.gfile.exists(summary):
-            chosen = files.read_json_object(summary, {"metric": (str, None)})
-            metric = chosen.get("metric") or metric
     evaluated = _curves({"step": result.step, **result.metrics} for result in results)
-    return Run(folder, _curves(rows), evaluated, re.sub("^eval_", "", metric), best_step)
+    if not training and not evaluated:
+        raise UserError(f"{folder} holds no run: no {names[0]}, no {names[1]}.")
+    best_step = files.read_json_object(ledger)["best_step"] if evaluated else None
+    recorded = files.read_json_object(summary, {"metric": (str, None)}) if exists(summary) else {}
+    metric = next((name for name in sorted(evaluated) if "accuracy" in name), "loss")
+    metric = _short(recorded.get("metric") or metric)
+    return Run(folder, training, evaluated, metric, best_step)
+
+
+def _short(name: str) -> str:
+    return re.sub("^eval_", "", name)
 
 
 def _curves(rows: Iterable[Mapping[str, Any]]) -> Curves:
-    """The columns of a table, without "eval_" in their names."""
+    """The columns of a table."""
     curves: Curves = {}
     for row in rows:
         for name, value in row.items():
             if value not in ("", None):
-                point = int(row["step"]), float(value)
-                curves.setdefault(re.sub("^eval_", "", name), []).append(point)
+                curves.setdefault(_short(name), []).append((int(row["step"]), float(value)))
     return curves
 
 
@@ -99,7 +95,7 @@ def table(runs: Sequence[Run]) -> List[str]:
             run.folder,
             str((run.training or run.evaluation)["step"][-1][0]),
             f"{losses[-1][1]:.4f}" if losses else "-",
-            run.metric or "-",
+            run.metric,
             "-" if best is None else f"{best:.4f}",
             str(run.best_step or "-"),
             f"{statistics.median(speeds):.1f}" if speeds else "-",
@@ -118,22 +114,19 @@ def draw(path: str, runs: Sequence[Run]) -> None:
     names = dict.fromkeys(name for run in runs for name in (*run.training, *run.evaluation))
     drawn = [name for name in names if not _NOT_DRAWN.fullmatch(name)]
     height = -(-len(drawn) // _COLUMNS)
-    figure, panels = pyplot.subplots(
-        height, _COLUMNS, figsize=(12, 3.1 * height), squeeze=False, constrained_layout=True
-    )
-    for axes in panels.flat[len(drawn) :]:
-        axes.set_axis_off()
-    for axes, name in zip(panels.flat, drawn):
-        for number, run in enumerate(runs):
+    figure = pyplot.figure(figsize=(12, 3.1 * height), constrained_layout=True)
+    for number, name in enumerate(drawn, 1):
+        axes = figure.add_subplot(height, _COLUMNS, number)
+        for color, run in enumerate(runs):
             for curves, style in ((run.training, ".-"), (run.evaluation, "o--")):
                 points = zip(*curves.get(name, [(None, None)]))
-                axes.plot(*points, style, color=f"C{number % 10}", markersize=4)
+                axes.plot(*points, style, color=f"C{color % 10}", markersize=4)
         axes.set(title=name.replace("_", " "), xlabel="step")
         if name in ("gradient_norm", "loss_scale"):
             axes.set_yscale("log")
         axes.grid(alpha=0.3)
     figure.legend(
-        panels.flat[0].get_lines()[::2],
+        figure.axes[0].get_lines()[::2],
         [run.folder for run in runs],
         loc="upper center",
         bbox_to_anchor=(0.5, 0),

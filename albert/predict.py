@@ -23,7 +23,7 @@ import io
 import json
 import logging
 import os
-from typing import TYPE_CHECKING, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence
 
 from albert.classification.settings import ExitFlags
 from albert.command_line import cli
@@ -31,9 +31,6 @@ from albert.pretrained.settings import TextFlags
 from albert.util import wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
-
-if TYPE_CHECKING:
-    from albert import predictor
 
 _LOGGER = logging.getLogger("albert")
 OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
@@ -69,14 +66,15 @@ class Flags(TextFlags, ExitFlags):
             raise UserError(f"--columns={self.columns} is for --input_file. Leave it out.")
 
 
-def format_prediction(prediction: "predictor.Prediction", output_format: str) -> str:
-    """Returns a line for a prediction; `output_format` is one of OUTPUT_FORMATS."""
-    score, shares = prediction.score, prediction.probabilities
+def format_prediction(prediction: Any, output_format: str) -> str:
+    """Returns a line for a predictor.Prediction; `output_format` is one of OUTPUT_FORMATS."""
+    if prediction.score is not None:
+        is_json, score = output_format == "jsonl", prediction.score
+        return json.dumps({"score": round(score, 6)}) if is_json else f"{score:.6f}"
+    shares = prediction.probabilities
     if output_format != "jsonl":
-        cells = [f"{value:.6f}" for value in ([score] if score is not None else shares.values())]
-        return _row(cells if score is not None else [str(prediction.label), *cells], output_format)
-    if score is not None:
-        return json.dumps({"score": round(score, 6)})
+        cells = [prediction.label, *(f"{value:.6f}" for value in shares.values())]
+        return _row(cells, output_format)
     rounded = {label: round(value, 6) for label, value in shares.items()}
     content = {"label": prediction.label, "probabilities": rounded}
     return json.dumps(content, ensure_ascii=False)

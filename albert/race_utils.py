@@ -72,8 +72,6 @@ def create_model(
     max_seq_length,
     dropout_prob,
     hub_module,
-    *,
-    dropout_seed=None,
     **options,
 ):
     """Builds a model of multiple choice in the default graph.
@@ -87,7 +85,7 @@ def create_model(
       max_seq_length: S.
       dropout_prob: before the head.
       hub_module: handle of a TF-Hub module, or None.
-      use_one_hot_embeddings, dropout_seed, **options: see modeling.AlbertModel; options are
+      use_one_hot_embeddings, **options: see modeling.AlbertModel; options are dropout_seed,
         compute_dtype, recompute and use_xla.
 
     Returns:
@@ -98,7 +96,6 @@ def create_model(
         albert_config,
         is_training,
         hub_module=hub_module,
-        dropout_seed=dropout_seed,
         use_one_hot_embeddings=use_one_hot_embeddings,
         **options,
     )

@@ -90,14 +90,11 @@ def _sharing_lines(config: Any) -> Iterator[str]:
     yield "2. Layers that share their weights"
     yield f"   BERT learns {config.num_hidden_layers} layers one by one. ALBERT learns one and"
     yield "   applies it again and again: as much computing, far less to keep."
-    run = plan.Flags()
-    bert, albert = (plan.parameters(model, run) for model in (bert_like(config), config))
-    rows = [(part, bert[part], albert[part]) for part in albert]
-    rows.append(("all", sum(bert.values()), sum(albert.values())))
-    cells = [("part", "BERT", "ALBERT", "times fewer")]
-    cells += [(part, f"{a:,}", f"{b:,}", f"{a / b:.1f}") for part, a, b in rows]
-    for line in wording.table(cells, left=(0,)):
-        yield f"     {line}"
+    bert, albert = (plan.parameters(model, plan.Flags()) for model in (bert_like(config), config))
+    rows = [("part", "BERT", "ALBERT", "times fewer")]
+    for part, count in albert.items():
+        rows.append((part, f"{bert[part]:,}", f"{count:,}", f"{bert[part] / count:.1f}"))
+    yield from (f"     {line}" for line in wording.table(rows, left=(0,)))
 
 
 # ---- The task.
@@ -107,7 +104,7 @@ def _task_lines(settings: Flags, model: Any) -> Iterator[str]:
     from albert import tokenization
 
     texts = list(TEXTS[settings.language])
-    if settings.text_a and settings.text_b:
+    if settings.text_a:
         texts[:2] = settings.text_a, settings.text_b
     # Without a vocabulary: words, signs and Chinese characters.
     cut = model.tokenizer.tokenize if model else tokenization.BasicTokenizer(False).tokenize

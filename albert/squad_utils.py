@@ -43,19 +43,7 @@ from albert.util import files
 # ---- models and input ----
 
 
-def input_fn_builder(
-    input_file,
-    seq_length,
-    is_training,
-    drop_remainder,
-    use_tpu,
-    bsz,
-    is_v2,
-    *,
-    padding=None,
-    seed=0,
-    start_step=0,
-):
+def input_fn_builder(input_file, seq_length, is_training, drop_remainder, use_tpu, bsz, is_v2):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
     unique_ids are int32 [B], input_ids, input_mask, segment_ids and, for v2, p_mask int32 [B, S];
@@ -69,14 +57,9 @@ def input_fn_builder(
       use_tpu: take B from params; elsewhere it is bsz.
       bsz: B.
       is_v2: whether there is p_mask.
-      padding: one of padded_batches.MODES, for batches of padded_batches, with p_mask in any case
-        and, in prediction, example_index.
-      seed, start_step: see padded_batches.input_fn.
     """
-    spec = squad_features.feature_spec(seq_length, is_training)
-    if not is_v2 and not padding:
-        features = [feature for feature in spec.features if feature.name != "p_mask"]
-        spec = batches.FeatureSpec(features)
+    features = squad_features.feature_spec(seq_length, is_training).features
+    spec = batches.FeatureSpec([item for item in features if is_v2 or item.name != "p_mask"])
     return padded_batches.input_fn(
         input_file,
         spec,
@@ -84,11 +67,6 @@ def input_fn_builder(
         batch_size=bsz,
         drop_remainder=drop_remainder,
         use_tpu=use_tpu,
-        padding=padded_batches.Padding(padding, features=squad_features.SEQUENCES)
-        if padding
-        else None,
-        seed=seed,
-        start_step=start_step,
     )
 
 
@@ -170,10 +148,10 @@ def v1_model_fn_builder(
     ) -> fine_tuning_utils.HeadOutput:
         """The head with the names of outputs and tensors that programs look for."""
         output = heads.v1_head(features, encoder)
-        outputs = dict(output.outputs)
-        for name in set(outputs) & {"start_logits", "end_logits"}:
-            key = name.replace("logits", "log_prob")
-            outputs[key] = tf.identity(outputs.pop(name), name=name)
+        outputs = {
+            name.replace("logits", "log_prob"): tf.identity(tensor, name=name)
+            for name, tensor in output.outputs.items()
+        }
         return output._replace(outputs=outputs)
 
     return model_fn.build_for_program(

@@ -15,32 +15,29 @@
 * WordPiece: `BasicTokenizer` does all of it.
 
 Python's own Unicode tables decide what white space, punctuation and combining characters are.
-TensorFlow is imported only to read a file, so that worker processes start without it.
+TensorFlow is not imported, so that worker processes start quickly. TensorFlow 1.15's symbols shadow
+those of a SentencePiece that is loaded after it: to sample there, import this module first.
 """
 
+import bisect
 import collections
 import functools
 import itertools
 import logging
 import re
-import sys
+import string
 import unicodedata
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Pattern, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
-# TensorFlow 1.15's symbols shadow those of a SentencePiece that is loaded after it: sampling would
-# end the process. So this is asked before SentencePiece is loaded.
-_SAMPLING_CRASHES = "tensorflow" in sys.modules and "sentencepiece" not in sys.modules
+import sentencepiece as spm
 
-import sentencepiece as spm  # noqa: E402
-
-from albert.util import files  # noqa: E402
-from albert.util.errors import UserError  # noqa: E402
+from albert.util import files
+from albert.util.errors import UserError
 
 SPIECE_UNDERLINE = "\u2581"  # what SentencePiece writes for a space
 
 _LOGGER = logging.getLogger(__name__)
 
-_WORD = re.compile(r"\S+")
 _REPLACEMENT = "\ufffd"
 _MAX_REMEMBERED_WORDS = 1 << 16
 _LONGEST_REMEMBERED_WORD = 64  # longer ones are addresses and the like, which rarely repeat
@@ -87,32 +84,20 @@ def whitespace_tokenize(text: str) -> List[str]:
     return text.split()
 
 
-def _is_whitespace(char: str) -> bool:
-    """White space as WordPiece sees it: space, tab, line ends, and the Unicode class Zs."""
-    return char in " \t\n\r" or unicodedata.category(char) == "Zs"
-
-
-def _is_control(char: str) -> bool:
-    """Control and format characters, but for those that count as white space."""
-    return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
-
-
-def _is_punctuation(char: str) -> bool:
-    """All ASCII signs (also "$") but letters, digits and space, and the classes P*."""
-    code = ord(char)
-    if code < 128:
-        return 33 <= code <= 126 and not char.isalnum()
-    return unicodedata.category(char).startswith("P")
-
-
 # The blocks whose characters are words by themselves in BERT's vocabularies: Chinese, not Japanese
 # kana or Korean hangul.
 _CHINESE = (
     "\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f"
     "\U0002b740-\U0002b81f\U0002b820-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f"
 )
-_CHINESE_CHARACTER = re.compile(f"[{_CHINESE}]")
-_CHINESE_OR_WORD = re.compile(rf"[{_CHINESE}]|[^\s{_CHINESE}]+")
+# White space as WordPiece sees it: tab, line ends, and the Unicode classes Zs, Zl and Zp.
+_SPACES = "\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_WORD = re.compile(f"[{_CHINESE}]|[^{_SPACES}{_CHINESE}]+")
+
+
+def _words(text: str) -> List[str]:
+    """What WordPiece cuts one by one: what stands between white space, and Chinese characters."""
+    return text.split() if text.isascii() and text.isprintable() else _WORD.findall(text)
 
 
 class _CharacterTable(dict):
@@ -121,10 +106,19 @@ class _CharacterTable(dict):
     def __init__(self, replacement):
         super().__init__()
         self._replacement = replacement
+        self._uneven = set()
 
     def __missing__(self, code: int) -> str:
-        self[code] = self._replacement(chr(code))
-        return self[code]
+        char = chr(code)
+        self[code] = replacement = self._replacement(char)
+        if len(replacement.replace(" ", "")) != 1 and not char.isspace():
+            self._uneven.add(char)
+        return replacement
+
+    def uneven(self, text: str) -> Set[str]:
+        """Returns the visible characters of `text` that do not become just one each."""
+        text.translate(self)
+        return self._uneven.intersection(text)
 
 
 def _kept(char: str) -> str:
@@ -139,12 +133,9 @@ def _decomposed(char: str) -> str:
 
 
 def _cleaned(char: str) -> str:
-    """Drops control characters, unifies white space, sets Chinese characters apart."""
-    if char in ("\0", _REPLACEMENT) or _is_control(char):
-        return ""
-    if _is_whitespace(char):
-        return " "
-    return f" {char} " if _CHINESE_CHARACTER.match(char) else char
+    """Drops control and format characters."""
+    is_dropped = char == _REPLACEMENT or unicodedata.category(char) in ("Cc", "Cf")
+    return "" if is_dropped else char
 
 
 def _without_accents(text: str) -> str:
@@ -153,13 +144,20 @@ def _without_accents(text: str) -> str:
     return "".join(part for part in parts if unicodedata.category(part) != "Mn")
 
 
+def _apart(char: str) -> str:
+    """Puts spaces around punctuation: ASCII signs (also "$") and the classes P*."""
+    is_sign = char in string.punctuation or unicodedata.category(char).startswith("P")
+    return f" {char} " if is_sign else char
+
+
 # Decomposing character by character gives the same as decomposing the text: what could change
 # places across characters are combining ones, and those are dropped.
 _DECOMPOSED = _CharacterTable(_decomposed)
-_CLEANED = _CharacterTable(_cleaned)
-_FOLDED = _CharacterTable(lambda char: _without_accents(char.lower()))
 _KEPT = _CharacterTable(_kept)
 _LOWER = _CharacterTable(str.lower)
+_CLEANED = _CharacterTable(_cleaned)
+_FOLDED = _CharacterTable(lambda char: _without_accents(_cleaned(char).lower()))
+_APART = _CharacterTable(_apart)
 
 
 def preprocess_text(
@@ -184,72 +182,52 @@ def preprocess_text(
 
 
 # ---------------------------------------------------------------------------------------- alignment
+# White space comes and goes in each step from the text to the pieces, so only visible characters
+# are followed: the n-th of the pieces is the n-th of the translated text.
 
 
 class _Spans(NamedTuple):
-    """For each character of a derived text, the characters of its source that it stands for."""
+    """For each visible character of a derived text, where its source is."""
 
     starts: List[int]
     ends: List[int]
 
 
-def _translation_spans(text: str, table: _CharacterTable) -> Optional[_Spans]:
-    """Spans in `text` for text.translate(table); None where every character gives just one."""
-    uneven = {char for char in set(text) if len(table[ord(char)]) != 1}
+def _visible(text: str) -> List[int]:
+    """The positions of the characters that are not white space."""
+    return [index for index, char in enumerate(text) if not char.isspace()]
+
+
+def _sources(text: str, table: _CharacterTable) -> _Spans:
+    """The characters of `text` that those of text.translate(table) come from."""
+    positions, uneven = _visible(text), table.uneven(text)
     if not uneven:
-        return None
+        return _Spans(positions, [index + 1 for index in positions])
     starts: List[int] = []
     ends: List[int] = []
-    for index, char in enumerate(text):
-        count = len(table[ord(char)]) if char in uneven else 1
-        if count == 0 and ends and ends[-1] == index and not char.isspace():
-            ends[-1] = index + 1  # a mark belongs to the letter before it
-        starts.extend([index] * count)
-        ends.extend([index + 1] * count)
+    for index in positions:
+        count = 1
+        if text[index] in uneven:
+            replacement = table[ord(text[index])]
+            count = len(replacement.replace(" ", ""))
+            if not replacement and ends and ends[-1] == index:
+                ends[-1] = index + 1  # a mark belongs to the letter before it
+        starts += [index] * count
+        ends += [index + 1] * count
     return _Spans(starts, ends)
 
 
-def _collapse_spans(text: str, collapsed: str) -> Optional[_Spans]:
-    """Spans in `text` for " ".join(text.split()); None where nothing moves."""
-    if len(text) == len(collapsed):
-        return None
-    starts: List[int] = []
-    for word in _WORD.finditer(text):
-        if starts:
-            starts.append(word.start() - 1)
-        starts.extend(range(word.start(), word.end()))
-    return _Spans(starts, [start + 1 for start in starts])
-
-
-def _normalizer_spans(offsets: Sequence[int], text: str) -> _Spans:
-    """Spans in `text` for what SentencePiece made of it, from where each new character starts."""
-    starts = offsets[:-1]
-    ends = [0] * len(starts)
-    following = offsets[-1]
-    for index in range(len(starts) - 1, -1, -1):
-        if offsets[index + 1] > offsets[index]:
-            following = offsets[index + 1]
-        end = following
-        while end - 1 > starts[index] and text[end - 1].isspace():
-            end -= 1
-        ends[index] = end
-    return _Spans(list(starts), ends)
-
-
-def _to_source(pieces: _Spans, characters: Optional[_Spans]) -> _Spans:
-    """Moves the spans of pieces from a derived text to its source."""
-    if characters is None:
-        return pieces
-    count = len(characters.starts)
-    starts = [
-        characters.starts[start] if start < count else characters.ends[-1]
-        for start in pieces.starts
-    ]
+def _place(lengths: Sequence[int], sources: _Spans, text_end: int) -> _Spans:
+    """The places of pieces, each of which takes the next `length` visible characters."""
+    limits = [0, *itertools.accumulate(lengths)]
+    following = [*sources.starts, text_end]
+    starts = [following[first] for first in limits[:-1]]
     ends = [
-        characters.ends[end - 1] if end > start else source
-        for start, end, source in zip(pieces.starts, pieces.ends, starts)
+        sources.ends[limit - 1] if length else start
+        for limit, length, start in zip(limits[1:], lengths, starts)
     ]
-    return _Spans(starts, ends)
+    # Where one character became several words, a space between them must not step back.
+    return _Spans(starts, list(itertools.accumulate(ends, max)))
 
 
 # ------------------------------------------------------------------------------------ SentencePiece
@@ -271,7 +249,7 @@ def with_keep_accents(model: bytes, keep_accents: bool) -> bytes:
 
 def _ends_in_digit_comma(piece: str) -> bool:
     """Whether the piece is cut once more, such as "▁1993,"."""
-    return len(piece) > 1 and piece[-1] == "," and piece[-2].isdigit()
+    return piece[-1:] == "," and piece[-2:-1].isdigit()
 
 
 def _split_digit_comma(sp_model: Any, piece: str) -> List[str]:
@@ -297,11 +275,6 @@ def encode_pieces(
     del return_unicode
     text = convert_to_unicode(text)
     if sample:
-        if _SAMPLING_CRASHES and sys.version_info < (3, 8):
-            raise RuntimeError(
-                "SentencePiece cannot sample where TensorFlow 1.15 was imported first. Import "
-                "albert.tokenization (or sentencepiece) before tensorflow."
-            )
         pieces = sp_model.SampleEncodeAsPieces(text, 64, 0.1)
     else:
         pieces = sp_model.EncodeAsPieces(text)
@@ -331,8 +304,7 @@ class _SentencePieceEncoder:
             for piece, index in vocab.items()
             if _ends_in_digit_comma(piece)
         }
-        # Unknown characters may spell a control symbol or end in a comma: their text decides.
-        self._special_ids = frozenset(self._digit_comma_ids) | {self._unknown}
+        self._special_ids = {self._unknown, *self._digit_comma_ids}
         # With byte fallback a character is several pieces; the first one stands for it.
         self._byte_lengths = {
             piece: int(int(piece[1:-1], 16) & 0xC0 != 0x80)
@@ -350,85 +322,49 @@ class _SentencePieceEncoder:
     def ids_batch(self, texts: List[str], num_threads: int) -> List[List[int]]:
         """Lets the model find the ids, and corrects those that `encode_pieces` cuts otherwise."""
         batch = self._model.Encode(texts, out_type=int, num_threads=num_threads)
-        ordinary = self._special_ids.isdisjoint
-        return [
-            ids if ordinary(ids) else self._mended(ids, text) for ids, text in zip(batch, texts)
-        ]
-
-    def _mended(self, ids: List[int], text: str) -> List[int]:
-        """Corrects the model's ids of a text to those of `encode_pieces`."""
-        if self._unknown in ids:
-            return self.ids(self.pieces(text))
-        cut = self._digit_comma_ids
-        return [part for index in ids for part in cut.get(index, (index,))]
-
-    def pieces_and_spans(self, text: str) -> Tuple[List[str], _Spans]:
-        """Returns the pieces of `text` and the characters of it that each stands for."""
-        raw = self._model.EncodeAsPieces(text)
-        pieces, spans = self._place(raw)
-        if "".join(raw) == SPIECE_UNDERLINE + text.replace(" ", SPIECE_UNDERLINE):
-            # The model only put its underline in front.
-            moved = _Spans([start - 1 for start in spans.starts], [end - 1 for end in spans.ends])
-            return pieces, moved
-        normalized, offsets = self._model.Normalize(text, with_offsets=True)
-        assert sum(map(self._length, raw)) == len(normalized), (raw, normalized)
-        return pieces, _to_source(spans, _normalizer_spans(offsets, text))
-
-    def _length(self, piece: str) -> int:
-        """How many characters of the normalised text the piece stands for."""
-        return self._byte_lengths.get(piece, len(piece))
-
-    def _place(self, raw: List[str]) -> Tuple[List[str], _Spans]:
-        """Returns the model's pieces, cut at digit-commas, and their places in the normal form."""
-        length = self._length if self._byte_lengths else len
-        ends = list(itertools.accumulate(map(length, raw)))
-        starts = [end - length(piece.lstrip(SPIECE_UNDERLINE)) for piece, end in zip(raw, ends)]
-        if not any(map(_ends_in_digit_comma, raw)):
-            return raw, _Spans(starts, ends)
-        pieces: List[str] = []
-        spans = _Spans([], [])
-        for piece, start, end in zip(raw, starts, ends):
-            if _ends_in_digit_comma(piece):
-                self._place_parts(piece, start, end, pieces=pieces, spans=spans)
+        for row, ids in enumerate(batch):
+            if self._special_ids.isdisjoint(ids):
+                continue
+            if self._unknown in ids:  # whose text may spell a control symbol or end in a comma
+                batch[row] = self.ids(self.pieces(texts[row]))
             else:
-                pieces.append(piece)
-                spans.starts.append(start)
-                spans.ends.append(end)
-        return pieces, spans
+                cut = self._digit_comma_ids
+                batch[row] = [part for index in ids for part in cut.get(index, (index,))]
+        return batch
 
-    def _place_parts(self, piece, first, last, *, pieces, spans):
-        """Adds the parts of a digit-comma piece that fills first:last, counted from its end."""
-        parts = _split_digit_comma(self._model, piece)
-        end = last - sum(map(len, parts))  # before `first` by the underline that cutting added
-        for part in parts:
-            end += len(part)
-            pieces.append(part)
-            spans.starts.append(max(first, end - len(part.lstrip(SPIECE_UNDERLINE))))
-            spans.ends.append(max(first, end))
+    def encode(self, text: str, prepared: str, table: _CharacterTable) -> Encoding:
+        """Encodes `prepared`, whose characters are those of `text` by `table`, but for spaces."""
+        pieces = self.pieces(prepared)
+        is_even = len(text) == len(prepared) and (text.isascii() or not table.uneven(text))
+        if is_even and "".join(pieces) == f" {prepared}".replace(" ", SPIECE_UNDERLINE):
+            # Only an underline was put in front. This is the usual case; the rest is slower.
+            ends = [limit - 1 for limit in itertools.accumulate(map(len, pieces))]
+            starts = [end - len(piece.lstrip(SPIECE_UNDERLINE)) for piece, end in zip(pieces, ends)]
+            return Encoding(pieces, self.ids(pieces), starts, ends)
+        sources = _sources(text.replace(SPIECE_UNDERLINE, " "), table)
+        prepared = prepared.replace(SPIECE_UNDERLINE, " ")
+        if "".join(pieces).replace(SPIECE_UNDERLINE, "") != prepared.replace(" ", ""):
+            sources = self._normalized(prepared, sources)
+        lengths = [
+            self._byte_lengths.get(piece, len(piece.replace(SPIECE_UNDERLINE, "")))
+            for piece in pieces
+        ]
+        return Encoding(pieces, self.ids(pieces), *_place(lengths, sources, len(text.rstrip())))
+
+    def _normalized(self, prepared: str, sources: _Spans) -> _Spans:
+        """The sources of what the model makes of `prepared` before it cuts."""
+        normalized, offsets = self._model.Normalize(prepared, with_offsets=True)
+        bounds = sorted(set(offsets))
+        following = dict(zip(bounds, bounds[1:]))
+        rank = functools.partial(bisect.bisect_left, _visible(prepared))
+        places = [place for char, place in zip(normalized, offsets) if char != SPIECE_UNDERLINE]
+        return _Spans(
+            [sources.starts[rank(place)] for place in places],
+            [sources.ends[rank(following[place]) - 1] for place in places],
+        )
 
 
 # ---------------------------------------------------------------------------------------- WordPiece
-
-
-def _token_spans(text: str) -> List[Tuple[int, int]]:
-    """Cuts around punctuation and at white space; returns (start, end) of each token."""
-    if text.isalnum():
-        return [(0, len(text))]
-    spans = []
-    start = None
-    for index, char in enumerate(text):
-        is_space = char.isspace()
-        if not is_space and not _is_punctuation(char):
-            start = index if start is None else start
-            continue
-        if start is not None:
-            spans.append((start, index))
-            start = None
-        if not is_space:
-            spans.append((index, index + 1))
-    if start is not None:
-        spans.append((start, len(text)))
-    return spans
 
 
 class BasicTokenizer:
@@ -440,22 +376,15 @@ class BasicTokenizer:
 
     def tokenize(self, text: Union[str, bytes]) -> List[str]:
         """Returns the tokens of `text`: words, punctuation signs and Chinese characters."""
-        words = convert_to_unicode(text).translate(_CLEANED).split()
-        folded = [self.fold(word) for word in words]
-        return [word[start:end] for word in folded for start, end in _token_spans(word)]
+        words = _words(convert_to_unicode(text))
+        return [token for word in words for token in self.cut(word)]
 
-    def fold(self, word: str) -> str:
-        """Returns `word` in lower case without accents, or as it is if cased."""
-        if not self.do_lower_case:
-            return word
-        lower = word.lower()
-        return lower if lower.isascii() else _without_accents(lower)
-
-    def fold_spans(self, word: str) -> Optional[_Spans]:
-        """Returns which characters of `word` each one of fold(word) stands for; None: the same."""
-        if not self.do_lower_case or word.isascii():
-            return None
-        return _translation_spans(word, _FOLDED)
+    def cut(self, word: str) -> List[str]:
+        """Returns the tokens of a word: what stands between white space, or a Chinese character."""
+        word = word.translate(_CLEANED)
+        if self.do_lower_case:
+            word = _without_accents(word.lower())
+        return word.translate(_APART).split()
 
 
 class WordpieceTokenizer:
@@ -476,18 +405,21 @@ class WordpieceTokenizer:
     def tokenize(self, text: Union[str, bytes]) -> List[str]:
         """Returns the pieces of each word of `text`; all but a word's first begin with "##"."""
         words = whitespace_tokenize(convert_to_unicode(text))
-        return [piece for word in words for piece in self._cut(word)]
+        return [piece for word in words for piece, _ in self.cut(word)]
 
-    def _cut(self, word: str) -> List[str]:
-        """The pieces of one word; a word that cannot be covered is unknown as a whole."""
-        pieces = []
+    def cut(self, word: str) -> List[Tuple[str, int]]:
+        """Returns the pieces of one word, each with the number of characters it stands for.
+
+        A word that cannot be covered is unknown as a whole.
+        """
+        pieces: List[Tuple[str, int]] = []
         start = 0
         while start < len(word):
             piece = self._longest_piece(word, start)
             if piece is None or len(word) > self.max_input_chars_per_word:
-                return [self.unk_token]
-            pieces.append(piece)
-            start += len(piece) - (2 if start else 0)
+                return [(self.unk_token, len(word))]
+            pieces.append((piece, len(piece) - (2 if start else 0)))
+            start += pieces[-1][1]
         return pieces
 
     def _longest_piece(self, word: str, start: int) -> Optional[str]:
@@ -509,8 +441,7 @@ class _WordPieceEncoder:
         self._remembered: Dict[str, Encoding] = {}
 
     def pieces(self, text: str) -> List[str]:
-        words = text.translate(_CLEANED).split()
-        return [piece for word in words for piece in self._word(word).pieces]
+        return [piece for word in _words(text) for piece in self._word(word).pieces]
 
     def ids(self, pieces: Iterable[str]) -> List[int]:
         return convert_by_vocab(self._wordpiece.vocab, pieces)
@@ -518,56 +449,33 @@ class _WordPieceEncoder:
     def ids_batch(self, texts: List[str], num_threads: int) -> List[List[int]]:
         del num_threads  # all of it is Python, which runs on one thread
         return [
-            [index for word in text.translate(_CLEANED).split() for index in self._word(word).ids]
-            for text in texts
+            [index for word in _words(text) for index in self._word(word).ids] for text in texts
         ]
 
-    def pieces_and_spans(self, text: str) -> Tuple[List[str], _Spans]:
-        """Returns the pieces of `text` and the characters of it that each stands for."""
-        cleaned = text.translate(_CLEANED)
-        if len(cleaned) == len(text) + 2 * len(_CHINESE_CHARACTER.findall(text)):
-            # Spaces around Chinese characters are all that was added, and nothing was dropped.
-            return self._placed(text, _CHINESE_OR_WORD)
-        pieces, spans = self._placed(cleaned, _WORD)
-        return pieces, _to_source(spans, _translation_spans(text, _CLEANED))
-
-    def _placed(self, text: str, words: Pattern) -> Tuple[List[str], _Spans]:
-        """The pieces of what `words` finds in `text`, and their places in it."""
-        pieces, starts, ends = [], [], []
-        for match in words.finditer(text):
-            word = self._word(match.group())
-            first = match.start()
-            pieces += word.pieces
-            starts += [first + start for start in word.starts]
-            ends += [first + end for end in word.ends]
-        return pieces, _Spans(starts, ends)
+    def encode(self, text: str, *_: Any) -> Encoding:
+        encoding = Encoding([], [], [], [])
+        for match in _WORD.finditer(text):
+            first, word = match.start(), self._word(match.group())
+            encoding.pieces.extend(word.pieces)
+            encoding.ids.extend(word.ids)
+            encoding.starts.extend([first + start for start in word.starts])
+            encoding.ends.extend([first + end for end in word.ends])
+        return encoding
 
     def _word(self, word: str) -> Encoding:
         """The pieces of what stands between two spaces."""
-        known = self._remembered.get(word)
-        if known is not None:
-            return known
-        encoding = self._encode_word(word)
-        if len(self._remembered) >= _MAX_REMEMBERED_WORDS:
-            self._remembered.clear()
-        if len(word) <= _LONGEST_REMEMBERED_WORD:
-            self._remembered[word] = encoding
+        encoding = self._remembered.get(word)
+        if encoding is None:
+            parts = [part for token in self._basic.cut(word) for part in self._wordpiece.cut(token)]
+            pieces = [piece for piece, _ in parts]
+            sources = _sources(word, _FOLDED if self._basic.do_lower_case else _CLEANED)
+            spans = _place([length for _, length in parts], sources, len(word))
+            encoding = Encoding(pieces, self.ids(pieces), *spans)
+            if len(self._remembered) >= _MAX_REMEMBERED_WORDS:
+                self._remembered.clear()
+            if len(word) <= _LONGEST_REMEMBERED_WORD:
+                self._remembered[word] = encoding
         return encoding
-
-    def _encode_word(self, word: str) -> Encoding:
-        folded = self._basic.fold(word)
-        pieces, starts, ends = [], [], []
-        for start, end in _token_spans(folded):
-            parts = self._wordpiece.tokenize(folded[start:end])
-            lengths = [len(part) - (2 if index else 0) for index, part in enumerate(parts)]
-            if parts == [self._wordpiece.unk_token]:
-                lengths = [end - start]
-            limits = list(itertools.accumulate([start] + lengths))
-            pieces.extend(parts)
-            starts.extend(limits[:-1])
-            ends.extend(limits[1:])
-        spans = _to_source(_Spans(starts, ends), self._basic.fold_spans(word))
-        return Encoding(pieces, self.ids(pieces), *spans)
 
 
 # ------------------------------------------------------------------------------------- vocabularies
@@ -584,20 +492,6 @@ def _warn_of_upper_case(path: str, share: float):
     )
 
 
-def _read_file(path: str, flag: str) -> bytes:
-    """Reads a file that a flag names; a ValueError names the flag."""
-    import tensorflow.compat.v1 as tf
-
-    try:
-        return files.read_bytes(path)
-    except (ValueError, tf.errors.OpError) as error:
-        reason = getattr(error, "message", str(error))
-        raise UserError(
-            f"{flag} '{path}' cannot be read ({reason}). Give the path of the file itself, "
-            "local or on gs://."
-        ) from error
-
-
 def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
     """Returns token -> id from a file with one token a line, in the order of the file.
 
@@ -606,62 +500,32 @@ def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
     line of nothing but white space is the token " "; empty lines at the end do not count.
 
     Raises:
-      ValueError: the file cannot be read, is not UTF-8 text, is empty, or has an empty or repeated
-        line, which would give the tokens below it wrong ids.
+      ValueError: the file cannot be read, is not UTF-8 text, or repeats a token, which would give
+        the tokens below it wrong ids.
     """
-    try:
-        text = _read_file(vocab_file, "vocab_file").decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"vocab_file '{vocab_file}' is not UTF-8 text ({error.reason} at byte {error.start}). "
-            "A SentencePiece model goes into spm_model_file."
-        ) from error
     vocab: collections.OrderedDict[str, int] = collections.OrderedDict()
-    for number, line in enumerate(text.rstrip("\r\n").split("\n"), start=1):
-        words = line.split()
-        token = words[0] if words else " "
-        if not line.rstrip("\r"):
-            problem = "is empty"
-        elif token in vocab:
-            problem = f"repeats the token {token!r} of line {vocab[token] + 1}"
-        else:
-            vocab[token] = len(vocab)
-            continue
-        raise UserError(
-            f"Line {number} of vocab_file '{vocab_file}' {problem}, so ids would not be line "
-            "numbers. Use the file that came with the model, one different token a line."
-        )
+    for line in files.read_text(vocab_file).rstrip("\r\n").split("\n"):
+        token = (line.split() or [" "])[0]
+        if token in vocab:
+            raise UserError(
+                f"Line {len(vocab) + 1} of '{vocab_file}' repeats the token {token!r} of line "
+                f"{vocab[token] + 1}, so ids would not be line numbers. Use the model's own file."
+            )
+        vocab[token] = len(vocab)
     return vocab
 
 
 def _load_model(path: str) -> Any:
     """Returns the SentencePiece processor for a model file."""
-    content = _read_file(path, "spm_model_file")
     model = spm.SentencePieceProcessor()
     try:
-        model.LoadFromSerializedProto(content)
+        model.LoadFromSerializedProto(files.read_bytes(path))
     except RuntimeError as error:
         raise UserError(
-            f"spm_model_file '{path}' ({len(content)} bytes) is not a SentencePiece model. Give "
-            "the .model file of a released archive or of train_vocab, not its .vocab list."
+            f"'{path}' is not a SentencePiece model. Give the .model file of a released archive or "
+            "of train_vocab as spm_model_file."
         ) from error
     return model
-
-
-def _load_wordpiece_vocab(path: str) -> Dict[str, int]:
-    """Loads a vocabulary, which must have the token for unknown words."""
-    vocab = load_vocab(path)
-    if "[UNK]" in vocab:
-        return vocab
-    if any(piece.startswith(SPIECE_UNDERLINE) for piece in vocab):
-        raise UserError(
-            f"vocab_file '{path}' lists the tokens of a SentencePiece model. Give the model itself "
-            "(such as 30k-clean.model) as spm_model_file."
-        )
-    raise UserError(
-        f"vocab_file '{path}' has no token [UNK] among its {len(vocab)}, so words it does not "
-        "cover have no id. Use the WordPiece vocabulary that came with the model."
-    )
 
 
 def convert_by_vocab(vocab: Dict[Any, Any], items: Iterable[Any]) -> List[Any]:
@@ -670,8 +534,8 @@ def convert_by_vocab(vocab: Dict[Any, Any], items: Iterable[Any]) -> List[Any]:
         return [vocab[item] for item in items]
     except KeyError as error:
         raise UserError(
-            f"{error.args[0]!r} is not in the vocabulary of {len(vocab)} entries. Text and "
-            "vocabulary must belong to the same model."
+            f"{error.args[0]!r} is not in the vocabulary of {len(vocab)} entries. Use the model's "
+            "own vocabulary, or make one by train_vocab."
         ) from error
 
 
@@ -714,15 +578,22 @@ class FullTokenizer:
         self.do_lower_case = bool(do_lower_case)
         self.sp_model = None
         self.keep_accents = False
+        self._encoder: Any
         if spm_model_file:
-            self.sp_model = _load_model(spm_model_file)
-            self.keep_accents = keeps_accents(self.sp_model.serialized_model_proto())
-            size = self.sp_model.GetPieceSize()
-            self.vocab = {self.sp_model.IdToPiece(index): index for index in range(size)}
+            self.sp_model = model = _load_model(spm_model_file)
+            self.keep_accents = keeps_accents(model.serialized_model_proto())
+            self.vocab = {model.IdToPiece(index): index for index in range(model.GetPieceSize())}
+            self._encoder = _SentencePieceEncoder(model, self.vocab)
         elif vocab_file:
-            self.vocab = _load_wordpiece_vocab(vocab_file)
+            self.vocab = load_vocab(vocab_file)
+            if "[UNK]" not in self.vocab:
+                raise UserError(
+                    f"'{vocab_file}' has no token [UNK]. Give the model's WordPiece vocabulary; a "
+                    "SentencePiece model goes into spm_model_file."
+                )
             self.basic_tokenizer = BasicTokenizer(do_lower_case=self.do_lower_case)
             self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
+            self._encoder = _WordPieceEncoder(self.basic_tokenizer, self.wordpiece_tokenizer)
         else:
             raise UserError(
                 "No vocabulary: give spm_model_file (English ALBERT: 30k-clean.model) or "
@@ -732,19 +603,6 @@ class FullTokenizer:
         upper = [piece for piece in self.vocab if piece[0] not in "[<" and piece != piece.lower()]
         if self.do_lower_case and len(upper) > _MOST_UPPER_CASE * len(self.vocab):
             _warn_of_upper_case(str(spm_model_file or vocab_file), len(upper) / len(self.vocab))
-        self._encoder = self._make_encoder()
-
-    def _make_encoder(self) -> Union[_SentencePieceEncoder, _WordPieceEncoder]:
-        if self.sp_model is not None:
-            return _SentencePieceEncoder(self.sp_model, self.vocab)
-        return _WordPieceEncoder(self.basic_tokenizer, self.wordpiece_tokenizer)
-
-    def __getstate__(self) -> Dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_encoder"}
-
-    def __setstate__(self, state: Dict[str, Any]):
-        self.__dict__.update(state)
-        self._encoder = self._make_encoder()
 
     @classmethod
     def from_scratch(
@@ -759,10 +617,8 @@ class FullTokenizer:
 
         `use_spm` says whether the module's vocab_file is a SentencePiece model.
         """
-        info = hub_vocabulary(hub_module)
-        if use_spm:
-            return cls(None, info.do_lower_case, info.vocab_file)
-        return cls(info.vocab_file, info.do_lower_case)
+        path, do_lower_case = hub_vocabulary(hub_module)
+        return cls(path, do_lower_case, path if use_spm else None)
 
     def preprocess(self, text: Union[str, bytes]) -> str:
         """Returns `text` as `tokenize` wants it, in lower case if do_lower_case says so."""
@@ -776,7 +632,7 @@ class FullTokenizer:
 
     def tokenize_text(self, text: Union[str, bytes]) -> List[str]:
         """Returns the pieces of text as it was written: tokenize(preprocess(text))."""
-        return self._encoder.pieces(self.preprocess(text))
+        return self.tokenize(self.preprocess(text))
 
     def encode_with_offsets(self, text: Union[str, bytes]) -> Encoding:
         """Returns the pieces of tokenize_text(text), their ids and their places in `text`.
@@ -784,20 +640,10 @@ class FullTokenizer:
         Bytes are decoded first; offsets count characters of the decoded text.
         """
         text = convert_to_unicode(text)
-        if self.sp_model is None:
-            pieces, spans = self._encoder.pieces_and_spans(text)
-        else:
-            prepared = self.preprocess(text)
-            pieces, spans = self._encoder.pieces_and_spans(prepared)
-            collapsed = " ".join(text.split())
-            if not text.isascii():
-                kept = _LOWER if self.do_lower_case else _KEPT
-                table = kept if self.keep_accents else _DECOMPOSED
-                spans = _to_source(spans, _translation_spans(collapsed, table))
-            spans = _to_source(spans, _collapse_spans(text, collapsed))
-        # Where one character became several words, a space between them must not step back.
-        ends = list(itertools.accumulate(spans.ends, max))
-        return Encoding(pieces, self._encoder.ids(pieces), list(spans.starts), ends)
+        table = _DECOMPOSED
+        if self.keep_accents:
+            table = _LOWER if self.do_lower_case else _KEPT
+        return self._encoder.encode(text, self.preprocess(text), table)
 
     def encode_ids_batch(
         self, lines: Sequence[Union[str, bytes]], *, num_threads: int = 1
@@ -825,14 +671,7 @@ class FullTokenizer:
 
         Raises ValueError where one is missing; SentencePiece would treat it as unknown.
         """
-        pieces = list(pieces)
-        missing = [piece for piece in pieces if piece not in self.vocab]
-        if missing:
-            raise UserError(
-                f"The vocabulary of {len(self.vocab)} pieces lacks {', '.join(missing)}, so it was "
-                "not made for ALBERT. Use the model's own vocabulary, or make one by train_vocab."
-            )
-        return [self.vocab[piece] for piece in pieces]
+        return convert_by_vocab(self.vocab, pieces)
 
 
 class HubVocabulary(NamedTuple):

@@ -32,33 +32,23 @@ def state_of(check, *arguments):
 
 @pytest.mark.parametrize(
     "listed, used, state",
-    [
-        ([], [], doctor.OK),
-        (["Tesla T4 (15 GB)"], ["Tesla T4 (15 GB)"], doctor.OK),
-        (["Tesla T4 (15 GB)"], [], doctor.PROBLEM),
-    ],
+    [([], [], doctor.OK), (["T4"], ["T4"], doctor.OK), (["T4"], [], doctor.PROBLEM)],
 )
 def test_check_devices_finds_an_unused_gpu(monkeypatch, listed, used, state):
     monkeypatch.setattr(devices, "driver_gpus", lambda: listed)
     monkeypatch.setattr(devices, "gpus", lambda: used)
-    found, text = state_of(doctor.check_devices)
-    assert found == state and (not listed or listed[0] in text)
+    assert state_of(doctor.check_devices)[0] == state
 
 
-@pytest.mark.parametrize(
-    "installed, named",
-    [
-        (["tensorflow"], None),
-        (["tensorflow", "tensorflow_cpu"], "uninstall tensorflow tensorflow-cpu,"),
-        (["albert_tensorflow", "tensorflow", "tensorflow_intel"], None),
-    ],
-)
-def test_check_versions_notes_several_tensorflows(installed, named, monkeypatch, tmp_path):
-    for name in installed:
-        (tmp_path / f"{name}-2.21.0.dist-info").mkdir()
+def test_check_versions_notes_several_tensorflows(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    state, text = state_of(doctor.check_versions)
-    assert (state == doctor.NOTE) == bool(named) and (named or "") in text
+    for name, state in (
+        ("tensorflow", doctor.OK),
+        ("albert_tensorflow", doctor.OK),
+        ("tensorflow_cpu", doctor.NOTE),
+    ):
+        (tmp_path / f"{name}-2.21.0.dist-info").mkdir()
+        assert state_of(doctor.check_versions)[0] == state
 
 
 def test_check_vocabulary_tries_it():
@@ -70,11 +60,10 @@ def test_check_vocabulary_tries_it():
 
 
 def test_check_disk_finds_too_little_room_and_a_file_in_the_way(monkeypatch, tmp_path):
-    state, text = state_of(doctor.check_disk, f"--output_dir={tmp_path / 'to' / 'come'}")
-    assert str(tmp_path) in text and not list(tmp_path.iterdir())
     (tmp_path / "file").write_text("", encoding="utf-8")
-    in_the_way = f"--output_dir={tmp_path / 'file'}"
-    assert state_of(doctor.check_disk, in_the_way)[0] == doctor.PROBLEM
+    for name, state in (("to/come", doctor.OK), ("file", doctor.PROBLEM)):
+        assert state_of(doctor.check_disk, f"--output_dir={tmp_path / name}")[0] == state
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
     usage = shutil.disk_usage(str(tmp_path))._replace(free=10**9)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     assert state_of(doctor.check_disk, f"--output_dir={tmp_path}")[0] == doctor.NOTE
@@ -82,11 +71,9 @@ def test_check_disk_finds_too_little_room_and_a_file_in_the_way(monkeypatch, tmp
 
 @pytest.mark.parametrize("last, state", [(7.0, doctor.OK), (float("nan"), doctor.PROBLEM)])
 def test_check_training_compares_losses_and_formats(monkeypatch, last, state):
-    times = {"float32": 20.0, "bfloat16": 10.0}
-    steps = lambda precision: (times[precision], [8.0, last], [])  # noqa: E731
+    steps = lambda precision: (20.0, [8.0, last], [])  # noqa: E731
     monkeypatch.setattr(doctor, "train_two_layers", steps)
-    found, text = state_of(doctor.check_training)
-    assert found == state and "2.0 times" in text
+    assert state_of(doctor.check_training)[0] == state
 
 
 @pytest.mark.slow
@@ -110,9 +97,8 @@ def test_main_goes_on_after_a_check_that_fails(monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_main_finds_this_machine_ready(capsys):
-    assert doctor.main(settings_for()) == 0, capsys.readouterr().out
-    printed = capsys.readouterr().out
-    assert all(name in printed for name in doctor.CHECKS)
+    status, printed = doctor.main(settings_for()), capsys.readouterr().out
+    assert status == 0 and all(name in printed for name in doctor.CHECKS), printed
 
 
 def test_main_says_in_one_line_that_tensorflow_cannot_be_loaded(tmp_path):

@@ -14,6 +14,7 @@ from tests.support import pretrained_models
 from tests.support.shared import needs_shared, shared_path
 
 N_BEST, LONGEST = 20, 30
+LIMITS = (N_BEST, LONGEST)
 
 
 class _Golden:
@@ -22,9 +23,8 @@ class _Golden:
     def __init__(self, name):
         self.name = name
         path = self.path("_examples.json")
-        tokenizer = tokenization.FullTokenizer(
-            None, True, str(shared_path("data/spm/30k-clean.model"))
-        )
+        model = str(shared_path("data/spm/30k-clean.model"))
+        tokenizer = tokenization.FullTokenizer(None, True, model)
         self.dataset = json.loads(path.read_text())["data"]
         self.examples = squad_utils.read_squad_examples(str(path), False)
         self.features = []
@@ -47,7 +47,7 @@ class _Golden:
 
 def _assert_nbest(folder, golden, prefix=""):
     """Top 3 and lengths; probabilities to 1e-9."""
-    written = json.loads((folder / "nbest.json").read_text())
+    written = json.loads((folder / "nbest").read_text())
     for qas_id, entries in golden.json(f"{prefix}_nbest_top3.json").items():
         for mine, reference in zip(written[qas_id], entries):
             assert mine["text"] == reference["text"], qas_id
@@ -58,25 +58,24 @@ def _assert_nbest(folder, golden, prefix=""):
         assert lengths == golden.json("_nbest_len.json")
 
 
-def _run_v1(golden, folder, *endings):
-    result_dict = {}
-    for ending in endings:
-        results = golden.results(squad_utils.RawResult, ending)
-        squad_utils.accumulate_predictions_v1(
-            result_dict, golden.examples, golden.features, results, N_BEST, LONGEST
-        )
-    predictions = squad_utils.write_predictions_v1(
-        result_dict,
-        golden.examples,
-        golden.features,
-        results,
-        N_BEST,
-        LONGEST,
-        str(folder / "predictions.json"),
-        str(folder / "nbest.json"),
-    )
-    assert json.loads((folder / "predictions.json").read_text()) == predictions
-    return predictions
+def _answers_v1(data, folder, *runs):
+    """The answers to (examples, features) by one or several runs' results."""
+    found, paths = {}, [str(folder / name) for name in ("predictions", "nbest")]
+    for results in runs:
+        squad_utils.accumulate_predictions_v1(found, *data, results, *LIMITS)
+    answers = squad_utils.write_predictions_v1(found, *data, runs[-1], *LIMITS, *paths)
+    assert json.loads((folder / "predictions").read_text()) == answers
+    return answers
+
+
+def _answers_v2(data, folder, results, dataset=None):
+    """The answers without a threshold; the scores with the best one, if a data set is given."""
+    found, cls, paths = {}, {}, [str(folder / name) for name in ("predictions", "nbest", "odds")]
+    squad_utils.accumulate_predictions_v2(found, cls, *data, results, *LIMITS, 5, 5)
+    arguments = (*data, results, *LIMITS, *paths)
+    answers, _ = squad_utils.write_predictions_v2(found, cls, *arguments, None)
+    scores = dataset and squad_utils.evaluate_v2(found, cls, dataset, *arguments)
+    return answers, scores
 
 
 def _summary(name):
@@ -90,7 +89,8 @@ def _summary(name):
 )
 def test_v1_predictions_equal_the_reference(name, prefix, second, tmp_path):
     golden = _Golden(name)
-    predictions = _run_v1(golden, tmp_path, "_logits.npz", *second)
+    runs = [golden.results(squad_utils.RawResult, file) for file in ("_logits.npz", *second)]
+    predictions = _answers_v1((golden.examples, golden.features), tmp_path, *runs)
     assert predictions == golden.json(f"{prefix}_predictions.json")
     _assert_nbest(tmp_path, golden, prefix)
     scores = squad_utils.evaluate_v1(golden.dataset, predictions)
@@ -112,51 +112,33 @@ def test_features_built_by_hand_are_written_read_and_give_the_answer(version, tm
     )
     with tf.Graph().as_default(), tf.Session() as session:
         batch = session.run(tf.data.make_one_shot_iterator(input_fn({"batch_size": 7})).get_next())
-    names = ["input_ids", "input_mask", "segment_ids"] + ["p_mask"] * (version == 2)
-    expected = {name: [getattr(feature, name)] for name in names}
-    expected["unique_ids"] = [7]
-    assert {name: values.tolist() for name, values in batch.items()} == expected
-    paths = [str(tmp_path / name) for name in ("predictions", "nbest", "odds")]
-    found, data = {}, ([example], [feature])
+    assert batch["unique_ids"].tolist() == [7] and ("p_mask" in batch) == (version == 2)
+    for name in batch.keys() - {"unique_ids"}:
+        assert batch[name].tolist() == [getattr(feature, name)]
+    data = ([example], [feature])
     if version == 1:
-        results = [squad_utils.RawResult(7, list(np.eye(8)[4]), list(np.eye(8)[5]))]
-        squad_utils.accumulate_predictions_v1(found, *data, results, 2, 9)
-        answers = squad_utils.write_predictions_v1(found, *data, results, 2, 9, *paths[:2])
+        result = squad_utils.RawResult(7, list(np.eye(8)[4]), list(np.eye(8)[5]))
+        answers = _answers_v1(data, tmp_path, [result])
     else:
-        results, odds = [squad_utils.RawResultV2(7, [0.0], [4], [0.0], [5], 0.5)], {}
-        squad_utils.accumulate_predictions_v2(found, odds, *data, results, 2, 9, 1, 1)
-        answers, _ = squad_utils.write_predictions_v2(found, odds, *data, results, 2, 9, *paths, 1)
+        result = squad_utils.RawResultV2(7, [0.0], [4], [0.0], [5], 0.5)
+        answers, _ = _answers_v2(data, tmp_path, [result])
     assert answers == {"q": "old town"}
-
-
-# ---- v2 ----
-
-
-def _run_v2(golden, folder):
-    results = golden.results(squad_utils.RawResultV2, "_topk.npz")
-    result_dict, cls_dict = {}, {}
-    squad_utils.accumulate_predictions_v2(
-        result_dict, cls_dict, golden.examples, golden.features, results, N_BEST, LONGEST, 5, 5
-    )
-    paths = [str(folder / name) for name in ("predictions.json", "nbest.json", "null_odds.json")]
-    arguments = (golden.examples, golden.features, results, N_BEST, LONGEST, *paths)
-    first, _ = squad_utils.write_predictions_v2(result_dict, cls_dict, *arguments, None)
-    scores = squad_utils.evaluate_v2(result_dict, cls_dict, golden.dataset, *arguments)
-    return first, scores
 
 
 @needs_shared
 def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp_path):
     golden = _Golden("v2")
-    first, scores = _run_v2(golden, tmp_path)
+    results = golden.results(squad_utils.RawResultV2, "_topk.npz")
+    data = (golden.examples, golden.features)
+    first, scores = _answers_v2(data, tmp_path, results, golden.dataset)
     assert first == golden.json("_predictions_no_threshold.json")
     _assert_nbest(tmp_path, golden)
-    null_odds = json.loads((tmp_path / "null_odds.json").read_text())
+    null_odds = json.loads((tmp_path / "odds").read_text())
     assert null_odds == pytest.approx(golden.json("_null_odds.json"), abs=1e-6)
     summary = _summary("v2")
     threshold = pytest.approx(summary["metrics"]["null_score_diff_threshold"], abs=1e-9)
     assert scores["null_score_diff_threshold"] == threshold
-    predictions = json.loads((tmp_path / "predictions.json").read_text())
+    predictions = json.loads((tmp_path / "predictions").read_text())
     # The reference drops the very answer that it chose the threshold for.
     reference = golden.json("_predictions.json")
     different = [key for key in reference if reference[key] != predictions[key]]
@@ -190,42 +172,24 @@ ODDS = {"c": -1.0, "a": -2.0, "b": 1.0, "d": 2.0}
 HAS_ANSWER = {"a": True, "b": False, "c": False, "d": True, "e": True}
 
 
-def test_answers_are_compared_as_the_official_scripts_compare_them():
-    for normalize in (squad_utils.normalize_answer_v1, squad_utils.normalize_answer_v2):
-        assert normalize("The  old, old Cat!") == "old old cat"
-    assert squad_utils.get_tokens("The old cat") == ["old", "cat"]
-    assert squad_utils.get_tokens(None) == []
-    assert squad_utils.exact_match_score("A cat", "cat.") and squad_utils.compute_exact("x", "X")
-    assert squad_utils.compute_f1("", "the") == 1 and squad_utils.compute_f1("red", "") == 0
-    best = squad_utils.metric_max_over_ground_truths(
-        squad_utils.f1_score, "two", ["one", "one two"]
-    )
-    assert best == pytest.approx(2 / 3)
-
-
 def test_raw_scores_and_thresholds_are_the_hand_computed_ones():
+    assert squad_utils.compute_f1("", "the") == 1 and squad_utils.compute_f1("red", "") == 0
     exact, f1 = squad_utils.get_raw_scores(DATASET, PREDICTIONS)
     assert exact == {"a": 0, "b": 1, "c": 0, "d": 1}
     assert f1 == {"a": pytest.approx(2 / 3), "b": 1, "c": 0, "d": 1}
-    assert squad_utils.make_qid_to_has_ans(DATASET) == HAS_ANSWER
     # Above 0: b and d get no answer, which is right for b.
     cut = squad_utils.apply_no_ans_threshold(exact, ODDS, HAS_ANSWER, 0.0)
     assert cut == {"a": 0, "b": 1.0, "c": 0, "d": 0.0}
     result = squad_utils.make_eval_dict(exact, f1)
-    assert result == {"exact": 50.0, "f1": pytest.approx(100 * (2 / 3 + 2) / 4), "total": 4}
-    part = squad_utils.make_eval_dict(exact, f1, ["b", "c"])
-    assert part == {"exact": 50.0, "f1": 50.0, "total": 2}
-    squad_utils.merge_eval(result, part, "NoAns")
-    assert (result["NoAns_exact"], result["NoAns_total"], result["total"]) == (50.0, 2, 4)
-    with pytest.raises(ValueError):
-        squad_utils.make_eval_dict({}, {})
+    squad_utils.merge_eval(result, squad_utils.make_eval_dict(exact, f1, ["b", "c"]), "NoAns")
     # No answers: 2 right. Keeping a: 2 + 2/3; c: -1; b: 0; d: +1.
-    best = pytest.approx(100 * (2 + 2 / 3) / 4)
-    assert squad_utils.find_best_thresh(PREDICTIONS, f1, ODDS, HAS_ANSWER) == (best, -2.0)
-    result = {"total": 4}
     squad_utils.find_all_best_thresh(result, PREDICTIONS, exact, f1, ODDS, HAS_ANSWER)
-    expected = {"best_exact": 50.0, "best_exact_thresh": 0.0, "best_f1": best}
-    assert result == {"total": 4, **expected, "best_f1_thresh": -2.0}
+    assert result == {
+        **{"exact": 50.0, "f1": pytest.approx(100 * (2 / 3 + 2) / 4), "total": 4},
+        **{"NoAns_exact": 50.0, "NoAns_f1": 50.0, "NoAns_total": 2},
+        **{"best_exact": 50.0, "best_exact_thresh": 0.0},
+        **{"best_f1": pytest.approx(100 * (2 + 2 / 3) / 4), "best_f1_thresh": -2.0},
+    }
 
 
 @needs_shared

@@ -21,27 +21,42 @@ FIXTURES = pathlib.Path(__file__).parent / "fixtures"
 MODEL = str(FIXTURES / "tiny.model")
 VOCAB = str(FIXTURES / "wordpiece_vocab.txt")
 
-TOKENIZERS = {
-    "spm_lower": lambda: tokenization.FullTokenizer(None, True, MODEL),
-    "spm_cased": lambda: tokenization.FullTokenizer(None, False, MODEL),
-    "wp_lower": lambda: tokenization.FullTokenizer(VOCAB, True),
-    "wp_cased": lambda: tokenization.FullTokenizer(VOCAB, False),
+ARGUMENTS = {
+    "spm_lower": (None, True, MODEL),
+    "spm_cased": (None, False, MODEL),
+    "accents_lower": (None, True, "{accents}"),
+    "accents_cased": (None, False, "{accents}"),
+    "wp_lower": (VOCAB, True, None),
+    "wp_cased": (VOCAB, False, None),
 }
 
 
-@pytest.fixture(scope="module", params=sorted(TOKENIZERS))
-def tokenizer(request):
-    return TOKENIZERS[request.param]()
+@pytest.fixture(scope="module")
+def make(tmp_path_factory):
+    """Makes one of ARGUMENTS; those with accents have a model like the tiny one."""
+    path = tmp_path_factory.mktemp("model") / "accents.model"
+    path.write_bytes(tokenization.with_keep_accents(pathlib.Path(MODEL).read_bytes(), True))
+
+    def make(name):
+        vocab_file, lower, model = ARGUMENTS[name]
+        return tokenization.FullTokenizer(vocab_file, lower, model and model.format(accents=path))
+
+    return make
+
+
+@pytest.fixture(scope="module", params=sorted(ARGUMENTS))
+def tokenizer(request, make):
+    return make(request.param)
 
 
 @pytest.fixture(scope="module")
-def tiny():
-    return TOKENIZERS["spm_lower"]()
+def tiny(make):
+    return make("spm_lower")
 
 
 @pytest.fixture(scope="module")
-def tiny_wordpiece():
-    return TOKENIZERS["wp_lower"]()
+def tiny_wordpiece(make):
+    return make("wp_lower")
 
 
 # ---- against the published code ----
@@ -126,7 +141,7 @@ def test_decomposing_character_by_character_is_decomposing_the_text():
 def test_bytes_are_utf8_and_what_is_not_is_dropped():
     assert tokenization.convert_to_unicode("café".encode() + b"\xff") == "café"
     assert tokenization.printable_text("café".encode()) == "café"
-    with pytest.raises(ValueError, match="int"):
+    with pytest.raises(ValueError):
         tokenization.convert_to_unicode(7)
 
 
@@ -144,93 +159,57 @@ def test_comma_behind_a_digit_is_a_token_of_its_own(tiny):
     assert list(zip(encoding.starts, encoding.ends))[-4:] == [(5, 6), (6, 6), (6, 7), (7, 8)]
     assert tokenization.encode_pieces(model, "bread, salt") == model.EncodeAsPieces("bread, salt")
     text = "in 1887, 13, or 3, days"
-    ids = tiny.convert_tokens_to_ids(tokenization.encode_pieces(model, text))
-    assert tokenization.encode_ids(model, text) == ids
-    unicode = tokenization.encode_pieces(model, text.encode(), False)
-    assert unicode == tokenization.encode_pieces(model, text)
+    pieces = tokenization.encode_pieces(model, text.encode(), False)
+    assert tokenization.encode_ids(model, text) == tiny.convert_tokens_to_ids(pieces)
 
 
 def test_sampled_tokens_spell_the_same_text_in_several_ways(tiny):
-    text = "the librarian opened the old library"
-    samples = {
-        tuple(tokenization.encode_pieces(tiny.sp_model, text, sample=True)) for _ in range(50)
-    }
+    model, text = tiny.sp_model, "the librarian opened the old library"
+    samples = {tuple(tokenization.encode_pieces(model, text, sample=True)) for _ in range(50)}
     assert len(samples) > 1
     assert {"".join(sample) for sample in samples} == {"▁" + text.replace(" ", "▁")}
-    assert len(tokenization.encode_ids(tiny.sp_model, text, sample=True)) > 1
 
 
-def test_tokenize_leaves_case_alone_and_tokenize_text_applies_the_rule(tiny):
+def test_tokenize_leaves_case_alone_and_tokenize_text_applies_the_rule(tiny, make):
     assert tiny.preprocess("  The  Miller ") == "the miller"
     assert tiny.tokenize("the miller") == ["▁the", "▁miller"] != tiny.tokenize("The miller")
     assert tiny.tokenize_text("The  Miller") == ["▁the", "▁miller"]
-    cased = TOKENIZERS["spm_cased"]()
+    cased = make("spm_cased")
     assert cased.preprocess(" The  Café ") == "The Cafe"
     assert cased.tokenize_text("The") == cased.tokenize("The")
 
 
-def test_unknown_characters_that_spell_a_control_symbol_get_the_published_id():
-    cased, text = TOKENIZERS["spm_cased"](), "a [MASK] b"
+def test_unknown_characters_that_spell_a_control_symbol_get_the_published_id(make):
+    cased, text = make("spm_cased"), "a [MASK] b"
     mask = cased.vocab["[MASK]"]
     assert cased.sp_model.EncodeAsIds(text) != cased.encode_ids_batch([text])[0]
     assert mask in cased.encode_ids_batch([text])[0]
-    assert mask in cased.convert_tokens_to_ids(cased.tokenize_text(text))
     assert mask in cased.encode_with_offsets(text).ids
 
 
-@pytest.fixture(scope="module")
-def accents_model(tmp_path_factory):
-    """A model like the tiny one, for text with accents."""
-    path = tmp_path_factory.mktemp("accents") / "accents.model"
-    content = pathlib.Path(MODEL).read_bytes()
-    path.write_bytes(tokenization.with_keep_accents(content, True))
-    return str(path)
-
-
-def test_accents_are_kept_if_the_model_says_so(accents_model):
-    full = tokenization.FullTokenizer(None, True, accents_model)
-    assert (
-        full.preprocess("  TIẾNG \t Việt a\u0301 ﬁ İ \ud83d")
-        == "tiếng việt a\u0301 ﬁ i\u0307 \ufffd"
-    )
+def test_accents_are_kept_if_the_model_says_so(make):
+    full, text = make("accents_lower"), "  TIẾNG \t Việt a\u0301 ﬁ İ \ud83d"
+    assert full.preprocess(text) == "tiếng việt a\u0301 ﬁ i\u0307 \ufffd"
     assert full.sp_model.Normalize("tiếng a\u0301 ﬁ") == "▁tiếng▁á▁fi"
     assert full.tokenize_text("Má") == full.tokenize_text("ma\u0301") != full.tokenize_text("Ma")
-    cased = tokenization.FullTokenizer(None, False, accents_model)
-    assert cased.preprocess("Má") == "Má"
-    copy = pickle.loads(pickle.dumps(full))
-    assert copy.encode_ids_batch(["Má"]) == full.encode_ids_batch(["Má"])
+    assert make("accents_cased").preprocess("Má") == "Má"
     stored = full.sp_model.serialized_model_proto()
     assert tokenization.keeps_accents(stored)
-    assert tokenization.with_keep_accents(stored, True) == pathlib.Path(accents_model).read_bytes()
+    assert tokenization.with_keep_accents(stored, True) == stored
     assert tokenization.with_keep_accents(stored, False) == pathlib.Path(MODEL).read_bytes()
 
 
-@pytest.mark.parametrize("lower", [True, False])
-def test_offsets_keep_their_promises_with_accents(accents_model, lower):
-    full = tokenization.FullTokenizer(None, lower, accents_model)
-    for text in random_texts(1000, seed=21):
-        check_offsets(full, text)
-        ids = full.convert_tokens_to_ids(full.tokenize_text(text))
-        assert full.encode_ids_batch([text]) == [ids]
-    text = "İ  the Vie\u0323\u0302t water"
-    first = [("▁i", "İ"), ("\u0307", "İ")] if lower else [("▁", ""), ("İ", "İ")]
-    last = [("▁the", "the"), ("ệ", "e\u0323\u0302"), ("t", "t"), ("▁water", "water")]
-    spans = spans_of(full, text)
-    assert spans[:3] + spans[-3:] == first + last
-
-
-def test_a_cased_vocabulary_with_lower_case_text_is_warned_of_once(tmp_path, caplog):
+def test_a_cased_vocabulary_with_lower_case_text_is_warned_of_once(tmp_path, make, caplog):
     pieces = ["[UNK]", "[CLS]", *(f"{letter}x{number}" for letter in "aB" for number in range(10))]
     path = write_vocab(tmp_path, "\n".join(pieces))
     with caplog.at_level(logging.WARNING, logger="albert"):
-        for lower in (TOKENIZERS["spm_lower"], TOKENIZERS["wp_lower"]):
-            lower()
+        for name in ("spm_lower", "wp_lower"):
+            make(name)
         tokenization.FullTokenizer(path, False)
         assert not caplog.records
         for _ in range(2):
             tokenization.FullTokenizer(path, True)
-    assert len(caplog.records) == 1
-    assert "--nodo_lower_case" in caplog.text and path in caplog.text
+    assert len(caplog.records) == 1 and path in caplog.text
 
 
 # ---- WordPiece ----
@@ -281,7 +260,7 @@ ALPHABET = (
 )  # fmt: skip
 
 
-def random_texts(count, seed):
+def random_texts(count, seed=0):
     generator = random.Random(seed)
     for _ in range(count):
         yield "".join(generator.choice(ALPHABET) for _ in range(generator.randrange(1, 40)))
@@ -317,25 +296,20 @@ def check_order(tokenizer, text):
 
 def check_offsets(tokenizer, text):
     pieces, _, starts, ends = check_order(tokenizer, text)
-    spans = list(zip(starts, ends))
-    slices = [text[start:end] for start, end in spans]
+    slices = [text[start:end] for start, end in zip(starts, ends)]
     assert slices == [part.strip() for part in slices], repr(text)
-    covered = {index for start, end in spans for index in range(start, end)}
-    lost = [
-        index
-        for index, char in enumerate(text)
-        if index not in covered and normal_form(tokenizer, char)
-    ]
-    assert not lost, (text, lost)
-    for number, (piece, part) in enumerate(zip(pieces, slices)):
-        neighbours = spans[max(0, number - 1) : number] + spans[number + 1 : number + 2]
-        alone = all(end <= starts[number] or start >= ends[number] for start, end in neighbours)
-        if alone and part and piece != "[UNK]":
+    covered = {index for span in zip(starts, ends) for index in range(*span)}
+    lost = [char for index, char in enumerate(text) if index not in covered]
+    assert not any(normal_form(tokenizer, char) for char in lost), (text, lost)
+    for piece, part, start, end, before, after in zip(
+        pieces, slices, starts, ends, [0, *ends], [*starts[1:], len(text)]
+    ):
+        if before <= start < end <= after and piece != "[UNK]":  # shares no character
             assert normal_form(tokenizer, part) == spelled(tokenizer, piece), (text, piece, part)
 
 
 def test_offsets_keep_their_promises_on_any_text(tokenizer):
-    for text in random_texts(2000, seed=0):
+    for text in random_texts(2000):
         check_offsets(tokenizer, text)
 
 
@@ -363,7 +337,7 @@ def test_offsets_keep_their_promises_with_models_of_other_recipes(tmp_path, opti
     )
     full = tokenization.FullTokenizer(None, True, str(tmp_path / "other.model"))
     check = check_order if "byte_fallback" in options else check_offsets
-    for text in random_texts(300, seed=7):
+    for text in random_texts(300):
         check(full, text)
 
 
@@ -373,27 +347,26 @@ def spans_of(full, text):
     return [(piece, text[start:end]) for piece, (start, end) in zip(encoding.pieces, spans)]
 
 
-def test_offsets_point_into_the_text_as_it_was_written(tiny, tiny_wordpiece):
-    encoding = tiny.encode_with_offsets("The miller opened the gate.")
-    assert encoding.pieces[:4] == ["▁the", "▁miller", "▁open", "ed"]
-    assert list(zip(encoding.starts, encoding.ends))[:4] == [(0, 3), (4, 10), (11, 15), (15, 17)]
-    assert (encoding.starts[-1], encoding.ends[-1]) == (26, 27)
-    assert spans_of(tiny, " \t the\n\n  water \u3000 ") == [("▁the", "the"), ("▁water", "water")]
-    assert spans_of(tiny, "ﬁre  wa\u0301ter ½ ｔｈｅ") == [
+def test_offsets_point_into_the_text_as_it_was_written(tiny, tiny_wordpiece, make):
+    encoding = tiny.encode_with_offsets("The miller opened")
+    assert encoding.pieces == ["▁the", "▁miller", "▁open", "ed"]
+    assert list(zip(encoding.starts, encoding.ends)) == [(0, 3), (4, 10), (11, 15), (15, 17)]
+    assert spans_of(tiny, "ﬁre \t wa\u0301ter ½ ｔｈｅ \u3000") == [
         ("▁fire", "ﬁre"),
         ("▁water", "wa\u0301ter"),
         *[("▁1", "½"), ("⁄", "½"), ("2", "½")],
         ("▁the", "ｔｈｅ"),
     ]
-    assert spans_of(tiny, "中文 the 😀👍🏽 سلام, the") == [
+    assert spans_of(tiny, "中文 the 😀👍🏽 سلام,") == [
         *[("▁", ""), ("中文", "中文"), ("▁the", "the")],
         *[("▁", ""), ("😀👍🏽", "😀👍🏽")],
-        *[("▁", ""), ("سلام", "سلام"), (",", ","), ("▁the", "the")],
+        *[("▁", ""), ("سلام", "سلام"), (",", ",")],
     ]
-    assert spans_of(tiny_wordpiece, "中文Thé😀 日x，") == [
-        *[("中", "中"), ("文", "文"), ("[UNK]", "Thé😀")],
-        *[("日", "日"), ("x", "x"), ("[UNK]", "，")],
+    assert spans_of(tiny_wordpiece, "中文Thé😀 x，") == [
+        *[("中", "中"), ("文", "文"), ("[UNK]", "Thé😀"), ("x", "x"), ("[UNK]", "，")],
     ]
+    spans = spans_of(make("accents_lower"), "İ  the Vie\u0323\u0302t")
+    assert spans[:2] == [("▁i", "İ"), ("\u0307", "İ")] and spans[-2] == ("ệ", "e\u0323\u0302")
 
 
 def test_text_without_words_has_no_tokens(tokenizer):
@@ -407,19 +380,19 @@ def test_text_without_words_has_no_tokens(tokenizer):
 
 
 def test_fast_ids_equal_tokens_and_ids_on_any_text(tokenizer):
-    texts = list(random_texts(1000, seed=11))
+    texts = list(random_texts(1000))
     expected = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize_text(text)) for text in texts]
     assert tokenizer.encode_ids_batch(texts, num_threads=2) == expected
     assert tokenizer.encode_ids_batch([text.encode("utf-8") for text in texts]) == expected
+    assert pickle.loads(pickle.dumps(tokenizer)).encode_ids_batch(texts) == expected
 
 
 def test_tokenizer_works_in_processes_forked_after_threads_ran(tokenizer):
-    texts = list(random_texts(200, seed=13))
+    texts = list(random_texts(200))
     ids = tokenizer.encode_ids_batch(texts, num_threads=2)
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        for options in ({}, {"num_threads": 2}):
-            result = pool.apply_async(tokenizer.encode_ids_batch, (texts,), options)
-            assert result.get(timeout=60) == ids
+        result = pool.apply_async(tokenizer.encode_ids_batch, (texts,), {"num_threads": 2})
+        assert result.get(timeout=60) == ids
 
 
 # ---- vocabularies ----
@@ -427,7 +400,7 @@ def test_tokenizer_works_in_processes_forked_after_threads_ran(tokenizer):
 
 def write_vocab(folder, content):
     path = folder / "vocab.txt"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    path.write_bytes(content.encode("utf-8"))
     return str(path)
 
 
@@ -445,35 +418,23 @@ def test_ids_are_line_numbers(tmp_path, content, expected):
     assert list(vocab.items()) == [(token, index) for index, token in enumerate(expected)]
 
 
-@pytest.mark.parametrize(
-    "content, where",
-    [
-        ("a\nb\na\n", "Line 3 .*'a' of line 1"),
-        ("a\n\nb\n", "Line 2 "),
-        ("a\n\r\nb\n", "Line 2 "),
-        ("", "Line 1 "),
-        (b"a\n\xff\xfe\n", "byte 2"),
-        ("[PAD]\nthe\n", r"\[UNK\]"),
-    ],
-    ids=["repeated", "empty line", "empty windows line", "empty file", "not text", "no [UNK]"],
-)
-def test_vocabulary_whose_ids_would_be_wrong_is_refused(tmp_path, content, where):
-    with pytest.raises(ValueError, match=where) as caught:
+@pytest.mark.parametrize("content", ["[UNK]\nb\nb\n", "[UNK]\n\nb\n\n\nc", "", "[PAD]\nthe\n"])
+def test_vocabulary_whose_ids_would_be_wrong_is_refused(tmp_path, content):
+    with pytest.raises(ValueError, match="vocab.txt"):
         tokenization.FullTokenizer(write_vocab(tmp_path, content))
-    assert "vocab.txt" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "arguments, named",
     [
-        (("no/vocab.txt", True), "vocab_file 'no/vocab.txt'"),
-        ((None, True, "no/spm.model"), "spm_model_file 'no/spm.model'"),
-        ((None, True, str(FIXTURES)), "spm_model_file .*fixtures'"),
+        (("no/vocab.txt", True), "no/vocab.txt"),
+        ((None, True, "no/spm.model"), "no/spm.model"),
+        ((None, True, str(FIXTURES)), "fixtures"),
         (("", True, ""), "spm_model_file"),
-        ((None, True, str(FIXTURES / "tiny.vocab")), "spm_model_file .*tiny.vocab"),
-        ((None, True, "/dev/null"), "spm_model_file '/dev/null'"),
-        ((str(FIXTURES / "tiny.vocab"),), "vocab_file .*tiny.vocab"),
-        ((MODEL,), "vocab_file .*tiny.model"),
+        ((None, True, str(FIXTURES / "tiny.vocab")), "tiny.vocab"),
+        ((None, True, "/dev/null"), "/dev/null"),
+        ((str(FIXTURES / "tiny.vocab"),), "tiny.vocab"),
+        ((MODEL,), "tiny.model"),
     ],
 )
 def test_missing_and_mistaken_files_are_named(arguments, named):
@@ -490,15 +451,15 @@ def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
     assert tiny.convert_tokens_to_ids(["▁the", "no such piece", b"[CLS]"]) == [14, 1, 2]
     assert tiny.convert_ids_to_tokens([14, 1, 2]) == ["▁the", "<unk>", "[CLS]"]
     assert tiny.required_ids(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]) == [0, 1, 2, 3, 4]
-    with pytest.raises(ValueError, match=r"\[PAD\], \[UNK\]"):
-        tiny.required_ids(["[CLS]", "[PAD]", "[UNK]"])
-    with pytest.raises(ValueError, match="zebra"):
-        tiny_wordpiece.convert_tokens_to_ids(["the", "zebra"])
+    for refused in (
+        lambda: tiny.required_ids(["[CLS]", "[PAD]"]),
+        lambda: tiny.convert_ids_to_tokens([400000]),
+        lambda: tiny_wordpiece.convert_tokens_to_ids(["the", "zebra"]),
+    ):
+        with pytest.raises(ValueError):
+            refused()
     for full in (tiny, tiny_wordpiece):
         assert list(full.inv_vocab.items()) == [(i, token) for i, token in enumerate(full.vocab)]
-        with pytest.raises(ValueError, match="400000"):
-            full.convert_ids_to_tokens([400000])
-    assert tiny.sp_model and tiny_wordpiece.sp_model is None and tiny_wordpiece.basic_tokenizer
     assert tokenization.convert_tokens_to_ids({"a": 5, "b": 7}, ["b", "a"]) == [7, 5]
     assert tokenization.convert_ids_to_tokens({5: "a", 7: "b"}, [7, 5]) == ["b", "a"]
     assert tokenization.whitespace_tokenize("  a\tb ") == ["a", "b"]
@@ -506,14 +467,13 @@ def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
 
 def test_the_embedding_table_has_a_row_for_each_id(tiny, caplog):
     with caplog.at_level(logging.WARNING, logger="albert"):
-        with pytest.raises(ValueError, match="400 .* 399"):
-            tokenization.check_vocab_size(tiny, 399)
         for fitting in (400, 408, 512):
             tokenization.check_vocab_size(tiny, fitting)
         assert not caplog.records
         tokenization.check_vocab_size(tiny, 30000)
-    assert len(caplog.records) == 1 and "30000" in caplog.text
+    assert len(caplog.records) == 1
     with_gaps = types.SimpleNamespace(vocab={"a": 0, "b": 9})
     tokenization.check_vocab_size(with_gaps, 10)
-    with pytest.raises(ValueError, match="10 .* 9"):
-        tokenization.check_vocab_size(with_gaps, 9)
+    for full, size in ((with_gaps, 9), (tiny, 399)):
+        with pytest.raises(ValueError, match=str(size)):
+            tokenization.check_vocab_size(full, size)

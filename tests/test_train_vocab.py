@@ -190,7 +190,6 @@ def test_existing_vocabulary_is_only_replaced_when_asked(suffix, tmp_path):
     "text, size, options, words",
     [
         (None, 9000, {}, "--vocab_size"),
-        (None, 20, {}, "--vocab_size"),
         (None, 300, {"character_coverage": 1.5}, "character_coverage"),
         (b"\n \n\t\n", 300, {}, "--input_file"),
         ("déjà vu\n".encode("latin-1") * 50, 300, {}, "50 of 50"),
