@@ -180,6 +180,14 @@ def test_every_variable_of_every_group_takes_the_value_of_group_0(tmp_path, name
     assert report.left_over == report.new == []
 
 
+def test_an_inner_group_takes_the_same_one_of_group_0(tmp_path):
+    prefix = write_checkpoint(tmp_path / "model.ckpt", [*BACKBONE, QUERY.format(0, 1)])
+    variables = make_variables([*BACKBONE, QUERY.format(1, 1)])
+    warm_start.warm_start(prefix, variables, init_from_group0=True)
+    value = initial_values(variables)[QUERY.format(1, 1)]
+    np.testing.assert_array_equal(value, value_of(QUERY.format(0, 1)))
+
+
 # ---- What is refused.
 
 
