@@ -250,7 +250,7 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
     millions = (sum(counts.values()) - counts["head"]) / 1e6
     name = f"ALBERT {size.size}" if size else "ALBERT"
     shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
-    return f"{name} ({shape}, {millions:.1f}M parameters{', cased' if is_cased else ''})"
+    return f"{name} ({shape}, {millions:.3g}M parameters{', cased' if is_cased else ''})"
 
 
 # ---- the flags of a script ----
