@@ -71,6 +71,8 @@ class Flags(MemoryFlags):
                 "Name one model: a published size (albert plan base_v2; --list shows all), "
                 "--albert_config_file or --albert_dir."
             )
+        if self.name:
+            published_path(self.name)  # refuses an unknown one
         if self.batch % self.gradient_accumulation_steps:
             raise UserError(
                 f"--batch={self.batch} must be a multiple of --gradient_accumulation_steps="

@@ -29,8 +29,11 @@ class Flags(Settings):
     folders: Tuple[str, ...] = flag((), positional=True)
 
     def check(self) -> None:
-        """Checks that folders are named."""
+        """Checks that folders are named, and no unknown flag."""
         super().check()
+        for name in self.folders:
+            if name.startswith("-"):
+                raise UserError(f"There is no flag {name}.")
         if not self.folders:
             raise UserError("Name one or more folders of runs: albert plot output/base.")
 
