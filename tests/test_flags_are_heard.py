@@ -68,7 +68,9 @@ SQUAD = probes("""
     predict:end_n_top=3
 """)
 PROBES_OF = {
-    "convert_checkpoint": probes("output_dir={work}/other vocab_file=/nowhere head=encoder"),
+    "convert_checkpoint": probes(
+        "output_dir={work}/other vocab_file=/nowhere head=encoder direction=to_google_layout"
+    ),
     "create_pretraining_data": DATA,
     "create_pretraining_data_beam": DATA,
     "embed": probes("max_seq_length=5 columns=3 predict_batch_size=1 tokens:layer=1"),

@@ -165,8 +165,8 @@ def to_google_layout(
     """
     if config.embedding_layout != "albert_zh":
         raise UserError(
-            "The model has Google's layout already: there is no embedding_layout albert_zh in its "
-            "configuration. Convert albert_zh's own checkpoints by from_albert_zh --layout=google."
+            "to_google_layout takes a model with embedding_layout albert_zh in its configuration; "
+            "this one has Google's. Convert albert_zh's own by from_albert_zh --layout=google."
         )
     values = dict(values)
     projection = values.pop(f"{checkpoint_names.MAPPING}/kernel", None)
