@@ -325,32 +325,39 @@ def build_train_step(
     learning_rate = learning_rate_schedule(step, init_lr=settings.learning_rate, **schedule)
     rule = _rule(settings, learning_rate, use_xla)
     if gradients is None:
-        options = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
-        gradients = _differentiate(loss, tf.trainable_variables(), loss_scale, **options)
+        placed = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
+        gradients = _differentiate(loss, tf.trainable_variables(), loss_scale, **placed)
+    options = {"max_grad_norm": settings.max_grad_norm, "loss_scale": loss_scale}
+    train_op, norm = _update_everywhere(rule, gradients, excluded_tvars, use_tpu=use_tpu, **options)
+    return TrainStep(train_op, learning_rate, norm)
+
+
+def _update_everywhere(
+    rule: AdamWeightDecayOptimizer,
+    gradients: AccumulatedGradients,
+    excluded: Optional[Sequence[str]],
+    *,
+    use_tpu: bool,
+    **options: Any,
+) -> Tuple[tf.Operation, tf.Tensor]:
+    """Calls `_update` once for all replicas, with what each of them has."""
     replicas = tf.distribute.get_replica_context()
     has_replicas = replicas.num_replicas_in_sync > 1
     if has_replicas:
         # Estimator reports the sum of the replicas' losses, unless the graph says that the
         # optimizer has made means of them.
         tf.get_default_graph()._is_loss_scaled_by_optimizer = True
-    pairs, rows = _used(gradients, excluded_tvars, dense=use_tpu or has_replicas)
+    pairs, rows = _used(gradients, excluded, dense=use_tpu or has_replicas)
     values, variables = zip(*pairs)
 
-    def update(strategy, values, rows, rates):
-        """Runs once for all replicas, with what each of them has."""
-        return _update(
-            rule,
-            list(zip(values, variables)),
-            rows,
-            strategy=strategy,
-            rates=strategy.experimental_local_results(rates),
-            reduce=_over_shards if use_tpu else _over_replicas,
-            max_grad_norm=settings.max_grad_norm,
-            loss_scale=loss_scale,
-        )
+    def update(strategy, *of_replicas):
+        values, rows, rates = of_replicas
+        reduce = _over_shards if use_tpu else _over_replicas
+        options["rates"] = strategy.experimental_local_results(rates)
+        pairs = list(zip(values, variables))
+        return _update(rule, pairs, rows, strategy=strategy, reduce=reduce, **options)
 
-    train_op, norm = replicas.merge_call(update, args=(list(values), rows, learning_rate))
-    return TrainStep(train_op, learning_rate, norm)
+    return replicas.merge_call(update, args=(list(values), rows, rule.learning_rate))
 
 
 def _update(

@@ -247,10 +247,11 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
     """Returns "ALBERT base (12 layers of 768, 11.7M parameters)": a model without its heads."""
     size = published.recognise(config.to_dict())
     counts = modeling.parameter_counts(config)
-    millions = (sum(counts.values()) - counts["head"]) / 1e6
+    count = sum(counts.values()) - counts["head"]
+    number = f"{count / 1e6:.1f}M" if count > 1e5 else f"{count:,}"
     name = f"ALBERT {size.size}" if size else "ALBERT"
     shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
-    return f"{name} ({shape}, {millions:.3g}M parameters{', cased' if is_cased else ''})"
+    return f"{name} ({shape}, {number} parameters{', cased' if is_cased else ''})"
 
 
 # ---- the flags of a script ----

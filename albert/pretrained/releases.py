@@ -5,6 +5,7 @@
 from typing import NamedTuple
 
 from albert.pretrained.settings import SPM_MODEL_NAME
+from albert.util import wording
 from albert.util.errors import UserError
 
 
@@ -41,4 +42,5 @@ def find_release(name: str) -> Release:
     for release in RELEASES.values():
         if wanted in (release.name, f"albert_{release.name}", release.archive):
             return release
-    raise UserError(f"There is no released model {name!r}. Names: {', '.join(RELEASES)}.")
+    hint = wording.did_you_mean(name, RELEASES)
+    raise UserError(f"There is no released model {name!r}.{hint} Names: {', '.join(RELEASES)}.")
