@@ -21,6 +21,7 @@ from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepFlags
 from albert.classification.task_table import METRICS
 from albert.configs import published
+from albert.pretrained import warm_start
 from albert.training import evaluation, fine_tuning, model_fn
 from albert.util import config_files, files, folder_lock, wording
 from albert.util import flags as flags_lib
@@ -94,11 +95,20 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             parsed = flags_lib.parse(ClassifierFlags, arguments)
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             model_fn.check_first_weights(checked.settings, checked.setup.config)
-            identity = {**flags, "run_flags": settings.run_flags, "files": inputs}
+            paths = [parsed.task_file, *_model_files(checked)]
+            used = {path: files.state_of(path) for path in filter(None, paths)}
+            identity = {**flags, "run_flags": settings.run_flags, "files": {**inputs, **used}}
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
             plan.append(Run(task, setting, seed, folder, command, identity))
             is_finished(plan[-1])  # or is its folder another run's?
     return plan
+
+
+def _model_files(run: fine_tuning.FineTuning) -> List[str]:
+    """The files of the model that a run begins with; of the weights their index."""
+    start = run.settings.init_checkpoint
+    weights = [warm_start.resolve_checkpoint(start) + ".index"] if start else []
+    return [run.settings.albert_config_file, run.setup.vocabulary.file, *weights]
 
 
 def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
@@ -228,6 +238,7 @@ def _start(run: Run) -> None:
             process.wait()
         finally:
             process.terminate()  # it saves its steps
+            process.wait()
     if process.returncode:
         code = process.returncode
         raise UserError(f"{run.name} failed with exit code {code}, see {path}: {line.strip()}")

@@ -151,6 +151,8 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         is_encoder = isinstance(model, inference.Embedder)
         subject: Any = (_Encoder if is_encoder else _FineTuned)(model, settings)
         subject.examples = subject.examples[: settings.eval_examples or None]
+        if not len(subject.examples):
+            raise UserError(f"--eval_file={settings.eval_file} has no example.")
         content = _converted(subject, settings)
         named = {**subject.files, exported.NAMES[settings.format]: content}
         for name, value in named.items():

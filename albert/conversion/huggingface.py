@@ -71,7 +71,13 @@ def _rename(
 
 def _labels(names: Optional[Sequence[str]], count: int) -> List[str]:
     """The names of a head's outputs; where there are none, those that transformers gives."""
-    return list(names or (f"LABEL_{number}" for number in range(count)))
+    names = list(names or (f"LABEL_{number}" for number in range(count)))
+    if not len(set(names)) == len(names) == count:
+        raise UserError(
+            f"The configuration names the labels {', '.join(names)}, but the head has {count} "
+            "outputs. Use the configuration that came with the weights."
+        )
+    return names
 
 
 # ---- to Hugging Face ----

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a pretrained model's folder anew, without the optimizer: see export_checkpoints."""
 
+import contextlib
 import logging
 import os
 
@@ -10,6 +11,7 @@ import tensorflow.compat.v1 as tf
 from albert.pretrained import inference, model_vocabulary, released, warm_start
 from albert.pretrained.settings import CheckpointExportFlags
 from albert.runtimes import compat
+from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -46,12 +48,14 @@ def export(settings: CheckpointExportFlags) -> str:
         path = os.path.join(target, base)
         if tf.io.gfile.exists(path):
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
+    is_there = tf.io.gfile.isdir(target or ".")
+    with contextlib.nullcontext(target) if is_there else files.atomic_folder(target) as place:
+        start = _write_weights(model, os.path.join(place, name))
+        config = os.path.join(place, released.CONFIG_NAME)
+        tf.io.gfile.copy(model.files.albert_config_file, config)
+        if model.vocabulary:
+            model_vocabulary.put(place, model.vocabulary)
     prefix = os.path.join(target, name)
-    start = _write_weights(model, prefix)
-    config = os.path.join(target, released.CONFIG_NAME)
-    tf.io.gfile.copy(model.files.albert_config_file, config)
-    if model.vocabulary:
-        model_vocabulary.put(target, model.vocabulary)
     _LOGGER.info("Wrote %s, %s. %s", prefix, ", ".join(names), warm_start.format_report(start))
     return prefix
 
@@ -67,6 +71,5 @@ def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.WarmSta
             model.files.init_checkpoint, variables, required_scopes=("bert", "cls")
         )
         session.run(tf.global_variables_initializer())
-        tf.io.gfile.makedirs(os.path.dirname(prefix) or ".")
         tf.train.Saver(variables).save(session, prefix, write_state=False)
     return start

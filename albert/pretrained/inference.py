@@ -182,6 +182,8 @@ def find_source(settings: EncoderFlags) -> Source:
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     checkpoint = settings.init_checkpoint
+    if not checkpoint:
+        raise UserError("No weights: give --init_checkpoint or --albert_dir.")
     longest = settings.max_seq_length or config.max_position_embeddings
     if exported.is_program(checkpoint):
         longest = min(longest, exported.max_seq_length(checkpoint))
@@ -383,6 +385,8 @@ class OrderJudge(_Pretrained):
 
     def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
         """Returns for each pair of texts the probability that the second follows the first."""
+        if not texts:
+            return []
         encode = self.source.tokenizer.encode_ids_batch
         rows = [self._row(encode(list(pair))) for pair in texts]
         return self._run(rows)["order"][:, 0].tolist()

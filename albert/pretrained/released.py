@@ -164,7 +164,9 @@ def find_files(
     """
     found = named or ModelFiles()
     config = found.albert_config_file or _file_by_name(folder, "albert_config_file", label)
-    checkpoint = found.init_checkpoint or exported.find(folder)
+    checkpoint = found.init_checkpoint
+    if not (checkpoint or tf.io.gfile.glob(os.path.join(folder, "*.index"))):
+        checkpoint = exported.find(folder)
     found = found._replace(
         albert_config_file=config or os.path.join(folder, CONFIG_NAME),
         init_checkpoint=checkpoint or warm_start.resolve_checkpoint(folder),

@@ -237,7 +237,9 @@ class _Estimator:
         """Yields the predictions of each example, or of each batch, by name."""
         with tf.Graph().as_default():
             spec = self._build(input_fn, _ModeKeys.PREDICT)
-            with self._session(spec, checkpoint_path, hooks) as session:
+            # A session that begins anew would repeat rows.
+            kind = tf.train.SingularMonitoredSession
+            with self._session(spec, checkpoint_path, hooks, kind=kind) as session:
                 while not session.should_stop():
                     batch = session.run(spec.predictions)
                     rows = (dict(zip(batch, row)) for row in zip(*batch.values()))
@@ -347,16 +349,18 @@ class _Estimator:
         return scaffold
 
     def _session(
-        self, spec: _EstimatorSpec, checkpoint: Optional[str], hooks: _Hooks
-    ) -> tf.train.MonitoredSession:
+        self, spec: _EstimatorSpec, checkpoint: Optional[str], hooks: _Hooks, kind: Any = None
+    ) -> Any:
         """A session with the values of a checkpoint; without any, with the first values."""
-        creator = tf.train.ChiefSessionCreator(
-            scaffold=(spec.scaffold_fn or tf.train.Scaffold)(),
-            master=self.config.master or "",
-            config=self.config.session_config,
-            checkpoint_filename_with_path=checkpoint or self.latest_checkpoint(),
-        )
-        return tf.train.MonitoredSession(creator, hooks)
+        options = {
+            "scaffold": (spec.scaffold_fn or tf.train.Scaffold)(),
+            "master": self.config.master or "",
+            "config": self.config.session_config,
+            "checkpoint_filename_with_path": checkpoint or self.latest_checkpoint(),
+        }
+        if kind:
+            return kind(hooks, **options)
+        return tf.train.MonitoredSession(tf.train.ChiefSessionCreator(**options), hooks)
 
 
 _OURS = types.SimpleNamespace(

@@ -145,7 +145,8 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
             older = [checkpoint.path for checkpoint in present if checkpoint.step <= resumed.step]
             tf.train.update_checkpoint_state(output_dir, resumed.path, older)
         elif state.exists and not resumed:
-            tf.io.gfile.remove(os.path.join(output_dir, checkpoint_files.STATE_NAME))
+            path = os.path.join(output_dir, checkpoint_files.STATE_NAME)
+            tf.io.gfile.rename(path, files.unused_name(path))  # it may be another program's
     return resumed
 
 
@@ -216,7 +217,7 @@ def run_config(
             keep_checkpoint_max=keep_checkpoint_max,
             # With a strategy a hook of the chief saves.
             save_checkpoints_steps=None if strategy else settings.save_checkpoints_steps,
-            save_summary_steps=0,  # ProgressHook reports instead
+            save_summary_steps=0,  # TrainingHook reports instead
             log_step_count_steps=None,
             tf_random_seed=settings.seed,
             session_config=distribution.session_config(settings),
@@ -381,11 +382,12 @@ def _recover(train_from: Callable[[int], None], training: training_hooks.Trainin
                 return train_from(resumed.step if resumed else 0)
         except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
             stop_signals.resume("The same command resumes from the last checkpoint.")
-            training.resumed = resume_point(settings.output_dir)
-            recoveries = recoveries + 1 if training.resumed == resumed else 1
             reason = error.message.split("\n")[0]
             lost = f"Lost the session after step {training.step} ({reason})."
             is_joint = settings.distribution_strategy == distribution.MULTI_WORKER
+            if not is_joint:
+                training.resumed = resume_point(settings.output_dir)
+            recoveries = recoveries + 1 if training.resumed == resumed else 1
             if is_joint or recoveries > _MOST_RECOVERIES:
                 where = " in every process" if is_joint else ""
                 message = f"{lost} Run the same command{where} to resume from the last checkpoint."
@@ -395,7 +397,9 @@ def _recover(train_from: Callable[[int], None], training: training_hooks.Trainin
             if _GRADIENT_STOP not in error.message:
                 raise
             # The step was not finished, and nothing was changed by it.
-            reason = f"the {_GRADIENT_STOP} (loss of the step before: {training.loss})"
+            reason = f"the {_GRADIENT_STOP}"
+            if training.loss is not None:
+                reason += f" (loss of the step before: {training.loss})"
             raise training_hooks.diverged(f"in step {training.step + 1}", reason) from error
         finally:
             training.close()
@@ -496,7 +500,8 @@ def tpu_outputs(
     estimator = _estimator(settings, model_fn, predict_batch_size=batch_size)
     parts = []
     options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
-    with checkpoint_files.explained(checkpoint), record_damage.explained():
+    explained = checkpoint_files.explained(checkpoint), record_damage.explained()
+    with explained[0], explained[1], tf_estimator.lost_sessions_raise():
         for batch in estimator.predict(input_fn, **options):
             real = batch["is_real_example"] > 0
             parts.append({name: value[real] for name, value in batch.items()})

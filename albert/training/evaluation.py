@@ -228,7 +228,7 @@ class _Evaluator:
         differs from the recorded one, everything is evaluated again.
       untrained_too: also measures model.ckpt-0.
       results: step -> {"step", "metrics", "checkpoint": identity of what was measured}.
-      corrupt: paths that are skipped.
+      corrupt: paths that are skipped, with the state of their index.
     """
 
     output_dir: str
@@ -242,7 +242,7 @@ class _Evaluator:
         self.best_path = os.path.join(self.output_dir, BEST_CHECKPOINT)
         self.best_step: Optional[int] = None
         self.results: Dict[int, Dict[str, Any]] = {}
-        self.corrupt: List[str] = []
+        self.corrupt: Dict[str, List[int]] = {}
 
     def evaluate(self) -> List[int]:
         """Evaluates what is new since the ledger was written; returns the steps."""
@@ -251,9 +251,15 @@ class _Evaluator:
         for step, path in self._present().items():
             if self._is_known(step, path):
                 continue
+            written = files.state_of(f"{path}.index")
             try:
                 result = {"step": step, "checkpoint": identity(path)}
                 measured = {name: _number(value) for name, value in self.evaluate_fn(path).items()}
+                if self.best_metric not in measured:
+                    raise UserError(
+                        f"The best checkpoint is chosen by '{self.best_metric}', which is not "
+                        f"measured; measured are {sorted(measured)}."
+                    )
                 self.results[step] = dict(result, metrics={"global_step": step, **measured})
                 _LOGGER.info("Step %d: %s", step, format_metrics(measured))
                 evaluated.append(step)
@@ -263,7 +269,7 @@ class _Evaluator:
                 if not damage:
                     raise
                 _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
-                self.corrupt.append(path)
+                self.corrupt[path] = written
         if self.results and self._present():
             self._keep_best()
         return evaluated
@@ -296,7 +302,8 @@ class _Evaluator:
         present = {
             step: path
             for step, path in list_checkpoints(self.output_dir)
-            if path not in self.corrupt and (step or self.untrained_too)
+            if (step or self.untrained_too)
+            and not (path in self.corrupt and self.corrupt[path] == files.state_of(f"{path}.index"))
         }
         with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
             kept = step_in(self.best_path)

@@ -37,6 +37,7 @@ _LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = released.CONFIG_NAME
 # Of a description; see files.check_types.
+_FORMAT_VERSION = 1
 _TYPES = {"format_version": int, "task": str, "max_seq_length": int, "do_lower_case": bool}
 # Flags of training that a model in memory uses too.
 _HEARD_IN_MEMORY = {
@@ -52,6 +53,17 @@ _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_mo
 # ---- the description ----
 
 
+def _read_description(path: str) -> Dict[str, Any]:
+    """A description; raises UserError for one of another version."""
+    content = files.read_json_object(path, _TYPES)
+    if content["format_version"] != _FORMAT_VERSION:
+        raise UserError(
+            f"{path} has the format_version {content['format_version']}; this version of albert "
+            f"reads {_FORMAT_VERSION}. Use the version that wrote it."
+        )
+    return content
+
+
 def check_description(
     path: str, description: Mapping[str, Any], task: Task, *, is_training: bool
 ) -> None:
@@ -62,7 +74,7 @@ def check_description(
     if not tf.io.gfile.exists(path):
         return
     folder = os.path.dirname(path)
-    present, wanted = files.read_json_object(path, _TYPES), dict(description)
+    present, wanted = _read_description(path), dict(description)
     for content in (present, wanted):
         for key in model_vocabulary.KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
@@ -185,13 +197,13 @@ def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
     path, description = os.path.join(folder, name), {}
     if not settings.do_train and tf.io.gfile.exists(path):
-        description = files.read_json_object(path, _TYPES)
+        description = _read_description(path)
     if not (settings.do_train or any(getattr(settings, model) for model in _MODELS)):
         if not description:
             _, other = model_vocabulary.read_description(folder)
             raise UserError(
-                f"{folder!r} has no {name}, but {other or 'no description'}. Give the --output_dir "
-                "of a training of this kind."
+                f"{folder!r} has no {name}{', but ' if other else ''}{other or ''}. Give the "
+                "--output_dir of a training of this kind."
             )
         recorded = {"do_lower_case", "max_seq_length", *task.recorded_flags} - settings.given
         changes = {key: description[key] for key in recorded & description.keys()}

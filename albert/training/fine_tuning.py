@@ -292,7 +292,8 @@ class FineTuning:
                 os.path.join(folder, name), dict(content, step=summary.best.step)
             )
         predicted, right = outputs.get("predictions"), outputs.get("label_ids")
-        if task.labels and np.ndim(right) == 1 == len(np.unique(predicted)) < len(np.unique(right)):
+        is_simple = task.labels and predicted is not None and np.ndim(right) == 1
+        if is_simple and len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
                 "The best checkpoint predicts %s for every example. Try a lower --learning_rate "
                 "than %g, more training steps or a longer warm-up, or another --seed.",
@@ -314,6 +315,8 @@ class FineTuning:
         """Predicts the test data; returns the files."""
         written, folder = [], self.settings.output_dir
         _LOGGER.info("Predicting with %s.", checkpoint)
+        if evaluation.step_in(checkpoint) == 0:
+            _LOGGER.warning("%s is untrained. Train first, or name another.", checkpoint)
         for split in self.task.splits("test"):
             examples, outputs = self._splits[split].examples, self.outputs(checkpoint, split)
             for name, text in self.task.predictions(split, examples, outputs).items():

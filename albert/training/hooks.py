@@ -104,8 +104,13 @@ def read_curve(path: str) -> List[Dict[str, str]]:
     """
     text = files.read_text(path)
     rows = list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])))
-    if text and not (text.startswith("step,") and all(row["step"].isdigit() for row in rows)):
-        raise UserError(f"'{path}' is not a training curve. Rename it.")
+    try:
+        for row in rows:
+            int(row["step"])
+            for value in row.values():
+                float(value or 0)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"'{path}' is not a training curve ({error!r}). Rename it.") from None
     return rows
 
 
@@ -271,7 +276,10 @@ class TrainingHook(tf.train.SessionRunHook):
             self._interval.seconds += seconds
         is_due = self.is_over() or self.step // self._log_steps > previous // self._log_steps
         scalars = self._interval.scalars()
-        note = ", ".join(f"{name} {value:.4g}" for name, value in scalars.items())
+        note = ", ".join(
+            f"{name} {value:.4g}" if abs(value) < 1e4 else f"{name} {value:.0f}"
+            for name, value in scalars.items()
+        )
         self._bar.update(0 if is_first else done, note, logs=is_due or is_first)
         if is_due:
             self._record()

@@ -28,6 +28,8 @@ _SECONDS_BETWEEN_LOOKS = 2.0
 _LEAST_PATIENCE_SECONDS = 5.0  # one missed answer proves nothing
 _CALL_SECONDS = 5.0
 _SECONDS_BETWEEN_CALLS = 0.5
+_CALLS_BETWEEN_WARNINGS = 120
+_LONGEST_MESSAGE = 1 << 24
 
 
 @contextlib.contextmanager
@@ -54,7 +56,7 @@ def heartbeat(
             last_seen.update({peer: time.monotonic() for peer in addresses if is_reachable(peer)})
             # Peers may go where all are told to stop.
             is_stopping = stop_signals.is_requested()
-            patience = _LEAST_PATIENCE_SECONDS if is_stopping else patience_seconds
+            patience = max(0.0 if is_stopping else patience_seconds, _LEAST_PATIENCE_SECONDS)
             lost = [peer for peer, at in last_seen.items() if time.monotonic() - at > patience]
             if lost and not is_over() and not stopped.is_set():
                 print(
@@ -105,8 +107,7 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
             missing = [peer for at, peer in enumerate(addresses) if at and at not in callers]
             _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
             with contextlib.suppress(OSError, EOFError, ValueError, TypeError):  # a stranger
-                caller = listener.accept()
-                number, theirs = json.loads(caller.recv_bytes())
+                number, theirs, caller = _next_worker(listener, len(addresses))
                 contents[number], callers[number] = theirs, caller
             # Who waits says no more: there is something to read only where a worker has gone.
             callers = {at: caller for at, caller in callers.items() if not caller.poll()}
@@ -117,14 +118,31 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
     return everyone
 
 
+def _next_worker(
+    listener: connection.Listener, count: int
+) -> Tuple[int, Any, connection.Connection]:
+    """The index, content and connection of who calls next; raises ValueError for a stranger."""
+    caller = listener.accept()
+    message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
+    number, content = json.loads(message.decode("ascii"))
+    if number not in range(1, count):
+        raise ValueError(f"There is no worker {number}.")
+    return number, content, caller
+
+
 def _report(address: str, message: List[Any]) -> List[Any]:
     """The part of every process but the first."""
+    calls = 0
     while True:
-        with contextlib.suppress(OSError, EOFError):  # it is not there yet
-            call = socket.create_connection(_host_and_port(address))
+        calls += 1
+        with contextlib.suppress(OSError, EOFError, ValueError):  # it is not there yet
+            call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
+            call.settimeout(None)  # it waits for the others, too
             with connection.Connection(call.detach()) as first:
                 first.send_bytes(json.dumps(message).encode("ascii"))
-                return json.loads(first.recv_bytes())
+                return json.loads(first.recv_bytes(_LONGEST_MESSAGE))
+        if calls % _CALLS_BETWEEN_WARNINGS == 0:
+            _LOGGER.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)
 
 
