@@ -31,18 +31,20 @@ def others_call(addresses, numbers):
 
 
 def test_roll_call_tells_every_process_what_all_have_to_say(monkeypatch):
-    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_CALLS", 0.05)
+    for name in ("_SECONDS_BETWEEN_CALLS", "_CALL_SECONDS"):
+        monkeypatch.setattr(peer_watch, name, 0.05)
     addresses = free_addresses(3)
     host, port = addresses[0].split(":")
     chief = others_call(addresses, {0: 7})
     while not peer_watch.is_reachable(addresses[0]):
         assert not chief[0].done()
-    # A stranger, and a worker that is killed and started again.
-    for noise in (b"PRI * HTTP/2.0\r\n\r\n", b"\0\0\0\x06[2, 5]"):
+    # Strangers, one of another cluster, and a worker that is killed and started again.
+    for noise in (b"PRI * HTTP/2.0\r\n\r\n", b"\0\0\0\x06[3, 5]", b"\0\0\0\x06[2, 5]"):
         with socket.create_connection((host, int(port))) as caller:
             caller.sendall(noise)
-    workers = others_call(addresses, {2: 9, 1: 8})
-    assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
+    with socket.create_connection((host, int(port))):  # which says nothing
+        workers = others_call(addresses, {2: 9, 1: 8})
+        assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 
 
 def meet(monkeypatch, settings, others=()):
@@ -127,6 +129,7 @@ def test_heartbeat_ends_the_process_when_a_peer_that_was_there_has_gone(
 
     monkeypatch.setattr(peer_watch, "is_reachable", is_reachable)
     monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(peer_watch, "_LEAST_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(peer_watch.os, "_exit", leave)
     (tmp_path / "own").mkdir()
     watch = peer_watch.heartbeat(
