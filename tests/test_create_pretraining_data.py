@@ -58,7 +58,7 @@ def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
 @pytest.mark.parametrize(
     "arguments, named",
     [
-        ("--input_file=missing/*.txt --output_file=b", "--input_file"),
+        (f"--input_file=missing/*.txt --output_file=b --vocab_file={VOCAB}", "--input_file"),
         (f"--input_file={CORPUS} --output_file=b", "vocabulary"),
         (f"--input_file={CORPUS} --output_file=b --vocab_file=gone.txt", "gone.txt"),
         ("--input_file=a --output_file=b --word_start=x", "word_start"),
