@@ -15,6 +15,8 @@ the runner and the number of workers; NAME.counts.json says what was read and ma
 docs/cluster_data.md has commands for Dataflow, Flink and Spark.
 """
 
+import logging
+
 from albert.command_line import cli
 from albert.pretraining.settings import BeamFlags as Flags
 from albert.util import config_files
@@ -23,6 +25,7 @@ from albert.util.errors import UserError
 
 def main(settings: Flags) -> None:
     """Runs the script; `settings.pipeline_options` are the arguments for Beam."""
+    logging.disable(logging.WARNING)  # on import Beam lists services without packages
     try:
         from albert.pretraining import beam
     except ImportError as error:
@@ -32,6 +35,8 @@ def main(settings: Flags) -> None:
             "create_pretraining_data_beam needs Apache Beam: pip install 'albert-tf[beam]', or "
             "from a checkout pip install '.[beam]'."
         ) from error
+    finally:
+        logging.disable(logging.NOTSET)
     counts = beam.create_pretraining_data(settings)
     config_files.record(config_files.beside(counts), settings.given_values())
 

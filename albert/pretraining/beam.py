@@ -47,7 +47,7 @@ import tensorflow.compat.v1 as tf
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options import pipeline_options
-from apache_beam.runners.portability import fn_api_runner
+from apache_beam.runners.portability import fn_api_runner, portable_runner
 
 from albert.data import record_files
 from albert.pretrained import model_vocabulary
@@ -106,7 +106,7 @@ def create_pretraining_data(settings: BeamFlags) -> str:
         outputs.make_way(overwrite=settings.overwrite)
         run(job, options)
     pretraining_job.report(Counts(**outputs.report()["counts"]), started)
-    _LOGGER.info("%d files, counts in %s.", outputs.count, outputs.counts)
+    _LOGGER.info("%s; %s", wording.counted(outputs.count, "file"), outputs.counts)
     return outputs.counts
 
 
@@ -114,8 +114,8 @@ def make_job(settings: BeamFlags) -> Job:
     """Returns the job that the flags describe.
 
     Raises:
-      ValueError: a setting out of its range or that needs one machine, names of output that cannot
-        be used, an unfit vocabulary.
+      ValueError: a setting out of its range or that needs one machine, no text, names of output
+        that cannot be used, an unfit vocabulary.
     """
     if settings.random_next_sentence:
         raise UserError(
@@ -136,6 +136,8 @@ def make_job(settings: BeamFlags) -> Job:
     ranges: List[TextRange] = []
     for path, size, _ in states:
         ranges += text_documents.split(path, size, _RANGE_BYTES)
+    if not ranges:
+        raise UserError("--input_file: every file is empty.")
     return Job(ranges, settings.text_field, maker, vocabulary, outputs)
 
 
@@ -470,9 +472,7 @@ def run(job: Job, options: pipeline_options.PipelineOptions) -> None:
     """
     runner = options.view_as(pipeline_options.StandardOptions).runner or "DirectRunner"
     if runner.lower() in ("direct", "directrunner"):
-        # From Beam 2.65 on, DirectRunner hands a pipeline to Prism, a program that it downloads for
-        # that. --runner=PrismRunner does so if that is wanted.
-        runner = fn_api_runner.FnApiRunner()
+        runner = _python_runner(options)
     pipeline = beam.Pipeline(runner=runner, options=options)
     add_steps(pipeline, job)
     try:
@@ -485,3 +485,17 @@ def run(job: Job, options: pipeline_options.PipelineOptions) -> None:
         raise UserError(sentences[-1]) from error
     if not job.outputs.report():
         raise UserError(f"The job ended as {state}. The log of its runner says why.")
+
+
+def _python_runner(options: pipeline_options.PipelineOptions) -> fn_api_runner.FnApiRunner:
+    """Beam's own runner in Python; its workers get the options, and log warnings only.
+
+    From Beam 2.65 on, DirectRunner hands a pipeline to Prism, a program that it downloads for that.
+    --runner=PrismRunner does so if that is wanted.
+    """
+    values = options.get_all_options()
+    values["default_sdk_harness_log_level"] = values["default_sdk_harness_log_level"] or "WARNING"
+    encoded = portable_runner.JobServiceHandle.encode_pipeline_options(values)
+    runner = fn_api_runner.fn_runner
+    information = runner.beam_provision_api_pb2.ProvisionInfo(pipeline_options=encoded)
+    return fn_api_runner.FnApiRunner(provision_info=runner.ExtendedProvisionInfo(information))

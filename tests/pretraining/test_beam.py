@@ -169,7 +169,7 @@ def test_bad_lines_are_left_out_counted_and_named(tmp_path, vocab_file, caplog):
     assert f"1 lines are not UTF-8, in '{tmp_path}/a.txt'" in caplog.text
 
 
-@pytest.mark.parametrize("text", [b"b\xe9ta.\n" * 20, b"eta\n\nalpha\n", b""])
+@pytest.mark.parametrize("text", [b"b\xe9ta.\n" * 20, b"eta\n\nalpha\n"])
 def test_text_that_is_none_is_a_one_line_error_of_the_whole_job_and_leaves_no_shard(
     text, tmp_path, vocab_file
 ):
@@ -189,6 +189,7 @@ def test_text_that_is_none_is_a_one_line_error_of_the_whole_job_and_leaves_no_sh
         ("text.txt", "a", {"random_next_sentence": True}),
         ("text.txt", "a", {"max_seq_length": 4}),
         ("nothing*", "a", {}),
+        ("empty.txt", "a", {}),
         ("text.txt", "a,b", {}),
         ("text.txt", "tr*in", {}),
         ("text.txt", "", {}),
@@ -198,5 +199,6 @@ def test_mistakes_are_found_before_the_work_begins(
     input_file, output_file, changes, tmp_path, vocab_file
 ):
     (tmp_path / "text.txt").write_text("eta.\n\ntheta.\n")
+    (tmp_path / "empty.txt").write_text("")
     with pytest.raises(ValueError):
         make_job(f"{tmp_path}/{input_file}", f"{tmp_path}/{output_file}", vocab_file, **changes)
