@@ -22,55 +22,21 @@ tokens; the end of a file ends a document. See pretraining/pairs.py and
 masking.py.
 """
 
-import dataclasses
-from typing import Any, Optional
+from typing import Any
 
 from albert.command_line import cli
-from albert.pretraining.settings import RecordFlags
+from albert.pretraining.settings import JobFlags as Flags
 from albert.util import config_files, files
-from albert.util.flags import flag
-
-
-@dataclasses.dataclass(frozen=True)
-class Flags(RecordFlags):
-    """The script's flags."""
-
-    num_processes: Optional[int] = flag(
-        None, "Processes; default: one per processor.", lower=1, group="Memory and speed"
-    )
-    shuffle_window_mb: int = flag(
-        256, "Megabytes of records that are shuffled at a time.", lower=1, group="Data"
-    )
-    work_dir: Optional[str] = flag(
-        None,
-        "Local folder for unfinished work; default: that of --output_file.",
-        path=True,
-        group="Output",
-    )
 
 
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Runs the script."""
-    from albert import tokenization
-    from albert.pretraining import documents, job
+    from albert.pretraining import job
 
-    output_files = files.split_paths(settings.output_file)
-    tokenizer_file = settings.spm_model_file or settings.vocab_file
-    others = filter(None, [*output_files, tokenizer_file, settings.user_dictionary])
-    job.create_pretraining_data(
-        documents.find_files(settings.input_file, "input_file", but=list(others)),
-        output_files,
-        tokenizer=tokenization.FullTokenizer(
-            settings.vocab_file, settings.do_lower_case, settings.spm_model_file
-        ),
-        tokenizer_file=tokenizer_file,
-        settings=settings,
-        num_processes=settings.num_processes,
-        overwrite=settings.overwrite,
-        work_dir=settings.work_dir,
-    )
-    config_files.record(config_files.beside(output_files[0]), settings.given_values())
+    job.create_pretraining_data(settings)
+    first_file = files.split_paths(settings.output_file)[0]
+    config_files.record(config_files.beside(first_file), settings.given_values())
 
 
 def __getattr__(name: str) -> Any:

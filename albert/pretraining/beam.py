@@ -16,21 +16,19 @@ keys, equal ones in order of their records: all shards together are one complete
 corpus, and the same bytes in every run. A worker holds a shard's records while it writes them.
 
 The counts are summed up as data, because Beam's counters count again what is tried again, and not
-every runner returns them. The counters are there for watching a job.
+every runner returns them.
 """
 
 import collections
+import dataclasses
 import glob
 import hashlib
-import io
 import itertools
-import json
 import logging
-import math
 import os
 import re
-import shutil
 import tempfile
+import time
 from typing import (
     Any,
     Dict,
@@ -49,91 +47,98 @@ import tensorflow.compat.v1 as tf
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options import pipeline_options
-from apache_beam.runners import runner as runners
 from apache_beam.runners.portability import fn_api_runner, portable_runner
 
-from albert import tokenization
 from albert.data import record_files
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import job as pretraining_job
-from albert.pretraining.instances import Counts, InstanceMaker, check_counts, check_settings
-from albert.pretraining.settings import DataSettings
+from albert.pretraining.documents import BadLines, RawDocument, TextBlock, TextRange
+from albert.pretraining.instances import Counts, InstanceMaker, check_counts, total
+from albert.pretraining.settings import BeamFlags, DataSettings
 from albert.util import files, many_files, wording
 from albert.util.errors import UserError
 
 MAKER = "create_pretraining_data_beam"
 FORMAT = 2  # raise it when the same settings give other records than before
 
-_MOST_SHARDS = 99999
-_SHARD_BYTES = 1 << 27  # of records, where the number of shards is not given
-_LARGEST_RANGE = 1 << 26
-_SMALLEST_RANGE = 1 << 20
-_RANGES_A_FILE = 64
-_BYTES_A_TOKEN = 3.5  # of text; a low estimate, so that shards are rather small
+_SHARD_TEXT = 1 << 26  # bytes in a shard, where the number is not given; records have about twice
+_RANGE_BYTES = 1 << 24  # of text that a worker reads at a time
 _UNPACKED = 4  # size of text divided by that of its gzip file
-_SHOWN_LINES = 5
+_CHUNK_BYTES = 1 << 22
 _KEY_BYTES = 8
 _COUNTS = -1  # stands where the number of a shard does, before counts
-# The last line of a traceback, perhaps with what Beam adds; a worker's error is text by then.
-_USER_ERROR = re.compile(
-    r"^(?:RuntimeError: )*(?:[\w.]+\.)?UserError: (.*?)(?: \[while running '.*)?$", re.MULTILINE
-)
 # Their job server has options of its own, and refuses those that it does not know.
 _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
 
 _LOGGER = logging.getLogger("albert")
 
+FileState = Tuple[str, int, float]  # path, bytes and time of change
+
 
 class Job(NamedTuple):
     """What a pipeline is to do."""
 
-    ranges: List[text_documents.TextRange]
+    ranges: List[TextRange]
     text_field: str
     maker: InstanceMaker
+    vocabulary: model_vocabulary.Vocabulary
     outputs: "Shards"
 
 
-def make_job(
-    input_file: str,
-    output_file: str,
-    *,
-    tokenizer: tokenization.FullTokenizer,
-    tokenizer_file: str,
-    settings: DataSettings,
-    num_shards: Optional[int] = None,
-) -> Job:
-    """Returns the job; the arguments are the flags of these names.
+def create_pretraining_data(settings: BeamFlags) -> str:
+    """Makes the records by the runner that `pipeline_options` name, unless they are there already.
+
+    Returns:
+      The path of the file of counts.
+
+    Raises:
+      ValueError: as `make_job`, `parse_options`, `Shards.make_way` and `run`.
+    """
+    started = time.time()
+    options = parse_options(settings.pipeline_options)
+    job = make_job(settings)
+    outputs = job.outputs
+    _keep_vocabulary(job.vocabulary, os.path.dirname(outputs.base))
+    if outputs.report():
+        _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
+    else:
+        outputs.make_way(overwrite=settings.overwrite)
+        run(job, options)
+    pretraining_job.report(Counts(**outputs.report()["counts"]), started)
+    _LOGGER.info("%s; %s", wording.counted(outputs.count, "file"), outputs.counts)
+    return outputs.counts
+
+
+def make_job(settings: BeamFlags) -> Job:
+    """Returns the job that the flags describe.
 
     Raises:
       ValueError: a setting out of its range or that needs one machine, no text, names of output
         that cannot be used, an unfit vocabulary.
     """
-    check_settings(settings)
     if settings.random_next_sentence:
         raise UserError(
             "--random_next_sentence takes text from the documents beside one, which a cluster "
-            "does not read together. Use create_pretraining_data on one machine, or "
-            "--norandom_next_sentence."
+            "does not read together. Use create_pretraining_data on one machine."
         )
     # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
     bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
-    maker = InstanceMaker(tokenizer, settings, bad_lines=bad_lines)
-    outputs = shards_of(output_file)
-    but = [tokenizer_file, *filter(None, [settings.user_dictionary])]
-    paths = [path for path in find_input(input_file, but) if not outputs.is_one(path)]
+    maker, vocabulary = pretraining_job.prepare(settings, bad_lines=bad_lines)
+    outputs = shards_of(settings.output_file)
+    but = filter(None, [vocabulary.path, settings.user_dictionary, outputs.counts])
+    paths = find_input(settings.input_file, list(but))
     states = list(many_files.each(_state, paths, "Looking at the text"))
-    if not sum(size for _, size, _ in states):
-        raise UserError(f"--input_file: there is no text in {wording.listed(paths)}.")
     outputs = outputs._replace(
-        count=num_shards or default_shards(states, settings),
-        fingerprint=_fingerprint(states, maker.fingerprint(tokenizer_file)),
+        count=settings.num_shards or default_shards(states, settings),
+        fingerprint=_fingerprint(states, maker.fingerprint(vocabulary.path)),
     )
-    ranges = []
+    ranges: List[TextRange] = []
     for path, size, _ in states:
-        range_bytes = max(_SMALLEST_RANGE, min(_LARGEST_RANGE, size // _RANGES_A_FILE))
-        ranges += text_documents.split(path, size, range_bytes)
-    return Job(ranges, settings.text_field, maker, outputs)
+        ranges += text_documents.split(path, size, _RANGE_BYTES)
+    if not ranges:
+        raise UserError("--input_file: every file is empty.")
+    return Job(ranges, settings.text_field, maker, vocabulary, outputs)
 
 
 def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
@@ -150,46 +155,35 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
             paths = text_documents.find_files(pattern, "input_file", but=but)
         if not paths:
             raise UserError(
-                f"--input_file: no file matches '{pattern}'. Check the path; name a folder on a "
-                "remote file system by a pattern such as gs://bucket/text/*."
+                f"--input_file: no file matches '{pattern}'. Check the path; name a remote folder "
+                "by a pattern such as gs://bucket/text/*."
             )
         found.update(map(_absolute, paths))
     return sorted(found)
 
 
-def _state(path: str) -> Tuple[str, int, float]:
-    """A file's path, size and time in seconds: what shows that it has changed."""
+def _state(path: str) -> FileState:
     return path, FileSystems.get_filesystem(path).size(path), FileSystems.last_updated(path)
 
 
-def default_shards(states: Sequence[Tuple[str, int, float]], settings: DataSettings) -> int:
-    """Returns a number of shards with about 128 MiB of records each, or fewer."""
+def default_shards(states: Sequence[FileState], settings: DataSettings) -> int:
+    """Returns a number of shards with about 128 MiB of records each."""
     text = sum(
         size * (_UNPACKED if text_documents.is_compressed(path) else 1) for path, size, _ in states
     )
-    instances = text / _BYTES_A_TOKEN / settings.max_seq_length * settings.dupe_factor
-    # Ids of two bytes and three flags for each token; id, position and weight of each prediction.
-    record = 5 * settings.max_seq_length + 8 * settings.slots + 200
-    return max(1, min(math.ceil(instances * record / _SHARD_BYTES), _MOST_SHARDS))
+    return 1 + text * settings.dupe_factor // _SHARD_TEXT
 
 
-def _fingerprint(
-    states: Sequence[Tuple[str, int, float]], made_from: Dict[str, Any]
-) -> Dict[str, Any]:
+def _fingerprint(states: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[str, Any]:
     """What the records are made from, for their metadata.
 
     The text is too large to be hashed, and the list of files too long to be kept with each shard; a
     file is taken for the same while its name, size and time are.
     """
     named = sorted((os.path.basename(path), size, changed) for path, size, changed in states)
-    names, content = (
-        hashlib.sha256(json.dumps(value).encode("utf-8")).hexdigest()
-        for value in ([name for name, _, _ in named], named)
-    )
-    text = [{"name": f"{len(named)} files ({names[:12]})", "states": content}]
-    return files.normalized_fingerprint(
-        dict(made_from, maker=MAKER, format=[FORMAT, made_from["format"]], text=text)
-    )
+    names = pretraining_job.digest([name for name, _, _ in named])
+    text = {"name": f"{len(named)} files ({names})", "states": pretraining_job.digest(named)}
+    return dict(made_from, maker=MAKER, format=[FORMAT, made_from["format"]], text=[text])
 
 
 # ------------------------------------------------------------------------------------------- steps
@@ -200,7 +194,7 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
     outputs = job.outputs
     made = (
         pipeline
-        | "Ranges" >> beam.Create([tuple(one) for one in job.ranges])
+        | "Ranges" >> beam.Create(job.ranges)
         | "SpreadRanges" >> beam.Reshuffle()
         | "Read" >> beam.FlatMap(_read, job.text_field)
         | "SpreadBlocks" >> beam.Reshuffle()
@@ -210,7 +204,7 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
         made
         | "Counts" >> beam.Filter(lambda row: row[0] == _COUNTS)
         | "WithoutKey" >> beam.Values()
-        | "SumCounts" >> beam.CombineGlobally(_sum)
+        | "SumCounts" >> beam.CombineGlobally(lambda rows: tuple(total(rows)))
     )
     records = made | "Records" >> beam.Filter(lambda row: row[0] != _COUNTS)
     # A shard without a record is a file, too.
@@ -224,23 +218,18 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
     _ = counts | "WriteCounts" >> beam.Map(_write_counts, outputs, beam.pvalue.AsList(written))
 
 
-def _read(one: Tuple[str, int, int], text_field: str) -> Iterator[Tuple[List[Any], int]]:
+def _read(one: TextRange, text_field: str) -> Iterator[Any]:
     """A range -> blocks of documents, and the number of bad lines beside the last, empty one."""
-    text_range = text_documents.TextRange(*one)
-    bad: List[text_documents.BadLine] = []
-    with _open(text_range.path) as stream:
-        found = text_documents.read_range(
-            text_range, stream, text_field=text_field, on_bad_line=bad.append
-        )
+    bad_lines = BadLines("byte")
+    with _open(one[0]) as stream:
+        found = text_documents.read_range(one, stream, text_field=text_field, bad_lines=bad_lines)
         keyed = (document._replace(index=document_index(document)) for document in found)
         for block in text_documents.grouped(keyed):
-            yield [tuple(document) for document in block], 0
-    for line in bad[:_SHOWN_LINES]:
-        _LOGGER.warning("Dropped: '%s', the line at byte %d %s.", *line[:3])
-    yield [], len(bad)
+            yield TextBlock(0, 0, 0, tuple(block)), 0
+    yield TextBlock(0, 0, 0, ()), bad_lines.count
 
 
-def document_index(document: text_documents.RawDocument) -> int:
+def document_index(document: RawDocument) -> int:
     """Returns a number below 2^63 that names a document: the key of its random numbers."""
     name = os.path.basename(document.path)
     place = f"{name}\n{document.first_line}\n{document.part}\n"
@@ -249,35 +238,24 @@ def document_index(document: text_documents.RawDocument) -> int:
 
 
 def _make_records(
-    element: Tuple[List[Any], int], maker: InstanceMaker, num_shards: int
+    element: Tuple[TextBlock, int], maker: InstanceMaker, num_shards: int
 ) -> Iterator[Tuple[int, Any]]:
     """A block -> (number of a shard, its records, each behind its key), and (_COUNTS, counts).
 
     The maker is pickled with its tables, so workers read no vocabulary.
     """
     block, bad_documents = element
-    counts = Counts(bad_documents=bad_documents)
-    if block:
-        documents = tuple(text_documents.RawDocument(*document) for document in block)
-        records, counts = pretraining_job.keyed_records(
-            maker, text_documents.TextBlock(0, 0, 0, documents)
-        )
-        shards = collections.defaultdict(list)
-        for key, record in records:
-            shard = key * num_shards >> (8 * _KEY_BYTES)
-            shards[shard].append(key.to_bytes(_KEY_BYTES, "big") + record)
-        yield from shards.items()
-        if counts.bad_lines:
-            message = "%d lines are not UTF-8, in '%s' from byte %d on."
-            _LOGGER.warning(message, counts.bad_lines, documents[0].path, documents[0].first_line)
-    for name, value in counts._asdict().items():
-        if value:
-            beam.metrics.Metrics.counter(MAKER, name).inc(value)
-    yield _COUNTS, tuple(counts)
-
-
-def _sum(rows: Iterable[Tuple[int, ...]]) -> Tuple[int, ...]:
-    return tuple(map(sum, zip(Counts(), *rows)))
+    records, counts = pretraining_job.keyed_records(maker, block)
+    shards = collections.defaultdict(list)
+    for key, record in records:
+        shard = key * num_shards >> (8 * _KEY_BYTES)
+        shards[shard].append(key.to_bytes(_KEY_BYTES, "big") + record)
+    yield from shards.items()
+    if counts.bad_lines:
+        first = block.documents[0]
+        message = "%d lines are not UTF-8, in '%s' from byte %d on."
+        _LOGGER.warning(message, counts.bad_lines, first.path, first.first_line)
+    yield _COUNTS, tuple(counts._replace(bad_documents=bad_documents))
 
 
 def _write_shard(
@@ -286,7 +264,8 @@ def _write_shard(
     """Writes a shard if the counts are good; returns its number and bytes."""
     check_counts(Counts(*counts))
     number, batches = element
-    path = outputs.shard(number)
+    path = outputs.paths[number]
+    sidecar = record_files.sidecar_path(path)
     blocks = record_files.BlockOffsets()
     with tempfile.NamedTemporaryFile() as local:
         with tf.io.TFRecordWriter(local.name) as writer:
@@ -294,10 +273,10 @@ def _write_shard(
                 writer.write(record[_KEY_BYTES:])
                 blocks.add(len(record) - _KEY_BYTES)
         size = os.path.getsize(local.name)
-        _remove(record_files.sidecar_path(path))  # the old one must never describe the new file
-        _write(path, local)
+        _remove(sidecar)  # the old one must never describe the new file
+        _write(path, iter(lambda: local.read(_CHUNK_BYTES), b""))
     made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
-    _write_text(record_files.sidecar_path(path), record_files.sidecar_text(blocks, size, made_from))
+    _write(sidecar, [record_files.sidecar_text(blocks, size, made_from).encode("utf-8")])
     return number, size
 
 
@@ -311,7 +290,7 @@ def _write_counts(
         "bytes": [size for _, size in sorted(written)],
         "fingerprint": outputs.fingerprint,
     }
-    _write_text(outputs.counts, files.json_text(report))
+    _write(outputs.counts, [files.json_text(report).encode("utf-8")])
 
 
 # ----------------------------------------------------------------------------------------- outputs
@@ -349,27 +328,16 @@ class Shards(NamedTuple):
         return f"{self.base}.counts.json"
 
     @property
-    def pattern(self) -> str:
-        """The pattern of all record files, for run_pretraining."""
-        return f"{self.base}-*{self.ending}"
+    def paths(self) -> List[str]:
+        """The record files."""
+        name = f"{self.base}-{{:05d}}-of-{self.count:05d}{self.ending}"
+        return [name.format(number) for number in range(self.count)]
 
-    def shard(self, number: int) -> str:
-        """Returns the path of a record file."""
-        return f"{self.base}-{number:05d}-of-{self.count:05d}{self.ending}"
-
-    def is_one(self, path: str) -> bool:
-        """Returns whether a path is one of a job's files, whatever the number of shards."""
-        name = f"{re.escape(self.base)}-[0-9]{{5}}-of-[0-9]{{5}}{re.escape(self.ending)}"
-        return path == self.counts or bool(re.fullmatch(name, path))
-
-    def report(self) -> Optional[Dict[str, Any]]:
-        """Returns the content of the file of counts if all files are there and current."""
-        report = self._read_report()
-        if report.get("fingerprint") != self.fingerprint or report["shards"] != self.count:
-            return None
-        there = self._there()
-        sizes = [there.get(self.shard(number)) for number in range(self.count)]
-        return report if sizes == report["bytes"] else None
+    def report(self) -> Dict[str, Any]:
+        """Returns the content of the file of counts; {} unless all files are there and current."""
+        report, there = self._read_report(), self._there()
+        current = {"fingerprint": self.fingerprint, "bytes": list(map(there.get, self.paths))}
+        return report if report == dict(report, **current) else {}
 
     def make_way(self, *, overwrite: bool) -> None:
         """Removes what an earlier run left that would not be replaced.
@@ -379,45 +347,30 @@ class Shards(NamedTuple):
             from other text, or is of another number of shards.
         """
         there = self._there()
-        ours = [self.shard(number) for number in range(self.count) if self.shard(number) in there]
-        others = sorted(set(there) - set(ours))
+        ours = [path for path in self.paths if path in there]
         if not overwrite:
-            foreign = list(others)
-            if FileSystems.exists(self.counts) and "fingerprint" not in self._read_report():
-                foreign.append(self.counts)
-            if foreign:
-                raise UserError(
-                    f"--output_file: '{foreign[0]}' is of a run with another number of shards than "
-                    f"{self.count}, or this program did not make it. Remove it, choose another "
-                    "name, or replace it by --overwrite."
-                )
             sidecars = many_files.each(_read_sidecar, ours, "Looking at the output")
-            for path, sidecar in zip(ours, sidecars):
-                pretraining_job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
-        for path in others:
+            found = dict(zip(ours, sidecars))
+            if FileSystems.exists(self.counts) and "fingerprint" not in self._read_report():
+                there[self.counts] = 0
+            for path, size in there.items():
+                pretraining_job.check_ours(
+                    path, found.get(path), size, fingerprint=self.fingerprint
+                )
+        for path in set(there) - set(ours):
             _remove(path)
             _remove(record_files.sidecar_path(path))
         _remove(self.counts)
 
-    def keep_vocabulary(self, vocabulary: model_vocabulary.Vocabulary) -> None:
-        """Copies the vocabulary into the folder of the shards, or raises ValueError."""
-        sha256 = files.sha256(vocabulary.path)
-        folder = os.path.dirname(self.base)
-        path = model_vocabulary.beside_records(folder, sha256, vocabulary.key)
-        if not FileSystems.exists(path):
-            _write(path, io.BytesIO(files.read_bytes(vocabulary.path)))
-
     def _there(self) -> Dict[str, int]:
         """The shards of this name that are there, of whatever number, with their bytes."""
-        found = _find(f"{glob.escape(self.base)}-*")
-        return {path: size for path, size in found.items() if self.is_one(path)}
+        digits = "[0-9]" * 5
+        names = f"{glob.escape(self.base)}-{digits}-of-{digits}{glob.escape(self.ending)}"
+        return _find(names)
 
     def _read_report(self) -> Dict[str, Any]:
         """The content of the file of counts; {} if there is none."""
-        if not FileSystems.exists(self.counts):
-            return {}
-        with _open(self.counts) as stream:
-            return files.parse_json(stream.read(), f"'{self.counts}'")
+        return files.parse_json(_content(self.counts) or "{}", f"'{self.counts}'")
 
 
 # ------------------------------------------------------------------------------------------- files
@@ -429,12 +382,20 @@ def _open(path: str) -> Any:
     return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
 
 
+def _content(path: str) -> Optional[bytes]:
+    """The bytes of a file; None if there is none."""
+    if not FileSystems.exists(path):
+        return None
+    with _open(path) as stream:
+        return stream.read()
+
+
 def _remove(path: str) -> None:
     if FileSystems.exists(path):
         FileSystems.delete([path])
 
 
-def _write(path: str, content: Any) -> None:
+def _write(path: str, chunks: Iterable[bytes]) -> None:
     """Replaces a file in one step.
 
     Runners may let two workers write the same file at the same time when one is slow: each has a
@@ -446,24 +407,25 @@ def _write(path: str, content: Any) -> None:
     try:
         with files.naming_path(path):
             with FileSystems.create(temporary, compression_type=kind) as target:
-                shutil.copyfileobj(content, target, 1 << 22)
+                target.writelines(chunks)
             _remove(path)  # some file systems do not replace one that is there (HDFS)
             FileSystems.rename([temporary], [path])
     finally:
         _remove(temporary)
 
 
-def _write_text(path: str, text: str) -> None:
-    _write(path, io.BytesIO(text.encode("utf-8")))
+def _keep_vocabulary(vocabulary: model_vocabulary.Vocabulary, folder: str) -> None:
+    """Copies the vocabulary into the folder of the records, or raises ValueError."""
+    sha256 = files.sha256(vocabulary.path)
+    copy = model_vocabulary.beside_records(folder, sha256, vocabulary.key)
+    _write(copy, [files.read_bytes(vocabulary.path)])
 
 
 def _read_sidecar(path: str) -> Optional[record_files.Sidecar]:
     """The metadata of a record file; None if there is none or it is unreadable."""
     sidecar = record_files.sidecar_path(path)
-    if not FileSystems.exists(sidecar):
-        return None
-    with _open(sidecar) as stream:
-        return record_files.parse_sidecar(stream.read(), sidecar)
+    content = _content(sidecar)
+    return record_files.parse_sidecar(content, sidecar) if content else None
 
 
 def _find(pattern: str) -> Dict[str, int]:
@@ -480,26 +442,14 @@ def _absolute(path: str) -> str:
 # ------------------------------------------------------------------------------------------ running
 
 
-class _Parser(pipeline_options._BeamArgumentParser):
-    """Knows the options of Beam; mistakes are ValueErrors."""
-
-    def error(self, message: str) -> None:
-        raise UserError(f"Options of Apache Beam: {message}.")
-
-
-def parse_options(
-    arguments: Sequence[str], *, own_flags: Sequence[str]
-) -> pipeline_options.PipelineOptions:
+def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
     """Returns the options that `arguments` stand for.
-
-    Args:
-      own_flags: names of the program's flags, to suggest for a misspelt one.
 
     Raises:
       ValueError: an argument that neither the program nor Beam knows. A runner with a job server
         gets those it may know, with a warning.
     """
-    parser = _Parser(allow_abbrev=False, add_help=False)
+    parser = pipeline_options._BeamArgumentParser(MAKER, "see --help", allow_abbrev=False)
     for kind in pipeline_options.PipelineOptions.__subclasses__():
         kind._add_argparse_args(parser)  # as Beam does it
     known, unknown = parser.parse_known_args(list(arguments))
@@ -507,49 +457,45 @@ def parse_options(
         _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
     elif unknown:
         name = unknown[0].split("=")[0]
-        names = [*parser._option_string_actions, *(f"--{flag}" for flag in own_flags)]
-        raise UserError(
-            f"'{name}' is neither a flag of {MAKER} nor an option of Apache Beam "
-            f"{beam.__version__}.{wording.did_you_mean(name, names)}"
-        )
+        own = [f"--{field.name}" for field in dataclasses.fields(BeamFlags)]
+        guess = wording.did_you_mean(name, [*parser._option_string_actions, *own])
+        raise UserError(f"'{name}' is neither a flag of {MAKER} nor an option of Beam.{guess}")
     return pipeline_options.PipelineOptions(list(arguments))
 
 
-def run(job: Job, options: pipeline_options.PipelineOptions) -> runners.PipelineResult:
-    """Does a job, and returns Beam's result.
+def run(job: Job, options: pipeline_options.PipelineOptions) -> None:
+    """Does a job.
 
     Raises:
       ValueError: raised so by a step (a worker's error comes as text; its sentence is found in it),
-        or the job failed.
+        or the job ended early.
     """
-    pipeline = beam.Pipeline(runner=_direct_runner(options), options=options)
+    runner = options.view_as(pipeline_options.StandardOptions).runner or "DirectRunner"
+    if runner.lower() in ("direct", "directrunner"):
+        runner = _python_runner(options)
+    pipeline = beam.Pipeline(runner=runner, options=options)
     add_steps(pipeline, job)
     try:
-        result = pipeline.run()
-        state = result.wait_until_finish()
+        state = pipeline.run().wait_until_finish()
     except Exception as error:
-        sentences = _USER_ERROR.findall(str(error))
+        pattern = r"UserError: (.*?)(?: \[while running .*)?$"
+        sentences = re.findall(pattern, str(error), re.MULTILINE)
         if not sentences:
             raise
         raise UserError(sentences[-1]) from error
-    if state not in (None, runners.PipelineState.DONE):
+    if not job.outputs.report():
         raise UserError(f"The job ended as {state}. The log of its runner says why.")
-    return result
 
 
-def _direct_runner(options: pipeline_options.PipelineOptions) -> Optional[runners.PipelineRunner]:
-    """Beam's own runner in Python for DirectRunner; None for all others, which Beam finds.
+def _python_runner(options: pipeline_options.PipelineOptions) -> fn_api_runner.FnApiRunner:
+    """Beam's own runner in Python; its workers get the options, and log warnings only.
 
     From Beam 2.65 on, DirectRunner hands a pipeline to Prism, a program that it downloads for that.
     --runner=PrismRunner does so if that is wanted.
     """
-    name = options.view_as(pipeline_options.StandardOptions).runner or "direct"
-    if name.lower() not in ("direct", "directrunner"):
-        return None
-    worker_options = options.view_as(pipeline_options.WorkerOptions)
-    if not worker_options.default_sdk_harness_log_level:
-        worker_options.default_sdk_harness_log_level = "WARNING"  # workers share this terminal
-    encoded = portable_runner.JobServiceHandle.encode_pipeline_options(options.get_all_options())
+    values = options.get_all_options()
+    values["default_sdk_harness_log_level"] = values["default_sdk_harness_log_level"] or "WARNING"
+    encoded = portable_runner.JobServiceHandle.encode_pipeline_options(values)
     runner = fn_api_runner.fn_runner
     information = runner.beam_provision_api_pb2.ProvisionInfo(pipeline_options=encoded)
     return fn_api_runner.FnApiRunner(provision_info=runner.ExtendedProvisionInfo(information))

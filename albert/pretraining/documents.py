@@ -17,16 +17,18 @@ document longer than 256 KiB comes in parts of about that size, which have the s
 holds a part of a document (with JSON, its longest line).
 """
 
+import codecs
 import gzip
 import itertools
 import json
+import logging
 import os
 import re
+import sys
 import zlib
 from typing import (
     Any,
     BinaryIO,
-    Callable,
     Iterable,
     Iterator,
     List,
@@ -41,23 +43,25 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
 from albert.pretraining.settings import TEXT_FIELD, DataSettings
-from albert.util import files, many_files, wording
+from albert.util import files, many_files
 from albert.util.errors import UserError
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
 BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
-MOST_EMPTY = 1 << 12  # or so many without text, which take memory all the same
 
 _MEGABYTE = 1 << 20
-_LONGEST_LINE_BYTES = 1 << 26
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SHOWN_LINES = 5
 _JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
 # Of files that are read from a folder: these endings, or .gz alone.
 _TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # JSON's escapes can write half of a character
 
+_LOGGER = logging.getLogger("albert")
+
 # A line with its number, or with its byte offset in the file (compressed: in the text).
 Line = Tuple[int, bytes]
+# The bytes [start, end) of a file; a compressed file is one range.
+TextRange = Tuple[str, int, int]
 
 
 class RawDocument(NamedTuple):
@@ -71,32 +75,19 @@ class RawDocument(NamedTuple):
     text: bytes  # its lines, joined by newlines
 
 
-class BadLine(NamedTuple):
-    """A line of a JSON file that holds no document."""
+class BadLines:
+    """Counts the lines of JSON files that hold no document, and logs the first ones."""
 
-    path: str
-    line: int  # as RawDocument.first_line
-    reason: str
-    content: bytes
+    def __init__(self, unit: str = "line"):
+        """`unit`: what the number of a line counts, "line" or "byte"."""
+        self.unit = unit
+        self.count = 0
 
-
-OnBadLine = Callable[[BadLine], None]
-
-
-def raise_bad_line(bad: BadLine) -> None:
-    """Raises ValueError: the default treatment of a bad line."""
-    raise UserError(
-        f"'{bad.path}', line {bad.line} {bad.reason}: {bad.content[:60]!r}. Repair the line, or "
-        "let bad lines be dropped and counted by --input_file_mode=rb."
-    )
-
-
-class TextRange(NamedTuple):
-    """The bytes [start, end) of a file; end is -1 for a compressed file, which is read whole."""
-
-    path: str
-    start: int
-    end: int
+    def add(self, text: str) -> None:
+        """Counts one more, which `text` names."""
+        self.count += 1
+        if self.count <= _SHOWN_LINES:
+            _LOGGER.warning("Dropped: %s.", text)
 
 
 class TextBlock(NamedTuple):
@@ -114,38 +105,32 @@ class TextBlock(NamedTuple):
 
 
 def read_documents(
-    paths: Sequence[str],
-    *,
-    text_field: str = TEXT_FIELD,
-    on_bad_line: OnBadLine = raise_bad_line,
+    paths: Sequence[str], *, text_field: str = TEXT_FIELD, bad_lines: Optional[BadLines] = None
 ) -> Iterator[RawDocument]:
     """Yields the documents of text files in their order, numbered through all.
 
     Args:
       text_field: the field of a JSON object that holds the text.
-      on_bad_line: called with each line of a JSON file that holds no document. If it returns, the
-        line is left out.
+      bad_lines: counts the lines of JSON files that hold no document, which are left out then.
 
     Raises:
-      ValueError: a bad line, unless on_bad_line does otherwise; a line that is too long; a damaged
-        compressed file.
+      ValueError: such a line where nothing counts them; a damaged compressed file.
     """
     index = source = -1
     for path in paths:
         with files.open_to_read(path) as stream:
             lines = enumerate((line for _, line in _lines(stream, path)), start=1)
-            for document in _documents(path, lines, text_field=text_field, on_bad_line=on_bad_line):
+            for document in _documents(path, lines, text_field=text_field, bad_lines=bad_lines):
                 index += 1
                 source += document.part == 0
                 yield document._replace(index=index, source=source)
 
 
 def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
-    """Returns the ranges of a file of `size` bytes; none for an empty one."""
+    """Returns the ranges of a file of `size` bytes."""
     if is_compressed(path):
-        return [TextRange(path, 0, -1)] if size else []
-    starts = range(0, size, range_bytes)
-    return [TextRange(path, start, min(start + range_bytes, size)) for start in starts]
+        return [(path, 0, sys.maxsize)]
+    return [(path, start, start + range_bytes) for start in range(0, size, range_bytes)]
 
 
 def read_range(
@@ -153,7 +138,7 @@ def read_range(
     stream: BinaryIO,
     *,
     text_field: str = TEXT_FIELD,
-    on_bad_line: OnBadLine = raise_bad_line,
+    bad_lines: Optional[BadLines] = None,
 ) -> Iterator[RawDocument]:
     """Yields the documents of a range, so that many machines read one large file together.
 
@@ -165,17 +150,17 @@ def read_range(
 
     Arguments and errors are those of `read_documents`; `stream` is the file, open at its start.
     """
-    lines = _lines_of(one, _lines(stream, one.path, one.start))
-    return _documents(one.path, lines, text_field=text_field, on_bad_line=on_bad_line)
+    return _documents(one[0], _lines_of(one, stream), text_field=text_field, bad_lines=bad_lines)
 
 
-def _lines_of(one: TextRange, lines: Iterable[Line]) -> Iterator[Line]:
+def _lines_of(one: TextRange, stream: BinaryIO) -> Iterator[Line]:
     """The lines of the documents that belong to the range, and blank ones."""
-    has_documents = is_json(one.path)  # in single lines
-    has_begun = one.start == 0 or has_documents
-    for offset, line in lines:
+    path, start, end = one
+    has_documents = is_json(path)  # in single lines
+    has_begun = start == 0 or has_documents
+    for offset, line in _lines(stream, path, start):
         is_border = has_documents or _is_blank(line)
-        if 0 <= one.end <= offset and (is_border or not has_begun):
+        if offset >= end and (is_border or not has_begun):
             return
         has_begun = has_begun or is_border
         if has_begun:
@@ -183,11 +168,11 @@ def _lines_of(one: TextRange, lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def _documents(
-    path: str, lines: Iterable[Line], *, text_field: str, on_bad_line: OnBadLine
+    path: str, lines: Iterable[Line], *, text_field: str, bad_lines: Optional[BadLines]
 ) -> Iterator[RawDocument]:
     """The documents in lines of a file, all with index and source 0."""
     if is_json(path):
-        texts = _json_lines(path, lines, text_field=text_field, on_bad_line=on_bad_line)
+        texts = _json_lines(path, lines, text_field=text_field, bad_lines=bad_lines)
     else:
         texts = ((number, None if _is_blank(line) else line) for number, line in lines)
     collected: List[bytes] = []
@@ -216,7 +201,7 @@ def is_compressed(path: str) -> bool:
 
 
 def _json_lines(
-    path: str, lines: Iterable[Line], *, text_field: str, on_bad_line: OnBadLine
+    path: str, lines: Iterable[Line], *, text_field: str, bad_lines: Optional[BadLines]
 ) -> Iterator[Tuple[int, Optional[bytes]]]:
     """The lines of the documents in a JSON file, with the numbers of the documents' own lines.
 
@@ -226,9 +211,13 @@ def _json_lines(
         if _is_blank(content):
             continue
         try:
-            text = _HALF_CHARACTER.sub("\ufffd", _text_of(content, text_field))
-        except (ValueError, RecursionError) as error:
-            on_bad_line(BadLine(path, number, f"is no JSON object with text ({error})", content))
+            text = _HALF_CHARACTER.sub("\ufffd", json.loads(content.decode("utf-8"))[text_field])
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            where = f"'{path}', {bad_lines.unit if bad_lines else 'line'} {number}"
+            bad = f"{where} is no JSON object with text in '{text_field}' ({error})"
+            if not bad_lines:
+                raise UserError(f"{bad}. Drop bad lines with --input_file_mode=rb.") from error
+            bad_lines.add(bad)
             continue
         found = [line for line in text.encode("utf-8").split(b"\n") if not _is_blank(line)]
         for line in found or [b""]:  # a document without text is counted as one
@@ -236,31 +225,14 @@ def _json_lines(
         yield number, None
 
 
-def _text_of(content: bytes, text_field: str) -> str:
-    """The text of a JSON object, or a ValueError or RecursionError."""
-    record = json.loads(content.decode("utf-8"))
-    if not isinstance(record, dict) or not isinstance(record.get(text_field), str):
-        raise ValueError(f"the field of --text_field is '{text_field}'")
-    return record[text_field]
-
-
 def _lines(stream: Any, path: str, start: int = 0) -> Iterator[Line]:
     """The lines that begin at byte `start` or later, with their offsets and without newlines."""
     offset = max(start - 1, 0)  # the newline before `start` shows whether a line begins there
     stream.seek(offset)
-    is_cut = start > 0
     for line in _unpacked(stream, path):
-        if len(line) > _LONGEST_LINE_BYTES:
-            raise UserError(
-                f"'{path}': a line is longer than {_LONGEST_LINE_BYTES} bytes. The input is "
-                "text with a sentence (or, for --split_sentences, a paragraph) a line and a blank "
-                "line between documents, or JSON lines (.jsonl)."
-            )
-        if not is_cut:
-            has_mark = offset == 0 and line.startswith(_BYTE_ORDER_MARK)
-            text = line[len(_BYTE_ORDER_MARK) :] if has_mark else line
-            yield offset, text[:-1] if text.endswith(b"\n") else text
-        is_cut = False
+        if offset >= start:
+            has_mark = offset == 0 and line.startswith(codecs.BOM_UTF8)
+            yield offset, line[len(codecs.BOM_UTF8) * has_mark :].rstrip(b"\n")
         offset += len(line)
 
 
@@ -272,10 +244,7 @@ def _unpacked(stream: Any, path: str) -> Iterator[bytes]:
     try:
         yield from gzip.GzipFile(fileobj=stream)
     except (OSError, EOFError, zlib.error) as error:
-        raise UserError(
-            f"'{path}' is damaged or no gzip file ({error}). Copy it again, or name it without .gz "
-            "if it is not compressed."
-        ) from error
+        raise UserError(f"'{path}' is damaged or no gzip file ({error}). Copy it again.") from error
 
 
 def _is_blank(line: bytes) -> bool:
@@ -292,20 +261,20 @@ def _is_blank(line: bytes) -> bool:
 
 
 def read_blocks(
-    paths: Sequence[str], settings: DataSettings, on_bad_line: OnBadLine = raise_bad_line
+    paths: Sequence[str], settings: DataSettings, bad_lines: Optional[BadLines] = None
 ) -> Iterator[TextBlock]:
     """Yields the text as blocks of whole documents, or parts of long ones.
 
     A block that has text of one document only gets a neighbour with random_next_sentence.
 
     Raises:
-      ValueError: as read_documents; no text at all; random_next_sentence and a single document.
+      ValueError: as read_documents; random_next_sentence and a single document.
     """
-    text = read_documents(paths, text_field=settings.text_field, on_bad_line=on_bad_line)
-    count = done = 0
+    text = read_documents(paths, text_field=settings.text_field, bad_lines=bad_lines)
+    done = 0
     last: Optional[RawDocument] = None
     other: Optional[RawDocument] = None  # the last one of another source than `last`
-    for documents in grouped(text):
+    for number, documents in enumerate(grouped(text)):
         for document in documents:
             if last and last.source != document.source:
                 other = last
@@ -315,34 +284,27 @@ def read_blocks(
             neighbour = other or _next_document(paths, last.source, settings.text_field)
         size = sum(len(document.text) for document in documents)
         window = done // (settings.shuffle_window_mb * _MEGABYTE)
-        yield TextBlock(count, window, size, tuple(documents), neighbour)
-        count += 1
+        yield TextBlock(number, window, size, tuple(documents), neighbour)
         done += size
-    if not count:
-        raise UserError(
-            f"--input_file: there is no text in {wording.listed(paths)}. The input is text with a "
-            "sentence a line and a blank line between documents, or JSON lines."
-        )
 
 
 def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
     """Yields documents in groups of about BLOCK_BYTES."""
     group: List[RawDocument] = []
-    size = empty = 0
+    size = 0
     for document in documents:
         group.append(document)
         size += len(document.text)
-        empty += not document.text
-        if size >= BLOCK_BYTES or empty >= MOST_EMPTY:
+        if size >= BLOCK_BYTES:
             yield group
-            group, size, empty = [], 0, 0
+            group, size = [], 0
     if group:
         yield group
 
 
 def _next_document(paths: Sequence[str], source: int, text_field: str) -> RawDocument:
-    """The first document of another source; bad lines are reported where blocks are read."""
-    for document in read_documents(paths, text_field=text_field, on_bad_line=lambda bad: None):
+    """The first document of another source."""
+    for document in read_documents(paths, text_field=text_field, bad_lines=BadLines()):
         if document.source != source:
             return document
     raise UserError(
@@ -357,21 +319,19 @@ def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
     The mode decides what happens to a line that is not UTF-8. "r": ValueError with file and line;
     "rb": its bad bytes are dropped; "lines": the line is dropped.
     """
-    try:
-        return document.text.decode("utf-8").split("\n"), 0
-    except UnicodeDecodeError:
-        lines, bad = [], 0
+    lines, bad = [], 0
     for number, line in enumerate(document.text.split(b"\n"), start=document.first_line):
-        text = line.decode("utf-8", "ignore")
-        is_bad = text.encode("utf-8") != line
-        if is_bad and mode == "r":
-            raise UserError(
-                f"'{document.path}', line {number} is not UTF-8: {line[:60]!r}. Convert the file, "
-                "or drop the bad bytes by --input_file_mode=rb."
-            )
-        bad += is_bad
-        if not (is_bad and mode == "lines"):
-            lines.append(text)
+        try:
+            lines.append(line.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            if mode == "r":
+                raise UserError(
+                    f"'{document.path}', line {number} is not UTF-8: {line[:60]!r}. Convert the "
+                    "file, or drop the bad bytes by --input_file_mode=rb."
+                ) from error
+            bad += 1
+            if mode == "rb":
+                lines.append(line.decode("utf-8", "ignore"))
     return lines, bad
 
 
@@ -396,6 +356,7 @@ def find_files(
       ValueError: no pattern, one that matches nothing, or a folder without text files.
     """
     found = set()
+    is_folder = tf.io.gfile.isdir
     for part in files.split_paths(patterns) or [""]:
         named = [part] if is_folder(part) else files.expand_patterns(part, flag_name)
         for path, is_one in zip(named, many_files.each(is_folder, named, "Looking at the text")):
@@ -404,47 +365,21 @@ def find_files(
     return sorted({os.path.abspath(path): path for path in sorted(found, reverse=True)}.values())
 
 
-def is_folder(path: str) -> bool:
-    """Returns whether a path is that of an existing folder."""
-    return tf.io.gfile.isdir(path)
-
-
 def _below(folder: str, flag_name: str, but: Sequence[str]) -> List[str]:
     """The text files in a folder and below it."""
     excluded = set(map(os.path.abspath, but))
-    found = [
-        path
-        for path in _walk(folder)
-        if _TEXT_NAME.match(os.path.basename(path))
-        and "/." not in path[len(folder) - 1 :]  # hidden, or in a hidden folder
-        and os.path.abspath(path) not in excluded
-    ]
-    sidecars = many_files.each(record_files.read_sidecar, found, "Looking at the text")
-    found = [path for path, sidecar in zip(found, sidecars) if sidecar is None]
+    found = []
+    for parent, _, names in tf.io.gfile.walk(folder):
+        present = set(names)
+        for name in filter(_TEXT_NAME.match, names):
+            path = os.path.join(parent, name)
+            is_hidden = "/." in path[len(folder) - 1 :]  # or in a hidden folder
+            is_record = record_files.sidecar_path(name) in present
+            if not (is_hidden or is_record or os.path.abspath(path) in excluded):
+                found.append(path)
     if not found:
         raise UserError(
-            f"--{flag_name}: no text file lies in the folder '{folder}' or below it. Files of a "
-            "folder are read if they end in .txt, .jsonl or .json, also with .gz; give other names "
-            "by a pattern."
+            f"--{flag_name}: no file in '{folder}' or below it ends in .txt, .jsonl, .json or .gz. "
+            "Name other files by a pattern."
         )
     return found
-
-
-def _walk(folder: str) -> Iterator[str]:
-    """All files in a folder and below it; links are followed, each folder once."""
-
-    def refuse(error: OSError) -> None:
-        raise UserError(f"The folder '{error.filename}' cannot be read: {error.strerror}.")
-
-    if "://" in folder:
-        walk = tf.io.gfile.walk(folder)
-    else:
-        walk = os.walk(folder, onerror=refuse, followlinks=True)
-    entered = set()
-    for parent, folders, names in walk:
-        if os.path.realpath(parent) in entered:
-            folders[:] = []
-            continue
-        entered.add(os.path.realpath(parent))
-        folders.sort()  # so that of two paths to a folder the same one is always taken
-        yield from (os.path.join(parent, name) for name in names)

@@ -9,6 +9,7 @@ parts of that size, each with its own draw of shorter target lengths.
 
 import itertools
 import logging
+import operator
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -25,10 +26,8 @@ FORMAT = 1  # raise it when the same settings give other records than before
 
 _LOGGER = logging.getLogger("albert")
 
-_MOST_BAD_LINES = 0.1  # as a share of the lines
+_MOST_BAD = 0.1  # as a share of the lines or documents
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
-_MANY_COPIES = 10  # of text without masks
-_NEWER_SETTINGS = ("language", "split_sentences", "text_field")
 
 
 class Counts(NamedTuple):
@@ -44,9 +43,13 @@ class Counts(NamedTuple):
     predictions: int = 0
     bad_documents: int = 0  # JSON lines that were dropped (input_file_mode rb)
 
-    def plus(self, other: Iterable[int]) -> "Counts":
-        """Returns the sum."""
-        return Counts(*(mine + theirs for mine, theirs in zip(self, other)))
+
+def total(rows: Iterable[Iterable[int]]) -> Counts:
+    """Returns the sum of counts."""
+    result = Counts()
+    for row in rows:
+        result = Counts(*map(operator.add, result, row))
+    return result
 
 
 def check_settings(settings: DataSettings) -> None:
@@ -65,12 +68,6 @@ def check_settings(settings: DataSettings) -> None:
         raise UserError(
             "--do_permutation moves as many tokens as are masked, and --masked_lm_prob=0 masks "
             "none. Leave out one of them."
-        )
-    if settings.masked_lm_prob == 0 and settings.dupe_factor > _MANY_COPIES:
-        _LOGGER.warning(
-            "--masked_lm_prob=0 makes records that run_pretraining masks anew in each pass: "
-            "--dupe_factor=%d copies on disk are hardly better than a few.",
-            settings.dupe_factor,
         )
     warn_of_few_slots(settings)
 
@@ -93,17 +90,13 @@ def warn_of_few_slots(settings: DataSettings) -> None:
 
 def check_counts(counts: Counts) -> None:
     """Raises ValueError if the input had too many bad lines, or gave no instance."""
-    if counts.bad_lines > counts.sentences * _MOST_BAD_LINES:
-        raise UserError(
-            f"--input_file: {counts.bad_lines} of {counts.sentences} lines are not UTF-8. Is the "
-            "text in another encoding? Convert it first."
-        )
     documents = counts.documents + counts.empty_documents + counts.bad_documents
-    if counts.bad_documents > documents * _MOST_BAD_LINES:
-        raise UserError(
-            f"--input_file: {counts.bad_documents} of {documents} documents are bad lines of JSON "
-            "files. Do the files hold an object a line, and the text in the field of --text_field?"
-        )
+    for bad, read, what in (
+        (counts.bad_lines, counts.sentences, "lines are not UTF-8"),
+        (counts.bad_documents, documents, "documents are no JSON object with text"),
+    ):
+        if bad > read * _MOST_BAD:
+            raise UserError(f"--input_file: {bad} of {read} {what}. Check the format of the files.")
     if not counts.instances:
         raise UserError(
             "--input_file: the text gives no instance. Every document is empty or a single token; "
@@ -144,7 +137,6 @@ class InstanceMaker:
         if settings.language == "zh":
             self._segmenter = words.ChineseSegmenter(settings.user_dictionary)
         self._table = words.piece_table(tokenizer, settings.word_start)
-        self.vocabulary = words.describe_vocabulary(self._table)
 
     def instances(self, block: text_documents.TextBlock) -> Instances:
         """Returns the instances of all passes over `block`.
@@ -175,55 +167,48 @@ class InstanceMaker:
         self, block: text_documents.TextBlock
     ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
         """Returns the tokens of the documents that have some, and what was read."""
-        flat: List[int] = []
-        starts: List[np.ndarray] = []
-        borders = [0]
-        documents: List[segment_pairs.Document] = []
-        neighbours: List[segment_pairs.Document] = []
-        counts = Counts()
-        for raw in block.documents + ((block.neighbour,) if block.neighbour else ()):
+        sentences: List[List[int]] = []
+        starts = [np.zeros(0, bool)]
+        documents, rows = [], []
+        for raw in (*block.documents, *filter(None, [block.neighbour])):
             lines, bad = text_documents.decode_lines(raw, self._bad_lines)
             if self._settings.split_sentences:
                 lines = [one for line in lines for one in words.split_sentences(line)]
-            first = len(borders) - 1
-            batch, word_starts = self._encode(lines)
+            ids, word_starts = self._encode(lines)
             starts.append(word_starts)
-            for ids in filter(None, batch):
-                flat += ids
-                borders.append(len(flat))
-            last = len(borders) - 1
-            if last > first:
-                kind = neighbours if raw is block.neighbour else documents
-                kind.append(segment_pairs.Document(raw.index, raw.source, first, last))
-            if raw is not block.neighbour:
-                is_first = raw.part == 0  # later parts of a document are not counted again
-                counts = counts.plus(
-                    Counts(is_first and last > first, is_first and last == first, last - first, bad)
-                )
-        tokenized = segment_pairs.TokenizedBlock(
-            ids=np.array(flat, np.int32),
-            word_starts=np.concatenate(starts),
-            borders=np.array(borders, np.int64),
-            documents=tuple(documents),
-            neighbours=tuple(neighbours),
+            first = len(sentences)
+            sentences += filter(None, ids)
+            number = len(sentences) - first
+            documents.append(segment_pairs.Document(raw.index, raw.source, first, first + number))
+            is_first = raw.part == 0  # later parts of a document are not counted again
+            rows.append(Counts(is_first and number > 0, is_first and number == 0, number, bad))
+        count = len(block.documents)
+        with_tokens, neighbours = (
+            tuple(one for one in some if one.last > one.first)
+            for some in (documents[:count], documents[count:])
         )
-        return tokenized, counts
+        borders = np.cumsum([0, *map(len, sentences)])
+        tokenized = segment_pairs.TokenizedBlock(
+            ids=np.fromiter(itertools.chain.from_iterable(sentences), np.int32, borders[-1]),
+            word_starts=np.concatenate(starts),
+            borders=borders,
+            documents=with_tokens,
+            neighbours=neighbours,
+        )
+        return tokenized, total(rows[:count])
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:
         """Returns what records are made from, except for the text, as JSON values."""
-        # A setting that older versions lacked is recorded only if it differs from its default, so
-        # that files of those versions stay current.
-        unset, values = DataSettings().to_dict(), _record_settings(self._settings)
+        values = _record_settings(self._settings)
         del values["user_dictionary"]  # its content counts, not its path
-        newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
         made_from = {
             "format": FORMAT,
             "blocks": [text_documents.DOCUMENT_BYTES, text_documents.BLOCK_BYTES],
             "tokenizer": files.file_fingerprint(tokenizer_file),
             "vocab_size": len(self._tokenizer.vocab),
             "do_lower_case": self._tokenizer.do_lower_case,
-            "vocabulary": self.vocabulary,  # for masking on the fly
-            "settings": {name: value for name, value in values.items() if name not in newer},
+            "vocabulary": words.describe_vocabulary(self._table),  # for masking on the fly
+            "settings": values,
         }
         if self._settings.language == "zh":
             made_from["words"] = words.fingerprint(self._settings.user_dictionary)

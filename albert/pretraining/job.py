@@ -20,7 +20,6 @@ memory and appended to the output files; that is the shuffle.
 """
 
 import collections
-import contextlib
 import hashlib
 import itertools
 import json
@@ -43,6 +42,8 @@ from typing import (
     Tuple,
 )
 
+import tensorflow.compat.v1 as tf
+
 from albert import tokenization
 from albert.data import batches, record_files
 from albert.data import records as example_batches
@@ -50,33 +51,98 @@ from albert.pretrained import model_vocabulary
 from albert.pretraining import documents, masking
 from albert.pretraining.instances import (
     Counts,
-    DataSettings,
     InstanceMaker,
     check_counts,
     check_settings,
+    total,
 )
-from albert.util import files, folder_lock, many_files, parallel, progress, wording
+from albert.pretraining.settings import JobFlags, RecordFlags
+from albert.util import files, folder_lock, many_files, parallel, progress
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 _MAKER = "create_pretraining_data"
-_SHOWN_LINES = 5
 _RANGE_BYTES = 1 << 24  # of the records that the shuffle has in memory
 # A part: its size and the counts, then each record behind its key and length.
 _HEADER = struct.Struct(f"<{1 + len(Counts._fields)}Q")
 _FRAME = struct.Struct("<QI")
 
 KeyedRecord = Tuple[int, bytes]  # a place in the shuffle, below 2^64, and a tf.train.Example
+Output = Tuple[str, Dict[str, Any]]  # a path, and the fingerprint: what the file is made from
+
+
+def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
+    """Makes the records of `output_file` from the text of `input_file`, on this machine.
+
+    Each output file is written in one step when it is finished, with its metadata. If all are there
+    already, made from the same text by the same settings, nothing is done.
+
+    Returns:
+      What was read and made; None if there was nothing to do.
+
+    Raises:
+      ValueError: wrong settings, no text, bad UTF-8, an output file that must not be replaced.
+    """
+    started = time.time()
+    maker, vocabulary = prepare(settings)
+    paths = files.split_paths(settings.output_file)
+    others = filter(None, [*paths, vocabulary.path, settings.user_dictionary])
+    input_files = documents.find_files(settings.input_file, "input_file", but=list(others))
+    names = list(map(os.path.abspath, [*input_files, *paths]))
+    if len(set(names)) < len(names):
+        raise UserError("--output_file must name files, each once, and no input file.")
+    text = list(many_files.each(files.file_fingerprint, input_files, "Looking at the text"))
+    made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
+    outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
+    # This also shows whether the folders can be written.
+    for folder in sorted(set(map(os.path.dirname, paths))):
+        model_vocabulary.put_beside_records(folder, vocabulary)
+    work = work_folder(settings.work_dir, paths[0])
+    parts = os.path.join(work, digest([made_from, *paths]))
+    counts = None
+    if os.path.exists(parts):
+        _LOGGER.info("Resuming the job that was stopped.")
+    elif not settings.overwrite:
+        for path in filter(tf.io.gfile.exists, paths):
+            size, _ = files.state_of(path)
+            check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
+    with folder_lock.held(work):
+        if any(itertools.starmap(record_files.why_stale, outputs)):
+            size = sum(one["size"] for one in text)
+            windows, counts = _make_parts(parts, input_files, size, maker=maker, settings=settings)
+            check_counts(counts)
+            _write(outputs, shuffled(windows), counts.instances)
+            report(counts, started)
+        else:
+            _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
+        shutil.rmtree(work)
+    return counts
+
+
+# ------------------------------------------------------------------------- what all engines share
+
+
+def prepare(
+    settings: RecordFlags, *, bad_lines: Optional[str] = None
+) -> Tuple[InstanceMaker, model_vocabulary.Vocabulary]:
+    """Returns what makes the instances, and the vocabulary to keep beside the records.
+
+    For `bad_lines` and errors see InstanceMaker.
+    """
+    check_settings(settings)
+    tokenizer = tokenization.FullTokenizer(
+        settings.vocab_file, settings.do_lower_case, settings.spm_model_file
+    )
+    key = "spm_model_file" if settings.spm_model_file else "vocab_file"
+    vocabulary = model_vocabulary.Vocabulary(key, getattr(settings, key), settings.do_lower_case)
+    return InstanceMaker(tokenizer, settings, bad_lines=bad_lines), vocabulary
 
 
 def keyed_records(
     maker: InstanceMaker, block: documents.TextBlock
 ) -> Tuple[List[KeyedRecord], Counts]:
-    """Returns the records of all passes over a block, sorted by key, and what was read and made.
-
-    This is all the work that engines share: this job, and `beam`.
-    """
+    """Returns the records of all passes over a block, sorted by key, and what was read and made."""
     features, keys, counts = maker.instances(block)
     records: List[bytes] = []
     predictions = 0
@@ -88,169 +154,86 @@ def keyed_records(
     return list(zip(keys.tolist(), records)), counts._replace(predictions=predictions)
 
 
-def create_pretraining_data(
-    input_files: Sequence[str],
-    output_files: Sequence[str],
-    *,
-    tokenizer: tokenization.FullTokenizer,
-    tokenizer_file: str,
-    settings: DataSettings,
-    num_processes: Optional[int] = None,
-    overwrite: bool = False,
-    work_dir: Optional[str] = None,
-) -> Optional[Counts]:
-    """Makes the records of `output_files` from the text of `input_files`, in their order.
+def digest(value: Any) -> str:
+    """Returns a short hash of a JSON value."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()[:12]
 
-    Each output file is written in one step when it is finished, with its metadata. If all are there
-    already, made from the same text by the same settings, nothing is done.
+
+def check_ours(
+    path: str, sidecar: Optional[record_files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
+) -> None:
+    """Refuses to replace a record file that is not of this program, or of other text.
+
+    Other settings make a file anew; other text is rather a name that was mistyped.
 
     Args:
-      tokenizer_file: the vocabulary or model that the tokenizer was loaded from.
-      num_processes: worker processes; all processors by default. 1 works in this process.
-      overwrite: replace output files that this function did not make.
-      work_dir: local folder for unfinished work; by default that of the first output file.
-
-    Returns:
-      What was read and made; None if there was nothing to do.
+      path: a file of `size` bytes with the metadata `sidecar`.
+      fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
 
     Raises:
-      ValueError: wrong settings, no text, bad UTF-8, an output file that must not be replaced.
+      ValueError: it must stay.
     """
-    started = time.time()
-    check_settings(settings)
-    _check_names(input_files, output_files)
-    maker = InstanceMaker(tokenizer, settings)
-    text = list(many_files.each(files.file_fingerprint, input_files, "Looking at the text"))
-    made_from = dict(maker.fingerprint(tokenizer_file), maker=_MAKER, text=text)
-    count = len(output_files)
-    outputs = [(path, dict(made_from, file=n, files=count)) for n, path in enumerate(output_files)]
-    # This also shows whether the folders can be written.
-    for folder in sorted(set(map(os.path.dirname, output_files))):
-        model_vocabulary.put_beside_records(folder, vocabulary_of(tokenizer, tokenizer_file))
-    identity = _short_hash(json.dumps([made_from, *output_files], sort_keys=True))
-    with _parts_folder(work_dir, output_files[0], identity) as parts:
-        reasons = list(many_files.each(_why_stale, outputs, "Looking at the output"))
-        if not any(reasons):
-            _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
-            return None
-        if os.path.exists(parts):
-            _LOGGER.info("Resuming the job that was stopped.")
-        elif not overwrite:
-            _check_replaceable(outputs, reasons)
-        windows, counts = _make_parts(
-            parts,
-            input_files,
-            maker=maker,
-            settings=settings,
-            processes=num_processes or parallel.default_processes(),
-        )
-        check_counts(counts)
-        _write(list(zip(outputs, reasons)), shuffled(windows), counts.instances)
-    _report(counts, time.time() - started)
-    return counts
 
+    def source(made_from: Mapping[str, Any]) -> Tuple[str, List[str]]:
+        return made_from.get("maker"), sorted(one["name"] for one in made_from.get("text", []))
 
-def _report(counts: Counts, seconds: float) -> None:
-    made = {name.replace("_", " "): count for name, count in counts._asdict().items() if count}
-    listed = ", ".join(f"{name}: {count:,}" for name, count in made.items())
-    _LOGGER.info("%s; %s.", listed, progress.format_seconds(seconds))
-
-
-def vocabulary_of(
-    tokenizer: tokenization.FullTokenizer, tokenizer_file: str
-) -> model_vocabulary.Vocabulary:
-    """Returns what is kept beside the records, so that the model they train gets it."""
-    key = "vocab_file" if tokenizer.sp_model is None else "spm_model_file"
-    return model_vocabulary.Vocabulary(key, tokenizer_file, tokenizer.do_lower_case)
-
-
-def _check_names(input_files: Sequence[str], output_files: Sequence[str]) -> None:
-    inputs, outputs = (list(map(os.path.abspath, paths)) for paths in (input_files, output_files))
-    if not outputs or len(set(outputs)) < len(outputs) or set(outputs) & set(inputs):
+    is_whole = sidecar and sidecar.bytes == size
+    if not is_whole or source(sidecar.fingerprint) != source(fingerprint):
         raise UserError(
-            f"--output_file={','.join(output_files)} must name files, each once, and no input file."
+            f"--output_file: '{path}' exists. It is of another program, of other text or of a job "
+            "with another number of files, or has changed since. Choose another name, or replace "
+            "it by --overwrite."
         )
+
+
+def report(counts: Counts, started: float) -> None:
+    """Logs what was read and made since the time `started`."""
+    made = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
+    _LOGGER.info("%s; %s.", ", ".join(made), progress.format_seconds(time.time() - started))
 
 
 # ------------------------------------------------------------------------------------------- parts
 
 
-@contextlib.contextmanager
-def _parts_folder(work_dir: Optional[str], output: str, job: str) -> Iterator[str]:
-    """Yields the path of the folder for a job's parts, locked; they stay if the job fails.
-
-    Parts of other jobs for the same output are removed.
-    """
-    name = f".{os.path.basename(output)}.work"
-    if work_dir is None and "://" not in output:
-        work = os.path.join(os.path.dirname(output), name)
-    else:  # outputs in other folders may have the same name
-        name += f"-{_short_hash(os.path.abspath(output))}"
-        work = os.path.join(work_dir or tempfile.gettempdir(), name)
-    parts = os.path.join(work, job)
-    try:
-        with folder_lock.held(work):
-            folders = [entry.path for entry in os.scandir(work) if entry.is_dir()]
-            for folder in set(folders) - {parts}:
-                shutil.rmtree(folder)
-            yield parts
-            shutil.rmtree(parts, ignore_errors=True)
-    finally:
-        with contextlib.suppress(OSError):  # it is not empty
-            os.rmdir(work)
-
-
-def _short_hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+def work_folder(work_dir: Optional[str], output: str) -> str:
+    """Returns the folder for unfinished work; outputs elsewhere may have the same name."""
+    parent = work_dir or (tempfile.gettempdir() if "://" in output else os.path.dirname(output))
+    name = f".{os.path.basename(output)}.work-{digest(os.path.abspath(output))}"
+    return os.path.join(parent, name)
 
 
 def _make_parts(
-    folder: str,
-    input_files: Sequence[str],
-    *,
-    maker: InstanceMaker,
-    settings: DataSettings,
-    processes: int,
+    folder: str, input_files: Sequence[str], size: int, *, maker: InstanceMaker, settings: JobFlags
 ) -> Tuple[List[List[str]], Counts]:
-    """Makes the parts that are not there yet.
+    """Makes the parts of `size` bytes of text that are not there yet.
 
     Returns the paths of each window's parts, in the order of the text, and the sum of the counts.
     """
-    windows: Dict[int, List[str]] = {}
-    started, fresh, dropped = time.time(), 0, 0
-
-    def drop(bad: documents.BadLine) -> None:
-        nonlocal dropped
-        dropped += 1
-        if dropped <= _SHOWN_LINES:
-            _LOGGER.warning("Dropped: '%s', line %d %s.", bad.path, bad.line, bad.reason)
+    windows: Dict[int, List[str]] = collections.defaultdict(list)
+    bad_lines = documents.BadLines()
+    counted = bad_lines if settings.input_file_mode == "rb" else None
 
     def missing() -> Iterator[Tuple[documents.TextBlock, str]]:
-        on_bad_line = drop if settings.input_file_mode == "rb" else documents.raise_bad_line
-        for block in documents.read_blocks(input_files, settings, on_bad_line):
+        for block in documents.read_blocks(input_files, settings, counted):
             path = os.path.join(folder, f"{block.number:06d}.part")
-            windows.setdefault(block.window, []).append(path)
+            windows[block.window].append(path)
             if read_counts(path) is None:
                 yield block, path
             else:
                 bar.skip(block.bytes / 1e6)
 
-    def make(task: Tuple[documents.TextBlock, str]) -> Tuple[int, int]:
+    def make(task: Tuple[documents.TextBlock, str]) -> float:
         block, path = task
-        return block.bytes, make_part(maker, block, path).instances
+        make_part(maker, block, path)
+        return block.bytes / 1e6
 
-    megabytes = None
-    if not any(map(documents.is_compressed, input_files)):
-        megabytes = sum(size for size, _ in many_files.each(files.state_of, input_files)) / 1e6
+    megabytes = None if any(map(documents.is_compressed, input_files)) else size / 1e6
+    processes = settings.num_processes or parallel.default_processes()
     with progress.Progress("Making instances", megabytes, unit="MB") as bar:
-        for size, instances in parallel.ordered_map(make, missing(), processes):
-            fresh += instances
-            rate = fresh / (time.time() - started)
-            bar.update(size / 1e6, f"{rate:,.0f} instances/s")
-    counts = Counts(bad_documents=dropped)
-    for path in itertools.chain.from_iterable(windows.values()):
-        counts = counts.plus(read_counts(path))
-    return list(windows.values()), counts
+        for made in parallel.ordered_map(make, missing(), processes):
+            bar.update(made)
+    counts = map(read_counts, itertools.chain.from_iterable(windows.values()))
+    return list(windows.values()), total([Counts(bad_documents=bad_lines.count), *counts])
 
 
 def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Counts:
@@ -307,62 +290,14 @@ def _read_below(part: str, position: int, limit: int) -> Tuple[List[KeyedRecord]
 
 # ----------------------------------------------------------------------------------------- outputs
 
-_Output = Tuple[str, Dict[str, Any]]  # a path, and the metadata: what the file is made from
 
-
-def _why_stale(output: _Output) -> str:
-    return record_files.why_stale(*output)
-
-
-def _check_replaceable(outputs: Sequence[_Output], reasons: Sequence[str]) -> None:
-    """Raises ValueError for a file that was not made here, was changed, or is of other text."""
-    for (path, made_from), reason in zip(outputs, reasons):
-        if reason and reason != record_files.NOT_THERE:
-            size, _ = files.state_of(path)
-            check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
-            _LOGGER.info("%s will be made again: %s.", path, reason)
-
-
-def check_ours(
-    path: str, sidecar: Optional[record_files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
-) -> None:
-    """Refuses to replace a record file that is not of this program, or of other text.
-
-    Other settings make a file anew; other text is rather a name that was mistyped.
-
-    Args:
-      path: a file of `size` bytes with the metadata `sidecar`.
-      fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
-
-    Raises:
-      ValueError: it must stay.
-    """
-    problem = ""
-    if not sidecar or sidecar.bytes != size or sidecar.fingerprint["maker"] != fingerprint["maker"]:
-        problem = "this program did not make it as it is"
-    else:
-        old, new = (
-            sorted(one["name"] for one in made["text"])
-            for made in (sidecar.fingerprint, fingerprint)
-        )
-        if old != new:
-            problem = (
-                f"it was made from {wording.listed(old, 3)}, not from {wording.listed(new, 3)}"
-            )
-    if problem:
-        raise UserError(
-            f"--output_file: '{path}' exists, and {problem}. Choose another name, or replace it by "
-            "--overwrite."
-        )
-
-
-def _write(outputs: Sequence[Tuple[_Output, str]], records: Iterator[bytes], total: int) -> None:
-    """Writes the outputs that have a reason; each gets as many of the records as the others."""
-    with progress.Progress("Writing", total, unit="instances") as bar:
+def _write(outputs: Sequence[Output], records: Iterator[bytes], count: int) -> None:
+    """Writes the outputs; each gets as many of the `count` records as the others."""
+    with progress.Progress("Writing", count, unit="instances") as bar:
         counted = bar.counting(records)
-        for number, ((path, made_from), reason) in enumerate(outputs):
-            share = itertools.islice(counted, (total - number - 1) // len(outputs) + 1)
-            if reason:
+        for number, (path, made_from) in enumerate(outputs):
+            share = itertools.islice(counted, (count - number - 1) // len(outputs) + 1)
+            if record_files.why_stale(path, made_from):
                 _write_file(path, made_from, share)
             else:  # finished before the job was stopped
                 collections.deque(share, maxlen=0)

@@ -160,6 +160,24 @@ class PretrainingFlags(shared.TrainingFlags):
 
 
 @dataclasses.dataclass(frozen=True)
+class JobFlags(RecordFlags):
+    """The flags of create_pretraining_data."""
+
+    num_processes: Optional[int] = flag(
+        None, "Processes; default: one per processor.", lower=1, group="Memory and speed"
+    )
+    shuffle_window_mb: int = flag(
+        256, "Megabytes of records that are shuffled at a time.", lower=1, group="Data"
+    )
+    work_dir: Optional[str] = flag(
+        None,
+        "Local folder for unfinished work; default: that of --output_file.",
+        path=True,
+        group="Output",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
 class BeamFlags(RecordFlags):
     """The flags of create_pretraining_data_beam; its workers import the class from here."""
 

@@ -10,19 +10,23 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import tokenization
 from albert.data import batches as input_pipeline
 from albert.data import record_files
 from albert.pretraining import documents, job
-from albert.pretraining import instances as pretraining_instances
+from albert.pretraining.settings import JobFlags
+from albert.util import flags
 from tests.support import processes
 from tests.support.shared import sha256
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
-SETTINGS = pretraining_instances.DataSettings(
-    max_seq_length=32, max_predictions_per_seq=5, dupe_factor=3, random_seed=7
-)
+SETTINGS = {
+    "max_seq_length": 32,
+    "max_predictions_per_seq": 5,
+    "dupe_factor": 3,
+    "random_seed": 7,
+    "num_processes": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -64,16 +68,13 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture
 def create(text_file, vocab_file):
-    def create(outputs, text=text_file, vocab=vocab_file, **options):
-        settings = SETTINGS.replace(**options.pop("changes", {}))
-        return job.create_pretraining_data(
-            [str(text)],
-            outputs,
-            tokenizer=tokenization.FullTokenizer(str(vocab)),
-            tokenizer_file=str(vocab),
-            settings=settings,
-            **dict({"num_processes": 1}, **options),
+    def create(outputs, text=text_file, vocab=vocab_file, **changes):
+        values = dict(
+            SETTINGS, input_file=str(text), output_file=",".join(outputs), vocab_file=str(vocab)
         )
+        settings = flags.make(JobFlags, **dict(values, **changes))
+        settings.check()
+        return job.create_pretraining_data(settings)
 
     return create
 
@@ -108,7 +109,7 @@ KNOWN_BYTES = {
 def test_both_runtimes_write_the_same_known_bytes(name, tmp_path, create, small_blocks):
     changes, expected = KNOWN_BYTES[name]
     outputs = outputs_in(tmp_path, 2)
-    create(outputs, changes=changes)
+    create(outputs, **changes)
     assert sha256(*outputs) == expected
 
 
@@ -144,7 +145,7 @@ def test_the_shuffle_stays_within_its_window_and_mixes_it(
     def places(**changes):
         """Where the records of each document lie in the output, as shares of its length."""
         (output,) = outputs_in(tmp_path, 1)
-        create([output], changes=dict(changes, masked_lm_prob=0.0, dupe_factor=2))
+        create([output], masked_lm_prob=0.0, dupe_factor=2, **changes)
         examples = map(tf.train.Example.FromString, records_in(output))
         ids = [max(one.features.feature["input_ids"].int64_list.value) for one in examples]
         return [np.flatnonzero(np.array(ids) == len(PIECES) + n) / len(ids) for n in range(8)]
@@ -159,8 +160,7 @@ def test_the_shuffle_stays_within_its_window_and_mixes_it(
 def test_counts_say_what_was_read(tmp_path, create):
     text = b"alpha beta gamma.\n" * 8 + b"\n\xe2\x80\x8b\n\neta\n\nb\xe9ta beta beta.\n"
     (tmp_path / "text.txt").write_bytes(text)
-    changes = {"input_file_mode": "rb", "dupe_factor": 2}
-    counts = create(outputs_in(tmp_path), changes=changes)
+    counts = create(outputs_in(tmp_path), input_file_mode="rb", dupe_factor=2)
     # The empty document is a zero-width space; "eta" alone is left out in both passes.
     assert counts[:5] == (3, 1, 10, 1, 2)
     assert counts.instances >= 4
@@ -177,10 +177,10 @@ def test_current_output_is_left_alone_and_stale_output_is_made_again(
     before = [os.stat(path).st_mtime_ns for path in outputs]
     assert create(outputs, num_processes=2, overwrite=True) is None
     assert [os.stat(path).st_mtime_ns for path in outputs] == before
-    assert create(outputs, changes={"dupe_factor": 2})
+    assert create(outputs, dupe_factor=2)
     with open(text_file, "a", encoding="utf-8") as stream:
         stream.write("\nalpha beta.\nbeta alpha.\n")
-    assert create(outputs, changes={"dupe_factor": 2})
+    assert create(outputs, dupe_factor=2)
     other = tmp_path / "vocab.txt"
     other.write_text(pathlib.Path(vocab_file).read_text("utf-8") + "omega\n", "utf-8")
     assert create(outputs, vocab=other)
@@ -244,8 +244,7 @@ def test_a_stopped_job_goes_on_except_for_damaged_parts_and_ends_in_the_same_byt
     stop_after(4)
     with pytest.raises(StoppedError):
         create(outputs)
-    work = tmp_path / "stopped" / ".0.tf_record.work"
-    part = sorted(work.rglob("*.part"))[1]
+    part = sorted((tmp_path / "stopped").rglob("*.part"))[1]
     part.write_bytes(part.read_bytes()[:-100])
     done = stop_after()
     create(outputs)
@@ -276,28 +275,27 @@ def test_a_job_stopped_while_writing_keeps_the_finished_files(
     assert sha256(*outputs) == sha256(*outputs_in(tmp_path / "whole"))
 
 
-def test_unfinished_work_is_of_the_same_settings_only_and_strange_files_beside_it_stay(
+def test_unfinished_work_is_of_the_same_settings_only_and_goes_when_all_is_done(
     tmp_path, create, small_blocks, stop_after
 ):
     outputs, whole = outputs_in(tmp_path / "out"), outputs_in(tmp_path / "whole")
-    other = {"changes": {"random_seed": 99}}
+    other = {"random_seed": 99}
     stop_after(2)
     with pytest.raises(StoppedError):
         create(outputs, work_dir=str(tmp_path / "work"))
-    (folder,) = (tmp_path / "work").iterdir()
-    (folder / "notes.txt").write_text("mine")
     done = stop_after()
     create(outputs, work_dir=str(tmp_path / "work"), **other)
     assert done[0] == 0
     create(whole, **other)
     assert sha256(*outputs) == sha256(*whole)
-    assert os.listdir(str(folder)) == ["notes.txt"]
+    assert not os.listdir(str(tmp_path / "work"))
 
 
 def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, create):
-    work = tmp_path / "out" / ".0.tf_record.work"
+    outputs = outputs_in(tmp_path / "out")
+    work = job.work_folder(None, outputs[0])
     with processes.holding(work) as other, pytest.raises(ValueError, match=str(other.pid)):
-        create(outputs_in(tmp_path / "out"))
+        create(outputs)
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
@@ -320,7 +318,7 @@ def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, create):
 )
 def test_settings_out_of_range_or_in_conflict_are_refused(changes, tmp_path, create):
     with pytest.raises(ValueError, match=next(iter(changes))):
-        create(outputs_in(tmp_path), changes=changes)
+        create(outputs_in(tmp_path), **changes)
 
 
 @pytest.mark.parametrize("names", [[], ["{}/a", "{}/b/../a"], ["{}/text.txt"], ["{}/text.txt/a"]])
@@ -335,7 +333,7 @@ def test_bad_output_names_are_refused_before_any_work(names, tmp_path, create, t
     [
         (b"eta\n\neta\n", {}, "--input_file"),
         (b"\xe2\x80\x8b\n\n\xe2\x80\x8b\n", {}, "--input_file"),
-        (b"b\xe9.\n" * 20 + b"a b.\n" * 20, {"changes": {"input_file_mode": "rb"}}, "20 of 40"),
+        (b"b\xe9.\n" * 20 + b"a b.\n" * 20, {"input_file_mode": "rb"}, "20 of 40"),
         (b"alpha beta.\n\nb\xe9ta.\n", {}, r"text\.txt', line 3 "),
         (b"alpha beta.\n\nb\xe9ta.\n", {"num_processes": 2}, r"text\.txt', line 3 "),
     ],

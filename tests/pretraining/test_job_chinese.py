@@ -6,31 +6,29 @@ import pathlib
 
 import pytest
 
-from albert import tokenization
 from albert.data import record_files
-from albert.pretraining import instances, job
+from albert.pretraining import job
+from albert.pretraining.settings import JobFlags
+from albert.util import flags
 from tests.support.shared import sha256
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 VOCAB = str(FIXTURES / "chinese_vocab.txt")
 CORPUS = FIXTURES / "corpus_zh.txt"
-SETTINGS = instances.DataSettings(
-    max_seq_length=64, max_predictions_per_seq=10, dupe_factor=2, random_seed=7, language="zh"
-)
+SETTINGS = {
+    "vocab_file": VOCAB,
+    "max_seq_length": 64,
+    "max_predictions_per_seq": 10,
+    "dupe_factor": 2,
+    "random_seed": 7,
+    "language": "zh",
+    "num_processes": 1,
+}
 
 
 def create(path, output, **changes):
-    return job.create_pretraining_data(
-        [str(path)],
-        [str(output)],
-        tokenizer=tokenization.FullTokenizer(VOCAB),
-        tokenizer_file=VOCAB,
-        settings=SETTINGS.replace(**changes),
-        num_processes=1,
-    )
-
-
-# ---- tokens and words ----------------------------------------------------------------------------
+    values = dict(SETTINGS, input_file=str(path), output_file=str(output), **changes)
+    return job.create_pretraining_data(flags.make(JobFlags, **values))
 
 
 # ---- bytes ---------------------------------------------------------------------------------------
@@ -82,6 +80,3 @@ def test_language_and_dictionary_are_part_of_what_records_are_made_from(tmp_path
     moved.write_text("准确率\n语言模型\n", encoding="utf-8")
     assert create(CORPUS, output, user_dictionary=str(moved))
     assert create(CORPUS, output)
-
-
-# ---- mistakes ------------------------------------------------------------------------------------
