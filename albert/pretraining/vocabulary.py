@@ -166,15 +166,12 @@ def _train_on(folder: str, **settings: Any) -> bytes:
             error = line.strip() or error
     finally:
         process.kill()
-    if process.wait() < 0:
-        raise UserError(
-            f"The trainer was killed (exit code {process.returncode}), usually for lack of memory. "
-            "Use a smaller --input_sentence_size."
-        )
-    if process.returncode:
+    if process.wait():
         raise UserError(
             f"SentencePiece cannot train --vocab_size={settings['vocab_size']} on --input_file "
-            f"with --character_coverage={settings['character_coverage']}: {error}"
+            f"with --character_coverage={settings['character_coverage']} (exit code "
+            f"{process.returncode}; -9 means that memory is short: use a smaller "
+            f"--input_sentence_size): {error}"
         )
     return files.read_bytes(os.path.join(folder, _MODEL))
 
