@@ -171,16 +171,16 @@ def _words(is_token: np.ndarray, starts_word: np.ndarray, settings: DataSettings
 def _number_to_predict(length: np.ndarray, settings: DataSettings) -> np.ndarray:
     """int64 [N]; the length that counts includes [CLS] and [SEP]. Rounds halves to even."""
     number = np.rint(length * settings.masked_lm_prob).astype(np.int64)
-    return np.minimum(settings.max_predictions_per_seq, np.maximum(1, number))
+    return np.clip(number, 1, settings.max_predictions_per_seq)
 
 
 def ngram_thresholds(settings: DataSettings) -> np.ndarray:
     """float64 [ngram - 1]: u below the first means n = 1, below the second n = 2, and so on."""
-    weights = [1.0 / n for n in range(1, settings.ngram + 1)]
+    weights = 1.0 / np.arange(1, settings.ngram + 1)
     if not settings.favor_shorter_ngram:
-        weights.reverse()
-    total = sum(weights)
-    return np.array([sum(weights[:n]) / total for n in range(1, settings.ngram)])
+        weights = weights[::-1]
+    sums = np.cumsum(weights)
+    return sums[:-1] / sums[-1]
 
 
 def _visits(words: _Words, keys: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:

@@ -200,6 +200,13 @@ def _masking(settings: InputSettings) -> Optional[Callable]:
     if not settings.is_training and all(file.has_masks for file in files):
         return None
     mask_settings, recorded = _recorded_masks(files)
+    vocabulary = words.described_vocabulary(recorded) if recorded else settings.vocabulary
+    if not vocabulary:
+        raise UserError(
+            "--masked_lm_budget cannot tell which token is [MASK]: the records have no metadata "
+            "(.NAME.meta.json, a hidden file). Copy it too, or give --spm_model_file or "
+            "--vocab_file."
+        )
     budget = settings.masked_lm_budget
     masks = DataSettings(
         max_seq_length=settings.max_seq_length,
@@ -222,7 +229,7 @@ def _masking(settings: InputSettings) -> Optional[Callable]:
     draw = masking.masking(
         settings=masks,
         seed=settings.seed if settings.is_training else _EVALUATION_SEED,
-        vocabulary=_mask_vocabulary(settings.vocabulary, recorded),
+        vocabulary=vocabulary,
     )
 
     def draw_missing(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
@@ -250,20 +257,6 @@ def _recorded_masks(
                 "same flags, or train on one after the other."
             )
     return recorded[0] if recorded else ({}, None)
-
-
-def _mask_vocabulary(
-    named: Optional[words.Vocabulary], recorded: Optional[Mapping[str, Any]]
-) -> words.Vocabulary:
-    """The vocabulary in the records' metadata, or else that of the flags."""
-    if recorded:
-        return words.described_vocabulary(recorded)
-    if named:
-        return named
-    raise UserError(
-        "--masked_lm_budget cannot tell which token is [MASK]: the records have no metadata "
-        "(.NAME.meta.json, a hidden file). Copy it too, or give --spm_model_file or --vocab_file."
-    )
 
 
 def _evaluation_batches(

@@ -17,7 +17,6 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import tokenization
 from albert.command_line import cli
 from albert.data import batches
 from albert.pretraining import documents as text_documents
@@ -178,10 +177,20 @@ def write_instance_to_example_files(
             stack.enter_context(batches.AtomicRecordWriter(path, made_by)) for path in output_files
         ]
         for instance, writer in zip(instances, itertools.cycle(writers)):
-            features = _features(instance, tokenizer)
+            labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
+            features = {
+                "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
+                "input_mask": [1] * len(instance.tokens),
+                "segment_ids": instance.segment_ids,
+                "token_boundary": instance.token_boundary,
+                "masked_lm_positions": instance.masked_lm_positions,
+                "masked_lm_ids": labels,
+                "masked_lm_weights": [1.0] * len(labels),
+                "next_sentence_labels": [int(instance.is_random_next)],
+            }
             for feature in spec.features:
-                padding = [0] * (feature.shape[0] - len(features[feature.name]))
-                features[feature.name] += padding
+                values = features[feature.name]
+                features[feature.name] = [*values, *[0] * (feature.shape[0] - len(values))]
             writer.write(spec.encode(features))
 
 
@@ -278,20 +287,3 @@ def _instances(
             )
         )
     return instances
-
-
-def _features(
-    instance: TrainingInstance, tokenizer: tokenization.FullTokenizer
-) -> Dict[str, List[Any]]:
-    """The features of a record, without padding."""
-    labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
-    return {
-        "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
-        "input_mask": [1] * len(instance.tokens),
-        "segment_ids": [*instance.segment_ids],
-        "token_boundary": [*instance.token_boundary],
-        "masked_lm_positions": [*instance.masked_lm_positions],
-        "masked_lm_ids": labels,
-        "masked_lm_weights": [1.0] * len(labels),
-        "next_sentence_labels": [int(instance.is_random_next)],
-    }

@@ -29,7 +29,6 @@ another user may put one. Here they are made from the dictionary, and no cache i
 Legend: V vocabulary, T tokens of a block of text.
 """
 
-import functools
 import io
 import itertools
 import os
@@ -46,7 +45,6 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
-    Tuple,
 )
 
 import numpy as np
@@ -215,13 +213,6 @@ def _import_jieba() -> Any:
     return jieba
 
 
-@functools.lru_cache(maxsize=1)
-def _frequencies() -> Tuple[Dict[str, int], int]:
-    """How often each word of jieba's dictionary occurs (0: it only begins words), and the sum."""
-    tables = _import_jieba().Tokenizer()
-    return tables.gen_pfdict(tables.get_dict_file())
-
-
 def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
     """Returns version and dictionaries of the segmenter, as JSON values."""
     jieba = _import_jieba()
@@ -259,11 +250,10 @@ class ChineseSegmenter:
 
     def _load(self):
         self._jieba = tables = _import_jieba().Tokenizer()
-        frequencies, tables.total = _frequencies()
-        tables.FREQ = dict(frequencies)
+        tables.FREQ, _ = tables.gen_pfdict(tables.get_dict_file())
         tables.initialized = True  # otherwise it would look for its cache
         tables.load_userdict(io.StringIO(self._user_words))
-        tables.total = sum(tables.FREQ.values())  # a word may have replaced another frequency
+        tables.total = sum(tables.FREQ.values())  # a word of the user's may replace another
 
     def words(self, text: str) -> List[str]:
         """Returns the words, spaces and signs that `text` is made of: joined, they are the text."""
