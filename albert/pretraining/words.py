@@ -250,7 +250,7 @@ class ChineseSegmenter:
 
     def _load(self):
         self._jieba = tables = _import_jieba().Tokenizer()
-        tables.FREQ, _ = tables.gen_pfdict(tables.get_dict_file())
+        tables.FREQ, tables.total = tables.gen_pfdict(tables.get_dict_file())
         tables.initialized = True  # otherwise it would look for its cache
         tables.load_userdict(io.StringIO(self._user_words))
         tables.total = sum(tables.FREQ.values())  # a word of the user's may replace another
