@@ -187,8 +187,6 @@ def test_records_of_other_masks_or_vocabularies_are_refused(training_data, tmp_p
     strip_masks(masked, other, ngram=1)
     refused("--vocab_file", unknown)
     refused("'ngram': ", f"{train},{other}")
-    named = write_vocabulary(tmp_path, "[PAD] [UNK] [MASK] [CLS] [SEP]", ["a", "b"])
-    refused("2 of the one and 4 of the other", train, named)
     words = map(str, range(records.VOCAB_SIZE))
     named = write_vocabulary(tmp_path, "[PAD] [UNK] [CLS] [SEP] [MASK]", words)
     refused(f"{records.VOCAB_SIZE + 5} .* {records.VOCAB_SIZE}", train, named)

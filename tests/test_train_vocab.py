@@ -124,7 +124,7 @@ CAFES = "The café by the old bridge opens late, and naïve guests wait for the 
         (unicodedata.normalize("NFD", "é ß ﬁ\n") + "é ss fi\n", False, False),
     ],
 )
-def test_words_that_only_accents_tell_apart_are_warned_of(text, lower, warns, tmp_path, caplog):
+def test_train_warns_of_a_text_with_many_accents(text, lower, warns, tmp_path, caplog):
     path = tmp_path / "text.txt"
     path.write_text(text + CAFES + TEXT * (not warns), encoding="utf-8")
     # The warning comes before the training, and its error.

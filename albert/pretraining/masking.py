@@ -121,23 +121,22 @@ def draw_masks(
     """
     ids = features["input_ids"]
     words = _words(is_token, features["token_boundary"] > 0, settings)
-    wanted = _number_to_predict(features["input_mask"].sum(axis=1, dtype=np.int64), settings)
-    choice: Dict[str, Any] = {"wanted": wanted, "settings": settings}
-    masked_words = _choose_words(words, random_keys.fold(keys, WORDS), **choice)
+    count = _number_to_predict(features["input_mask"].sum(axis=1, dtype=np.int64), settings)
+    masked_words = _choose_words(words, random_keys.fold(keys, WORDS), count, settings=settings)
     chosen = words.tokens(masked_words)  # bool [N, S]
     output = _replaced(ids, chosen, words.rank, keys=keys, vocabulary=vocabulary)
     if settings.do_permutation:
         order = random_keys.fold(keys, _PERMUTED_WORDS)
-        moved_words = _choose_words(words, order, taken=masked_words, **choice)
+        moved_words = _choose_words(words, order, count, settings=settings, taken=masked_words)
         moved = words.tokens(moved_words & ~masked_words)
         _permute(output, moved, words.rank, keys=random_keys.fold(keys, _PERMUTATION))
         chosen |= moved
     rows, columns = np.nonzero(chosen)
-    slots = np.cumsum(chosen, axis=1)[rows, columns] - 1
+    index = np.cumsum(chosen, axis=1)[rows, columns] - 1
     positions, labels = np.zeros([2, len(ids), settings.slots], np.int32)
     weights = np.zeros(positions.shape, np.float32)
-    positions[rows, slots], labels[rows, slots] = columns, ids[rows, columns]
-    weights[rows, slots] = 1.0
+    positions[rows, index], labels[rows, index] = columns, ids[rows, columns]
+    weights[rows, index] = 1.0
     return dict(
         features,
         input_ids=output,
@@ -172,16 +171,16 @@ def _words(is_token: np.ndarray, starts_word: np.ndarray, settings: DataSettings
 def _number_to_predict(length: np.ndarray, settings: DataSettings) -> np.ndarray:
     """int64 [N]; the length that counts includes [CLS] and [SEP]. Rounds halves to even."""
     number = np.rint(length * settings.masked_lm_prob).astype(np.int64)
-    return np.minimum(settings.max_predictions_per_seq, np.maximum(1, number))
+    return np.clip(number, 1, settings.max_predictions_per_seq)
 
 
 def ngram_thresholds(settings: DataSettings) -> np.ndarray:
     """float64 [ngram - 1]: u below the first means n = 1, below the second n = 2, and so on."""
-    weights = [1.0 / n for n in range(1, settings.ngram + 1)]
+    weights = 1.0 / np.arange(1, settings.ngram + 1)
     if not settings.favor_shorter_ngram:
-        weights.reverse()
-    total = sum(weights)
-    return np.array([sum(weights[:n]) / total for n in range(1, settings.ngram)])
+        weights = weights[::-1]
+    sums = np.cumsum(weights)
+    return sums[:-1] / sums[-1]
 
 
 def _visits(words: _Words, keys: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
@@ -204,12 +203,12 @@ def _visits(words: _Words, keys: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
 def _choose_words(
     words: _Words,
     keys: np.ndarray,
+    count: np.ndarray,
     *,
-    wanted: np.ndarray,
     settings: DataSettings,
     taken: Optional[np.ndarray] = None,
 ) -> np.ndarray:
-    """bool [N, W + ngram]: words chosen n-gram by n-gram until `wanted` tokens are reached.
+    """bool [N, W + ngram]: words chosen n-gram by n-gram until `count` tokens are reached.
 
     The words in `taken` are chosen from the start but do not add to the number.
     """
@@ -219,7 +218,7 @@ def _choose_words(
     # Flattened arrays, indexed by row offset + column: one lookup instead of two.
     flat_start, flat_chosen = words.start.reshape(-1), chosen.reshape(-1)
     steps = np.arange(settings.ngram + 1)
-    row, room = np.arange(len(wanted)), wanted  # tokens still to be chosen
+    row, room = np.arange(len(count)), count  # tokens still to be chosen
     for visit in range(order.shape[1]):
         active = (room > 0) & (visit < words.number[row])
         row, room = row[active], room[active]
@@ -276,16 +275,16 @@ def masking(
     masked_lm_weights [N, P]. `settings` are those of data creation, without do_permutation.
     """
 
+    seed_keys = random_keys.fold(random_keys.seed_key(seed), _MASKS)
+
     def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
-        names = list(features)
+        names, columns = list(features), list(features.values())
 
-        def in_python(places: np.ndarray, *columns: np.ndarray) -> List[np.ndarray]:
-            found = masked(
-                dict(zip(names, columns)), keys_of(seed, places), settings, vocabulary=vocabulary
-            )
-            return [found[name] for name in names]
+        def in_python(positions: np.ndarray, *values: np.ndarray) -> List[np.ndarray]:
+            keys = random_keys.fold(seed_keys, positions)
+            result = masked(dict(zip(names, values)), keys, settings, vocabulary=vocabulary)
+            return [result[name] for name in names]
 
-        columns = list(features.values())
         types = [column.dtype for column in columns]
         results = tf.numpy_function(in_python, [positions, *columns], types)
         for result, column in zip(results, columns):
@@ -293,11 +292,6 @@ def masking(
         return dict(zip(names, results))
 
     return transform
-
-
-def keys_of(seed: int, positions: np.ndarray) -> np.ndarray:
-    """Returns the keys, uint64 [N], of the records at `positions`, int64 [N]."""
-    return random_keys.fold(random_keys.fold(random_keys.seed_key(seed), _MASKS), positions)
 
 
 def masked(
@@ -312,8 +306,8 @@ def masked(
     Their own masks are undone first.
     """
     ids, segments = features["input_ids"].copy(), features["segment_ids"]
-    rows, slots = np.nonzero(features["masked_lm_weights"])
-    ids[rows, features["masked_lm_positions"][rows, slots]] = features["masked_lm_ids"][rows, slots]
+    masks = np.nonzero(features["masked_lm_weights"])
+    ids[masks[0], features["masked_lm_positions"][masks]] = features["masked_lm_ids"][masks]
     # [CLS] is the first of a sequence, [SEP] the last of its segment.
     is_token = features["input_mask"] > 0
     is_last = (segments[:, :-1] != segments[:, 1:]) | ~is_token[:, 1:]

@@ -13,32 +13,18 @@ import functools
 import itertools
 import logging
 import math
-import os
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterator,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-)
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import batches, padded_batches, record_index
 from albert.ops import plain
-from albert.pretrained import model_vocabulary
 from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings, PretrainingFlags
 from albert.runtimes import compat
 from albert.training import distribution, model_fn
-from albert.util import files as file_utils
-from albert.util import many_files, wording
+from albert.util import many_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -46,7 +32,9 @@ _LOGGER = logging.getLogger("albert")
 Tensors = model_fn.Tensors
 
 _RECORDS_TO_CHECK = 10  # of each file
-_MASK_KINDS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
+# The metadata that training needs; the rest may be long, and there may be many files.
+_METADATA = ("vocab_size", "tokenizer", "do_lower_case", "settings", "vocabulary")
+_MASK_SETTINGS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
 _EVALUATION_SEED = 0  # no result may depend on the training's seed
 # Keeps the mean over weights finite where a batch has none.
 _WEIGHT_EPSILON = 1e-5
@@ -57,170 +45,88 @@ _WEIGHT_EPSILON = 1e-5
 
 
 def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> batches.FeatureSpec:
-    """Returns the declaration of a pretraining record: S tokens, and P slots for masked ones.
+    """Returns the declaration of a pretraining record: S tokens, and up to P predictions.
 
-    Records made with do_permutation have twice the slots that data creation was told.
+    Records made with do_permutation have room for twice the predictions of data creation's flag.
     """
     sequence, predictions = (max_seq_length,), (max_predictions_per_seq,)
     feature = batches.Feature
     return batches.FeatureSpec(
         (
-            feature("input_ids", sequence, tf.int64),
-            feature("input_mask", sequence, tf.int64),
-            feature("segment_ids", sequence, tf.int64),
+            feature("input_ids", sequence),
+            feature("input_mask", sequence),
+            feature("segment_ids", sequence),
             # Only masking on the fly needs it, and records of other makers may lack it.
-            feature("token_boundary", sequence, tf.int64, default=0),
+            feature("token_boundary", sequence, default=0),
             # Records to be masked on the fly have none of these.
-            feature("masked_lm_positions", predictions, tf.int64, default=0),
-            feature("masked_lm_ids", predictions, tf.int64, default=0),
+            feature("masked_lm_positions", predictions, default=0),
+            feature("masked_lm_ids", predictions, default=0),
             feature("masked_lm_weights", predictions, tf.float32, default=0),
             # The name is historic: it holds the label of the sentence order.
-            feature("next_sentence_labels", (1,), tf.int64),
+            feature("next_sentence_labels", (1,)),
         )
     )
 
 
-class RecordsVocabulary(NamedTuple):
-    """The vocabulary in the metadata of a record file."""
+class RecordFile(NamedTuple):
+    """A record file, its metadata, and what its first records hold."""
 
-    file: str  # the record file
-    name: str  # of the vocabulary's file, as the next
-    sha256: str
-    do_lower_case: Optional[bool]  # None: not recorded
+    path: str
+    metadata: Dict[str, Any]  # {} if there is none
+    largest: Dict[str, float]  # the largest value of each feature, 0 of one that is missing
+
+    @property
+    def has_masks(self) -> bool:
+        """Whether the records hold masks."""
+        return self.largest["masked_lm_weights"] > 0
 
 
-def check_records(
-    files: Sequence[str],
-    *,
-    max_seq_length: int,
-    max_predictions_per_seq: int,
-    config: modeling.AlbertConfig,
-    masks_on_the_fly: bool = False,
-) -> List[RecordsVocabulary]:
-    """Looks at the first records of each file, so that a mistake shows before training starts.
+def read_files(paths: Sequence[str], spec: batches.FeatureSpec) -> List[RecordFile]:
+    """Reads the metadata and the first records of files.
 
-    Returns what the metadata tells of vocabularies. Raises ValueError where a file is empty, or
-    does not fit the flags or the model.
+    Raises ValueError where a file is empty, or its records are not those of `spec`.
     """
-    lengths = {
-        "input_ids": ("max_seq_length", max_seq_length),
-        "masked_lm_positions": ("max_predictions_per_seq", max_predictions_per_seq),
-    }
-    limits = {
-        "input_ids": ("vocab_size", config.vocab_size),
-        "masked_lm_ids": ("vocab_size", config.vocab_size),
-        "segment_ids": ("type_vocab_size", config.type_vocab_size),
-    }
 
-    def look_at(file: str) -> Optional[RecordsVocabulary]:
-        examples = list(_examples(file))
-        if not examples:
-            raise UserError(f"{file} holds no records. Create the pretraining data again.")
-        for example in examples:
-            _check_example(file, example, lengths=lengths, limits=limits)
-        if not masks_on_the_fly and not any(map(_has_masks, examples)):
-            raise UserError(
-                f"{file}: the records hold no masks. Draw them on the fly by "
-                "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
-                "--masked_lm_prob above 0."
-            )
-        return _recorded_vocabulary(file, config)
+    def read(path: str) -> RecordFile:
+        spec.check_file(path)
+        sidecar = batches.read_sidecar(path)
+        fingerprint = sidecar.fingerprint if sidecar else {}
+        metadata = {name: fingerprint[name] for name in _METADATA if name in fingerprint}
+        largest: Dict[str, float] = collections.defaultdict(float)
+        for record in itertools.islice(batches.records(path), _RECORDS_TO_CHECK):
+            for name, feature in tf.train.Example.FromString(record).features.feature.items():
+                values = feature.int64_list.value or feature.float_list.value
+                largest[name] = max([largest[name], *values])
+        if not largest:
+            raise UserError(f"{path} holds no records. Create the pretraining data again.")
+        return RecordFile(path, metadata, largest)
 
-    return list(filter(None, many_files.each(look_at, files, "Looking at the records")))
+    return list(many_files.each(read, paths, "Looking at the records"))
 
 
-def _check_example(
-    file: str,
-    example: tf.train.Example,
-    *,
-    lengths: Mapping[str, Tuple[str, int]],
-    limits: Mapping[str, Tuple[str, int]],
+def check_files(
+    files: Sequence[RecordFile], config: modeling.AlbertConfig, *, masks_on_the_fly: bool
 ) -> None:
-    """Compares one record with the flags (`lengths`) and the model (`limits`)."""
-    if not _values(example, "input_ids"):
-        raise UserError(f"{file} is no file of pretraining records: input_ids is missing.")
-    for name, (flag, length) in lengths.items():
-        found = len(_values(example, name))
-        if found not in (0, length):
-            raise UserError(
-                f"{file}: {name} of its records has length {found}, but --{flag}={length}. Give "
-                f"--{flag}={found}, or create the records with --{flag}={length}."
-            )
-    for name, (key, limit) in limits.items():
-        largest = max(_values(example, name), default=0)
-        if largest >= limit:
-            raise UserError(
-                f"{file}: {name} holds {largest}, but the model's {key} is {limit}. The records "
-                "were made with another vocabulary than the configuration is for."
-            )
-
-
-def _recorded_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[RecordsVocabulary]:
-    """The vocabulary, where the metadata tells; a model may have more tokens, but not fewer."""
-    sidecar = batches.read_sidecar(file)
-    made_from = sidecar.fingerprint if sidecar else {}
-    pieces = made_from.get("vocab_size") or 0
-    if pieces > config.vocab_size:
+    """Raises ValueError where records do not fit the model, or have no masks and get none."""
+    for path, metadata, largest in files:
+        ids = max(largest["input_ids"], largest["masked_lm_ids"])
+        sizes = {
+            "vocab_size": max(int(ids) + 1, metadata.get("vocab_size") or 0),
+            "type_vocab_size": int(largest["segment_ids"]) + 1,
+        }
+        for name, size in sizes.items():
+            if size > getattr(config, name):
+                raise UserError(
+                    f"{path} was made for {name}={size}, but the model's {name} is "
+                    f"{getattr(config, name)}. Use the model's vocabulary, or change the model."
+                )
+    unmasked = [file.path for file in files if not file.has_masks]
+    if unmasked and not masks_on_the_fly:
         raise UserError(
-            f"{file} was made with a vocabulary of {pieces} tokens, but the model's vocab_size is "
-            f"{config.vocab_size}. Set vocab_size to {pieces}, or use the model's vocabulary."
+            f"{unmasked[0]}: the records hold no masks. Draw them on the fly by "
+            "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
+            "--masked_lm_prob above 0."
         )
-    tokenizer = made_from.get("tokenizer") or {}
-    if "sha256" not in tokenizer:
-        return None
-    return RecordsVocabulary(
-        file, tokenizer["name"], tokenizer["sha256"], made_from.get("do_lower_case")
-    )
-
-
-def vocabulary_of_records(
-    told: Sequence[RecordsVocabulary], named: Optional[model_vocabulary.Vocabulary] = None
-) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
-    """Returns the vocabulary of records, and the name of its file; None where that is unknown.
-
-    Args:
-      told: what `check_records` returned for the records.
-      named: the one that the flags name.
-    """
-    if not told and named:
-        return named, os.path.basename(named.path)
-    kinds = {(one.sha256, one.do_lower_case) for one in told}
-    if len(kinds) == 1:
-        name, sha256, do_lower_case = told[0][1:]
-        folders = sorted({os.path.dirname(one.file) for one in told})
-        found = [model_vocabulary.find_beside_records(folder, sha256) for folder in folders]
-        if named and file_utils.sha256(named.path) == sha256:
-            found.insert(0, named)
-        for vocabulary in filter(None, found):
-            return vocabulary._replace(do_lower_case=do_lower_case), name
-    _LOGGER.warning(
-        "The vocabulary of the records is not beside them, or they have several (%s). So "
-        "--output_dir gets none. Give --spm_model_file or --vocab_file to put it there.",
-        wording.listed(sorted({one.name for one in told})),
-    )
-    return None
-
-
-def _examples(file: str) -> Iterator[tf.train.Example]:
-    """The first records."""
-    for record in itertools.islice(batches.records(file), _RECORDS_TO_CHECK):
-        try:
-            example = tf.train.Example.FromString(record)
-        except Exception as error:  # protobuf's error class differs between its versions
-            raise UserError(f"{file} does not hold tf.train.Example records: {error}") from error
-        yield example
-
-
-def _values(example: tf.train.Example, name: str) -> Sequence[float]:
-    """The values of a feature, none if it is not there."""
-    if name not in example.features.feature:  # looking it up would add it
-        return ()
-    feature = example.features.feature[name]
-    return feature.int64_list.value or feature.float_list.value
-
-
-def _has_masks(example: tf.train.Example) -> bool:
-    return any(_values(example, "masked_lm_weights"))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -235,13 +141,19 @@ class InputSettings(NamedTuple):
     max_predictions_per_seq: int
     is_training: bool
     seed: int = 0
-    start_step: int = 0  # training goes on with the batch of this step
+    start_step: int = 0  # training resumes with the batch of this step
     max_batches: Optional[int] = None  # of evaluation
     shuffle_window: int = 10000  # records that are shuffled together
     index_folder: Optional[str] = None  # cache folder for the offsets of records
     masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
     vocabulary: Optional[words.Vocabulary] = None  # if the metadata of the records has none
     padding: str = "max"  # one of padded_batches.MODES; in evaluation bucket is as longest
+    records: Optional[Sequence[RecordFile]] = None  # what read_files returned for `files`
+
+    @property
+    def spec(self) -> batches.FeatureSpec:
+        """The declaration of the records."""
+        return feature_spec(self.max_seq_length, self.max_predictions_per_seq)
 
     @property
     def cut(self) -> padded_batches.Padding:
@@ -256,21 +168,16 @@ def build_input_fn(settings: InputSettings) -> Callable:
     In training the batches are endless, and batch n is a function of the seed and n. In evaluation
     each record comes once, and the last batch is filled up with records of weight zero.
     """
-    spec = feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
-    transform = None
-    if not settings.is_training:
-        transform = _evaluation_transform(settings)
-    elif settings.masked_lm_budget:
-        transform = _masking(settings)
+    transform = _masking(settings) if settings.masked_lm_budget else None
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], the part of one core."""
         shard = batches.input_shard(params)
         if not settings.is_training:
-            return _evaluation_batches(settings, spec, params, shard=shard, transform=transform)
+            return _evaluation_batches(settings, params, shard=shard, transform=transform)
         return padded_batches.training_batches(
             settings.files,
-            spec,
+            settings.spec,
             padding=settings.cut,
             batch_size=params["batch_size"],
             seed=settings.seed,
@@ -284,108 +191,76 @@ def build_input_fn(settings: InputSettings) -> Callable:
     return input_fn
 
 
-def _masking(settings: InputSettings) -> Callable:
-    """Draws masks of the kind that the records' metadata tells, or by default the paper's."""
-    made_with = _made_with(settings.files)
+def _masking(settings: InputSettings) -> Optional[Callable]:
+    """Draws masks of the kind that the records' metadata names, or by default the paper's.
+
+    Evaluation keeps the records' masks, and draws the same ones each time if there are none.
+    """
+    files = settings.records or read_files(settings.files, settings.spec)
+    if not settings.is_training and all(file.has_masks for file in files):
+        return None
+    mask_settings, recorded = _recorded_masks(files)
+    vocabulary = words.described_vocabulary(recorded) if recorded else settings.vocabulary
+    if not vocabulary:
+        raise UserError(
+            "--masked_lm_budget cannot tell which token is [MASK]: the records have no metadata "
+            "(.NAME.meta.json, a hidden file). Copy it too, or give --spm_model_file or "
+            "--vocab_file."
+        )
     budget = settings.masked_lm_budget
     masks = DataSettings(
         max_seq_length=settings.max_seq_length,
         max_predictions_per_seq=settings.max_predictions_per_seq,
         masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
-        **made_with.get("settings", {}),
+        **mask_settings,
     )
-    if masks.do_whole_word_mask:
-        check = _check_boundaries
-        collections.deque(many_files.each(check, settings.files, "Looking for words"), maxlen=0)
-    unit = "whole words" if masks.do_whole_word_mask else "tokens"
+    without_words = [file.path for file in files if not file.largest["token_boundary"]]
+    if masks.do_whole_word_mask and without_words:
+        raise UserError(
+            f"{without_words[0]} has no token_boundary, which says where words begin. "
+            "--masked_lm_budget needs it. Create the records anew with create_pretraining_data."
+        )
     _LOGGER.info(
-        "Masks are drawn on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
-        *(100.0 * masks.masked_lm_prob, masks.max_predictions_per_seq, masks.ngram, unit),
+        "Drawing masks on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
+        *(100.0 * masks.masked_lm_prob, masks.max_predictions_per_seq, masks.ngram),
+        "whole words" if masks.do_whole_word_mask else "tokens",
     )
     instances.warn_of_few_slots(masks)
-    return masking.masking(
+    draw = masking.masking(
         settings=masks,
         seed=settings.seed if settings.is_training else _EVALUATION_SEED,
-        vocabulary=_vocabulary(settings.vocabulary, made_with.get("vocabulary")),
+        vocabulary=vocabulary,
     )
 
+    def draw_missing(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
+        drawn = draw(features, numbers)
+        has_masks = tf.reduce_any(features["masked_lm_weights"] > 0, axis=1)  # [B]
+        return {name: tf.where(has_masks, features[name], drawn[name]) for name in features}
 
-def _check_boundaries(file: str) -> None:
-    if not any(any(_values(example, "token_boundary")) for example in _examples(file)):
-        raise UserError(
-            f"--masked_lm_budget needs records with token_boundary, which says where words begin; "
-            f"{file} has none. Create the records anew with create_pretraining_data."
-        )
+    return draw if settings.is_training else draw_missing
 
 
-def _made_with(files: Sequence[str]) -> Dict[str, Any]:
-    """What the metadata of record files says about masks and vocabulary; {} where none does."""
-    known: Dict[str, Any] = {}
-    sidecars = many_files.each(batches.read_sidecar, files, "Looking for masks' settings")
-    for file, sidecar in zip(files, sidecars):
-        made_from = sidecar.fingerprint if sidecar else {}
-        if "settings" not in made_from and "vocabulary" not in made_from:
-            continue
-        settings = made_from.get("settings", {})
-        kinds = {name: settings[name] for name in _MASK_KINDS if name in settings}
-        found = {"settings": kinds, "vocabulary": made_from.get("vocabulary")}
-        if known and known != found:
+def _recorded_masks(
+    files: Sequence[RecordFile],
+) -> Tuple[Dict[str, Any], Optional[Mapping[str, Any]]]:
+    """The settings of masks and the vocabulary in the metadata, which must be the same in all."""
+    described = [file for file in files if file.metadata]
+    recorded = []
+    for path, metadata, _ in described:
+        settings = metadata.get("settings", {})
+        masks = {name: settings[name] for name in _MASK_SETTINGS if name in settings}
+        recorded.append((masks, metadata.get("vocabulary")))
+        if recorded[-1] != recorded[0]:
             raise UserError(
-                f"--masked_lm_budget: {file} was created with other masks ({kinds}) or another "
-                f"vocabulary than the files before it ({known['settings']}). Create them with the "
+                f"--masked_lm_budget: {path} was made with other masks ({masks}) or another "
+                f"vocabulary than {described[0].path} ({recorded[0][0]}). Create them with the "
                 "same flags, or train on one after the other."
             )
-        known = found
-    return known
-
-
-def _vocabulary(
-    named: Optional[words.Vocabulary], recorded: Optional[Mapping[str, Any]]
-) -> words.Vocabulary:
-    """The one of the records' metadata, or else that of the flags."""
-    if named and recorded and words.describe_vocabulary(named) != recorded:
-        raise UserError(
-            "--spm_model_file or --vocab_file names another vocabulary than the records were "
-            f"made with: [MASK] is the token {named.mask_id} of the one and "
-            f"{recorded['mask_id']} of the other. Name theirs, or none."
-        )
-    if recorded:
-        return words.described_vocabulary(recorded)
-    if named:
-        return named
-    raise UserError(
-        "--masked_lm_budget cannot tell which token is [MASK]: the hidden file that "
-        "create_pretraining_data wrote beside the records (.NAME.meta.json) is missing. Copy it "
-        "too, or name the records' vocabulary by --spm_model_file or --vocab_file."
-    )
-
-
-def lack_masks(files: Sequence[str]) -> bool:
-    """Returns whether any of the record files holds no masks."""
-
-    def has_some(file: str) -> bool:
-        return any(map(_has_masks, _examples(file)))
-
-    return not all(many_files.each(has_some, files, "Looking for masks"))
-
-
-def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
-    """Evaluation keeps the records' masks, and draws the same ones each time if there are none."""
-    if not settings.masked_lm_budget or not lack_masks(settings.files):
-        return None
-    draw = _masking(settings)
-
-    def transform(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
-        drawn = draw(features, numbers)
-        has_own = tf.reduce_any(features["masked_lm_weights"] > 0, axis=1)  # [B]
-        return {name: tf.where(has_own, features[name], drawn[name]) for name in features}
-
-    return transform
+    return recorded[0] if recorded else ({}, None)
 
 
 def _evaluation_batches(
     settings: InputSettings,
-    spec: batches.FeatureSpec,
     params: Mapping[str, Any],
     *,
     shard: batches.InputShard,
@@ -395,18 +270,17 @@ def _evaluation_batches(
 
     All cores of a TPU want a batch in each step, also when there is none any more.
     """
-
     read = functools.partial(
         batches.evaluation_batches,
         settings.files,
-        spec,
+        settings.spec,
         batch_size=params["batch_size"],
         transform=transform,
         index_folder=settings.index_folder,
     )
     # A TPU's host serves a batch to each of its cores in one step of evaluation.
-    most = settings.max_batches and settings.max_batches * shard.batches_per_step
-    served = read(max_batches=most, shard_index=shard.index, shard_count=shard.count)
+    max_batches = settings.max_batches and settings.max_batches * shard.batches_per_step
+    served = read(max_batches=max_batches, shard_index=shard.index, shard_count=shard.count)
     if not params.get("use_tpu"):
         return served if settings.padding == "max" else padded_batches.cut(served, settings.cut)
     filler = read(max_batches=1).map(
@@ -421,17 +295,14 @@ def evaluation_part(
     files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
 ) -> Tuple[List[str], int]:
     """Returns the files that an evaluation of at most `max_steps` batches reads, and its steps."""
-    chosen, before, records = [], 0, batch_size * max_steps
-    for one in record_index.load(files, folder=index_folder, enough=records):
-        if before < records:
-            chosen.append(one.path)
-        before += one.count
-    return chosen, min(max_steps, int(math.ceil(before / batch_size)))
-
-
-def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> int:
-    """Returns how many batches hold all records of `files`, at most `max_steps`."""
-    return evaluation_part(files, batch_size, max_steps)[1]
+    paths: List[str] = []
+    records = 0  # in `paths`
+    enough = batch_size * max_steps
+    for file in record_index.load(files, folder=index_folder, enough=enough):
+        if records < enough:
+            paths.append(file.path)
+            records += file.count
+    return paths, min(max_steps, int(math.ceil(records / batch_size)))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -458,7 +329,6 @@ def build_model_fn(
     Features are those of `feature_spec`, int32 and float32, with a leading dimension B, and
     optionally is_real_example [B], 0 for records that only fill up a batch.
     """
-
     settings = settings.replace(init_checkpoint=init_checkpoint)
     heads_of = functools.partial(
         _heads, settings, config, use_one_hot_embeddings=use_one_hot_embeddings
@@ -475,8 +345,7 @@ def build_model_fn(
         return _training_loss(heads, micro_batch)
 
     def train(features: Tensors, model_dir: Optional[str]) -> Any:
-
-        batch = _shares(features, use_tpu=settings.use_tpu)
+        batch = _with_shares(features, use_tpu=settings.use_tpu)
         return model_fn.training_spec(
             settings, loss_of, batch, schedule=schedule, model_dir=model_dir
         )
@@ -534,7 +403,7 @@ def _heads(
 # Training.
 
 
-def _shares(features: Tensors, *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
+def _with_shares(features: Tensors, *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
     """Adds to a batch what each prediction contributes to the means over the whole batch.
 
     The sum of the micro-batches' losses is then the loss of the batch, however it is split. Where
@@ -552,25 +421,25 @@ def _shares(features: Tensors, *, use_tpu: bool = False) -> Dict[str, tf.Tensor]
     )
 
 
-def _outcomes(heads: Heads, features: Tensors) -> Dict[str, tf.Tensor]:
+def _losses_and_accuracies(heads: Heads, features: Tensors) -> Dict[str, tf.Tensor]:
     """Returns the loss of each prediction, and 1 if it is right or 0, float32 [B * P] or [B].
 
     A label that shares the first place is right, which takes a third of the time of argmax.
     """
-    found = {}
+    values = {}
     for name, head in heads.items():
         logits = head.log_probs.op.inputs[0]  # log_probs of 30,000 words would take far longer
         of_labels = plain.gather_columns(logits, tf.reshape(features[_LABELS[name]], [-1]))
         is_right = tf.equal(of_labels, tf.reduce_max(logits, axis=-1))
-        found[f"{name}_loss"] = head.per_example_loss
-        found[f"{name}_accuracy"] = tf.cast(is_right, tf.float32)
-    return found
+        values[f"{name}_loss"] = head.per_example_loss
+        values[f"{name}_accuracy"] = tf.cast(is_right, tf.float32)
+    return values
 
 
 def _training_loss(heads: Heads, batch: Tensors) -> Tuple[tf.Tensor, Dict[str, tf.Tensor]]:
     """Returns a (micro-)batch's part of the loss and of each metric."""
     metrics = {}
-    for name, values in _outcomes(heads, batch).items():
+    for name, values in _losses_and_accuracies(heads, batch).items():
         shares = batch[f"{name.rpartition('_')[0]}_shares"]
         metrics[name] = tf.reduce_sum(tf.reshape(shares, [-1]) * values)
     return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
@@ -582,12 +451,11 @@ def _training_loss(heads: Heads, batch: Tensors) -> Tuple[tf.Tensor, Dict[str, t
 
 def _evaluation_tensors(heads: Heads, features: Tensors) -> Dict[str, tf.Tensor]:
     """The arguments of `evaluation_metrics`."""
-    labels = features["next_sentence_labels"]  # [B, 1]
-    real = features.get("is_real_example")
-    real = tf.ones_like(labels) if real is None else tf.reshape(real, [-1, 1])
+    ones = tf.ones_like(features["next_sentence_labels"])
+    real = tf.reshape(features.get("is_real_example", ones), [-1, 1])
     real = tf.cast(real, tf.float32)  # [B, 1]
     return {
-        **_outcomes(heads, features),
+        **_losses_and_accuracies(heads, features),
         "masked_lm_weights": tf.reshape(features["masked_lm_weights"] * real, [-1]),
         "sentence_order_weights": tf.reshape(real, [-1]),
     }

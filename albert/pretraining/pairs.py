@@ -79,7 +79,7 @@ def make_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     longest = settings.max_seq_length - 3  # without [CLS] and two [SEP]
     # A key for each (random_seed, document, pass): uint64 [D, dupe_factor].
     seed = random_keys.seed_key(settings.random_seed)
-    documents = random_keys.fold(seed, np.array([one.index for one in block.documents]))
+    documents = random_keys.fold(seed, np.array([document.index for document in block.documents]))
     passes = random_keys.fold(documents[:, None], np.arange(settings.dupe_factor)[None, :])
     # The length of a pass's chunks: now and then a random shorter one.
     shorter = 2 + random_keys.below(random_keys.fold(passes, _DRAW_LENGTH), longest - 1)
@@ -150,22 +150,22 @@ def _chunks(
     counts: List[int] = []
     for document, row in zip(block.documents, targets.tolist()):
         # Passes with the same target share one search.
-        ends = {target: _chunk_ends(borders, document, target) for target in set(row)}
+        chunks = {target: _chunk_borders(borders, document, target) for target in set(row)}
         for target in row:
-            firsts += [document.first, *ends[target][:-1]]
-            lasts += ends[target]
-            counts.append(len(ends[target]))
+            firsts += chunks[target][:-1]
+            lasts += chunks[target][1:]
+            counts.append(len(chunks[target]) - 1)
     number = np.concatenate([np.zeros(0, np.int64), *map(np.arange, counts)])
     keys = random_keys.fold(np.repeat(passes.reshape(-1), counts), number)
     return np.array(firsts, np.int64), np.array(lasts, np.int64), keys
 
 
-def _chunk_ends(borders: List[int], document: Document, target: int) -> List[int]:
-    """The sentences at which chunks of at least `target` tokens end (exclusive)."""
-    ends = [document.first]
-    while ends[-1] < document.last:
-        ends.append(_chunk_end(borders, ends[-1], target=target, last=document.last))
-    return ends[1:]
+def _chunk_borders(borders: List[int], document: Document, target: int) -> List[int]:
+    """The sentences at which chunks of at least `target` tokens begin, and the document's end."""
+    chunks = [document.first]
+    while chunks[-1] < document.last:
+        chunks.append(_chunk_end(borders, chunks[-1], target=target, last=document.last))
+    return chunks
 
 
 # ------------------------------------------------------------------------- BERT's next sentence
@@ -180,20 +180,20 @@ def _pairs_with_random_next(
     rows: List[Tuple[int, ...]] = []
     keys = [np.zeros([0], np.uint64)]
     for document, own_passes, own_targets in zip(documents, passes, targets.tolist()):
-        parts = (
-            bisect.bisect_left(sources, document.source),
-            bisect.bisect(sources, document.source),
-        )
-        others = documents[: parts[0]] + documents[parts[1] :] or block.neighbours
+        before = bisect.bisect_left(sources, document.source)
+        after = bisect.bisect(sources, document.source)
+        others = documents[:before] + documents[after:] or block.neighbours
         for key, target in zip(own_passes, own_targets):
             # A chunk uses up at least one sentence.
             own_keys = random_keys.fold(key[None], np.arange(document.last - document.first))
-            made = _chunks_in_turn(document, others, borders=borders, target=target, keys=own_keys)
-            rows += made
-            keys.append(own_keys[: len(made)])
+            chunks = _chunks_in_turn(
+                document, others, borders=borders, target=target, keys=own_keys
+            )
+            rows += chunks
+            keys.append(own_keys[: len(chunks)])
     first, last, first_b, last_b, label = np.array(rows, np.int64).reshape(-1, 5).T
     key = np.concatenate(keys)
-    start, end_a, start_b, end_b = (block.borders[one] for one in (first, last, first_b, last_b))
+    start, end_a, start_b, end_b = block.borders[np.array([first, last, first_b, last_b])]
     same = label == 0
     start_b[same] = end_a[same] = _cut(block, first[same], last[same], keys=key[same])
     return Pairs(start, end_a - start, start_b, end_b - start_b, label, key)

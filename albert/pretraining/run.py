@@ -18,6 +18,7 @@ from albert.pretraining.settings import PretrainingFlags
 from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
 from albert.util import config_files, wording
+from albert.util import files as file_utils
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -95,12 +96,7 @@ class Outcome(NamedTuple):
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
 
 
-class Data(NamedTuple):
-    """The record files, checked."""
-
-    training: List[str]
-    evaluation: List[str]
-    vocabularies: List[pretraining_utils.RecordsVocabulary]  # of training, as far as known
+RecordFiles = List[pretraining_utils.RecordFile]
 
 
 @estimators.lock_output_dir
@@ -111,7 +107,13 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
       ValueError: flags, records or checkpoints that do not fit each other.
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
-    check_flags(settings)
+    estimators.check_batch_sizes(settings)
+    if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
+        _LOGGER.warning(
+            "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
+            "reaches its peak.",
+            *(settings.num_warmup_steps, settings.num_train_steps),
+        )
     flags = settings
     settings = released.resolve_model_files(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
@@ -120,16 +122,16 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
             dict(config.to_dict(), share_type=settings.share_type.lower())
         )
     config_to_train(settings, config)
-    data = find_data(settings, config)
+    training_files, evaluation_files = find_data(settings, config)
     if settings.spm_model_file or settings.vocab_file:
         tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
     estimators.check_output_dir(settings.output_dir, config.to_dict())
-    read = data.training if settings.do_train else data.evaluation
-    records = f"{wording.counted(len(read), 'file')} of records ({wording.listed(read, most=1)})"
+    paths = [file.path for file in training_files or evaluation_files]
+    records = f"{wording.counted(len(paths), 'file')} of records ({wording.listed(paths, most=1)})"
     estimators.announce(settings, config, records)
     is_chief, vocabulary = distribution.is_chief(settings), None
     if settings.do_train and is_chief:
-        vocabulary = find_vocabulary(settings, data.vocabularies)
+        vocabulary = find_vocabulary(settings, training_files)
 
     def record() -> None:
         """Leaves the flags and the vocabulary in --output_dir."""
@@ -139,56 +141,67 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
         if vocabulary:
             model_vocabulary.put(settings.output_dir, *vocabulary)
 
-    training = None
+    training = evaluation = None
     if settings.do_train:
-        training = train(settings, config, data.training, flags=flags, on_start=record)
+        training = train(settings, config, training_files, flags=flags, on_start=record)
     if not training:
         record()
-    evaluation = evaluate(settings, config, data.evaluation) if settings.do_eval else None
+    if settings.do_eval:
+        evaluation = evaluate(settings, config, evaluation_files)
     return Outcome(training, evaluation)
 
 
-def check_flags(settings: PretrainingFlags) -> None:
-    """Checks flags against each other; raises ValueError."""
-    estimators.check_batch_sizes(settings)
-    if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
-        _LOGGER.warning(
-            "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
-            "reaches its peak.",
-            *(settings.num_warmup_steps, settings.num_train_steps),
-        )
-
-
-def find_data(settings: PretrainingFlags, config: modeling.AlbertConfig) -> Data:
-    """Finds the record files and looks into them; raises ValueError if they do not fit."""
+def find_data(
+    settings: PretrainingFlags, config: modeling.AlbertConfig
+) -> Tuple[RecordFiles, RecordFiles]:
+    """Returns the files to train and to evaluate on; raises ValueError if they do not fit."""
     fine_tuning_utils.check_length(settings.max_seq_length, config)
-    training: List[str] = []
-    if settings.do_train or not settings.eval_file:
-        training = batches.expand_patterns(settings.input_file, "input_file")
-    evaluation = training
-    if settings.do_eval and settings.eval_file:
-        evaluation = batches.expand_patterns(settings.eval_file, "eval_file")
-    told = pretraining_utils.check_records(
-        sorted({*training, *evaluation}),
-        max_seq_length=settings.max_seq_length,
-        max_predictions_per_seq=settings.max_predictions_per_seq,
-        config=config,
-        masks_on_the_fly=settings.masked_lm_budget > 0,
-    )
-    in_training = set(training)
-    return Data(training, evaluation, [one for one in told if one.file in in_training])
+    spec = pretraining_utils.feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
+    masks_on_the_fly = settings.masked_lm_budget > 0
+
+    def read(flag: str) -> RecordFiles:
+        paths = batches.expand_patterns(getattr(settings, flag), flag)
+        files = pretraining_utils.read_files(paths, spec)
+        pretraining_utils.check_files(files, config, masks_on_the_fly=masks_on_the_fly)
+        return files
+
+    training = read("input_file") if settings.do_train or not settings.eval_file else []
+    has_own = settings.do_eval and settings.eval_file
+    return training, read("eval_file") if has_own else training
 
 
 def find_vocabulary(
-    settings: PretrainingFlags, told: List[pretraining_utils.RecordsVocabulary]
+    settings: PretrainingFlags, files: RecordFiles
 ) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
-    """Returns the records' vocabulary and its name; ValueError if --output_dir has another."""
-    paths = {key: getattr(settings, key) for key in model_vocabulary.KEYS}
-    named = [model_vocabulary.Vocabulary(key, path) for key, path in paths.items() if path]
-    found = pretraining_utils.vocabulary_of_records(told, named[0] if named else None)
-    if found:
-        model_vocabulary.check_same(settings.output_dir, found[0])
-    return found
+    """Returns the vocabulary of records and its name; None, with a warning, if it is not there.
+
+    Raises ValueError if --output_dir has another one.
+    """
+    flags = {key: getattr(settings, key) for key in model_vocabulary.KEYS}
+    named = [model_vocabulary.Vocabulary(key, path) for key, path in flags.items() if path]
+    recorded = {}
+    for file in files:
+        tokenizer = file.metadata.get("tokenizer")
+        if tokenizer:
+            kind = tokenizer["sha256"], file.metadata.get("do_lower_case")
+            recorded[kind] = tokenizer["name"]
+    vocabulary = None
+    if named and not recorded:
+        vocabulary, name = named[0], os.path.basename(named[0].path)
+    if len(recorded) == 1:
+        (((sha256, lower_case), name),) = recorded.items()
+        vocabulary = model_vocabulary.find_beside_records(os.path.dirname(files[0].path), sha256)
+        if named and file_utils.sha256(named[0].path) == sha256:
+            vocabulary = named[0]
+        vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case)
+    if not vocabulary:
+        _LOGGER.warning(
+            "The vocabulary of the records is not beside them, or they have several. --output_dir "
+            "gets none. Give --spm_model_file or --vocab_file to put it there."
+        )
+        return None
+    model_vocabulary.check_same(settings.output_dir, vocabulary)
+    return vocabulary, name
 
 
 def config_to_train(
@@ -211,30 +224,31 @@ def config_to_train(
 
 
 def train(
-    settings: PretrainingFlags, config: modeling.AlbertConfig, files: List[str], **more: Any
+    settings: PretrainingFlags,
+    config: modeling.AlbertConfig,
+    files: RecordFiles,
+    *,
+    flags: PretrainingFlags,
+    on_start: Callable[[], None],
 ) -> Optional[hooks.TrainingSummary]:
     """Trains to the last step of this run, from the newest checkpoint if there is one.
 
-    `more` are further arguments of estimators.train.
+    `flags` and `on_start` are those of estimators.train.
     """
-    used = config_to_train(settings, config)
-
-    def input_fn(start_step: int) -> Callable:
-        return _input_fn(settings, config, files, is_training=True, start_step=start_step)
-
     return estimators.train(
         settings,
         functools.partial(
             pretraining_utils.build_model_fn,
             settings,
-            used,
+            config_to_train(settings, config),
             use_one_hot_embeddings=settings.use_tpu,
         ),
-        input_fn,
+        lambda step: _input_fn(settings, files, is_training=True, start_step=step),
         max_steps=settings.last_step,
         documents={estimators.CONFIG_NAME: config.to_json_string().encode("utf-8")},
         keep_checkpoint_max=settings.keep_checkpoint_max,
-        **more,
+        flags=flags,
+        on_start=on_start,
     )
 
 
@@ -244,51 +258,47 @@ def _tokenizer(settings: PretrainingFlags) -> tokenization.FullTokenizer:
 
 
 def _input_fn(
-    settings: PretrainingFlags,
-    config: modeling.AlbertConfig,
-    files: List[str],
-    *,
-    is_training: bool,
-    **more: Any,
+    settings: PretrainingFlags, files: RecordFiles, *, is_training: bool, **more: Any
 ) -> Callable:
     """Training or evaluation input; `more` are fields of InputSettings."""
-    if settings.masked_lm_budget:
-        more["masked_lm_budget"] = settings.masked_lm_budget
-        if settings.spm_model_file or settings.vocab_file:
-            more["vocabulary"] = words.piece_table(_tokenizer(settings))
+    if settings.masked_lm_budget and (settings.spm_model_file or settings.vocab_file):
+        more["vocabulary"] = words.piece_table(_tokenizer(settings))
     return input_fn_builder(
-        files,
+        [file.path for file in files],
         settings.max_seq_length,
         settings.max_predictions_per_seq,
         is_training,
         seed=settings.seed,
         padding=settings.padding,
         index_folder=settings.output_dir,
+        masked_lm_budget=settings.masked_lm_budget,
+        records=files,
         **more,
     )
 
 
 def evaluate(
-    settings: PretrainingFlags, config: modeling.AlbertConfig, files: List[str]
+    settings: PretrainingFlags, config: modeling.AlbertConfig, files: RecordFiles
 ) -> checkpoint_evaluator.EvaluationSummary:
     """Evaluates each checkpoint once and keeps the best."""
     folder, batch_size = settings.output_dir, settings.eval_batch_size
-    files, steps = pretraining_utils.evaluation_part(
-        files, batch_size, settings.max_eval_steps, index_folder=folder
+    paths, steps = pretraining_utils.evaluation_part(
+        [file.path for file in files], batch_size, settings.max_eval_steps, index_folder=folder
     )
+    files = files[: len(paths)]
     fingerprint = {
-        "files": record_files.content_identities(files),
+        "files": record_files.content_identities(paths),
         "batches": steps,
         "batch_size": batch_size,
         "precision": settings.precision,
     }
-    if settings.masked_lm_budget and pretraining_utils.lack_masks(files):
+    if settings.masked_lm_budget and not all(file.has_masks for file in files):
         for name in ("masked_lm_budget", "max_predictions_per_seq"):
             fingerprint[name] = getattr(settings, name)
     evaluate_checkpoint = estimators.evaluator(
         settings,
         pretraining_utils.build_model_fn(settings, config, use_one_hot_embeddings=settings.use_tpu),
-        _input_fn(settings, config, files, is_training=False, max_batches=steps),
+        _input_fn(settings, files, is_training=False, max_batches=steps),
         batch_size=batch_size,
         steps=steps,
     )

@@ -11,9 +11,6 @@ from albert.configs.flags import TokenizerFlags
 from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
 
-INPUT_MODES = ("r", "rb")
-LANGUAGES = ("any", "zh")
-WORD_STARTS = ("reference", "underline")
 TEXT_FIELD = "text"  # of JSON lines
 
 _data = functools.partial(flag, group="Data")
@@ -48,16 +45,18 @@ class DataSettings(Settings):
     word_start: str = _masking(
         "reference",
         "Where words start: reference as in Google's English data, underline at spaces only.",
-        choices=WORD_STARTS,
+        choices=("reference", "underline"),
     )
     input_file_mode: str = _data(
         "r",
         "What is not UTF-8 or JSON is an error (r), or dropped and counted (rb).",
-        choices=INPUT_MODES,
+        choices=("r", "rb"),
     )
     shuffle_window_mb: int = flag(256, lower=1)
     language: str = _data(
-        "any", "zh: find the words of Chinese by jieba; tokens stay the same.", choices=LANGUAGES
+        "any",
+        "zh: find the words of Chinese by jieba; tokens stay the same.",
+        choices=("any", "zh"),
     )
     user_dictionary: Optional[str] = _data(None, "More words for --language=zh.", path=True)
     split_sentences: bool = _data(False, "Split lines into sentences (English and Chinese).")

@@ -10,17 +10,18 @@ decides all random numbers. The data differ from the reference's as create_pretr
 import contextlib
 import dataclasses
 import functools
+import itertools
 import random
 from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import tokenization
 from albert.command_line import cli
 from albert.data import batches
-from albert.pretraining import documents, masking, model, random_keys, words
+from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
+from albert.pretraining import masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining.settings import RecordFlags
 from albert.util.errors import UserError
@@ -41,8 +42,8 @@ class TrainingInstance:
     token_boundary: List[int]  # 1 for a token that starts a word, and for [CLS] and [SEP]
 
     def __repr__(self) -> str:
-        values = {name: np.reshape(value, -1).tolist() for name, value in vars(self).items()}
-        return "".join(f"{name}: {' '.join(map(str, values[name]))}\n" for name in values)
+        rows = vars(self).items()
+        return "".join(f"{name}: {' '.join(map(str, np.ravel(row)))}\n" for name, row in rows)
 
 
 def create_training_instances(
@@ -71,7 +72,7 @@ def create_training_instances(
     pretraining_instances.check_settings(settings)
     maker = pretraining_instances.InstanceMaker(tokenizer, settings)
     instances: List[TrainingInstance] = []
-    for block in documents.read_blocks(input_files, settings):
+    for block in text_documents.read_blocks(input_files, settings):
         for features in maker.instances(block).features:
             instances += _instances(features, tokenizer.inv_vocab)
     rng.shuffle(instances)
@@ -97,28 +98,29 @@ def create_instances_from_document(
         masked_lm_prob=masked_lm_prob,
         max_predictions_per_seq=max_predictions_per_seq,
     )
-    others: List[int] = []
+    indices = [document_index]
     if settings.random_next_sentence:
         count = len(all_documents)
-        others = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
-    flat: List[str] = []
+        drawn = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
+        indices += [index for index in drawn if index != document_index]
+    tokens: List[str] = []
     borders = [0]
-    parts: List[segment_pairs.Document] = []
-    for index in [document_index, *(other for other in others if other != document_index)]:
+    documents: List[segment_pairs.Document] = []
+    for number, index in enumerate(indices):
         first = len(borders) - 1
         for sentence in filter(None, all_documents[index]):
-            flat += sentence
-            borders.append(len(flat))
-        parts.append(segment_pairs.Document(len(parts), len(parts), first, len(borders) - 1))
-    if parts[0].last == 0:
+            tokens += sentence
+            borders.append(len(tokens))
+        documents.append(segment_pairs.Document(number, number, first, len(borders) - 1))
+    if documents[0].last == 0:
         return []
-    ids, names, table = _numbered(flat, vocab_words)
+    ids, names, table = _numbered(tokens, vocab_words)
     block = segment_pairs.TokenizedBlock(
         ids=ids,
-        word_starts=_starts_word(flat),
+        word_starts=_starts_word(tokens),
         borders=np.array(borders),
-        documents=tuple(parts[:1]),
-        neighbours=tuple(part for part in parts[1:] if part.last > part.first),
+        documents=tuple(documents[:1]),
+        neighbours=tuple(other for other in documents[1:] if other.last > other.first),
     )
     pairs = segment_pairs.make_pairs(block, settings).pairs
     features = masking.masked_features(block, pairs, table=table, settings=settings)
@@ -167,16 +169,29 @@ def write_instance_to_example_files(
     Raises:
       ValueError: an instance is longer, or has more predictions.
     """
-    slots = max_predictions_per_seq * (1 + _flags().do_permutation)
-    spec = model.feature_spec(max_seq_length, slots)
+    predictions = max_predictions_per_seq * (1 + _flags().do_permutation)
+    spec = model.feature_spec(max_seq_length, predictions)
     made_by = {"maker": "write_instance_to_example_files"}
     with contextlib.ExitStack() as stack:
         writers = [
             stack.enter_context(batches.AtomicRecordWriter(path, made_by)) for path in output_files
         ]
-        for number, instance in enumerate(instances):
-            record = _record(instance, tokenizer, spec=spec, number=number + 1)
-            writers[number % len(writers)].write(spec.encode(record))
+        for instance, writer in zip(instances, itertools.cycle(writers)):
+            labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
+            features = {
+                "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
+                "input_mask": [1] * len(instance.tokens),
+                "segment_ids": instance.segment_ids,
+                "token_boundary": instance.token_boundary,
+                "masked_lm_positions": instance.masked_lm_positions,
+                "masked_lm_ids": labels,
+                "masked_lm_weights": [1.0] * len(labels),
+                "next_sentence_labels": [int(instance.is_random_next)],
+            }
+            for feature in spec.features:
+                values = features[feature.name]
+                features[feature.name] = [*values, *[0] * (feature.shape[0] - len(values))]
+            writer.write(spec.encode(features))
 
 
 def create_int_feature(values) -> tf.train.Feature:
@@ -216,88 +231,59 @@ def _settings(rng: random.Random, **arguments: Any) -> RecordFlags:
     return _flags().replace(random_seed=rng.getrandbits(64), **arguments)
 
 
-def _starts_word(pieces: Sequence[str]) -> np.ndarray:
+def _starts_word(tokens: Sequence[str]) -> np.ndarray:
     """bool [number of tokens]; [CLS] and [SEP] start none."""
     settings = _flags()
     rule = words.word_start_rule(bool(settings.spm_model_file), settings.word_start)
-    return np.array([piece not in _SPECIAL and rule(piece) for piece in pieces], bool)
+    return np.array([token not in _SPECIAL and rule(token) for token in tokens], bool)
 
 
 @functools.lru_cache(maxsize=2)
-def _known(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.PieceTable]:
+def _number_vocabulary(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.PieceTable]:
     """Numbers for the tokens of a vocabulary, and what masking needs to know about them."""
-    known = dict.fromkeys(vocab_words)
-    ordinary = [number for number, piece in enumerate(known) if words.is_ordinary(piece)]
+    vocabulary = dict.fromkeys(vocab_words)
+    ordinary = [number for number, token in enumerate(vocabulary) if words.is_ordinary(token)]
     if not ordinary:
         raise UserError("vocab_words has no ordinary tokens. Pass list(tokenizer.vocab).")
-    names = dict.fromkeys([*known, *_SPECIAL, "[MASK]"])
-    numbers = {piece: number for number, piece in enumerate(names)}
-    special = [numbers[piece] for piece in (*_SPECIAL, "[MASK]")]
+    tokens = dict.fromkeys([*vocabulary, *_SPECIAL, "[MASK]"])
+    numbers = {token: number for number, token in enumerate(tokens)}
+    special = [numbers[token] for token in (*_SPECIAL, "[MASK]")]
     no_words = np.zeros([0], bool)
     return numbers, words.PieceTable(no_words, None, np.array(ordinary, np.int32), *special)
 
 
 def _numbered(
-    pieces: Sequence[str], vocab_words: Sequence[str]
+    tokens: Sequence[str], vocab_words: Sequence[str]
 ) -> Tuple[np.ndarray, List[str], words.PieceTable]:
     """Numbers (int32) for tokens, the token of each number, and what masking needs to know."""
-    known, table = _known(tuple(vocab_words))
-    numbers = dict(known)
-    ids = [numbers.setdefault(piece, len(numbers)) for piece in pieces]
+    numbers, table = _number_vocabulary(tuple(vocab_words))
+    numbers = dict(numbers)
+    ids = [numbers.setdefault(token, len(numbers)) for token in tokens]
     return np.array(ids, np.int32), list(numbers), table
 
 
 def _instances(
-    features: Mapping[str, np.ndarray], names: Union[List[str], Mapping[int, str]]
+    features: Mapping[str, np.ndarray], tokens: Union[List[str], Mapping[int, str]]
 ) -> List[TrainingInstance]:
-    """The rows of masking.masked_features; `names` has the token of each id."""
-    size = len(features["input_ids"])
-    no_masks = np.zeros([size, 0], int)
-    masks = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")
-    columns = {**dict.fromkeys(masks, no_masks), **features}
-
-    def used(row: int, name: str) -> List[int]:
-        counts = columns["masked_lm_weights" if name in masks else "input_mask"][row]
-        return columns[name][row][counts > 0].tolist()
-
-    return [
-        TrainingInstance(
-            tokens=[names[number] for number in used(row, "input_ids")],
-            segment_ids=used(row, "segment_ids"),
-            masked_lm_positions=used(row, "masked_lm_positions"),
-            masked_lm_labels=[names[number] for number in used(row, "masked_lm_ids")],
-            is_random_next=bool(columns["next_sentence_labels"][row, 0]),
-            token_boundary=used(row, "token_boundary"),
+    """The rows of masking.masked_features; `tokens` has the token of each id."""
+    instances = []
+    for row in range(len(features["input_ids"])):
+        values = {name: column[row] for name, column in features.items()}
+        length = values["input_mask"].sum()
+        # Without masks there are no such features.
+        masks = np.flatnonzero(values.get("masked_lm_weights", []))
+        positions, labels = (
+            values[name][masks].tolist() if len(masks) else []
+            for name in ("masked_lm_positions", "masked_lm_ids")
         )
-        for row in range(size)
-    ]
-
-
-def _record(
-    instance: TrainingInstance,
-    tokenizer: tokenization.FullTokenizer,
-    *,
-    spec: batches.FeatureSpec,
-    number: int,
-) -> Dict[str, List[Any]]:
-    """The features, padded to the lengths that records have."""
-    labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
-    record: Dict[str, List[Any]] = {
-        "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
-        "input_mask": [1] * len(instance.tokens),
-        "segment_ids": instance.segment_ids,
-        "token_boundary": instance.token_boundary,
-        "masked_lm_positions": instance.masked_lm_positions,
-        "masked_lm_ids": labels,
-        "masked_lm_weights": [1.0] * len(labels),
-        "next_sentence_labels": [int(instance.is_random_next)],
-    }
-    for feature in spec.features:
-        values, length = record[feature.name], feature.shape[0]
-        if len(values) > length:
-            raise UserError(
-                f"Instance {number} has {len(values)} {feature.name}, and records have room for "
-                f"{length}. Give the max_seq_length and max_predictions_per_seq it was made with."
+        instances.append(
+            TrainingInstance(
+                tokens=[tokens[number] for number in values["input_ids"][:length].tolist()],
+                segment_ids=values["segment_ids"][:length].tolist(),
+                masked_lm_positions=positions,
+                masked_lm_labels=[tokens[number] for number in labels],
+                is_random_next=bool(values["next_sentence_labels"][0]),
+                token_boundary=values["token_boundary"][:length].tolist(),
             )
-        record[feature.name] = [*values, *[0] * (length - len(values))]
-    return record
+        )
+    return instances

@@ -12,7 +12,7 @@ import tempfile
 import textwrap
 import time
 import unicodedata
-from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Sequence, Set, Union
+from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Sequence, Union
 
 import numpy as np
 import sentencepiece as spm
@@ -41,9 +41,7 @@ _RECIPE = {
 _LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
 _MAX_UNDECODABLE = 0.01  # of all lines
 _SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
-_MAX_LOST_WORDS = 0.01  # of the sample's distinct words
-# In characters. Longer words are text without spaces, such as Thai, and compared in pieces.
-_LONGEST_WORD, _PIECE_OF_WORD = 20, 4
+_MANY_ACCENTS = 0.01  # of the characters
 # Runs in a folder of its own. SentencePiece is given an iterator and a writer, because the paths of
 # files would become part of the model.
 _SENTENCES, _MODEL = "sentences.txt", "model"
@@ -127,21 +125,16 @@ def _prepare(
     return sample
 
 
-def _warn_of_equal_words(sample: Sequence[bytes], lower: bool) -> None:
-    """Warns if many distinct words become the same when accents are dropped."""
-    basic = tokenization.BasicTokenizer(do_lower_case=False)
-    words: Set[str] = set()
-    for line in sample:
-        text = tokenization.preprocess_text(line, lower=lower, keep_accents=True)
-        for word in basic.tokenize(unicodedata.normalize("NFKC", text)):
-            size = _PIECE_OF_WORD if len(word) > _LONGEST_WORD else len(word)
-            words.update(word[start : start + size] for start in range(0, len(word), size))
-    lost = len(words) - len(set(map(tokenization.preprocess_text, words)))
-    if lost > _MAX_LOST_WORDS * len(words):
+def _warn_of_accents(sample: Sequence[bytes]) -> None:
+    """Warns where the text has many accents, which a vocabulary without --keep_accents drops."""
+    text = unicodedata.normalize("NFKD", b"".join(sample).decode("utf-8", "ignore"))
+    accents = sum(unicodedata.combining(character) > 0 for character in text)
+    share = accents / max(1, len(text))
+    if share > _MANY_ACCENTS:
         _LOGGER.warning(
-            "Without accents, %d of %d distinct words in this text become the same as another. Use "
+            "%.1f%% of the characters in this text are accents, which are dropped. Use "
             "--keep_accents if accents matter in your language.",
-            *(lost, len(words)),
+            100 * share,
         )
 
 
@@ -166,15 +159,12 @@ def _train_on(folder: str, **settings: Any) -> bytes:
             error = line.strip() or error
     finally:
         process.kill()
-    if process.wait() < 0:
-        raise UserError(
-            f"The trainer was killed (exit code {process.returncode}), usually for lack of memory. "
-            "Use a smaller --input_sentence_size."
-        )
-    if process.returncode:
+    if process.wait():
         raise UserError(
             f"SentencePiece cannot train --vocab_size={settings['vocab_size']} on --input_file "
-            f"with --character_coverage={settings['character_coverage']}: {error}"
+            f"with --character_coverage={settings['character_coverage']} (exit code "
+            f"{process.returncode}; -9 means that memory is short: use a smaller "
+            f"--input_sentence_size): {error}"
         )
     return files.read_bytes(os.path.join(folder, _MODEL))
 
@@ -216,7 +206,7 @@ def train(
         drawn = _drawn(_lines(paths, text_field), total=total, wanted=used, seed=seed)
         sample = _prepare(drawn, os.path.join(folder, _SENTENCES), count=used, prepare=prepare)
         if not keep_accents:
-            _warn_of_equal_words(sample, do_lower_case)
+            _warn_of_accents(sample)
         model = _train_on(folder, vocab_size=vocab_size, character_coverage=character_coverage)
     model = tokenization.with_keep_accents(model, keep_accents)
     processor = spm.SentencePieceProcessor()

@@ -29,7 +29,7 @@ another user may put one. Here they are made from the dictionary, and no cache i
 Legend: V vocabulary, T tokens of a block of text.
 """
 
-import functools
+import io
 import itertools
 import os
 import re
@@ -45,7 +45,6 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
-    Tuple,
 )
 
 import numpy as np
@@ -200,9 +199,6 @@ def _is_full_stop(before: str, following: str) -> bool:
 
 # ------------------------------------------------------------------------------------ Chinese words
 
-# A word, perhaps how often it occurs, perhaps its part of speech, which is not used here.
-_USER_ENTRY = re.compile(r"(\S.*?)(?: ([0-9]+))?(?: [a-z]+)?")
-
 
 def _import_jieba() -> Any:
     try:
@@ -215,13 +211,6 @@ def _import_jieba() -> Any:
             "by: pip install jieba"
         ) from None
     return jieba
-
-
-@functools.lru_cache(maxsize=1)
-def _frequencies() -> Tuple[Dict[str, int], int]:
-    """How often each word of jieba's dictionary occurs (0: it only begins words), and the sum."""
-    tables = _import_jieba().Tokenizer()
-    return tables.gen_pfdict(tables.get_dict_file())
 
 
 def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
@@ -247,20 +236,10 @@ class ChineseSegmenter:
             its frequency and part of speech, with spaces between them.
 
         Raises:
-          ValueError: jieba is not installed; a line of user_dictionary is no entry.
+          ValueError: jieba is not installed; user_dictionary is not UTF-8.
         """
-        self._user_words = _read_user_words(user_dictionary) if user_dictionary else []
+        self._user_words = files.read_text(user_dictionary) if user_dictionary else ""
         self._load()
-
-    def _load(self):
-        self._jieba = tables = _import_jieba().Tokenizer()
-        frequencies, tables.total = _frequencies()
-        tables.FREQ = dict(frequencies)
-        tables.initialized = True  # otherwise it would look for its cache
-        for word, frequency in self._user_words:
-            frequency = frequency or tables.suggest_freq(word)  # keeps the word from being cut
-            tables.total -= tables.FREQ.get(word, 0)
-            tables.add_word(word, frequency)
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"_user_words": self._user_words}
@@ -268,6 +247,13 @@ class ChineseSegmenter:
     def __setstate__(self, state: Dict[str, Any]):
         self.__dict__.update(state)
         self._load()
+
+    def _load(self):
+        self._jieba = tables = _import_jieba().Tokenizer()
+        tables.FREQ, tables.total = tables.gen_pfdict(tables.get_dict_file())
+        tables.initialized = True  # otherwise it would look for its cache
+        tables.load_userdict(io.StringIO(self._user_words))
+        tables.total = sum(tables.FREQ.values())  # a word of the user's may replace another
 
     def words(self, text: str) -> List[str]:
         """Returns the words, spaces and signs that `text` is made of: joined, they are the text."""
@@ -288,22 +274,6 @@ class ChineseSegmenter:
             starts.append(numbers[start] > last)
             last = numbers[max(start, end - 1)]
         return starts
-
-
-def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
-    """Pairs of a word and its frequency or None."""
-    found = []
-    for number, line in enumerate(files.read_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        word, frequency = _USER_ENTRY.fullmatch(line.strip()).groups()
-        if "\t" in line.strip() or (frequency and not int(frequency)):
-            raise UserError(
-                f"--user_dictionary: '{path}', line {number} is {line.strip()!r}. It must be a "
-                "word, perhaps a frequency above 0 and a part of speech, with spaces between them."
-            )
-        found.append((word, int(frequency) if frequency else None))
-    return found
 
 
 # ------------------------------------------------------------------------------------- vocabularies
@@ -378,8 +348,8 @@ def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "refere
         )
     if word_start == "underline" and model is None:
         raise UserError(
-            "--word_start=underline is for SentencePiece models (--spm_model_file); a WordPiece "
-            "vocabulary marks continuations by ## in every language. Use --word_start=reference."
+            "--word_start=underline is for SentencePiece models. WordPiece marks continuations by "
+            "## in every language. Use --word_start=reference."
         )
     pieces = [""] * (max(vocab.values()) + 1)
     for piece, number in vocab.items():

@@ -136,8 +136,8 @@ def keep(folder, output_dir, *arguments):
     ]
     settings = flags_lib.parse(run_pretraining.Flags, arguments)
     model = run_pretraining.modeling.AlbertConfig.from_json_file(str(config))
-    data = run_pretraining.find_data(settings, model)
-    found = run_pretraining.find_vocabulary(settings, data.vocabularies)
+    training, _ = run_pretraining.find_data(settings, model)
+    found = run_pretraining.find_vocabulary(settings, training)
     if found:
         model_vocabulary.put(str(output_dir), *found)
     return sorted(os.listdir(str(output_dir))) if os.path.exists(str(output_dir)) else []

@@ -88,15 +88,15 @@ def record_file(tmp_path_factory):
 
 
 def check(file, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
-    sizes = {"max_seq_length": length, "max_predictions_per_seq": predictions}
-    model.check_records([file], **sizes, config=tiny_config(**config))
+    files = model.read_files([file], model.feature_spec(length, predictions))
+    model.check_files(files, tiny_config(**config), masks_on_the_fly=False)
 
 
 @pytest.mark.parametrize(
     "options, named",
     [
-        ({"length": 12}, "--max_seq_length=16"),
-        ({"predictions": 5}, "--max_predictions_per_seq=3"),
+        ({"length": 12}, "input_ids.* 16 .* 12 "),
+        ({"predictions": 5}, "masked_lm_positions.* 3 .* 5 "),
         ({"vocab_size": 10}, "vocab_size"),
         ({"type_vocab_size": 1}, "type_vocab_size"),
     ],
@@ -157,8 +157,8 @@ def real_examples(file, count, **params):
 
 
 def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_file):
-    assert model.evaluation_steps([record_file], 8, 100) == 3
-    assert model.evaluation_steps([record_file], 8, 2) == 2
+    assert model.evaluation_part([record_file, record_file], 8, 100)[1] == 6
+    assert model.evaluation_part([record_file, record_file], 8, 2) == ([record_file], 2)
     assert real_examples(record_file, 9, batch_size=8) == [8, 8, 5]
     # The cores of a TPU never lack a batch.
     assert real_examples(record_file, 8, batch_size=8, use_tpu=True) == [8, 8, 5] + [0] * 5

@@ -157,7 +157,7 @@ def test_words_of_the_user_are_added_for_this_segmenter_alone_also_when_pickled(
     assert segmenter.words("小型语言模型好") == before
 
 
-@pytest.mark.parametrize("content", ["好的\t5\n", "好的 0\n", None, "\ud800"])
+@pytest.mark.parametrize("content", [None, "\ud800"])
 def test_mistakes_in_the_dictionary_name_the_file(content, tmp_path):
     path = tmp_path / "words.txt"
     if content:
