@@ -235,12 +235,12 @@ def read(
 
 def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any) -> AnySettings:
     """Returns the settings that flags make, which a program may have set to any value."""
-    values, defaults = {}, more
+    values: Dict[str, Any] = {}
     for name in set(describe(kind)) & set(flag_values):
         is_default = flag_values[name].using_default_value
-        (defaults if is_default else values)[name] = flag_values[name].value
+        (more if is_default else values)[name] = flag_values[name].value
     settings = make(kind, **values)
-    changed = dataclasses.replace(settings, **defaults)  # type: ignore[type-var]
+    changed = dataclasses.replace(settings, **more)  # type: ignore[type-var]
     return _with_given(changed, settings.given)
 
 
