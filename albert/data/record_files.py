@@ -212,7 +212,7 @@ def walk_records(path: str) -> BlockOffsets:
     size, _ = files.state_of(path)
     with files.open_to_read(path) as stream:
         while blocks.size < size:
-            header = _read_at(stream, blocks.size, HEADER_BYTES)
+            header = stream.read(HEADER_BYTES)
             if not blocks.count and not _is_header(header):
                 raise UserError(damaged_record(path, 0))
             if _end(blocks.size, header) > size:
@@ -221,6 +221,10 @@ def walk_records(path: str) -> BlockOffsets:
                     f"records it ends inside a record (byte {size}). Create it again."
                 )
             blocks.add(_length(header))
+            if "://" in path:  # in order: each jump in a remote file is a request
+                stream.read(_length(header) + FOOTER_BYTES)
+            else:
+                stream.seek(blocks.size)
     return blocks
 
 
