@@ -42,7 +42,6 @@ from albert.util.errors import UserError
 read_sidecar = record_files.read_sidecar
 count_records = record_files.count_records
 records = record_damage.records
-file_fingerprint = file_utils.file_fingerprint
 expand_patterns = file_utils.expand_patterns
 
 _FLOAT32 = tf.float32  # looking an attribute of the module up is slow on TF 1.15
@@ -95,13 +94,9 @@ class FeatureSpec:
 
     def __init__(self, features: Sequence[Feature]):
         """Takes the features in any order, with the dtypes tf.int64 or tf.float32."""
-        self.features = tuple(
-            feature._replace(shape=tuple(feature.shape), dtype=tf.as_dtype(feature.dtype))
-            for feature in features
-        )
+        self.features = tuple(features)
+        self._by_name = {feature.name: feature for feature in self.features}
         self._sizes = {f.name: int(np.prod(f.shape, dtype=np.int64)) for f in self.features}
-        assert len(self._sizes) == len(self.features), f"A name occurs twice in {features}"
-        assert {f.dtype for f in self.features} <= {tf.int64, tf.float32}, features
 
     @property
     def names(self) -> Tuple[str, ...]:
@@ -121,31 +116,40 @@ class FeatureSpec:
           ValueError: a required feature is missing, one is unknown, a length is wrong, or an
             integer feature holds something else.
         """
-        if not self._sizes.keys() >= values.keys():
-            unknown = sorted(set(values) - set(self._sizes))
-            raise UserError(f"Unknown features {unknown}; declared are {sorted(self._sizes)}.")
         example = tf.train.Example()
-        for feature in self.features:
-            if feature.name in values:
-                entry = example.features.feature[feature.name]
-                numbers = entry.float_list if feature.dtype == _FLOAT32 else entry.int64_list
-                try:
-                    numbers.value.extend(self._flat(feature, values[feature.name]))
-                except TypeError as error:
-                    raise UserError(f"Feature '{feature.name}': {error}.") from None
-            elif feature.default is None:
-                raise UserError(f"Feature '{feature.name}' is required and missing.")
+        for name, value in values.items():
+            if name not in self._by_name:
+                raise UserError(f"Unknown feature '{name}'; declared are {list(self._by_name)}.")
+            feature, entry = self._by_name[name], example.features.feature[name]
+            is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
+            try:
+                self._numbers(feature, entry).extend(
+                    value if is_flat else np.reshape(value, [-1]).tolist()
+                )
+            except TypeError as error:
+                raise UserError(f"Feature '{name}': {error}.") from None
+        self._check(example, "The record")
         return example.SerializeToString(deterministic=True)
 
-    def _flat(self, feature: Feature, value: Any) -> Sequence[Any]:
-        is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
-        flat = value if is_flat else np.reshape(value, [-1]).tolist()
-        if len(flat) != self._sizes[feature.name]:
-            raise UserError(
-                f"Feature '{feature.name}' has {len(flat)} values; its shape {feature.shape} "
-                f"takes {self._sizes[feature.name]}."
-            )
-        return flat
+    @staticmethod
+    def _numbers(feature: Feature, entry: tf.train.Feature) -> Any:
+        """The values of a feature in a tf.train.Example."""
+        return (entry.float_list if feature.dtype == _FLOAT32 else entry.int64_list).value
+
+    def _check(self, example: tf.train.Example, where: str) -> None:
+        """Raises UserError if an example has not these features."""
+        found = example.features.feature
+        for feature in self.features:
+            if feature.name in found:
+                count = len(self._numbers(feature, found[feature.name]))
+                if count != self._sizes[feature.name]:
+                    raise UserError(
+                        f"{where}: feature '{feature.name}' has {count} values of "
+                        f"{feature.dtype.name}, not {self._sizes[feature.name]}. Make the records "
+                        "with the settings of this run."
+                    )
+            elif feature.default is None:
+                raise UserError(f"{where}: there is no feature '{feature.name}' in {list(found)}.")
 
     def _parsing_spec(self) -> Dict[str, tf.io.FixedLenFeature]:
         """The declaration in tf.io's words."""
@@ -161,34 +165,15 @@ class FeatureSpec:
         }
 
     def check_file(self, path: str) -> None:
-        """Raises a ValueError that names the file if its first record has not these features."""
+        """Raises UserError, which names the file, if its first record has not these features."""
         serialized = record_files.read_first_record(path)
         if serialized is None:
             return
         try:
-            found = tf.train.Example.FromString(serialized).features.feature
+            example = tf.train.Example.FromString(serialized)
         except message.DecodeError as error:
             raise UserError(f"'{path}': its records are not tf.train.Examples.") from error
-        for feature in self.features:
-            if feature.name not in found:
-                if feature.default is None:
-                    raise UserError(
-                        f"'{path}': its records have no feature '{feature.name}'; they hold "
-                        f"{sorted(found)}. It was made for another task or by another program."
-                    )
-                continue
-            kind = "float_list" if feature.dtype == tf.float32 else "int64_list"
-            length = len(getattr(found[feature.name], kind).value)
-            if length != self._sizes[feature.name]:
-                raise UserError(
-                    f"'{path}': feature '{feature.name}' has {length} {kind} values where "
-                    f"{self._sizes[feature.name]} are expected. Create the file again with the "
-                    "settings of this run, or give this run the settings of the file."
-                )
-
-    def parse(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
-        """Parses one record (string []) to tensors of the declared shapes, int64 as int32."""
-        return integers_to_int32(tf.io.parse_single_example(serialized, self._parsing_spec()))
+        self._check(example, f"'{path}'")
 
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
@@ -218,9 +203,9 @@ class AtomicRecordWriter:
     def __init__(self, path: str, fingerprint: Mapping[str, Any]):
         """`fingerprint`: JSON values that say what the records were made from."""
         self.path = str(path)
+        self._fingerprint = fingerprint
         self._blocks = record_files.BlockOffsets()
-        self._fingerprint = file_utils.normalized_fingerprint(fingerprint)
-        self._replacement = file_utils.atomic_path(self.path)
+        self._files = contextlib.ExitStack()
         self._writer: Any = None
 
     @property
@@ -229,7 +214,9 @@ class AtomicRecordWriter:
         return self._blocks.count
 
     def __enter__(self) -> "AtomicRecordWriter":
-        self._writer = tf.io.TFRecordWriter(self._replacement.__enter__())
+        temporary = self._files.enter_context(file_utils.atomic_path(self.path))
+        self._files.push(self._before_replacing)
+        self._writer = self._files.enter_context(tf.io.TFRecordWriter(temporary))
         return self
 
     def write(self, serialized: bytes) -> None:
@@ -237,17 +224,13 @@ class AtomicRecordWriter:
         self._writer.write(serialized)
         self._blocks.add(len(serialized))
 
+    def _before_replacing(self, kind, *_) -> None:
+        """The old metadata must never describe the new file, not even after a kill."""
+        if kind is None:
+            record_files.remove_sidecar(self.path)
+
     def __exit__(self, kind, error, trace) -> None:
-        try:
-            self._writer.close()
-            if kind is None:
-                # The old metadata must never describe the new file, not even if this process is
-                # killed between the two renames.
-                record_files.remove_sidecar(self.path)
-        except Exception as failure:
-            self._replacement.__exit__(type(failure), failure, failure.__traceback__)
-            raise
-        self._replacement.__exit__(kind, error, trace)
+        self._files.__exit__(kind, error, trace)
         if kind is None:
             record_files.write_sidecar(self.path, self._blocks, self._fingerprint)
 
@@ -265,19 +248,18 @@ _MAX_INT64 = np.iinfo(np.int64).max
 
 def _checked_index(
     files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: Optional[int] = None
-) -> List[record_index.FileBlocks]:
+) -> List[record_files.BlockOffsets]:
     """Finds the records of each file and checks its first one, before anything is built."""
-    if not files:
-        raise UserError("No record file was given; at least one is needed.")
     found = record_index.load(files, folder=folder, enough=enough)
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
-        raise UserError(f"There is not a single record in {list(files)}.")
+        raise UserError(f"There is no record in the record files {list(files)}.")
+    record_damage.note(found)
     return found
 
 
-def _deterministic(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Fixes the order under parallelism and keeps tf.distribute from sharding a second time."""
+def _parsed(batches: tf.data.Dataset, parse: Callable) -> tf.data.Dataset:
+    """Parses batches in parallel, in their order; tf.distribute does not shard a second time."""
     options = tf.data.Options()
     if hasattr(options, "deterministic"):
         options.deterministic = True
@@ -286,12 +268,13 @@ def _deterministic(dataset: tf.data.Dataset) -> tf.data.Dataset:
     else:  # TF 1.15
         options.experimental_deterministic = True
         options.experimental_distribute.auto_shard = False
-    return dataset.with_options(options)
+    return batches.map(as_written(parse), _AUTOTUNE).prefetch(_AUTOTUNE).with_options(options)
 
 
-def _check_at_least(name: str, value: int, minimum: int) -> None:
-    if value < minimum:
-        raise UserError(f"{name} is {value}; it must be at least {minimum}.")
+def _check_at_least(minimum: int, **values: int) -> None:
+    for name, value in values.items():
+        if value < minimum:
+            raise UserError(f"{name} is {value}; it must be at least {minimum}.")
 
 
 # For the functions given to `map` and the like. They have no Python branch on a tensor, and without
@@ -346,36 +329,20 @@ def seeded_batches(
     Raises:
       ValueError: a number out of its range, a damaged file, a record of another format, no record.
     """
-    shard = _checked_shard(shard_index, shard_count)
-    _check_at_least("batch_size", batch_size, 1)
-    _check_at_least("start_batch", start_batch, 0)
-    _check_at_least("shuffle_window", shuffle_window, 1)
+    _check_at_least(1, batch_size=batch_size, shuffle_window=shuffle_window)
+    _check_at_least(0, start_batch=start_batch, shard_index=shard_index)
+    _check_at_least(shard_index + 1, shard_count=shard_count)
     files = sorted(str(name) for name in files)
     found = _checked_index(files, spec, folder=index_folder)
     start = start_batch * batch_size * shard_count
+    shard = (shard_index, shard_count)
     stream = _Stream(found, seed=seed, window=shuffle_window, start=start, shard=shard)
-    record_damage.note(found)
 
-    def parsed(texts: tf.Tensor, positions: tf.Tensor) -> Features:
+    def parse(texts: tf.Tensor, positions: tf.Tensor) -> Features:
         features = spec.parse_batch(texts)
         return transform(features, positions) if transform else features
 
-    batches = stream.records().batch(batch_size, drop_remainder=drop_remainder)
-    return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
-
-
-class _Shard(NamedTuple):
-    """Shard `index` of `count` takes the positions p with p % count == index."""
-
-    index: int  # type: ignore[assignment]  # a tuple's method, as count
-    count: int  # type: ignore[assignment]
-
-
-def _checked_shard(index: int, count: int) -> _Shard:
-    _check_at_least("shard_count", count, 1)
-    if not 0 <= index < count:
-        raise UserError(f"shard_index is {index}; it must be 0 to {count - 1}.")
-    return _Shard(index, count)
+    return _parsed(stream.records().batch(batch_size, drop_remainder=drop_remainder), parse)
 
 
 class _Runs(NamedTuple):
@@ -388,7 +355,7 @@ class _Runs(NamedTuple):
     counts: np.ndarray  # records
 
 
-def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
+def _runs(found: Sequence[record_files.BlockOffsets], window: int) -> _Runs:
     """Each file is a run; where few files hold more than a window, some parts of each file are.
 
     TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there. So many
@@ -405,6 +372,10 @@ def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
         firsts = np.arange(len(offsets)) * step * one.block_records
         sizes, counts = np.diff([*offsets, one.size]), np.diff([*firsts, one.count])
         rows += zip([one.path] * len(offsets), offsets, sizes, firsts, counts)
+    return _columns(rows)
+
+
+def _columns(rows: Sequence[Tuple]) -> _Runs:
     paths, *numbers = zip(*rows)
     return _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
 
@@ -417,7 +388,6 @@ class _Dealt(NamedTuple):
     """
 
     order: tf.Tensor  # the runs
-    in_lane: tf.Tensor  # the number of the first record, in its lane
     own: tf.Tensor
     spare: tf.Tensor
     own_of_lane: tf.Tensor
@@ -430,22 +400,21 @@ class _Stream:
     lanes have equal parts of an epoch. A reader reads those lanes that its positions are in.
     """
 
-    def __init__(self, found, *, seed: int, window: int, start: int, shard: _Shard):
-        """`start`: the position, counted over all shards, to begin with."""
+    def __init__(self, found, *, seed: int, window: int, start: int, shard: Tuple[int, int]):
+        """`start`: the position, counted over all shards, to begin with; `shard`: index, count."""
         self._runs = runs = _runs(found, window)
         self._epoch_size = int(sum(runs.counts))  # R
         self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
         lanes = np.arange(self._lanes)
         self._sizes = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes  # of the lanes
         # The runs are assigned to the lanes round-robin.
-        turns = np.arange(len(runs.paths))
-        self._turns = np.lexsort((turns, turns % self._lanes))
+        self._turns = np.argsort(np.arange(len(runs.paths)) % self._lanes, kind="stable")
         self._lane_of = self._turns % self._lanes
         self._window = max(1, window // self._lanes)  # of a lane
         self._windows_of_lane = -(-self._epoch_size // (self._lanes * self._window))
         self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
-        self._shard = shard
-        self._stride = math.gcd(shard.count, self._lanes)  # from one of our lanes to the next
+        self._shard, self._shards = shard
+        self._stride = math.gcd(self._shards, self._lanes)  # from one of our lanes to the next
         self._start = start
         self._first_epoch, in_epoch = divmod(start, self._epoch_size)
         self._first_window = in_epoch // (self._lanes * self._window)
@@ -454,9 +423,9 @@ class _Stream:
         """(serialised string [], position int64 []) of this shard from `start` on."""
         epochs = tf.data.Dataset.range(self._first_epoch, _MAX_INT64)
         records = epochs.flat_map(as_written(self._epoch))
-        if self._stride == self._shard.count:
+        if self._stride == self._shards:
             return records
-        count, index = self._shard.count, self._shard.index
+        count, index = self._shards, self._shard
         return records.filter(as_written(lambda _, place: tf.equal(place % count, index)))
 
     def _epoch(self, epoch: tf.Tensor) -> tf.data.Dataset:
@@ -466,7 +435,7 @@ class _Stream:
         window = is_first * self._first_window
         begin = epoch * self._epoch_size
         lanes = tf.data.Dataset.range(
-            tf.math.floormod(self._shard.index - begin, self._stride), self._lanes, self._stride
+            tf.math.floormod(self._shard - begin, self._stride), self._lanes, self._stride
         )
         records = lanes.interleave(
             as_written(lambda lane: self._lane(dealt, epoch, lane, window=window)),
@@ -475,7 +444,7 @@ class _Stream:
         )
         # Our positions from the beginning of the window to the start.
         first = begin + self._lanes * self._window * window
-        first += tf.math.floormod(self._shard.index - first, self._stride)
+        first += tf.math.floormod(self._shard - first, self._stride)
         passed = (self._start - first + self._stride - 1) // self._stride
         return records.skip(is_first * tf.maximum(passed, np.int64(0)))
 
@@ -500,10 +469,9 @@ class _Stream:
         order = tf.gather(run_order, self._turns)
         counts = tf.gather(self._runs.counts, order)
         starts = tf.cumsum(counts, exclusive=True)
-        of_lanes = tf.gather(starts, np.searchsorted(self._lane_of, np.arange(self._lanes)))
-        in_lane = starts - tf.gather(of_lanes, self._lane_of)
+        in_lane = starts - tf.gather(starts, np.searchsorted(self._lane_of, self._lane_of))
         own = tf.clip_by_value(self._sizes[self._lane_of] - in_lane, np.int64(0), counts)
-        return _Dealt(order, in_lane, own, counts - own, tf.math.segment_sum(own, self._lane_of))
+        return _Dealt(order, own, counts - own, tf.math.segment_sum(own, self._lane_of))
 
     def _lane(self, dealt: _Dealt, epoch, lane, *, window) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of a lane, from one of its windows on."""
@@ -588,7 +556,6 @@ def evaluation_batches(
     batch_size: int,
     max_batches: Optional[int] = None,
     pad_final_batch: bool = True,
-    weight_features: Sequence[str] = (),
     shard_index: int = 0,
     shard_count: int = 1,
     transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
@@ -602,7 +569,6 @@ def evaluation_batches(
       batch_size: B, examples a batch.
       max_batches: stops after so many; None or 0 serves everything.
       pad_final_batch: fills the last batch to B, so that B is static, with copies of weight zero.
-      weight_features: names of features that are set to zero in the copies.
       shard_index: which stretch of the records this reader serves, of `shard_count` stretches that
         differ by one record at most; it may be empty.
       transform: (features, the records' numbers int64 [B]) -> features.
@@ -613,19 +579,17 @@ def evaluation_batches(
       for copies that only fill the batch.
 
     Raises:
-      ValueError: as of seeded_batches, or a weight feature that is not declared.
+      ValueError: as of seeded_batches.
     """
-    shard = _checked_shard(shard_index, shard_count)
-    _check_at_least("batch_size", batch_size, 1)
-    _check_at_least("max_batches", max_batches or 0, 0)
-    assert set(weight_features) <= set(spec.names), weight_features
+    _check_at_least(1, batch_size=batch_size)
+    _check_at_least(0, max_batches=max_batches or 0, shard_index=shard_index)
+    _check_at_least(shard_index + 1, shard_count=shard_count)
     enough = max_batches * batch_size * shard_count if max_batches else None
     found = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
-    record_damage.note(found)
     total = min(sum(one.count for one in found), enough or _MAX_INT64)
-    begin, end = (total * number // shard.count for number in (shard.index, shard.index + 1))
+    begin, end = (total * number // shard_count for number in (shard_index, shard_index + 1))
 
-    def parsed(texts: tf.Tensor, numbers: tf.Tensor) -> Features:
+    def parse(texts: tf.Tensor, numbers: tf.Tensor) -> Features:
         is_real = tf.ones([tf.size(texts)], tf.int32)
         if pad_final_batch:
             is_real = tf.sequence_mask(tf.size(texts), batch_size, tf.int32)  # [B]
@@ -633,14 +597,11 @@ def evaluation_batches(
         features = spec.parse_batch(texts)
         if transform:
             features = transform(features, numbers)
-        for name in weight_features:
-            features[name] = _zero_rows(features[name], is_real)
         if "is_real_example" in features:  # the records themselves may fill a batch
             is_real *= tf.reshape(features["is_real_example"], [-1])
         return dict(features, is_real_example=is_real)
 
-    batches = _in_order(found, begin, end).batch(batch_size)
-    return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
+    return _parsed(_in_order(found, begin, end).batch(batch_size), parse)
 
 
 def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, np.ndarray]]:
@@ -648,21 +609,19 @@ def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, 
 
     Raises ValueError as evaluation_batches, and where a record is damaged.
     """
-    noted: List[record_index.FileBlocks] = []
     graph = tf.Graph()
-    with graph.as_default(), record_damage.explained(noted):
-        dataset = evaluation_batches([path], spec, batch_size=batch_size, pad_final_batch=False)
-        following = tf.data.make_one_shot_iterator(dataset).get_next()
-    # No session is the default one while the caller works with the values.
-    session, is_over = tf.Session(graph=graph), contextlib.suppress(tf.errors.OutOfRangeError)
-    with contextlib.closing(session), is_over:
-        while True:
-            with record_damage.explained(noted):
-                values = session.run(following)
-            yield values
+    with record_damage.explained():
+        with graph.as_default():
+            dataset = evaluation_batches([path], spec, batch_size=batch_size, pad_final_batch=False)
+            following = tf.data.make_one_shot_iterator(dataset).get_next()
+        # No session is the default one while the caller works with the values.
+        session, is_over = tf.Session(graph=graph), contextlib.suppress(tf.errors.OutOfRangeError)
+        with contextlib.closing(session), is_over:
+            while True:
+                yield session.run(following)
 
 
-def _in_order(found: Sequence[record_index.FileBlocks], begin: int, end: int) -> tf.data.Dataset:
+def _in_order(found: Sequence[record_files.BlockOffsets], begin: int, end: int) -> tf.data.Dataset:
     """(serialised string [], number int64 []) of the records from `begin` to before `end`."""
     rows = []
     before = skipped = 0  # records of the files so far; those that are read before `begin`
@@ -675,8 +634,7 @@ def _in_order(found: Sequence[record_index.FileBlocks], begin: int, end: int) ->
         before += one.count
     if not rows:
         return tf.data.Dataset.zip((tf.data.Dataset.from_tensors(""), tf.data.Dataset.range(0)))
-    paths, *numbers = zip(*rows)
-    runs = _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
+    runs = _columns(rows)
     texts = tf.data.Dataset.range(len(rows)).flat_map(as_written(lambda run: _read_run(runs, run)))
     texts = texts.skip(skipped).take(end - begin)
     return tf.data.Dataset.zip((texts, tf.data.Dataset.range(begin, end)))
@@ -686,9 +644,3 @@ def _filled(rows: tf.Tensor, size: int) -> tf.Tensor:
     """Rows [<= size] and copies of the first one; [size]."""
     copies = tf.fill([size - tf.size(rows)], rows[0])
     return tf.reshape(tf.concat([rows, copies], axis=0), [size])
-
-
-def _zero_rows(values: tf.Tensor, is_real: tf.Tensor) -> tf.Tensor:
-    """Keeps the rows with is_real 1 and zeroes the others."""
-    mask = tf.reshape(is_real, [-1] + [1] * (values.shape.ndims - 1))
-    return values * tf.cast(mask, values.dtype)

@@ -80,14 +80,16 @@ def build_records(
       UserError: a file that is no record file is in the way.
     """
     declared = [f"{one.name} {one.dtype.name} {list(one.shape)}" for one in spec.features]
-    whole = dict(fingerprint, features=declared)
-    path = str(path) if exact_path else fingerprinted_path(path, whole)
-    reason = record_files.why_stale(path, whole)
-    sidecar = record_files.read_sidecar(path)
-    if not reason:
+    made_from = dict(fingerprint, features=declared)
+    if not exact_path:
+        stem, extension = os.path.splitext(path)
+        name = _digest([json.dumps(made_from, sort_keys=True).encode()])[:_DIGITS]
+        path = f"{stem}.{name}{extension}"
+    reason, sidecar = record_files.why_stale(path, made_from), record_files.read_sidecar(path)
+    if sidecar and not reason:
         _LOGGER.info("%s: using %s, %d records.", description, path, sidecar.count)
         return RecordFile(path, sidecar.count, True, {})
-    if exact_path and sidecar is None and files.gfile().exists(path):
+    if not sidecar and files.gfile().exists(path):
         record_files.read_first_record(path)  # raises where another file would be lost
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
     items = items() if callable(items) else items
@@ -99,7 +101,7 @@ def build_records(
 
     notes: Counter[str] = collections.Counter()
     starts = range(0, len(items), _CHUNK_ITEMS)
-    with batches.AtomicRecordWriter(path, whole) as writer, progress.Progress(
+    with batches.AtomicRecordWriter(path, made_from) as writer, progress.Progress(
         description, len(items), unit="examples"
     ) as bar:
         for first, chunk in zip(starts, parallel.ordered_map(encode, starts, processes)):
@@ -110,13 +112,6 @@ def build_records(
     counts = "".join(f", {count} x {what}" for what, count in sorted(notes.items()) if count)
     _LOGGER.info("%s: %d records%s.", description, writer.count, counts)
     return RecordFile(path, writer.count, False, dict(notes))
-
-
-def fingerprinted_path(path: str, fingerprint: Mapping[str, Any]) -> str:
-    """Returns `path` with eight digits of the fingerprint's hash before its extension."""
-    text = json.dumps(fingerprint, sort_keys=True)
-    stem, extension = os.path.splitext(str(path))
-    return f"{stem}.{_digest([text.encode()])[:_DIGITS]}{extension}"
 
 
 def digest(examples: Iterable[Any]) -> str:

@@ -79,21 +79,25 @@ def input_fn(
         size = params.get("batch_size", batch_size) if padding or use_tpu else batch_size
         if is_training:
             shard = input_pipeline.input_shard(params)
-            reading = {"seed": seed, "start_batch": start_step * shard.batches_per_step}
-            whole = padding or Padding("max")
             return training_batches(
-                paths, spec, padding=whole, batch_size=size, shard=shard, **reading
+                paths,
+                spec,
+                padding=padding or Padding("max"),
+                batch_size=size,
+                start_batch=start_step * shard.batches_per_step,
+                shard=shard,
+                seed=seed,
             )
         if padding:
             served = input_pipeline.evaluation_batches(
                 paths, spec, batch_size=size, transform=_with_numbers
             )
-            return served if padding.mode == "max" else cut(served, padding)
+            return cut(served, padding)
         served = input_pipeline.evaluation_batches(
             paths, spec, batch_size=size, pad_final_batch=drop_remainder
         )
         if drop_remainder:
-            served = served.take(_count(paths) // size)
+            served = served.take(sum(map(input_pipeline.count_records, paths)) // size)
         keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
         return served.map(keep)
 
@@ -138,8 +142,7 @@ def training_batches(
     if padding.mode == "bucket":
         return cut(_buckets(files, spec, padding, shard=shard, **reading), padding)
     reading.update(shard_index=shard.index, shard_count=shard.count)
-    batches = input_pipeline.seeded_batches(files, spec, **reading)
-    return batches if padding.mode == "max" else cut(batches, padding)
+    return cut(input_pipeline.seeded_batches(files, spec, **reading), padding)
 
 
 def _buckets(
@@ -185,10 +188,6 @@ def _with_numbers(features: Features, numbers: tf.Tensor) -> Features:
     return dict(features, example_index=tf.cast(numbers, tf.int32))
 
 
-def _count(files: Sequence[str]) -> int:
-    return sum(input_pipeline.count_records(str(path)) for path in files)
-
-
 def _lengths(features: Features, padding: Padding) -> tf.Tensor:
     """The length of each row, int32 [N]: one more than the last place in use."""
     mask = features[padding.mask]
@@ -198,7 +197,9 @@ def _lengths(features: Features, padding: Padding) -> tf.Tensor:
 
 
 def cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
-    """Returns the batches, each cut to its longest sequence, rounded up."""
+    """Returns the batches, each cut to its longest sequence, rounded up, unless padding is max."""
+    if padding.mode == "max":
+        return batches
 
     def shorter(features: Features) -> Features:
         longest = tf.maximum(tf.reduce_max(_lengths(features, padding)), 1)

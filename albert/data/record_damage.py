@@ -13,13 +13,13 @@ import bisect
 import contextlib
 import functools
 import re
-from typing import Iterator, List, Optional, Sequence
+from typing import Iterator, List, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.data.record_index import FileBlocks
-from albert.util import many_files
+from albert.data.record_files import BlockOffsets
+from albert.util import files, many_files
 from albert.util.errors import UserError
 
 _PLACE = re.compile(r"(?:corrupted|truncated) record at (\d+)")
@@ -40,51 +40,44 @@ def records(path: str) -> Iterator[bytes]:
         raise UserError(record_files.damaged_record(str(path), count)) from None
 
 
-_noted: List[List[FileBlocks]] = []  # a list for each block of `explained` that has begun
+_noted: List[List[BlockOffsets]] = []  # a list for each block of `explained` that has begun
 
 
-def note(found: Sequence[FileBlocks]) -> None:
+def note(found: Sequence[BlockOffsets]) -> None:
     """Notes the record files that a dataset reads, for the block of `explained` around it."""
     if _noted:
         _noted[-1].extend(found)
 
 
 @contextlib.contextmanager
-def explained(noted: Optional[List[FileBlocks]] = None) -> Iterator[None]:
+def explained() -> Iterator[None]:
     """Makes the error of a damaged record say which record of which file it is.
-
-    Args:
-      noted: the files that earlier blocks have noted, for datasets that live longer than a block;
-        what this block notes is added.
 
     Raises:
       UserError: a record that was read in the block is damaged.
     """
-    _noted.append([] if noted is None else noted)
+    noted: List[BlockOffsets] = []
+    _noted.append(noted)
     try:
         yield
     except tf.errors.DataLossError as error:
         place = _PLACE.search(error.message)
-        if not place or not _noted[-1]:
+        damaged = _find(noted, int(place.group(1))) if place else None
+        if not damaged:
             raise
-        raise UserError(_message(_noted[-1], int(place.group(1)))) from error
+        raise UserError(record_files.damaged_record(*damaged)) from error
     finally:
-        _noted.pop()
+        _noted[:] = [one for one in _noted if one is not noted]
 
 
-def _message(found: Sequence[FileBlocks], offset: int) -> str:
-    numbers = many_files.each(functools.partial(_damaged_at, offset=offset), found)
-    for blocks, number in zip(found, numbers):
-        if number is not None:
-            return record_files.damaged_record(blocks.path, number)
-    return (
-        f"A record at byte {offset} of one of {len(found)} record files ({found[0].path} ...) "
-        "could not be read, and can be now. Give the same command again; if it comes back, look "
-        "at the disk."
-    )
+def _find(noted: Sequence[BlockOffsets], offset: int) -> Optional[Tuple[str, int]]:
+    """The first file with a damaged record at a byte, and the record's number."""
+    numbers = many_files.each(functools.partial(_damaged_at, offset=offset), noted)
+    found = ((one.path, number) for one, number in zip(noted, numbers) if number is not None)
+    return next(found, None)
 
 
-def _damaged_at(blocks: FileBlocks, *, offset: int) -> Optional[int]:
+def _damaged_at(blocks: BlockOffsets, *, offset: int) -> Optional[int]:
     """The number of the damaged record at a byte of a file; None if there is none."""
     if offset >= blocks.size:
         return None
@@ -92,10 +85,9 @@ def _damaged_at(blocks: FileBlocks, *, offset: int) -> Optional[int]:
     position, number = blocks.offsets[block], block * blocks.block_records
     # TensorFlow names the first byte of the record, or of its data.
     starts = (offset, offset - record_files.HEADER_BYTES)
-    with record_files.open_records(blocks.path) as stream:
+    with files.open_to_read(blocks.path) as stream:
         while position < starts[1]:
-            length = record_files.read_length(stream, position)
-            position += record_files.HEADER_BYTES + length + record_files.FOOTER_BYTES
+            position = record_files.end_of_record(stream, position)
             number += 1
         is_damaged = position in starts and record_files.read_record(stream, position) is None
     return number if is_damaged else None

@@ -7,12 +7,13 @@ size, where blocks of records begin, and the fingerprint of what the file was ma
 that would make the file compares the fingerprint with its own, and makes it again if they differ.
 """
 
+import dataclasses
 import hashlib
 import json
 import logging
 import os
 import struct
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -24,8 +25,6 @@ NOT_THERE = "it does not exist"
 HEADER_BYTES = 12  # of a record: its length (8) and the checksum of that (4)
 FOOTER_BYTES = 4  # checksum of the data
 
-_CHUNK_BYTES = 1 << 22
-_LENGTH = struct.Struct("<Q")
 _MOST_OFFSETS = 4096  # that the metadata of a file keeps
 
 _LOGGER = logging.getLogger("albert")
@@ -41,38 +40,51 @@ class Sidecar(NamedTuple):
     count: int  # type: ignore[assignment]  # of records; a tuple's method
     bytes: int  # size of the record file
     fingerprint: Dict[str, Any]
-    blocks: Optional[Dict[str, Any]] = None  # BlockOffsets.as_json; older files have none
+    blocks: Optional[Dict[str, Any]] = None  # see BlockOffsets.as_json; older files have none
 
 
+BLOCK_TYPES = {"records": int, "offsets": str}
 _SIDECAR_TYPES = {
-    **{"format_version": int, "count": int, "bytes": int, "blocks": (dict, None)},
+    **{"format_version": int, "count": int, "bytes": int, "blocks": (BLOCK_TYPES, None)},
     "fingerprint": {"vocab_size": (int, None), "tokenizer": (dict, None), "settings": (dict, None)},
 }
 
 
+@dataclasses.dataclass
 class BlockOffsets:
-    """The offset of every n-th record of a TFRecord file; n grows with the file."""
+    """Where a TFRecord file's blocks of records begin; the blocks grow with the file."""
 
-    def __init__(self):
-        """Begins with an empty file."""
-        self.count = 0
-        self.block_records = 64
-        self.offsets: List[int] = []
-        self._end = 0
+    path: str = ""
+    size: int = 0  # bytes
+    count: int = 0  # records
+    block_records: int = 64  # of each block; the last one may have fewer
+    offsets: List[int] = dataclasses.field(default_factory=list)  # first byte of each block
 
     def add(self, length: int) -> None:
         """Counts one more record, of `length` bytes."""
-        if len(self.offsets) == _MOST_OFFSETS and self.count % self.block_records == 0:
+        if self.count % self.block_records == 0:
+            self.offsets.append(self.size)
+            self.thin(_MOST_OFFSETS)
+        self.count += 1
+        self.size += HEADER_BYTES + length + FOOTER_BYTES
+
+    def thin(self, most: int) -> None:
+        """Makes blocks twice as large until there are `most` at most."""
+        while len(self.offsets) > most:
             self.offsets = self.offsets[::2]
             self.block_records *= 2
-        if self.count % self.block_records == 0:
-            self.offsets.append(self._end)
-        self.count += 1
-        self._end += HEADER_BYTES + length + FOOTER_BYTES
 
     def as_json(self) -> Dict[str, Any]:
         """Returns what the metadata of the file keeps; the offsets on one line."""
-        return {"records": self.block_records, "offsets": " ".join(map(str, self.offsets))}
+        offsets = " ".join(map(str, self.offsets))
+        return {"count": self.count, "blocks": {"records": self.block_records, "offsets": offsets}}
+
+    @classmethod
+    def from_json(cls, path: str, size: int, values: Mapping[str, Any]) -> "BlockOffsets":
+        """Returns the blocks of a file of `size` bytes; `values` as of as_json."""
+        blocks = values["blocks"]
+        offsets = list(map(int, blocks["offsets"].split()))
+        return cls(path, size, values["count"], blocks["records"], offsets)
 
 
 def sidecar_path(path: str) -> str:
@@ -86,10 +98,9 @@ def sidecar_text(blocks: BlockOffsets, size: int, fingerprint: Mapping[str, Any]
     return files.json_text(
         {
             "format_version": FORMAT_VERSION,
-            "count": blocks.count,
             "bytes": size,
-            "fingerprint": files.normalized_fingerprint(fingerprint),
-            "blocks": blocks.as_json(),
+            "fingerprint": fingerprint,
+            **blocks.as_json(),
         }
     )
 
@@ -135,11 +146,10 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
     sidecar, size = read_sidecar(path), tf.io.gfile.stat(str(path)).length
     if sidecar is None:
         return "it has no metadata that says what it was made from"
-    if sidecar.format_version != FORMAT_VERSION:
-        return f"its format version was {sidecar.format_version} and is {FORMAT_VERSION}"
-    if sidecar.bytes != size:
-        return f"it holds {size} bytes where {sidecar.bytes} were written"
-    return files.fingerprint_difference(sidecar.fingerprint, fingerprint)
+    return files.fingerprint_difference(
+        {"format_version": sidecar.format_version, "bytes": sidecar.bytes, **sidecar.fingerprint},
+        {"format_version": FORMAT_VERSION, "bytes": size, **fingerprint},
+    )
 
 
 def content_identities(paths: Sequence[str]) -> List[Dict[str, Any]]:
@@ -167,105 +177,82 @@ def count_records(path: str) -> int:
     """Returns the number of records in a TFRecord file, by its metadata or by a walk.
 
     Raises:
-      ValueError: the file is shorter than what was written or ends inside a record, is no TFRecord
+      UserError: the file is shorter than what was written or ends inside a record, is no TFRecord
         file, or is not there.
     """
-    path = str(path)
-    sidecar, size = fitting_sidecar(path)
-    return sidecar.count if sidecar else walk_records(path, size).count
+    known = fitting_sidecar(str(path)) or walk_records(str(path))
+    return known.count
 
 
-def fitting_sidecar(path: str) -> Tuple[Optional[Sidecar], int]:
-    """Returns the metadata of a TFRecord file, None if none fits the file's size, and this size.
+def fitting_sidecar(path: str) -> Optional[Sidecar]:
+    """Returns the metadata of a TFRecord file, or None if there is none of a file of this size.
 
     Raises:
-      ValueError: the file is shorter than what was written, or is not there.
+      UserError: the file is shorter than what was written, or is not there.
     """
-    if not tf.io.gfile.exists(path):
-        raise UserError(f"Record file '{path}' does not exist.")
-    files.check_is_file(path)
-    size = tf.io.gfile.stat(path).length
+    size, _ = files.state_of(path)
     sidecar = read_sidecar(path)
-    if sidecar is not None and size < sidecar.bytes:
+    if sidecar and size < sidecar.bytes:
         # It may end between two records, which reading the headers would not detect.
         raise UserError(
             f"Record file '{path}' holds {size} bytes where {sidecar.bytes} were written: it was "
             f"cut off. Create it again (or, if it was replaced on purpose, remove "
             f"'{sidecar_path(path)}')."
         )
-    return (sidecar if sidecar and sidecar.bytes == size else None), size
+    return sidecar if sidecar and sidecar.bytes == size else None
 
 
-def walk_records(path: str, size: int) -> BlockOffsets:
+def walk_records(path: str) -> BlockOffsets:
     """Returns where the blocks of a TFRecord file begin, by its record headers alone.
 
-    A local file is read twelve bytes a record; where each read is a request, in large pieces.
-
     Raises:
-      ValueError: the file ends inside a record, or is no TFRecord file.
+      UserError: the file ends inside a record, or is no TFRecord file.
     """
-    blocks = BlockOffsets()
-    position = 0  # of the next header
-    is_local = "://" not in path
-    buffer, buffer_start = b"", 0
-    with open_records(path) as stream:
-        while position < size:
-            offset = position - buffer_start
-            if is_local or offset + HEADER_BYTES > len(buffer):
-                stream.seek(position)
-                buffer = stream.read(HEADER_BYTES if is_local else _CHUNK_BYTES)
-                buffer_start, offset = position, 0
-            if len(buffer) - offset < HEADER_BYTES:
-                raise UserError(_cut_off(path, blocks.count, position))
-            (length,) = _LENGTH.unpack_from(buffer, offset)
-            if not blocks.count and not _is_header(buffer[offset : offset + HEADER_BYTES]):
+    blocks = BlockOffsets(path)
+    size, _ = files.state_of(path)
+    with files.open_to_read(path) as stream:
+        while blocks.size < size:
+            header = stream.read(HEADER_BYTES)
+            if not blocks.count and not _is_header(header):
                 raise UserError(damaged_record(path, 0))
-            position += HEADER_BYTES + length + FOOTER_BYTES
-            if position > size:
-                raise UserError(_cut_off(path, blocks.count, size))
-            blocks.add(length)
+            if _end(blocks.size, header) > size:
+                raise UserError(
+                    f"Record file '{path}' is damaged or was cut off: after {blocks.count} whole "
+                    f"records it ends inside a record (byte {size}). Create it again."
+                )
+            blocks.add(_length(header))
+            if "://" in path:  # in order: each jump in a remote file is a request
+                stream.read(_length(header) + FOOTER_BYTES)
+            else:
+                stream.seek(blocks.size)
     return blocks
 
 
-def open_records(path: str) -> Any:
-    """Opens a record file; of a local one only the requested bytes are read."""
-    if "://" in path:
-        return files.open_to_read(path)
-    files.check_is_file(path)
-    return open(path, "rb", buffering=0)
-
-
-def read_length(stream: Any, position: int) -> int:
-    """Returns the bytes of data in the record that begins at `position`, unverified."""
-    stream.seek(position)
-    (length,) = _LENGTH.unpack_from(stream.read(HEADER_BYTES))
-    return length
+def end_of_record(stream: Any, position: int) -> int:
+    """Returns where the record that begins at `position` ends; its checksums are not verified."""
+    return _end(position, _read_at(stream, position, HEADER_BYTES))
 
 
 def read_record(stream: Any, position: int) -> Optional[bytes]:
     """Returns the record that begins at `position`; None if a checksum is wrong."""
-    stream.seek(position)
-    header = stream.read(HEADER_BYTES)
+    header = _read_at(stream, position, HEADER_BYTES)
     if not _is_header(header):
         return None
-    (length,) = _LENGTH.unpack_from(header)
-    record = stream.read(length)
+    record = stream.read(_length(header))
     return record if _checksum(record) == stream.read(FOOTER_BYTES) else None
 
 
 def read_first_record(path: str) -> Optional[bytes]:
     """Returns the first record of a TFRecord file; None if the file is empty.
 
-    (TensorFlow's iterator reads sixteen megabytes ahead, its files half a megabyte.)
+    (TensorFlow's iterator reads sixteen megabytes ahead.)
 
     Raises:
       UserError: the record is damaged, or the file is no TFRecord file.
     """
-    with open_records(path) as stream:
-        if not stream.read(1):
-            return None
+    with files.open_to_read(path) as stream:
         record = read_record(stream, 0)
-    if record is None:
+    if record is None and files.state_of(path)[0]:
         raise UserError(damaged_record(path, 0))
     return record
 
@@ -279,11 +266,18 @@ def damaged_record(path: str, number: int) -> str:
     )
 
 
-def _cut_off(path: str, count: int, position: int) -> str:
-    return (
-        f"Record file '{path}' is damaged or was cut off: after {count} whole records it ends "
-        f"inside a record (byte {position}). Create it again."
-    )
+def _read_at(stream: Any, position: int, count: int) -> bytes:
+    stream.seek(position)
+    return stream.read(count)
+
+
+def _length(header: bytes) -> int:
+    """The bytes of data in the record with this header."""
+    return int.from_bytes(header[:8], "little")
+
+
+def _end(position: int, header: bytes) -> int:
+    return position + HEADER_BYTES + _length(header) + FOOTER_BYTES
 
 
 def _is_header(header: bytes) -> bool:

@@ -8,9 +8,7 @@ so that a program on the other end of a pipe is answered at once.
 """
 
 import contextlib
-import json
 import queue
-import re
 import sys
 import threading
 from typing import (
@@ -50,55 +48,43 @@ def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
     A thread of its own reads the stream; `name` is for messages.
 
     Raises:
-      ValueError: a line is not UTF-8.
+      UserError: a line is not UTF-8, or a row is not CSV.
     """
     lines: queue.Queue = queue.Queue(_MOST_LINES)  # of lines, then None or an error
     threading.Thread(target=_read, args=(stream, name, lines.put), daemon=True).start()
-    while True:
+    is_over = False
+    while not is_over:
         items = [lines.get()]
-        with contextlib.suppress(queue.Empty):
-            while isinstance(items[-1], Line) and len(items) < _MOST_LINES:
-                items.append(lines.get_nowait())
+        while len(items) < _MOST_LINES and not lines.empty():
+            items.append(lines.get())
         group = [item for item in items if isinstance(item, Line)]
         if group:
             yield group
-        if isinstance(items[-1], Exception):
-            raise items[-1]
-        if items[-1] is None:
-            return
+        is_over = len(group) < len(items)
+    if items[-1]:
+        raise items[-1]
 
 
 def _read(stream: Any, name: str, put: Callable[[Any], None]) -> None:
     """Puts each line, and None at the end; an error takes the place of the rest."""
-    lines = (
-        _decoded(content, f"{name}:{number}", is_first=number == 1)
-        for number, content in enumerate(stream, 1)
-    )
-    numbered: Iterable[Any] = enumerate((line.rstrip("\r\n") for line in lines), 1)
+    lines = _decoded(stream, name)
+    rows: Iterable[Any] = enumerate((line.rstrip("\r\n") for line in lines), 1)
     if name.endswith(csv_rows.ENDING):
-        numbered = csv_rows.rows(lines, name)
+        rows = csv_rows.rows(lines, name)
     try:
-        for number, text in numbered:
+        for number, text in rows:
             put(Line(number, text))
         put(None)
     except (ValueError, OSError, tf.errors.OpError) as error:
         put(error)
 
 
-def _decoded(content: bytes, where: str, *, is_first: bool) -> str:
-    try:
-        return content.decode("utf-8-sig" if is_first else "utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{where}: the line is not UTF-8 ({error}). Convert the input.") from error
-
-
-def _cells(line: Line) -> List[str]:
-    return line.text.split("\t") if isinstance(line.text, str) else line.text
-
-
-def _is_number(name: str) -> bool:
-    """Whether a column is given by its number; digits of other scripts are none."""
-    return re.fullmatch("[0-9]+", name) is not None
+def _decoded(stream: Any, name: str) -> Iterator[str]:
+    for number, content in enumerate(stream, 1):
+        try:
+            yield content.decode("utf-8" if number > 1 else "utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{name}:{number}: not UTF-8 ({error}). Convert the input.") from error
 
 
 class TextReader:
@@ -110,105 +96,90 @@ class TextReader:
         A first line with all `known` names is a header; without columns it says where texts are.
 
         Raises:
-          ValueError: more than two columns.
+          UserError: more than two columns.
         """
         self._name = name
         self._columns = [part.strip() for part in (columns or "").split(",") if part.strip()]
         if len(self._columns) > 2:
             raise UserError(f"--columns={columns} names more than two; give one, or two for pairs.")
         self._known = list(known)
-        self._find: Any = None  # (Line) -> its texts, once the columns are known
-        self._blank: Optional[Line] = None  # the first of those that may be the input's end
+        self._format: Any = None  # _of_json or _of_cells, once a line was seen
+        self._places: List[int] = []  # of the texts among a line's cells; none: all cells are texts
+        self._blank = ""  # the first blank line after others
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
         """Returns a text or a pair for each line; a header line has none, nor have blank ones."""
         found = []
         for line in lines:
+            where = f"{self._name}:{line.number}"
             if not "".join(line.text).strip():
-                self._blank = self._blank or (self._find and line)
+                self._blank = self._blank or (self._format and where)
                 continue
             if self._blank:
                 raise UserError(
-                    f"{self._where(self._blank)}: the line is blank, though others follow. Every "
-                    "line is answered: give it a text, or remove it."
+                    f"{self._blank}: the line is blank, though others follow. Every line is "
+                    "answered: give it a text, or remove it."
                 )
-            if self._find is None and self._is_header(line):
-                continue
-            found.append(self._find(line))
+            if self._format or not self._is_header(line.text, where):
+                found.append(self._format(line.text, where))
         return found
 
-    def _is_header(self, line: Line) -> bool:
-        """Looks at the first line that is not blank, and at no other."""
-        if isinstance(line.text, str) and line.text.lstrip().startswith("{"):
-            self._find = self._from_json
+    def _is_header(self, text: Any, where: str) -> bool:
+        """Looks at the first line that is not blank, which decides on the format."""
+        if isinstance(text, str) and text.lstrip().startswith("{"):
+            self._format = self._of_json
             return False
-        header = _cells(line)
+        self._format = self._of_cells
+        header = _cells(text)
         known = self._known_in(header)
-        if self._columns and all(map(_is_number, self._columns)):
-            places = list(map(int, self._columns))
-            is_header = bool(known)
-        else:
-            names = self._columns or known
-            missing = [name for name in names if name not in header]
-            if missing:
-                raise UserError(
-                    f"{self._where(line)}: no column is named {', '.join(missing)}; there are "
-                    f"{', '.join(header)}."
-                )
-            places = [header.index(name) for name in names]
-            is_header = bool(names)
-        self._find = lambda row: self._from_cells(row, places)
-        return is_header
+        if self._columns and all(name.isdecimal() for name in self._columns):
+            self._places = list(map(int, self._columns))
+            return bool(known)
+        names = self._columns or known
+        missing = [name for name in names if name not in header]
+        if missing:
+            raise UserError(
+                f"{where}: no column is named {', '.join(missing)}; there are {', '.join(header)}."
+            )
+        self._places = list(map(header.index, names))
+        return bool(names)
 
     def _known_in(self, names: Iterable[str]) -> List[str]:
         return self._known if set(self._known) <= set(names) else []
 
-    def _where(self, line: Line) -> str:
-        return f"{self._name}:{line.number}"
-
-    def _from_json(self, line: Line) -> Tuple[str, ...]:
-        try:
-            values = json.loads(line.text)
-        except (ValueError, RecursionError) as error:
-            raise UserError(f"{self._where(line)}: not a JSON object ({error}).") from error
-        if not isinstance(values, dict):
-            shown = line.text.strip()[:60]
-            raise UserError(f"{self._where(line)}: not a JSON object, as others are, but {shown}.")
+    def _of_json(self, text: str, where: str) -> Tuple[str, ...]:
+        values = files.parse_json(text, where)
+        files.check_types(values, dict, where)
         usual = self._known_in(values) or [name for name in _JSON_FIELDS if name in values]
         names = self._columns or usual
-        texts = tuple(values[name] for name in names if name in values)
-        if not texts or len(texts) < len(names) or not all(isinstance(t, str) for t in texts):
+        texts = tuple(values.get(name) for name in names)
+        if not texts or not all(isinstance(text, str) for text in texts):
             raise UserError(
-                f"{self._where(line)}: the object needs texts named "
-                f"{' and '.join(names or _JSON_FIELDS)}; it has {', '.join(values)}. --columns "
-                "names other fields."
+                f"{where}: the object needs texts named {' and '.join(names or _JSON_FIELDS)}; it "
+                f"has {', '.join(values)}. --columns names other fields."
             )
         return texts
 
-    def _from_cells(self, line: Line, places: Sequence[int]) -> Tuple[str, ...]:
-        cells = _cells(line)
-        if not places and len(cells) <= 2:
-            return tuple(cells)
-        if not places or max(places) >= len(cells):
+    def _of_cells(self, text: Any, where: str) -> Tuple[str, ...]:
+        cells = _cells(text)
+        if len(cells) <= max(self._places, default=0) or (not self._places and len(cells) > 2):
             raise UserError(
-                f"{self._where(line)}: the line has {len(cells)} columns. A text, or two with "
-                "a TAB between them, are expected; --columns names the columns of others."
+                f"{where}: the line has {len(cells)} columns. A text, or two with a TAB between "
+                "them, are expected; --columns names the columns of others."
             )
-        return tuple(cells[place] for place in places)
+        return tuple(cells[place] for place in self._places) or tuple(cells)
+
+
+def _cells(text: Any) -> List[str]:
+    return text.split("\t") if isinstance(text, str) else text
 
 
 @contextlib.contextmanager
 def open_input(path: str) -> Iterator[Any]:
-    """Yields a stream of bytes; STANDARD is standard input.
-
-    Raises:
-      ValueError: --input_file does not exist.
-    """
+    """Yields a stream of bytes; STANDARD is standard input. UserError if there is no such file."""
     if path == STANDARD:
         yield sys.stdin.buffer
         return
-    if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
-        raise UserError(f"--input_file={path} was not found.")
     with files.open_to_read(path) as stream:
         yield stream
 

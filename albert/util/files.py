@@ -69,7 +69,7 @@ def atomic_path(path: str) -> Iterator[str]:
     """
     path = str(path).rstrip("/")
     folder, name = os.path.split(path)
-    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+    if _is_device(path):
         yield path
         return
     temporary = os.path.join(folder, f".{name}.tmp-{random_suffix()}")
@@ -79,9 +79,15 @@ def atomic_path(path: str) -> Iterator[str]:
             yield temporary
             gfile().rename(temporary, path, overwrite=True)
         finally:
-            if gfile().exists(temporary):
-                remove = gfile().rmtree if gfile().isdir(temporary) else gfile().remove
-                remove(temporary)
+            if gfile().isdir(temporary):
+                gfile().rmtree(temporary)
+            elif gfile().exists(temporary):
+                gfile().remove(temporary)
+
+
+def _is_device(path: str) -> bool:
+    """Whether a path is a device or a pipe."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 @contextlib.contextmanager
@@ -154,16 +160,12 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_text(path: str) -> str:
-    """Returns the content of `path`; UserError as in open_to_read and decode."""
-    return decode(read_bytes(path), path)
-
-
-def decode(content: bytes, path: str) -> str:
-    """Returns the text of the file `path` with these bytes, without a byte order mark.
+    """Returns the text of `path` (UTF-8), without a byte order mark.
 
     Raises:
-      UserError: it is not UTF-8; file and line are named.
+      UserError: as in open_to_read, or it is not UTF-8; file and line are named.
     """
+    content = read_bytes(path)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -250,9 +252,8 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
                 "data/*.txt, separated by commas."
             )
         found.update(matches)
-    for path in found:
-        if not os.path.isdir(path):  # text may be in folders, see pretraining/documents.py
-            check_is_file(path)
+    for path in filter(_is_device, found):
+        check_is_file(path)
     return sorted(found)
 
 
@@ -296,9 +297,11 @@ def normalized_fingerprint(fingerprint: Any) -> Any:
 def fingerprint_difference(old: Any, new: Any, name: str = "") -> str:
     """Returns what changed between two fingerprints in words; "" if nothing did."""
     old, new = normalized_fingerprint([old, new])
+    if old == new:
+        return ""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = sorted({**old, **new})
         changes = [fingerprint_difference(old.get(k), new.get(k), f"{name} {k}") for k in keys]
         return "; ".join(filter(None, changes))
     before, after = (json.dumps(value)[:80] for value in (old, new))
-    return "" if old == new else f"{name.strip()} was {before} and is {after}"
+    return f"{name.strip()} was {before} and is {after}"

@@ -130,12 +130,11 @@ def takes(options: Mapping[str, Any]) -> str:
     """Returns what a flag takes, in words; "" for any text."""
     if "choices" in options:
         return f"one of {', '.join(options['choices'])}"
-    finite = {
-        name: word
+    bounds = [
+        f"{word} {options[name]}"
         for name, (word, _) in _BOUNDS.items()
-        if abs(options.get(name, math.inf)) < math.inf
-    }
-    bounds = [f"{word} {options[name]}" for name, word in finite.items()]
+        if math.isfinite(options.get(name, math.inf))
+    ]
     return f"{_NOUNS.get(options['kind'], '')} {' and '.join(bounds)}".strip()
 
 
@@ -159,14 +158,11 @@ class _Parser(flags.ArgumentParser):
         words = options.get("choices") or (_WORDS if kind is bool else ())
         try:
             value = _WORDS[text.lower()] if kind is bool else kind(text)
-            is_allowed = text in options.get("choices", [text]) and all(
-                is_within(value, options[name])
-                for name, (_, is_within) in _BOUNDS.items()
-                if name in options
-            )
+            bounds = set(_BOUNDS) & set(options)
+            is_allowed = all(_BOUNDS[name][1](value, options[name]) for name in bounds)
         except (ValueError, KeyError):
             is_allowed = False
-        if not is_allowed:
+        if not is_allowed or text not in options.get("choices", [text]):
             hint = wording.did_you_mean(text, words)
             raise ValueError(f"it must be {takes(options)}.{hint}")
         return os.path.expanduser(text) if options.get("path") else value
@@ -217,19 +213,16 @@ def read(
     described = describe(kind)
     positional = next((name for name in described if described[name].get("positional")), None)
     takes_rest = bool(positional) and described[positional]["kind"] is tuple
+    _refuse_two_names({re.sub("^--?|=.*", "", argument) for argument in arguments})
     try:
-        _refuse_two_names({re.sub("^--?|=.*", "", argument) for argument in arguments})
         rest = flag_values(arguments, known_only=takes_rest)[1:]
-        is_argument = len(rest) == 1 and positional in flag_values
-        if is_argument and flag_values[positional].using_default_value:
-            _set_missing(flag_values, {positional: rest.pop()})
-        for path in reversed(flag_values[CONFIG].value):
-            _set_missing(flag_values, config_files.read(path), f"--{CONFIG}={path}, ")
-        _set_missing(flag_values, fallback or {})
-    except UserError:
-        raise
     except (flags.Error, ValueError) as error:  # ValueError: --noflag=value
         raise UserError(f"{re.sub(r'^flag |[ ?.]+$', '', str(error))}.") from error
+    if len(rest) == 1 and positional in flag_values and flag_values[positional].using_default_value:
+        _set_missing(flag_values, {positional: rest.pop()})
+    for path in reversed(flag_values[CONFIG].value):
+        _set_missing(flag_values, config_files.read(path), f"--{CONFIG}={path}, ")
+    _set_missing(flag_values, fallback or {})
     if rest and not takes_rest:
         raise UserError(
             f"Unexpected arguments {rest}. Write --flag=value, and --flag or --noflag for a flag "
@@ -242,18 +235,13 @@ def read(
 
 def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any) -> AnySettings:
     """Returns the settings that flags make, which a program may have set to any value."""
-    values, given = dict(more), set(more)
-    described = describe(kind)
-    for name in set(described) & set(flag_values):
-        values[name] = value = flag_values[name].value
-        if flag_values[name].using_default_value or value is None:
-            continue
-        given.add(name)
-        try:
-            values[name] = _Parser(described[name]).parse(value)
-        except ValueError as error:
-            raise UserError(f"--{name}={value}: {error}") from error
-    return _with_given(kind(**values), frozenset(given))
+    values: Dict[str, Any] = {}
+    for name in set(describe(kind)) & set(flag_values):
+        is_default = flag_values[name].using_default_value
+        (more if is_default else values)[name] = flag_values[name].value
+    settings = make(kind, **values)
+    changed = dataclasses.replace(settings, **more)  # type: ignore[type-var]
+    return _with_given(changed, settings.given)
 
 
 def make(kind: Type[AnySettings], **values: Any) -> AnySettings:

@@ -111,7 +111,7 @@ def test_of_process_keeps_a_programs_own_flag():
 
 def test_of_process_names_a_wrong_value():
     set_flags(train_batch_size=0)
-    with pytest.raises(ValueError, match="--train_batch_size.*0"):
+    with pytest.raises(ValueError, match="train_batch_size.*0"):
         heard(run_pretraining, "train_batch_size")
 
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where records are is known from metadata or from one walk, which is kept for the next start."""
 
-import os
-
 import pytest
 import tensorflow.compat.v1 as tf
 
@@ -59,14 +57,29 @@ def count_walks(monkeypatch):
     return walked
 
 
-def test_files_that_are_gone_leave_the_index_and_those_of_another_call_do_not(
-    tmp_path, monkeypatch
-):
-    train, evaluation, gone = record_files_of(tmp_path, [1, 2, 3])
+def test_the_files_of_another_call_stay_in_the_index(tmp_path, monkeypatch):
+    train, evaluation = record_files_of(tmp_path, [1, 2])
     walked = count_walks(monkeypatch)
-    record_index.load([train, gone], folder=str(tmp_path))
-    os.remove(gone)
+    record_index.load([train], folder=str(tmp_path))
     record_index.load([evaluation], folder=str(tmp_path))
     assert set(index_in(tmp_path)["files"]) == {train, evaluation}
     record_index.load([train], folder=str(tmp_path))
     assert walked.count(train) == 1
+
+
+def test_blocks_are_those_of_the_number_of_files_whatever_was_kept(tmp_path, monkeypatch):
+    first, second = paths = record_files_of(tmp_path, [64 * 40, 64])
+    monkeypatch.setattr(record_index, "_MOST_OFFSETS", 40)
+
+    def blocks(files):
+        found = record_index.load(files, folder=str(tmp_path))[0]
+        return found.block_records, len(found.offsets)
+
+    for _ in range(2):
+        assert blocks(paths) == (128, 20)
+        assert blocks([first]) == (64, 40)
+
+
+def test_load_ends_when_there_are_enough_records(tmp_path):
+    paths = record_files_of(tmp_path, [3] * 5)
+    assert [one.path for one in record_index.load(paths, enough=6)] == paths[:2]

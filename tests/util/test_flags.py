@@ -81,6 +81,7 @@ def test_parse_takes_arguments_without_a_name():
         parse("x", "--name=y", kind=Derived)
     settings = parse("--runner=Flink", "--count=8", "--workers", "2", kind=WithRest)
     assert settings.rest == ("--runner=Flink", "--workers", "2") and settings.count == 8
+    assert settings.given == {"output_dir", "count"}  # a --config cannot give the others
 
 
 @pytest.mark.parametrize(
