@@ -157,8 +157,9 @@ def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
 
 def _score(asked: Sequence[Question], guesses: Sequence[Iterable[str]], **others: float) -> Score:
     pairs = [(question.word, list(best)) for question, best in zip(asked, guesses)]
-    first = np.mean([[word] == best[:1] for word, best in pairs])
-    return Score(first, np.mean([word in best for word, best in pairs]), **others)
+    first = sum([word] == best[:1] for word, best in pairs)
+    five = sum(word in best for word, best in pairs)
+    return Score(first / len(pairs), five / len(pairs), **others)
 
 
 def frequent_words(corpus: Corpus, find: Finder) -> List[str]:

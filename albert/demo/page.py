@@ -124,7 +124,8 @@ def _near(word: str, others: Shares) -> str:
 def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
     """A figure with lines over the steps; all but the loss are shares from 0 to 100%."""
     with rc_context({**_CHART_STYLE, "svg.hashsalt": title}):
-        axes = Figure().subplots()
+        figure = Figure()
+        axes = figure.subplots()
         for (name, label), color in zip(_CHARTS[title].items(), ("#2f6fc4", "#c2701c")):
             values = [getattr(score, name) for score in findings.scores.values()]
             axes.plot(list(findings.scores), values, "o-", color=color, label=label)
@@ -141,7 +142,7 @@ def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
         # Below the axes, where it covers no curve.
         axes.legend(ncol=2, loc="upper center", bbox_to_anchor=(0.45, -0.2))
         svg = io.StringIO()
-        axes.figure.savefig(svg, format="svg", metadata={"Date": None})
+        figure.savefig(svg, format="svg", metadata={"Date": None})
     element = svg.getvalue().partition("<svg ")[2]
     head = f'<figcaption>{title}</figcaption><svg role="img" aria-label="{title}" '
     return f"<figure>{head}{element}</figure>"

@@ -75,7 +75,9 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     print("\n[3/5] Records of masked sequences and swapped texts", flush=True)
     _make_records(command, kind, vocabulary)
     print(f"\n[4/5] Pretraining, {steps:,} steps, and evaluation on held-out text", flush=True)
-    tokenizer = tokenization.FullTokenizer(**{"vocab_file": None, **vocabulary})
+    tokenizer = tokenization.FullTokenizer(
+        vocabulary.get("vocab_file"), spm_model_file=vocabulary.get("spm_model_file")
+    )
     length = _RECORDS[kind]["max_seq_length"]
     config = modeling.AlbertConfig(len(tokenizer.vocab), max_position_embeddings=length, **MODEL)
     files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())

@@ -20,7 +20,7 @@ from albert.demo import questions as demo_questions
 from albert.demo import runs as demo_runs
 from albert.demo import tour as demo_tour
 from albert.pretraining import model as pretraining_model
-from tests.support import classification_data, squad_data
+from tests.support import classification_data, released_archives, squad_data
 
 # ---- The command line.
 
@@ -261,8 +261,7 @@ def data(tmp_path):
     config = modeling.AlbertConfig(400, hidden_size=32, num_attention_heads=2)
     (folder / "albert_config.json").write_text(config.to_json_string())
     shutil.copy(str(classification_data.VOCABULARY), str(folder / "tiny.model"))
-    for ending in ("index", "data-00000-of-00001"):
-        (folder / f"model.ckpt-best.{ending}").touch()
+    released_archives.write_checkpoint(folder / "model.ckpt-best", config)
     return str(folder)
 
 
@@ -295,7 +294,7 @@ def test_as_many_steps_are_warm_up_as_are_asked_for(steps, warmup_steps):
         ("-i absent --model {}", "absent"),
         ("-i {} --model absent", "absent"),
         ("-i {} -w 9", "warmup_proportion"),
-        ("-i {}/MRPC --model {}", "train-v1.1.json"),
+        ("-i {}/MRPC --model {}", "-v1.1.json"),
     ],
 )
 def test_finetuning_explains_what_cannot_be_used(data, tmp_path, capsys, arguments, named):
