@@ -63,7 +63,11 @@ def main() -> None:
         license_files=["LICENSE"],
         author="The albert Authors",
         packages=setuptools.find_packages(include=["albert", "albert.*"]),
-        package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html", "stories_*.txt"]},
+        package_data={
+            "albert.configs": ["*.json"],
+            "albert.datasets": ["*.json"],
+            "albert.demo": ["*.html", "stories_*.txt"],
+        },
         entry_points={
             "console_scripts": [
                 "albert=albert.__main__:main",

@@ -67,10 +67,10 @@ def read_run(folder: str) -> Run:
     if not training and not evaluated:
         raise UserError(f"{folder} holds no run: no {names[0]}, no {names[1]}.")
     best_step = files.read_json_object(ledger)["best_step"] if evaluated else None
-    recorded = files.read_json_object(summary, {"metric": (str, None)}) if exists(summary) else {}
     metric = next((name for name in sorted(evaluated) if "accuracy" in name), "loss")
-    metric = _short(recorded.get("metric") or metric)
-    return Run(folder, training, evaluated, metric, best_step)
+    if exists(summary):
+        metric = files.read_json_object(summary, {"metric": str})["metric"]
+    return Run(folder, training, evaluated, _short(metric), best_step)
 
 
 def _short(name: str) -> str:
@@ -109,15 +109,12 @@ def table(runs: Sequence[Run]) -> List[str]:
 
 def draw(path: str, runs: Sequence[Run]) -> None:
     """Draws a panel for each metric into a PNG file."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     names = dict.fromkeys(name for run in runs for name in (*run.training, *run.evaluation))
     drawn = [name for name in names if not _NOT_DRAWN.fullmatch(name)]
     height = -(-len(drawn) // _COLUMNS)
-    figure = pyplot.figure(figsize=(12, 3.1 * height), constrained_layout=True)
+    figure = Figure(figsize=(12, 3.1 * height), constrained_layout=True)
     for number, name in enumerate(drawn, 1):
         axes = figure.add_subplot(height, _COLUMNS, number)
         for color, run in enumerate(runs):
@@ -137,7 +134,6 @@ def draw(path: str, runs: Sequence[Run]) -> None:
     )
     with files.atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110, bbox_inches="tight")
-    pyplot.close(figure)
 
 
 def main(settings: Flags) -> None:

@@ -55,7 +55,7 @@ def prepare(arguments):
         from albert.demo import corpus
 
         stories = corpus.make_stories("en", 20000)
-        texts = [[line for story in part for line in [*story, ""]] for part in stories]
+        texts = [[line for story in part for line in [*story.sentences, ""]] for part in stories]
     for name, lines in zip(("train.txt", "eval.txt"), texts):
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     if not arguments.spm_model_file:

@@ -248,7 +248,7 @@ def test_commands_of_habanas_demo_fetch_what_they_need_once(
     names = table.DATA_SETS["squad_v1"].files
     with file_server.serving() as server:
         server.files = {f"/{name}": pathlib.Path(data).read_bytes() for name in names}
-        sources = tuple(table.Published(f"{server.url}/{name}") for name in names)
+        sources = tuple(table.Source(f"{server.url}/{name}") for name in names)
         monkeypatch.setitem(
             table.DATA_SETS, "squad_v1", table.DATA_SETS["squad_v1"]._replace(sources=sources)
         )

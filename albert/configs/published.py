@@ -16,7 +16,7 @@ import math
 import pathlib
 import re
 import statistics
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert import configs
 from albert.util import wording
@@ -34,8 +34,8 @@ _SHAPE = {  # configuration key -> default; they make the size
 _RELEASE = {"vocab_size": None, "embedding_layout": "google", "ln_type": "postln"}
 _DROPOUT = {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0}
 _NAMED = re.compile(r"(?<![a-z])(base|x{0,2}large)_(v1|v2|zh)(?![a-z0-9])")
-_HUB_MODULE = re.compile(r"google/albert_(base|x{0,2}large)/([123])$")
-_HUB_VERSIONS = {"1": "v1", "2": "v2", "3": "v2"}
+# The ends of handles of TF-Hub modules.
+_HUB_VERSIONS = {"/1": "_v1", "/2": "_v2", "/3": "_v2"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -60,48 +60,35 @@ class Model(NamedTuple):
         return " or ".join(self.presets) or f"a model of the size {self.size}"
 
 
-def recognise(config: Optional[Mapping[str, Any]], *places: Optional[str]) -> Optional[Model]:
+def recognise(config: Mapping[str, Any], *places: Optional[str]) -> Optional[Model]:
     """Returns the published model that a model is; None for another size than the published ones.
 
     Args:
-      config: the keys of its configuration; None if it is not known.
+      config: the keys of its configuration.
       places: folders and handles, whose names tell releases with equal configurations apart.
     """
-    named = [name for place in places if place for name in _names_in(place)]
-    presets = configs.preset_names()
-    if config is None:
-        found = tuple(dict.fromkeys(named))[:1]
-        return Model(_size_of(found[0]), found) if found else None
-    read = {
-        name: json.loads(pathlib.Path(configs.preset_path(name)).read_text()) for name in presets
-    }
-    same_size = [name for name in presets if _equal(read[name], config, _SHAPE)]
+
+    def equals(name: str, defaults: Mapping[str, Any]) -> bool:
+        preset = json.loads(pathlib.Path(configs.preset_path(name)).read_text())
+        return all(preset.get(key, it) == config.get(key, it) for key, it in defaults.items())
+
+    same_size = [name for name in configs.preset_names() if equals(name, _SHAPE)]
     if not same_size:
         return None
-    fitting = [name for name in same_size if _equal(read[name], config, _RELEASE)]
+    named = []
+    for place in filter(None, places):
+        if re.search("google/albert_[a-z]+/[123]$", place):
+            place = place[:-2] + _HUB_VERSIONS[place[-2:]]
+        named += ["albert_" + "_".join(found) for found in _NAMED.findall(place)]
+    fitting = [name for name in same_size if equals(name, _RELEASE)]
     chosen = [name for name in fitting if name in named]
-    chosen = chosen or [name for name in fitting if _equal(read[name], config, _DROPOUT)]
+    chosen = chosen or [name for name in fitting if equals(name, _DROPOUT)]
     return Model(_size_of(same_size[0]), tuple(chosen))
-
-
-def _names_in(place: str) -> List[str]:
-    """The releases that a path or handle names."""
-    found = [f"albert_{size}_{version}" for size, version in _NAMED.findall(place)]
-    for size, number in _HUB_MODULE.findall(place):
-        found.append(f"albert_{size}_{_HUB_VERSIONS[number]}")
-    return found
-
-
-def _equal(one: Mapping[str, Any], other: Mapping[str, Any], defaults: Mapping[str, Any]) -> bool:
-    return all(one.get(key, value) == other.get(key, value) for key, value in defaults.items())
 
 
 def _size_of(preset: str) -> str:
     """The part of a preset's name that is its size; "" of a name without one."""
-    return next((part for part in preset.split("_") if part not in _NO_SIZES), "")
-
-
-_NO_SIZES = ("albert", "v1", "v2", "zh")
+    return re.sub("albert|v1|v2|zh|_", "", preset)
 
 
 # ---- results ----
@@ -113,9 +100,6 @@ class Row(NamedTuple):
     source: str  # a key of `sources`
     model: str  # as it was published
     preset: str  # the same in our names; without version where that was not said; "" for others
-    task: str
-    metric: str
-    split: str  # "" where it was not said
     value: float
 
 
@@ -123,30 +107,26 @@ def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
     """Returns the published scores of a task, those of a split that was not said included."""
     task = document()["same_data"].get(task, task)
     return [
-        row
+        Row(result["source"], line["model"], line["preset"], float(value))
         for result in document()["results"]
-        for row in _rows_of(result)
-        if (row.task, row.metric) == (task, metric) and row.split in (split, "")
+        for line in result["rows"]
+        for column, value in zip(result["columns"], line["values"])
+        if (column["task"], column["metric"]) == (task, metric)
+        and column["split"] in (split, "")
+        and value is not None
     ]
-
-
-def _rows_of(result: Mapping[str, Any]) -> Iterator[Row]:
-    """The numbers of a published table."""
-    for line in result["rows"]:
-        for column, value in zip(result["columns"], line["values"]):
-            if value is not None:
-                about = (result["source"], line["model"], line["preset"])
-                yield Row(*about, column["task"], column["metric"], column["split"], float(value))
 
 
 def fair_rows(task: str, metric: str, model: Model, *, split: str = "dev") -> List[Row]:
     """Returns the scores to compare a model with: of its release, or else of its size."""
-    found = [row for row in rows(task, metric, split) if row.preset]
-    unsaid = {preset.rpartition("_")[0] for preset in model.presets if "zh" not in preset}
-    same = [row for row in found if row.preset in model.presets or row.preset in unsaid]
-    near = [row for row in found if _size_of(row.preset) == model.size]
-    unique = {(row.source, row.preset, row.value): row for row in reversed(same or near)}
-    return list(reversed(list(unique.values())))
+    found = rows(task, metric, split)
+    without_version = [preset[:-3] for preset in model.presets if "zh" not in preset]
+    same = [row for row in found if row.preset in (*model.presets, *without_version)]
+    near = [row for row in found if row.preset and _size_of(row.preset) == model.size]
+    unique: Dict[Tuple[str, str, float], Row] = {}
+    for row in same or near:
+        unique.setdefault((row.source, row.preset, row.value), row)
+    return list(unique.values())
 
 
 class Comparison(NamedTuple):
@@ -196,8 +176,15 @@ def table(comparisons: Sequence[Comparison]) -> List[str]:
     """Returns comparisons as the lines of a table; none for none."""
     cells = [("task", "metric", "own", "deviation", "n", "published", "difference", "of")]
     for one in comparisons:
-        spread = "-" if one.deviation is None else f"{one.deviation:.2f}"
-        scores = (f"{one.mean:.2f}", spread, str(one.runs), f"{one.published:.1f}")
-        origin = f"{one.published_model}, {one.source}"
-        cells.append((one.task, one.metric, *scores, f"{one.mean - one.published:+.2f}", origin))
+        row = (
+            one.task,
+            one.metric,
+            f"{one.mean:.2f}",
+            "-" if one.deviation is None else f"{one.deviation:.2f}",
+            str(one.runs),
+            f"{one.published:.1f}",
+            f"{one.mean - one.published:+.2f}",
+            f"{one.published_model}, {one.source}",
+        )
+        cells.append(row)
     return wording.table(cells, left=(0, 1, 7)) if comparisons else []

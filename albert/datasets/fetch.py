@@ -7,7 +7,7 @@ import functools
 import glob
 import os
 import shutil
-from typing import Callable, Dict, List, Optional, Sequence
+from typing import List, Optional, Sequence
 
 from albert.datasets.table import DataSet
 from albert.downloads import archives, cache
@@ -38,6 +38,7 @@ def obtain(
       UserError: see cache.obtain; or it cannot be had by an address.
     """
     folder = os.path.join(data_dir, data_set.folder)
+    sources = list(data_set.sources)
     if data_set.by_hand:
         missing = _missing(data_set, folder)
         if missing:
@@ -46,68 +47,60 @@ def obtain(
                 f"put {missing} into {folder}."
             )
         return folder
-    if sha256 and len(sha256) != len(data_set.sources):
+    if sha256 and len(sha256) != len(sources):
         raise UserError(
-            f"--sha256 has {len(sha256)} hashes, and {data_set.name} {len(data_set.sources)} files."
+            f"--sha256 has {len(sha256)} hashes, and {data_set.name} {len(sources)} files."
             " Give one for each, in the order of --list."
         )
-    sources = []
-    for number, published in enumerate(data_set.sources):
-        name = published.url.rpartition("/")[2]
-        url = f"{base_url.rstrip('/')}/{name}" if base_url else published.url
-        sources.append(cache.Source(url, sha256[number] if sha256 else published.sha256))
-    cache.obtain(folder, sources, functools.partial(FORMS[data_set.form], data_set), limits=limits)
+    if sha256:
+        sources = [source._replace(sha256=given) for source, given in zip(sources, sha256)]
+    if base_url:
+        base = base_url.rstrip("/")
+        sources = [source._replace(url=f"{base}/{source.name}") for source in sources]
+    make = _make_mrpc if data_set.name == "mrpc" else _unpack
+    cache.obtain(folder, sources, functools.partial(make, data_set), limits=limits)
     return folder
 
 
 def _missing(data_set: DataSet, folder: str) -> str:
     """Those of its files that are not in a folder."""
-    places = {name: os.path.join(glob.escape(folder), name) for name in data_set.files}
-    return ", ".join(name for name, place in places.items() if not glob.glob(place))
+    inside = os.path.join(glob.escape(folder), "")
+    return ", ".join(name for name in data_set.files if not glob.glob(inside + name))
 
 
-# ---------------------------------------------------------------------------------------------
-# Forms.
-
-
-def _files(data_set: DataSet, paths: List[str], folder: str) -> None:
+def _unpack(data_set: DataSet, paths: List[str], folder: str) -> None:
     """Takes files out of archives, and single files as they are."""
 
-    def depth(path: str) -> int:
-        """Folders around a file of the data set; -1 for another file."""
-        for name in data_set.files:
-            if fnmatch.fnmatchcase(f"/{path}", f"*/{name}"):
-                return path.count("/") - name.count("/")
-        return -1
+    def is_wanted(path: str) -> bool:
+        return any(fnmatch.fnmatchcase(f"/{path}", f"*/{name}") for name in data_set.files)
 
     for path, name in zip(paths, data_set.files):
         if not path.endswith((".zip", ".tar.gz")):
             shutil.copyfile(path, os.path.join(folder, name))
             continue
         unpacked = os.path.join(folder, ".archive")
-        found = archives.unpack(path, unpacked, lambda name: depth(name) >= 0)
+        found = archives.unpack(path, unpacked, is_wanted)
         # Some archives hold earlier versions too, in folders of their own below.
-        top = min(map(depth, found), default=0)
-        for name in found:
-            if depth(name) == top:
-                target = os.path.join(folder, *name.split("/")[top:])
+        top = min((member.count("/") for member in found), default=0)
+        for member in found:
+            if member.count("/") == top:
+                target = os.path.join(folder, *member.split("/")[top - name.count("/") :])
                 os.makedirs(os.path.dirname(target), exist_ok=True)
-                os.rename(os.path.join(unpacked, name), target)
+                os.rename(os.path.join(unpacked, member), target)
         shutil.rmtree(unpacked, ignore_errors=True)
     missing = _missing(data_set, folder)
     if missing:
         raise UserError(f"{', '.join(paths)}: there is no {missing}.")
 
 
-def _mrpc(data_set: DataSet, paths: List[str], folder: str) -> None:
+def _make_mrpc(data_set: DataSet, paths: List[str], folder: str) -> None:
     """GLUE's MRPC: Microsoft's two files, from which the pairs with these ids are the dev data."""
     (header, *rows), (_, *tests), dev_ids = map(_rows, paths)
     parts = {name: [header] for name in data_set.files}
-    parts["test.tsv"] = [_MRPC_TEST_HEADER.split("\t")]
     for row in rows:
         parts["dev.tsv" if row[1:3] in dev_ids else "train.tsv"].append(row)
-    for number, row in enumerate(tests):
-        parts["test.tsv"].append([str(number), *row[1:]])
+    tests = [[str(number), *row[1:]] for number, row in enumerate(tests)]
+    parts["test.tsv"] = [_MRPC_TEST_HEADER.split("\t"), *tests]
     for name, lines in parts.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8", newline="\n") as stream:
             stream.writelines("\t".join(line) + "\n" for line in lines)
@@ -117,6 +110,3 @@ def _rows(path: str) -> List[List[str]]:
     """The cells of the lines that are not blank."""
     with open(path, encoding="utf-8") as stream:
         return [line.strip().split("\t") for line in stream if line.strip()]
-
-
-FORMS: Dict[str, Callable[[DataSet, List[str], str], None]] = {"files": _files, "mrpc": _mrpc}

@@ -12,6 +12,7 @@ library, which are read from the source files, without code and markup. It depen
 Python version.
 """
 
+import collections
 import pathlib
 import random
 import re
@@ -47,9 +48,15 @@ def _split(documents: Iterable[Document]) -> Corpus:
     return corpus
 
 
+def by_frequency(words: Iterable[str]) -> List[str]:
+    """Returns the different words, the most frequent first, then in alphabetical order."""
+    counts = collections.Counter(words)
+    return sorted(counts, key=lambda word: (-counts[word], word))
+
+
 # ---- Stories.
 
-_SLOT = re.compile(r"\{([a-z]+)(\d?)(?:\.([a-z]+))?\}")
+_SLOT = re.compile(r"\{(([a-z]+)\d?)(?:\.([a-z]+))?\}")  # {animal2.home}
 _FIRST_LETTER = re.compile(r"^\W*\w")
 _A_BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeiou])")
 
@@ -65,12 +72,11 @@ def read_grammar(language: str) -> Tuple[Dict[str, List[Row]], List[List[str]]]:
     text = re.sub(r"^#.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     tables, plots = {}, []
     for head, *lines in map(str.splitlines, re.split(r"\n{2,}", text.strip())):
-        name, _, columns = head.strip("[]").partition(":")
+        name, *columns = re.findall(r"\w+", head)
         if name == "story":
             plots.append(lines)
         else:
-            names = ["", *columns.split()]
-            tables[name] = [dict(zip(names, line.split(" | "))) for line in lines]
+            tables[name] = [dict(zip(["", *columns], line.split(" | "))) for line in lines]
     return tables, plots
 
 
@@ -101,16 +107,16 @@ def _story(
     """A story; its key is the plot and the first words that it is about."""
     number, plot = _choice(numbers, list(enumerate(plots, 1)))
     drawn: Dict[str, Row] = {}
-    for table, place, _ in _SLOT.findall(" ".join(plot)):
-        if table + place not in drawn:
+    for slot, table, _ in _SLOT.findall(" ".join(plot)):
+        if slot not in drawn:
             others = [row for row in tables[table] if row not in drawn.values()]
-            drawn[table + place] = _choice(numbers, others)
+            drawn[slot] = _choice(numbers, others)
     sentences = []
     for line in plot:
         form = _choice(numbers, line.lstrip("? ").split(" | "))
         if line.startswith("?") and _choice(numbers, ["leave out", ""]):
             continue
-        text = _SLOT.sub(lambda slot: drawn[slot[1] + slot[2]][slot[3] or ""], form)
+        text = _SLOT.sub(lambda slot: drawn[slot[1]][slot[3] or ""], form)
         text = _A_BEFORE_VOWEL.sub(r"\1n ", text)
         sentences.append(_FIRST_LETTER.sub(lambda start: start[0].upper(), text))
     about = [row[""] for row in drawn.values()][:2]

@@ -10,14 +10,13 @@ import collections
 import itertools
 import math
 import pathlib
-from collections import Counter
-from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Set
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches
-from albert.demo.corpus import Corpus
+from albert.demo.corpus import Corpus, by_frequency
 from albert.demo.questions import Finder, Question, Reader
 from albert.pretrained import inference
 from albert.training import evaluation
@@ -29,8 +28,7 @@ _COUNTED_DOCUMENTS = 3000  # of training, for how frequent words are
 _FIRST_RANK, _RANKS_APART, _LAST_RANK, _NEIGHBOURS = 50, 18, 230, 4
 _EMBEDDINGS = "bert/embeddings/word_embeddings"
 
-Shares = List[Tuple[str, float]]  # words with probabilities or cosines
-Known = Dict[int, Dict[str, List[int]]]  # words by their number of tokens, frequent ones first
+Shares = Dict[str, float]  # words with probabilities or cosines, the highest first
 
 
 class Score(NamedTuple):
@@ -50,9 +48,14 @@ class Findings(NamedTuple):
     questions: List[Question]
     guesses: List[Shares]
     orders: np.ndarray  # [2, Q]: probability that halves are in order, as they are and swapped
-    neighbours: List[Tuple[str, Shares]]
+    neighbours: Dict[str, Shares]
     similarity: List[Any]  # mean cosine of neighbours, untrained and trained
     attention: Dict[str, Any]
+
+    @property
+    def asked(self) -> int:
+        """The number of questions."""
+        return len(self.questions)
 
     @property
     def untrained(self) -> Score:
@@ -64,15 +67,15 @@ class Findings(NamedTuple):
         """After the last step."""
         return self.scores[max(self.scores)]
 
+    @property
     def verdict(self) -> str:
-        """Returns whether both shares are above the baseline, by two standard errors or more."""
-        margin = 1 / math.sqrt(len(self.questions))
-        tasks = {"five": "to fill gaps", "order": "to tell the order of two texts"}
-        failed = [
-            task
-            for name, task in tasks.items()
-            if getattr(self.trained, name) < getattr(self.baseline, name) + margin
-        ]
+        """Whether both shares are above the baseline, by two standard errors or more."""
+        margin = 1 / math.sqrt(self.asked)
+        failed = []
+        if self.trained.five < self.baseline.five + margin:
+            failed.append("to fill gaps")
+        if self.trained.order < self.baseline.order + margin:
+            failed.append("to tell the order of two texts")
         if not failed:
             return "Both are better than without reading, by more than chance."
         return (
@@ -93,30 +96,28 @@ def examine(
       joint: stands between two sentences.
       find: finds words.
     """
-    losses = {row.step: row.metrics["loss"] for row in evaluation.read_results(str(path / "model"))}
-    frequent = frequent_words(corpus, find)
+    output_dir, frequent = str(path / "model"), frequent_words(corpus, find)
+    losses = {row.step: row.metrics["loss"] for row in evaluation.read_results(output_dir)}
     scores, similarity = {}, []
-    for step, checkpoint in evaluation.list_checkpoints(str(path / "model")):
+    for step, checkpoint in evaluation.list_checkpoints(output_dir):
         with Reader(source._replace(checkpoint=checkpoint)) as reader:
             asked = _questions(reader, corpus, joint, find=find)
             answers = reader.ask(asked)
-            known: Known = collections.defaultdict(dict)
-            for word in frequent:
-                known[len(reader.ids(word))][word] = reader.ids(word)
-            neighbours = _neighbours(reader, frequent)
-        orders = answers["order"].reshape(3, -1)[1:]
+            ids = {word: reader.ids(word) for word in frequent}
+        known = [[word for word in ids if len(ids[word]) == len(q.masked)] for q in asked]
         guesses = [
-            _guess(shares, known[len(question.masked)])
-            for question, shares in zip(asked, answers["shares"])
+            _guess(shares, {word: ids[word] for word in words})
+            for words, shares in zip(known, answers["shares"])
         ]
+        orders = answers["order"].reshape(3, -1)[1:]
         told = np.mean([orders[0] > 0.5, orders[1] <= 0.5])
         scores[step] = _score(asked, guesses, order=told, loss=losses[step])
-        similarity.append(np.mean([cosine for _, near in neighbours for _, cosine in near]))
-    usual = [[(word, 0.0) for word in known[len(q.masked)]][:_GUESSES] for q in asked]
+        neighbours = _neighbours(ids, tf.train.load_variable(checkpoint, _EMBEDDINGS))
+        similarity.append(np.mean([list(near.values()) for near in neighbours.values()]))
     loss = loss_baseline(str(path / "held_out.tf_record"))
     return Findings(
         scores,
-        _score(asked, usual, order=0.5, loss=loss),
+        _score(asked, [words[:_GUESSES] for words in known], order=0.5, loss=loss),
         questions=asked,
         guesses=guesses,
         orders=orders,
@@ -151,20 +152,20 @@ def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
     chances = np.prod(shares[np.arange(ids.shape[1]), ids], axis=1)
     chances /= chances.sum()
     best = np.argsort(-chances, kind="stable")[:_GUESSES]
-    return [(words[n], float(chances[n])) for n in best]
+    return {words[n]: float(chances[n]) for n in best}
 
 
-def _score(asked: Sequence[Question], guesses: List[Shares], **others: float) -> Score:
-    pairs = [(question.word, list(dict(best))) for question, best in zip(asked, guesses)]
-    first, five = zip(*(([word] == best[:1], word in best) for word, best in pairs))
-    return Score(first.count(True) / len(pairs), five.count(True) / len(pairs), **others)
+def _score(asked: Sequence[Question], guesses: Sequence[Iterable[str]], **others: float) -> Score:
+    pairs = [(question.word, list(best)) for question, best in zip(asked, guesses)]
+    first = sum([word] == best[:1] for word, best in pairs)
+    five = sum(word in best for word, best in pairs)
+    return Score(first / len(pairs), five / len(pairs), **others)
 
 
 def frequent_words(corpus: Corpus, find: Finder) -> List[str]:
     """Returns the words of some training documents, the most frequent first."""
     lines = (line for text in corpus.training[:_COUNTED_DOCUMENTS] for line in text.sentences)
-    counts = Counter(line[start:end].lower() for line in lines for start, end in find(line))
-    return sorted(counts, key=lambda word: (-counts[word], word))
+    return by_frequency(line[start:end].lower() for line in lines for start, end in find(line))
 
 
 def loss_baseline(record_file: str) -> float:
@@ -178,22 +179,21 @@ def loss_baseline(record_file: str) -> float:
     return float(np.log(2) - shares @ np.log(shares))
 
 
-def _neighbours(reader: Reader, frequent: Sequence[str]) -> List[Tuple[str, Shares]]:
-    """The nearest words of some, chosen by how frequent they are."""
+def _neighbours(ids: Dict[str, List[int]], table: np.ndarray) -> Dict[str, Shares]:
+    """The words nearest to some, which are chosen by how frequent they are; `table` is [V, E]."""
     words: List[str] = []
-    used: List[int] = []
-    for word in frequent[: 2 * _LAST_RANK]:
-        if not set(used) & set(reader.ids(word)):  # no more frequent word has its tokens
-            used += reader.ids(word)
+    used: Set[int] = set()
+    for word in list(ids)[: 2 * _LAST_RANK]:
+        if used.isdisjoint(ids[word]):  # no more frequent word has its tokens
+            used.update(ids[word])
             words.append(word)
-    table = tf.train.load_variable(reader.source.checkpoint, _EMBEDDINGS)
-    vectors = np.array([table[reader.ids(word)].mean(axis=0) for word in words])
+    vectors = np.array([table[ids[word]].mean(axis=0) for word in words])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = vectors @ vectors.T  # [n, n]
-    found = []
-    for place in range(len(words))[_FIRST_RANK:_LAST_RANK:_RANKS_APART]:
-        near = np.argsort(-cosines[place])[1 : _NEIGHBOURS + 1]  # the first is the word itself
-        found.append((words[place], [(words[n], float(cosines[place, n])) for n in near]))
+    found = {}
+    for rank in range(len(words))[_FIRST_RANK:_LAST_RANK:_RANKS_APART]:
+        near = np.argsort(-cosines[rank])[1 : _NEIGHBOURS + 1]  # the first is the word itself
+        found[words[rank]] = {words[n]: float(cosines[rank, n]) for n in near}
     return found
 
 
@@ -217,22 +217,16 @@ def _attention(asked: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
 
 
 _SUMMARY = """\
-  Held-out documents: {count:<10}untrained  without reading  trained
-  right word: the first guess  {untrained.first:>9.1%} {baseline.first:>16.1%} {trained.first:>8.1%}
-  right word: among five       {untrained.five:>9.1%} {baseline.five:>16.1%} {trained.five:>8.1%}
-  order of two texts           {untrained.order:>9.1%} {baseline.order:>16.1%} {trained.order:>8.1%}
-  loss                         {untrained.loss:>9.3f} {baseline.loss:>16.3f} {trained.loss:>8.3f}
+  Held-out documents: {3.asked:<10}untrained  without reading  trained
+  right word: the first guess  {0.first:>9.1%} {1.first:>16.1%} {2.first:>8.1%}
+  right word: among five       {0.five:>9.1%} {1.five:>16.1%} {2.five:>8.1%}
+  order of two texts           {0.order:>9.1%} {1.order:>16.1%} {2.order:>8.1%}
+  loss                         {0.loss:>9.3f} {1.loss:>16.3f} {2.loss:>8.3f}
 
   Without reading: the most frequent words, a coin, and how frequent each token is.
-  {verdict}"""
+  {3.verdict}"""
 
 
 def summary(findings: Findings) -> str:
     """Returns what the terminal shows."""
-    return _SUMMARY.format(
-        count=len(findings.questions),
-        untrained=findings.untrained,
-        trained=findings.trained,
-        baseline=findings.baseline,
-        verdict=findings.verdict(),
-    )
+    return _SUMMARY.format(findings.untrained, findings.baseline, findings.trained, findings)

@@ -16,13 +16,11 @@ import pathlib
 from typing import Any, Dict
 
 from albert import run_classifier, run_squad_v1
-from albert.classification import tasks
 from albert.datasets import fetch, table
 from albert.demo import runs
 from albert.pretrained.settings import CACHE_DIR
 from albert.squad import examples
 
-_WARMUP_SHARE = 0.1
 # Task -> the script's module and function.
 _SCRIPTS = {
     "squad": (run_squad_v1, run_squad_v1.answer),
@@ -33,17 +31,19 @@ _FLAGS: Dict[str, Dict[str, Any]] = {
     "mrpc": {"task_name": "mrpc", "do_eval": True, "max_seq_length": 128, "learning_rate": 2e-5},
 }
 _SCORES = {"squad": ("f1", "exact_match"), "mrpc": ("eval_accuracy", "f1")}
+_DATA_SETS = {"squad": "squad_v1", "mrpc": "mrpc"}
 
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    folder = pathlib.Path(options.i or _published_data(options.t)).expanduser()
-    flags = {**runs.sized_flags(options), **_FLAGS[options.t]}
-    if options.t == "squad":
+    task, epochs = options.t, options.e or 2.0
+    folder = pathlib.Path(options.i or _published_data(task)).expanduser()
+    flags = {**_FLAGS[task], "train_batch_size": runs.batch_size(options)}
+    if task == "squad":
         train_file = str(folder / "train-v1.1.json")
         flags.update(train_file=train_file, predict_file=folder / "dev-v1.1.json")
     else:
-        flags["data_dir"] = str(folder)
+        flags["data_dir"] = folder
     if options.s:
         flags["max_seq_length"] = options.s
     vocabulary = runs.vocabulary_of(folder)
@@ -52,35 +52,27 @@ def run(options: argparse.Namespace) -> None:
         flags.update(vocabulary, albert_config_file=runs.preset(options.m))
     else:
         flags["albert_dir"] = os.path.expanduser(options.model or f"{options.m}_v2")
-    epochs = options.e or 2.0
-    warmup = _WARMUP_SHARE
-    if options.w is not None:
-        if options.t == "squad":
-            count = len(examples.read_squad_examples(train_file, is_training=True))
-        else:
-            count = len(tasks.read_examples(tasks.get_task("mrpc"), str(folder), "train").examples)
-        warmup = warmup_share(options.w, int(count / flags["train_batch_size"] * epochs))
-    name = f"finetuning-{options.t}-{options.m}-{options.d}"
-    model = options.model or options.m
-    with runs.held(options.o, name, task=options.t, data=options.i, model=model) as command:
-        outcome = command(
-            *_SCRIPTS[options.t],
-            output_dir=command.path / "model",
-            do_train=True,
-            num_train_epochs=epochs,
-            warmup_proportion=warmup,
-            **flags,
-        )
-    runs.show_speed(outcome.training)
-    scores = [f"{name} {outcome.metrics[name]:.4f}" for name in _SCORES[options.t]]
-    print(f"Scores of the best checkpoint: {', '.join(scores)}\nModel: {command.path / 'model'}")
+    if options.w is None:
+        flags["warmup_proportion"] = 0.1
+    elif task == "squad":  # its script takes no number of steps
+        count = len(examples.read_squad_examples(train_file, is_training=True))
+        steps = int(count / flags["train_batch_size"] * epochs)
+        flags["warmup_proportion"] = warmup_proportion(options.w, steps)
+    else:
+        flags["warmup_step"] = options.w
+    name, model = f"finetuning-{task}-{options.m}-{options.d}", options.model or options.m
+    with runs.held(options.o, name, task=task, data=options.i, model=model) as command:
+        script = _SCRIPTS[task]
+        outcome = runs.train(command, options, script, num_train_epochs=epochs, **flags)
+    scores = (f"{name} {outcome.metrics[name]:.4f}" for name in _SCORES[task])
+    print(f"Scores of the best checkpoint: {', '.join(scores)}")
 
 
 def _published_data(task: str) -> str:
     cache = os.path.join(os.path.expanduser(CACHE_DIR), "data")
-    return fetch.obtain(table.DATA_SETS[{"squad": "squad_v1"}.get(task, task)], cache)
+    return fetch.obtain(table.DATA_SETS[_DATA_SETS[task]], cache)
 
 
-def warmup_share(warmup_steps: int, steps: int) -> float:
-    """Returns the share of the steps, which a script rounds down to `warmup_steps` again."""
+def warmup_proportion(warmup_steps: int, steps: int) -> float:
+    """Returns the fraction of the steps that a script rounds down to `warmup_steps` again."""
     return (warmup_steps + 0.5) / (steps + 0.5)

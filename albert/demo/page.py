@@ -8,7 +8,7 @@ page.html has the text and style; this module fills in what was measured.
 import io
 import pathlib
 from html import escape
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, Iterable, List, Sequence
 
 from albert.demo.findings import Findings, Shares
 from albert.demo.questions import Question
@@ -30,7 +30,7 @@ _CHARTS = {
     "Order of two texts": {"order": "held-out texts"},
     "Loss": {"loss": "held-out texts"},
 }
-_CURVES = {"order": "sentence_order_accuracy", "loss": "loss"}  # columns of the training curve
+_CURVES = {"Order of two texts": "sentence_order_accuracy", "Loss": "loss"}  # columns of the curve
 # Text stays text, in the page's font, so that it can be searched and scales well.
 _CHART_STYLE: Any = {
     "svg.fonttype": "none",
@@ -56,16 +56,12 @@ def write_page(
     style, body, text = _TEMPLATE.read_text(encoding="utf-8").partition("<body>")
     examples = findings.questions[:_EXAMPLES]
     page = text.format(
-        count=len(findings.questions),
-        untrained=findings.untrained,
-        trained=findings.trained,
-        verdict=findings.verdict(),
+        found=findings,
         charts="".join(_chart(title, findings, curve) for title in _CHARTS),
         gaps="".join(map(_gap, examples, findings.guesses)),
         pairs="".join(map(_pair, examples, findings.orders.T)),
         looks="".join(map(_look, examples[:_LOOKS], findings.attention["looks"])),
-        near="".join(_near(word, others) for word, others in findings.neighbours),
-        **findings._asdict(),
+        near="".join(map(_near, findings.neighbours, findings.neighbours.values())),
         **fields,
     )
     files.atomic_write_text(str(path), style + body + page)
@@ -77,6 +73,10 @@ def _chip(label: str, share: float, is_right: bool = False) -> str:
     return f'<span class="chip{kind}" style="--share: {share:.0%}">{escape(label)}{mark}</span>'
 
 
+def _item(shown: str, chips: Iterable[str]) -> str:
+    return f'<div class="item">{shown}<div class="chips">{"".join(chips)}</div></div>'
+
+
 def _gap(question: Question, guesses: Shares) -> str:
     """A text with its missing word, and the model's guesses."""
     texts = list(map(escape, question.parts))
@@ -84,19 +84,20 @@ def _gap(question: Question, guesses: Shares) -> str:
     before, word, after = map(escape, (part[:start], part[start:end], part[end:]))
     texts[question.part] = f'{before}<span class="gap">{word}</span>{after}'
     chips = [
-        _chip(f"“{guess}” {share:.0%}", share, guess == question.word) for guess, share in guesses
+        _chip(f"“{guess}” {share:.0%}", share, guess == question.word)
+        for guess, share in guesses.items()
     ]
-    shown = f'<p>{" ".join(texts)}</p><div class="chips">{"".join(chips)}</div>'
-    return f'<div class="item">{shown}</div>'
+    return _item(f"<p>{' '.join(texts)}</p>", chips)
 
 
 def _pair(question: Question, shares: Sequence[float]) -> str:
     """Two texts, and what the model says of both orders."""
     (first, second), (here, swapped) = map(escape, question.parts), shares
-    chips = _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5)
-    chips += _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5)
-    pair = f'<div class="pair"><p>{first}</p><p>{second}</p></div>'
-    return f'<div class="item">{pair}<div class="chips">{chips}</div></div>'
+    chips = [
+        _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5),
+        _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5),
+    ]
+    return _item(f'<div class="pair"><p>{first}</p><p>{second}</p></div>', chips)
 
 
 def _look(question: Question, weights: Sequence[float]) -> str:
@@ -116,24 +117,23 @@ def _look(question: Question, weights: Sequence[float]) -> str:
 
 
 def _near(word: str, others: Shares) -> str:
-    chips = "".join(_chip(f"“{other}” {cosine:.2f}", cosine) for other, cosine in others)
+    chips = "".join(_chip(f"“{other}” {cosine:.2f}", cosine) for other, cosine in others.items())
     return f'<div class="near"><dt>{escape(word)}</dt><dd>{chips}</dd></div>'
 
 
 def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
     """A figure with lines over the steps; all but the loss are shares from 0 to 100%."""
-    steps = list(findings.scores)
     with rc_context({**_CHART_STYLE, "svg.hashsalt": title}):
         figure = Figure()
         axes = figure.subplots()
-        for (name, label), colour in zip(_CHARTS[title].items(), ("#2f6fc4", "#c2701c")):
+        for (name, label), color in zip(_CHARTS[title].items(), ("#2f6fc4", "#c2701c")):
             values = [getattr(score, name) for score in findings.scores.values()]
-            axes.plot(steps, values, "o-", color=colour, label=label)
+            axes.plot(list(findings.scores), values, "o-", color=color, label=label)
             base = getattr(findings.baseline, name)
-            axes.axhline(base, color=colour, ls="--", lw=1, label="without reading")
-            if name in _CURVES:
-                points = [(int(row["step"]), float(row[_CURVES[name]])) for row in curve]
-                axes.plot(*zip(*points), color="#9db7e0", label="training")
+            axes.axhline(base, color=color, ls="--", lw=1, label="without reading")
+        if title in _CURVES:
+            points = [(int(row["step"]), float(row[_CURVES[title]])) for row in curve]
+            axes.plot(*zip(*points), color="#9db7e0", label="training")
         if title != "Loss":
             axes.set_ylim(0, 1.02)
             axes.yaxis.set_major_formatter("{x:.0%}")

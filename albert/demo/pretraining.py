@@ -70,73 +70,66 @@ def find_or_make_records(options: argparse.Namespace, command: runs.Run) -> List
     """Returns the record files in the folder -i, or those that are made of the text there."""
     path, vocab_size, passes = command.path, options.vocab_size, 5
     folder = pathlib.Path(options.i or path).expanduser()
+    records = sorted(map(str, folder.glob("*.tf*record*")))
+    if options.i and records:
+        return records
     if not options.i:
         files.atomic_write_text(str(path / "text.txt"), OVERFIT_TEXT)
         vocab_size, passes = _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES
-    found = sorted(str(file) for file in folder.glob("*.tf*record*"))
-    if options.i and found:
-        return found
     texts = sorted(str(file) for file in folder.glob("*.txt") if file.name != "vocab.txt")
     if not texts:
         raise UserError(
             f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
             "sentence per line and a blank line between documents."
         )
-    text, prefix, records = ",".join(texts), path / "vocabulary", path / "train.tf_record"
-    vocabulary = runs.vocabulary_of(folder) or runs.vocabulary_of(path)
-    if not vocabulary:
+    text, record_file, length = ",".join(texts), str(path / "train.tf_record"), options.s or 128
+    if not (runs.vocabulary_of(folder) or runs.vocabulary_of(path)):
+        prefix = path / "vocabulary"
         command(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
-        vocabulary = runs.vocabulary_of(path)
-    length = options.s or 128
     command(
         create_pretraining_data,
         input_file=text,
-        output_file=records,
+        output_file=record_file,
         max_seq_length=length,
         max_predictions_per_seq=max(1, round(length * 0.15)),
         dupe_factor=passes,
-        **vocabulary,
+        **(runs.vocabulary_of(folder) or runs.vocabulary_of(path)),
     )
-    return [str(records)]
+    return [record_file]
 
 
 def train(options: argparse.Namespace, command: runs.Run, *, records: List[str]) -> None:
     """Trains on the records, evaluates on the same ones, and reports."""
-    flags = runs.sized_flags(options)
     first = tf.train.Example.FromString(record_files.read_first_record(records[0]) or b"")
     length, predictions = (
         len(first.features.feature[name].int64_list.value)
         for name in ("input_ids", "masked_lm_ids")
     )
-    count = sum(map(record_files.count_records, records))
-    steps, warmup_steps = steps_of(options, count, flags["train_batch_size"])
-    outcome = command(
-        run_pretraining,
-        run_pretraining.pretrain,
+    batch_size, count = runs.batch_size(options), sum(map(record_files.count_records, records))
+    steps, warmup_steps = steps_of(options, count, batch_size)
+    outcome = runs.train(
+        command,
+        options,
+        (run_pretraining, run_pretraining.pretrain),
         albert_config_file=runs.preset(options.m),
         input_file=",".join(records),
-        output_dir=command.path / "model",
-        do_train=True,
         do_eval=True,
         max_seq_length=options.s or length,
         max_predictions_per_seq=predictions,
+        train_batch_size=batch_size,
         optimizer="lamb",
         learning_rate=0.00176,
         num_train_steps=steps,
         num_warmup_steps=warmup_steps,
-        **flags,
     )
-    runs.show_speed(outcome.training)
     last = outcome.evaluation.results[-1]
     print(f"The same data after step {last.step}: {evaluation.format_metrics(last.metrics)}")
-    print(f"Model: {command.path / 'model'}")
 
 
 def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tuple[int, int]:
     """Returns the training steps and warm-up steps for -e, --steps, -w and this many records."""
     steps = options.steps or math.ceil(records * (options.e or 2) / batch_size)
-    warmup_steps = steps // 10
-    if not options.i:
-        steps = steps if options.e or options.steps else _OVERFIT_STEPS
-        warmup_steps = min(steps // 10, _OVERFIT_WARMUP_STEPS)
+    if not (options.i or options.e or options.steps):
+        steps = _OVERFIT_STEPS
+    warmup_steps = min(steps // 10, steps if options.i else _OVERFIT_WARMUP_STEPS)
     return steps, warmup_steps if options.w is None else options.w

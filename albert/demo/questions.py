@@ -9,6 +9,7 @@ B batch, P masked positions, L layers, N heads, S sequence, Q questions, V vocab
 import pathlib
 import re
 import zlib
+from itertools import accumulate
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -31,11 +32,10 @@ def word_finder(names: Optional[pathlib.Path] = None) -> Finder:
     segmenter = words.ChineseSegmenter(str(names))
 
     def find(text: str) -> Iterable[Tuple[int, int]]:
-        start = 0
-        for word in segmenter.words(text):
+        found = segmenter.words(text)
+        for word, end in zip(found, accumulate(map(len, found))):
             if _LETTERS.fullmatch(word):
-                yield start, start + len(word)
-            start += len(word)
+                yield end - len(word), end
 
     return find
 
@@ -71,7 +71,7 @@ class Reader(inference.MaskFiller):
             # That the texts are in order: [B].
             "order": tf.exp(outputs["sop_log_probs"])[:, 0],
             # Where the first masked token looks: [B, L, N, S].
-            "looks": tf.gather(layers, positions[:, :1], batch_dims=1)[:, 0],
+            "looks": tf.gather(layers, positions[:, 0], batch_dims=1),
         }
 
     def question(self, parts: Tuple[str, str], find: Finder) -> Optional[Question]:
@@ -79,14 +79,13 @@ class Reader(inference.MaskFiller):
 
         The texts' checksum chooses the word, or the next of few tokens.
         """
-        found = list(map(self.source.tokenizer.encode_with_offsets, parts))
+        first, second = map(self.source.tokenizer.encode_with_offsets, parts)
         places = [(-1, 0, 0)]
-        for part, item in enumerate(found):
-            places += [(part, *span) for span in zip(item.starts, item.ends)] + [(-1, 0, 0)]
+        for part, text in enumerate((first, second)):
+            places += [*((part, *span) for span in zip(text.starts, text.ends)), (-1, 0, 0)]
         if len(places) > self.source.max_seq_length:
             return None
-        first, second = (item.ids for item in found)
-        whole = self._row([first, second])
+        whole = self._row([first.ids, second.ids])
         spans = [(part, *span) for part, text in enumerate(parts) for span in find(text)]
         chosen = zlib.crc32(" ".join(parts).encode()) % max(1, len(spans))
         for part, start, end in spans[chosen:] + spans[:chosen]:
@@ -94,9 +93,10 @@ class Reader(inference.MaskFiller):
                 n for n, (p, a, b) in enumerate(places) if p == part and start <= a < b <= end
             ]
             if 1 <= len(masked) <= _MOST_TOKENS:
-                ids = [self._mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
-                gap = {**whole, "input_ids": ids, inference.POSITIONS: masked}
-                rows = [gap, whole, self._row([second, first])]
+                ids = np.array(whole["input_ids"])
+                ids[masked] = self._mask
+                gap = {**whole, "input_ids": ids.tolist(), inference.POSITIONS: masked}
+                rows = [gap, whole, self._row([second.ids, first.ids])]
                 return Question(parts, part, start, end, places, masked, rows)
         return None
 

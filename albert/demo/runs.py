@@ -8,7 +8,7 @@ import os
 import pathlib
 import shlex
 import time
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Sequence
 
 from albert import configs
 from albert.util import files, folder_lock
@@ -59,14 +59,15 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
     path = pathlib.Path(given or next(path for path in numbered if not path.exists())).expanduser()
     marker = path / _MARKER
     with folder_lock.held(str(path)):
-        if marker.exists():
-            found = files.read_json_object(str(marker))
-            difference = files.fingerprint_difference(found, identity)
-            if difference:
-                raise UserError(f"-o {path} holds a run of another kind ({difference}).")
-        elif not all(map(folder_lock.is_lock, os.listdir(str(path)))):
-            raise UserError(f"-o {path} holds files that are not a demo's. Choose a new folder.")
-        files.atomic_write_json(str(marker), identity)
+        if not marker.exists():
+            if not all(map(folder_lock.is_lock, os.listdir(str(path)))):
+                raise UserError(
+                    f"-o {path} holds files that are not a demo's. Choose a new folder."
+                )
+            files.atomic_write_json(str(marker), identity)
+        found = files.read_json_object(str(marker))
+        if found != identity:
+            raise UserError(f"-o {path} holds a run of {found}, not of {identity}.")
         print(f"Folder: {path}. To go on after a stop: the same options, and -o", flush=True)
         yield Run(path)
 
@@ -79,14 +80,30 @@ def preset(size: str) -> str:
     return configs.preset_path(f"albert_{size}_v2")
 
 
-def sized_flags(options: Any) -> Dict[str, Any]:
-    """Returns the flags of training that -b, -d, -m and -c say."""
-    return {
-        "train_batch_size": options.b or BATCH_SIZES[options.m][options.d != "fp32"],
-        "precision": PRECISIONS[options.d],
-        "save_checkpoints_steps": options.c,
-        "log_steps": 10,
-    }
+def batch_size(options: Any) -> int:
+    """Returns what -b says, or the default of the size and precision."""
+    return options.b or BATCH_SIZES[options.m][options.d != "fp32"]
+
+
+def train(command: Run, options: Any, script: Sequence[Any], **flags: Any) -> Any:
+    """Trains as -c and -d say by a script's module and function, and prints the speed.
+
+    Returns what the function returns, a `training.fine_tuning.Outcome` or the like.
+    """
+    outcome = command(
+        *script,
+        output_dir=command.path / "model",
+        do_train=True,
+        precision=PRECISIONS[options.d],
+        save_checkpoints_steps=options.c,
+        log_steps=10,
+        **flags,
+    )
+    if outcome.training:  # None where nothing was left to train
+        speed = outcome.training.examples_per_second
+        print(f"\nSpeed: {speed:.2f} sentences/s (without the first step)")
+    print(f"Model: {command.path / 'model'}")
+    return outcome
 
 
 def vocabulary_of(folder: pathlib.Path) -> Dict[str, str]:
@@ -95,9 +112,3 @@ def vocabulary_of(folder: pathlib.Path) -> Dict[str, str]:
         for file in sorted(folder.glob(pattern)):
             return {name: str(file)}
     return {}
-
-
-def show_speed(training: Any) -> None:
-    """Prints the speed of a `TrainingOutcome`, which is None where nothing was left to train."""
-    if training:
-        print(f"\nSpeed: {training.examples_per_second:.2f} sentences/s (without the first step)")

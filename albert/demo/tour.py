@@ -9,11 +9,10 @@ it did not train on. Each run has a folder of its own.
 """
 
 import argparse
-import collections
 import html
 import platform
 import time
-from typing import Any, Counter, Dict
+from typing import Any, Dict
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -37,6 +36,12 @@ _RECORDS = {
     "zh": {"max_seq_length": 88, "max_predictions_per_seq": 14},
     "python": {"max_seq_length": 64, "max_predictions_per_seq": 20},
 }
+_COPIES: Dict[str, Dict[str, Any]] = {  # of the text, in the training records
+    "en": {"dupe_factor": 5},
+    "zh": {"dupe_factor": 5},
+    # Sentences of many kinds: more is made of each.
+    "python": {"dupe_factor": 20, "masked_lm_prob": 0.3},
+}
 # A narrow model learns a good deal in a few minutes on two cores: short sequences and a small
 # vocabulary give many updates a minute, and larger first weights let it learn from the first on.
 MODEL: Dict[str, Any] = {
@@ -54,9 +59,9 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     if options.text == "python" and options.language != "en":
         raise UserError(f"--text python is English, so --language {options.language} is not.")
-    kind = "python" if options.text == "python" else options.language
-    identity = {"text": kind, "steps": options.steps, "python": platform.python_version()}
-    with runs.held(options.o, "run", **identity) as command:
+    kind = options.language if options.text == "stories" else options.text
+    version = platform.python_version()
+    with runs.held(options.o, "run", text=kind, steps=options.steps, python=version) as command:
         run_tour(command, kind, options.steps)
 
 
@@ -78,12 +83,13 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
     _pretrain(command, kind, steps)
     print("\n[5/5] What was learnt", flush=True)
+    is_chinese = kind == "zh"
     findings = demo_findings.examine(
         path,
         inference.Source(config, "", tokenizer, length),
         corpus,
-        joint="" if kind == "zh" else " ",
-        find=questions.word_finder(path / "names.txt" if kind == "zh" else None),
+        joint="" if is_chinese else " ",
+        find=questions.word_finder(path / "names.txt" if is_chinese else None),
     )
     curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
     known, asked = ([line for text in part for line in text.sentences] for part in corpus)
@@ -92,7 +98,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         findings,
         curve,
         text=TEXTS[kind],
-        language="zh" if kind == "zh" else "en",
+        language="zh" if is_chinese else "en",
         config=config,
         parameters=sum(modeling.parameter_counts(config, "pretraining").values()),
         tensorflow=tf.__version__,
@@ -131,15 +137,13 @@ def _make_vocabulary(command: runs.Run, kind: str, corpus: demo_corpus.Corpus) -
         prefix = path / "vocabulary"
         size = {"vocab_size": 2000, "overwrite": True}
         command(train_vocab, input_file=path / "train.txt", model_prefix=prefix, **size)
-        return runs.vocabulary_of(path)
-    counts: Counter[str] = collections.Counter()
-    basic = tokenization.BasicTokenizer()
-    for document in corpus.training:
-        counts.update(basic.tokenize(" ".join(document.sentences)))
-    words = sorted(counts, key=lambda word: (-counts[word], word))
-    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
-    files.atomic_write_text(str(path / "vocab.txt"), "\n".join(tokens) + "\n")
-    print(f"    vocab.txt: the {len(words):,} words (zh: characters) of train.txt")
+    else:
+        cut = tokenization.BasicTokenizer().tokenize
+        lines = (" ".join(document.sentences) for document in corpus.training)
+        words = demo_corpus.by_frequency(word for line in lines for word in cut(line))
+        tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
+        files.atomic_write_text(str(path / "vocab.txt"), "\n".join(tokens) + "\n")
+        print(f"    vocab.txt: the {len(words):,} words (zh: characters) of train.txt")
     return runs.vocabulary_of(path)
 
 
@@ -147,12 +151,9 @@ def _make_records(command: runs.Run, kind: str, vocabulary: Dict[str, str]) -> N
     flags: Dict[str, Any] = {"ngram": 1, **vocabulary, **_RECORDS[kind]}
     if kind == "zh":
         flags.update(language="zh", user_dictionary=command.path / "names.txt")
-    train: Dict[str, Any] = {"dupe_factor": 5}
-    if kind == "python":  # sentences of many kinds: more is made of each
-        train = {"dupe_factor": 20, "masked_lm_prob": 0.3}
-    for name, others in (("train", train), ("held_out", {"dupe_factor": 1})):
-        text, records = (command.path / f"{name}.{kind}" for kind in ("txt", "tf_record"))
-        command(create_pretraining_data, input_file=text, output_file=records, **flags, **others)
+    for name, copies in (("train", _COPIES[kind]), ("held_out", {"dupe_factor": 1})):
+        text, records = (command.path / f"{name}.{ending}" for ending in ("txt", "tf_record"))
+        command(create_pretraining_data, input_file=text, output_file=records, **flags, **copies)
 
 
 def _pretrain(command: runs.Run, kind: str, steps: int) -> None:

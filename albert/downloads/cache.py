@@ -14,10 +14,10 @@ there is taken in place of a transfer, and stays.
 import logging
 import os
 import threading
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, Sequence
 
 from albert.downloads import transfer
-from albert.downloads.settings import USUAL_LIMITS, Limits
+from albert.downloads.settings import USUAL_LIMITS, Limits, Source
 from albert.util import files, folder_lock
 from albert.util.errors import UserError
 
@@ -25,14 +25,6 @@ _LOGGER = logging.getLogger("albert")
 
 _RECORD_VERSION = 2  # 1: of one source
 _threads = threading.Lock()  # folder_lock excludes other processes only
-
-
-class Source(NamedTuple):
-    """A published file."""
-
-    url: str
-    sha256: Optional[str] = None  # that it must have, if that is known
-
 
 # Makes the content of the folder that it is given out of files, in the order of the sources.
 Maker = Callable[[List[str], str], None]
@@ -67,9 +59,8 @@ def obtain(
             f"{folder} was not downloaded by this command: {path} is missing. It stays as it is: "
             "use it, or name another folder to download to."
         )
-    record = files.read_json_object(path, {"sources": list})
-    for source, known in zip(sources, record["sources"]):
-        _check_hash(source, known)
+    for source, origin in zip(sources, files.read_json_object(path, {"sources": list})["sources"]):
+        _check_hash(source, origin)
 
 
 def _make_folder(folder: str, sources: Sequence[Source], make: Maker, *, limits: Limits) -> None:
@@ -95,8 +86,7 @@ def _make_folder(folder: str, sources: Sequence[Source], make: Maker, *, limits:
 def _arrived(source: Source, parent: str, limits: Limits) -> str:
     """Returns the path of a file that a user put in place, or fetches it."""
     url = transfer.without_login(source.url)
-    name = os.path.basename(url)
-    own, hidden = os.path.join(parent, name), os.path.join(parent, f".{name}")
+    own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
         _LOGGER.info("Taking %s, in place of %s.", own, url)
         return own
@@ -111,14 +101,14 @@ def _arrived(source: Source, parent: str, limits: Limits) -> str:
 def _origin(source: Source, path: str) -> Dict[str, Any]:
     """What is recorded of a fetched file; UserError if it is not the one expected."""
     url = transfer.without_login(source.url)
-    found = {"url": url, "size": os.path.getsize(path), "sha256": files.sha256(path)}
-    _check_hash(source, found)
-    return found
+    origin = {"url": url, "size": os.path.getsize(path), "sha256": files.sha256(path)}
+    _check_hash(source, origin)
+    return origin
 
 
-def _check_hash(source: Source, found: Dict[str, Any]) -> None:
-    if source.sha256 and source.sha256.lower() != found["sha256"]:
+def _check_hash(source: Source, origin: Dict[str, Any]) -> None:
+    if source.sha256 and source.sha256.lower() != origin["sha256"]:
         raise UserError(
-            f"The SHA-256 of {found['url']} is {found['sha256']}, and {source.sha256} is expected. "
-            "If the file is right, pass its hash as --sha256."
+            f"The SHA-256 of {origin['url']} is {origin['sha256']}, and {source.sha256} is "
+            "expected. If the file is right, pass its hash as --sha256."
         )

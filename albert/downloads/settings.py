@@ -1,12 +1,25 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of the download scripts."""
+"""What is fetched, within which limits, and the flags of the download scripts."""
 
 import dataclasses
 import functools
 from typing import NamedTuple, Optional
 
 from albert.util.flags import Settings, flag
+
+
+class Source(NamedTuple):
+    """A published file."""
+
+    url: str
+    sha256: Optional[str] = None  # that it must have, if that is known
+    size: int = 0  # bytes; 0 if that is not known
+
+    @property
+    def name(self) -> str:
+        """Returns the file's name on the server."""
+        return self.url.rpartition("/")[2]
 
 
 class Limits(NamedTuple):

@@ -90,9 +90,9 @@ def made_findings(five, order):
         scores={0: score, 1234: score._replace(five=five, order=order)},
         baseline=score,
         questions=[QUESTION] * 400,
-        guesses=[[("dog", 0.6), ("key", 0.3), ("<w>", 0.1)]],
+        guesses=[{"dog": 0.6, "key": 0.3, "<w>": 0.1}],
         orders=np.array([[0.7], [0.2]]),
-        neighbours=[("<near", [("<door", 0.5)])],
+        neighbours={"<near": {"<door": 0.5}},
         similarity=[0.1, 0.4],
         attention={**attention, "looks": np.ones([400, 7])},
     )
@@ -119,7 +119,7 @@ def test_page_needs_nothing_beside_it_and_escapes_what_it_shows(tmp_path):
 def test_what_is_said_follows_from_what_was_measured():
     # The margin of 400 questions is 5 points.
     for five, order, failed in ((0.38, 0.9, 1), (0.39, 0.9, 0), (0.9, 0.54, 1), (0.3, 0.5, 2)):
-        said = made_findings(five, order).verdict()
+        said = made_findings(five, order).verdict
         assert ("1,234 steps" in said) == bool(failed)
         assert (" nor " in said) == (failed == 2)
 
@@ -181,7 +181,7 @@ def test_chinese_tour_shows_whole_words(tiny, tmp_path, capsys):
     assert "##" not in capsys.readouterr().out + page
     assert {len(question.word) for question in findings.questions} > {1}
     for question, guesses in zip(findings.questions, findings.guesses):
-        assert {len(word) for word, _ in guesses} == {len(question.word)}
+        assert set(map(len, guesses)) == {len(question.word)}
     assert "4 steps" in page  # they teach nothing, and the page says so
 
 
@@ -280,7 +280,7 @@ def test_finetuning_reports_speed_and_scores_of_random_and_given_weights(
 
 @pytest.mark.parametrize("steps, warmup_steps", [(22, 15), (7, 3), (399, 14), (5, 5), (9, 0)])
 def test_as_many_steps_are_warm_up_as_are_asked_for(steps, warmup_steps):
-    assert int(steps * demo_finetuning.warmup_share(warmup_steps, steps)) == warmup_steps
+    assert int(steps * demo_finetuning.warmup_proportion(warmup_steps, steps)) == warmup_steps
 
 
 @pytest.mark.parametrize(
