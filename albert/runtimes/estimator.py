@@ -349,7 +349,7 @@ class _Estimator:
         return scaffold
 
     def _session(
-        self, spec: _EstimatorSpec, checkpoint: Optional[str], hooks: _Hooks, kind: Any = None
+        self, spec: _EstimatorSpec, checkpoint: Optional[str], hooks: _Hooks, *, kind: Any = None
     ) -> Any:
         """A session with the values of a checkpoint; without any, with the first values."""
         options = {

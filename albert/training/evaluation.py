@@ -210,6 +210,14 @@ def evaluate_checkpoints(
         time.sleep(min(_POLL_SECONDS, wait_seconds))
 
 
+def _state_of(path: str) -> List[int]:
+    """Size and time of a checkpoint's index; [] where it is not there."""
+    try:
+        return files.state_of(f"{path}.index")
+    except UserError:
+        return []
+
+
 def rank_of(
     metrics: Mapping[str, Any], best_metric: str, higher_is_better: bool
 ) -> Tuple[float, ...]:
@@ -251,7 +259,7 @@ class _Evaluator:
         for step, path in self._present().items():
             if self._is_known(step, path):
                 continue
-            written = files.state_of(f"{path}.index")
+            written = _state_of(path)
             try:
                 result = {"step": step, "checkpoint": identity(path)}
                 measured = {name: _number(value) for name, value in self.evaluate_fn(path).items()}

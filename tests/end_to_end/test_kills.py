@@ -23,14 +23,14 @@ from albert import run_pretraining
 from albert.command_line import cli
 from albert.training import hooks as training_hooks
 
-report = training_hooks.ProgressHook.after_run
+report = training_hooks.TrainingHook.after_run
 
 def after_run(self, *arguments):
     report(self, *arguments)
     if self.step == 7:
         os.kill(os.getpid(), signal.SIGUSR1)
 
-training_hooks.ProgressHook.after_run = after_run
+training_hooks.TrainingHook.after_run = after_run
 cli.run(run_pretraining.Flags, run_pretraining.main, "")
 """
 
