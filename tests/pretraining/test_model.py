@@ -95,8 +95,8 @@ def check(file, length=records.LENGTH, predictions=records.PREDICTIONS, **config
 @pytest.mark.parametrize(
     "options, named",
     [
-        ({"length": 12}, "input_ids.* 16 .* 12 "),
-        ({"predictions": 5}, "masked_lm_positions.* 3 .* 5 "),
+        ({"length": 12}, "input_ids.* 16 .* 12"),
+        ({"predictions": 5}, "masked_lm_positions.* 3 .* 5"),
         ({"vocab_size": 10}, "vocab_size"),
         ({"type_vocab_size": 1}, "type_vocab_size"),
     ],

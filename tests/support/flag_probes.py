@@ -26,9 +26,7 @@ from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 # What a clock says, names drawn by lot, and names that TensorFlow numbers through the process.
-_TIMES = re.compile(
-    r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$", re.MULTILINE
-)
+_TIMES = re.compile(r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?")
 _DRAWN = re.compile(rb"_temp_\w+")
 _CLOCK_KEYS = re.compile(r'"(\w*seconds\w*|\w*time\w*|began|\w*memory\w*)": [^,}\n]+')
 _NUMBERED = ("_gradient_op_type", "_class", "shared_name", "body", "f", "function")
