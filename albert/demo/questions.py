@@ -71,7 +71,7 @@ class Reader(inference.MaskFiller):
             # That the texts are in order: [B].
             "order": tf.exp(outputs["sop_log_probs"])[:, 0],
             # Where the first masked token looks: [B, L, N, S].
-            "looks": tf.gather(layers, positions[:, 0], batch_dims=1),
+            "looks": tf.gather(layers, positions[:, :1], batch_dims=1)[:, 0],
         }
 
     def question(self, parts: Tuple[str, str], find: Finder) -> Optional[Question]:
