@@ -111,7 +111,9 @@ def rename(
     report.ignored.extend(Entry(source, unused[source].shape) for source in sorted(unused))
     unknown = [entry for entry in report.ignored if entry.name.startswith(strict)]
     if lacking or unknown:
-        remedy = "Use the configuration that came with the weights, or another --head."
+        remedy = (
+            "Use the configuration that came with the weights. If you gave --head, try another."
+        )
         raise comparison.misfit("The source", remedy, lacking=lacking, unknown=unknown)
     return result, report
 

@@ -310,8 +310,7 @@ class _Evaluator:
         present = {
             step: path
             for step, path in list_checkpoints(self.output_dir)
-            if (step or self.untrained_too)
-            and not (path in self.corrupt and self.corrupt[path] == files.state_of(f"{path}.index"))
+            if self.corrupt.get(path) != _state_of(path) and (step or self.untrained_too)
         }
         with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
             kept = step_in(self.best_path)
