@@ -124,8 +124,8 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(arguments, tmp_
 def test_two_workers_with_different_flags_both_stop(arguments, tmp_path):
     arguments += f" --output_dir={tmp_path}/out"
     with two_workers(arguments, tmp_path, "--learning_rate=0.01") as started:
-        for process in started:
-            said = processes.finish(process)
-            assert process.returncode == 1, said
-            assert re.search("--learning_rate.*0.003 ", said.splitlines()[-1])
+        said = [processes.finish(process) for process in started]
+    assert [process.returncode for process in started] == [1, 1], said
+    for text in said:
+        assert re.search("--learning_rate.*0.003 ", text.splitlines()[-1])
     assert not list((tmp_path / "out").glob("model.ckpt*"))
