@@ -567,9 +567,12 @@ def copy_resume_point(output_dir: str, folder: str) -> None:
     one, as in gs://, is copied.
     """
     resumed = resume_point(output_dir, is_ours=False)
-    for pattern in ("*.json", *([f"{os.path.basename(resumed.path)}.*"] if resumed else ())):
-        for path in tf.io.gfile.glob(os.path.join(output_dir, pattern)):
-            copy = os.path.join(folder, os.path.basename(path))
+    # Not by gfile.glob: on TensorFlow 1.15 it fails if the chief makes the folder at that moment.
+    names = tf.io.gfile.listdir(output_dir) if tf.io.gfile.isdir(output_dir) else []
+    weights = f"{os.path.basename(resumed.path)}." if resumed else None
+    for name in names:
+        if name.endswith(".json") or (weights and name.startswith(weights)):
+            path, copy = os.path.join(output_dir, name), os.path.join(folder, name)
             if "://" in path:
                 tf.io.gfile.copy(path, copy)
             else:
