@@ -59,15 +59,17 @@ def heartbeat(
             patience = max(0.0 if is_stopping else patience_seconds, _LEAST_PATIENCE_SECONDS)
             lost = [peer for peer, at in last_seen.items() if time.monotonic() - at > patience]
             if lost and not is_over() and not stopped.is_set():
-                print(
-                    f"{'' if is_stopping else 'ERROR: '}Lost worker {lost[0]}. Run the same "
-                    "command in every process to resume from the last checkpoint.",
-                    file=sys.stderr,
-                    flush=True,
-                )
-                for folder in leftovers:
-                    shutil.rmtree(folder, ignore_errors=True)
-                os._exit(stop_signals.EXIT_CODE if is_stopping else 1)
+                try:  # where nobody reads stderr, to print fails
+                    print(
+                        f"{'' if is_stopping else 'ERROR: '}Lost worker {lost[0]}. Run the same "
+                        "command in every process to resume from the last checkpoint.",
+                        file=sys.stderr,
+                        flush=True,
+                    )
+                finally:
+                    for folder in leftovers:
+                        shutil.rmtree(folder, ignore_errors=True)
+                    os._exit(stop_signals.EXIT_CODE if is_stopping else 1)
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -139,8 +141,11 @@ def _report(address: str, message: List[Any]) -> List[Any]:
             call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
             call.settimeout(None)  # it waits for the others, too
             with connection.Connection(call.detach()) as first:
-                first.send_bytes(json.dumps(message).encode("ascii"))
-                return json.loads(first.recv_bytes(_LONGEST_MESSAGE))
+                sent = json.dumps(message).encode("ascii")
+                first.send_bytes(sent)
+                answer = first.recv_bytes(_LONGEST_MESSAGE)
+                if answer != sent:  # else this process has called itself: its port was the address
+                    return json.loads(answer)
         if calls % _CALLS_BETWEEN_WARNINGS == 0:
             _LOGGER.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)

@@ -47,6 +47,29 @@ def test_roll_call_tells_every_process_what_all_have_to_say(monkeypatch):
         assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 
 
+def test_a_worker_that_is_connected_with_itself_calls_again(monkeypatch):
+    """As happens where the system gives it the port that it calls, while nothing listens there."""
+    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_CALLS", 0.05)
+    addresses = free_addresses(2)
+    connect, calls = socket.create_connection, []
+
+    def to_itself(address, *options, **named):
+        calls.append(address)
+        if len(calls) > 1:
+            return connect(address, *options, **named)
+        called = socket.socket()
+        called.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        called.bind(address)
+        called.connect(address)
+        return called
+
+    monkeypatch.setattr(socket, "create_connection", to_itself)
+    (worker,) = others_call(addresses, {1: 8})
+    while len(calls) < 2:
+        assert not worker.done()
+    assert peer_watch.roll_call(addresses, 0, 7) == worker.result(60) == [7, 8]
+
+
 def meet(monkeypatch, settings, others=()):
     """One worker's part of a meeting with what `others` say; returns what it says itself."""
     said = []
