@@ -12,7 +12,7 @@ import pytest
 
 from albert import create_pretraining_data_beam
 from albert.data import record_files
-from albert.pretraining import beam
+from albert.pretraining import beam, shards
 from albert.util import config_files
 from albert.util import flags as flags_lib
 from tests.support import script_process
@@ -149,7 +149,9 @@ def test_output_that_is_not_whole_or_of_other_settings_is_made_again(again, made
 def test_what_was_made_otherwise_is_replaced_only_when_told_to(again, change):
     shard = str(again / SHARD)
     made_from = record_files.read_sidecar(shard).fingerprint
-    outputs = beam.shards_of(f"{again}/train-*.tf")._replace(count=2, fingerprint=made_from)
+    outputs = shards.shards_of(f"{again}/train-*.tf", beam.STORAGE)._replace(
+        count=2, fingerprint=made_from
+    )
     if change == "foreign":
         os.remove(record_files.sidecar_path(shard))
     elif change == "counts":

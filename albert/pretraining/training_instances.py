@@ -73,7 +73,7 @@ def create_training_instances(
     maker = pretraining_instances.InstanceMaker(tokenizer, settings)
     instances: List[TrainingInstance] = []
     for block in text_documents.read_blocks(input_files, settings):
-        for features in maker.instances(block).features:
+        for features in maker.instances(block)[0]:
             instances += _instances(features, tokenizer.inv_vocab)
     rng.shuffle(instances)
     return instances

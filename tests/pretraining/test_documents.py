@@ -126,12 +126,16 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path):
         read([path])
 
 
-def test_bad_lines_can_be_dropped_and_counted_instead(tmp_path, caplog):
-    bad_lines = text_documents.BadLines()
-    path = write(tmp_path, "a.jsonl", b"\n".join([*BAD_LINES, TEXTS]))
-    assert read([path], bad_lines=bad_lines) == DOCUMENTS
-    assert bad_lines.count == len(BAD_LINES)
-    assert f"'{path}', line 1 " in caplog.text and f"'{path}', line 5 " in caplog.text
+def test_bad_lines_can_be_kept_as_such_and_change_no_number(tmp_path):
+    content = b"\n".join([*BAD_LINES, TEXTS[:-1], BAD_LINES[0]])
+    path = write(tmp_path, "a.jsonl", content)
+    found = list(text_documents.read_documents([path], keeps_bad=True))
+    bad = [document.first_line for document in found if document.bad]
+    assert bad == [*range(1, len(BAD_LINES) + 1), len(BAD_LINES) + 3]
+    good = [document._replace(first_line=0) for document in found if not document.bad]
+    (tmp_path / "a.jsonl").write_bytes(TEXTS)
+    alone = text_documents.read_documents([path])
+    assert good == [document._replace(first_line=0) for document in alone]
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz"])
