@@ -96,16 +96,10 @@ def test_options_of_beam_reach_it_wherever_they_stand():
 
 
 @pytest.mark.parametrize(
-    "argument, message",
-    [
-        ("--dupe_facto=3", "--dupe_factor"),
-        ("--direct_num_worker=2", "--direct_num_workers"),
-        ("--zzzzzzzz", "--zzzzzzzz"),
-        ("true", "'true'"),
-    ],
+    "argument", ["--dupe_facto=3", "--direct_num_worker=2", "--zzzzzzzz", "true"]
 )
-def test_unknown_options_are_refused(argument, message):
-    with pytest.raises(ValueError, match=message):
+def test_unknown_options_are_refused(argument):
+    with pytest.raises(ValueError, match=argument):
         beam.parse_options([argument])
 
 

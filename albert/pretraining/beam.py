@@ -20,7 +20,6 @@ every runner returns them.
 """
 
 import collections
-import dataclasses
 import hashlib
 import itertools
 import logging
@@ -41,7 +40,7 @@ from albert.pretraining import shards
 from albert.pretraining.documents import RawDocument, TextBlock, TextRange
 from albert.pretraining.instances import Counts, InstanceMaker, keyed_records, prepare, total
 from albert.pretraining.settings import BeamFlags, DataSettings
-from albert.util import files, many_files, wording
+from albert.util import files, many_files
 from albert.util.errors import UserError
 
 MAKER = "create_pretraining_data_beam"
@@ -93,7 +92,7 @@ def create_pretraining_data(settings: BeamFlags) -> str:
         outputs.make_way(overwrite=settings.overwrite)
         run(job, options)
     shards.report(Counts(**outputs.report()["counts"]), started)
-    _LOGGER.info("%s; %s", wording.counted(outputs.count, "file"), outputs.counts)
+    _LOGGER.info("Files: %d; %s", outputs.count, outputs.counts)
     return outputs.counts
 
 
@@ -318,10 +317,7 @@ def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
     if unknown and str(known.runner).lower() in _WITH_JOB_SERVER:
         _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
     elif unknown:
-        name = unknown[0].split("=")[0]
-        own = [f"--{field.name}" for field in dataclasses.fields(BeamFlags)]
-        guess = wording.did_you_mean(name, [*parser._option_string_actions, *own])
-        raise UserError(f"'{name}' is neither a flag of {MAKER} nor an option of Beam.{guess}")
+        raise UserError(f"'{unknown[0]}' is neither a flag of {MAKER} nor an option of Beam.")
     return pipeline_options.PipelineOptions(list(arguments))
 
 

@@ -149,7 +149,7 @@ class InstanceMaker:
           ValueError: bad UTF-8, with file and line (input_file_mode r).
         """
         tokenized, counts = self.tokenize(block)
-        pairs, left_out = segment_pairs.make_pairs(tokenized, self._settings)
+        pairs, left_out = segment_pairs.make_pairs(tokenized, self._settings, len(block.documents))
         keys = random_keys.fold(pairs.key, masking.PAIR_DRAWS)
         order = np.argsort(keys, kind="stable")
         rows = max(1, _CELLS // self._settings.max_seq_length)
@@ -171,41 +171,27 @@ class InstanceMaker:
         self, block: text_documents.TextBlock
     ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
         """Returns the tokens of the documents that have some, and what was read."""
-        sentences: List[List[int]] = []
-        starts = [np.zeros(0, bool)]
-        documents, rows = [], []
+        texts, starts, rows = [], [np.zeros(0, bool)], []
         for raw in (*block.documents, *filter(None, [block.neighbour])):
             lines, bad = text_documents.decode_lines(raw, self._bad_lines)
             if self._settings.split_sentences:
                 lines = [one for line in lines for one in words.split_sentences(line)]
-            ids, word_starts = self._encode(lines)
+            sentences, word_starts = self._encode(lines)
+            texts.append((raw.index, raw.source, sentences))
             starts.append(word_starts)
-            first = len(sentences)
-            sentences += filter(None, ids)
-            number = len(sentences) - first
-            documents.append(segment_pairs.Document(raw.index, raw.source, first, first + number))
-            has_text, is_bad = number > 0, bool(raw.bad)
-            whole = (raw.is_counted and has_text, raw.is_counted and not has_text)
-            rows.append(Counts(*whole, number, bad, bad_documents=is_bad))
-            if is_bad or bad:
+            number = sum(map(bool, sentences))
+            is_text = raw.is_counted and number > 0
+            is_empty = raw.is_counted and number == 0
+            rows.append(Counts(is_text, is_empty, number, bad, bad_documents=bool(raw.bad)))
+            if raw.bad or bad:
                 _LOGGER.warning(
                     "Dropped in '%s', from line %d (on a cluster: byte) on: %s.",
                     *(raw.path, raw.first_line, raw.bad or f"{bad} lines that are not UTF-8"),
                 )
-        count = len(block.documents)
-        with_tokens, neighbours = (
-            tuple(one for one in some if one.last > one.first)
-            for some in (documents[:count], documents[count:])
-        )
-        borders = np.cumsum([0, *map(len, sentences)])
-        tokenized = segment_pairs.TokenizedBlock(
-            ids=np.fromiter(itertools.chain.from_iterable(sentences), np.int32, borders[-1]),
-            word_starts=np.concatenate(starts),
-            borders=borders,
-            documents=with_tokens,
-            neighbours=neighbours,
-        )
-        return tokenized, total(rows[:count])
+        flat = itertools.chain.from_iterable(sentences for _, _, sentences in texts)
+        ids = np.fromiter(itertools.chain.from_iterable(flat), np.int32)
+        tokenized = segment_pairs.tokenized_block(texts, ids, np.concatenate(starts))
+        return tokenized, total(rows[: len(block.documents)])
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:
         """Returns what records are made from, except for the text, as JSON values."""
