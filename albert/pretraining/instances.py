@@ -170,7 +170,7 @@ class InstanceMaker:
     def tokenize(
         self, block: text_documents.TextBlock
     ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
-        """Returns the tokens of the documents that have some, and what was read."""
+        """Returns the tokens of the documents, the neighbour's last, and what was read."""
         texts, starts, rows = [], [np.zeros(0, bool)], []
         for raw in (*block.documents, *filter(None, [block.neighbour])):
             lines, bad = text_documents.decode_lines(raw, self._bad_lines)
