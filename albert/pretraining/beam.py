@@ -20,43 +20,27 @@ every runner returns them.
 """
 
 import collections
-import dataclasses
-import glob
 import hashlib
 import itertools
 import logging
 import os
 import re
-import tempfile
 import time
-from typing import (
-    Any,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Set,
-    Tuple,
-)
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import apache_beam as beam
-import tensorflow.compat.v1 as tf
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options import pipeline_options
 from apache_beam.runners.portability import fn_api_runner, portable_runner
 
-from albert.data import record_files
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
-from albert.pretraining import job as pretraining_job
-from albert.pretraining.documents import BadLines, RawDocument, TextBlock, TextRange
-from albert.pretraining.instances import Counts, InstanceMaker, check_counts, total
+from albert.pretraining import shards
+from albert.pretraining.documents import RawDocument, TextBlock, TextRange
+from albert.pretraining.instances import Counts, InstanceMaker, keyed_records, prepare, total
 from albert.pretraining.settings import BeamFlags, DataSettings
-from albert.util import files, many_files, wording
+from albert.util import files, many_files
 from albert.util.errors import UserError
 
 MAKER = "create_pretraining_data_beam"
@@ -65,7 +49,6 @@ FORMAT = 2  # raise it when the same settings give other records than before
 _SHARD_TEXT = 1 << 26  # bytes in a shard, where the number is not given; records have about twice
 _RANGE_BYTES = 1 << 24  # of text that a worker reads at a time
 _UNPACKED = 4  # size of text divided by that of its gzip file
-_CHUNK_BYTES = 1 << 22
 _KEY_BYTES = 8
 _COUNTS = -1  # stands where the number of a shard does, before counts
 # Their job server has options of its own, and refuses those that it does not know.
@@ -83,7 +66,7 @@ class Job(NamedTuple):
     text_field: str
     maker: InstanceMaker
     vocabulary: model_vocabulary.Vocabulary
-    outputs: "Shards"
+    outputs: shards.Shards
 
 
 def create_pretraining_data(settings: BeamFlags) -> str:
@@ -99,14 +82,17 @@ def create_pretraining_data(settings: BeamFlags) -> str:
     options = parse_options(settings.pipeline_options)
     job = make_job(settings)
     outputs = job.outputs
-    _keep_vocabulary(job.vocabulary, os.path.dirname(outputs.base))
+    key, path, _ = job.vocabulary
+    folder = os.path.dirname(outputs.base)
+    copy = model_vocabulary.beside_records(folder, files.sha256(path), key)
+    STORAGE.write(copy, [files.read_bytes(path)])
     if outputs.report():
         _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
     else:
         outputs.make_way(overwrite=settings.overwrite)
         run(job, options)
-    pretraining_job.report(Counts(**outputs.report()["counts"]), started)
-    _LOGGER.info("%s; %s", wording.counted(outputs.count, "file"), outputs.counts)
+    shards.report(Counts(**outputs.report()["counts"]), started)
+    _LOGGER.info("Files: %d; %s", outputs.count, outputs.counts)
     return outputs.counts
 
 
@@ -124,8 +110,8 @@ def make_job(settings: BeamFlags) -> Job:
         )
     # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
     bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
-    maker, vocabulary = pretraining_job.prepare(settings, bad_lines=bad_lines)
-    outputs = shards_of(settings.output_file)
+    maker, vocabulary = prepare(settings, bad_lines=bad_lines)
+    outputs = shards.shards_of(settings.output_file, STORAGE)
     but = filter(None, [vocabulary.path, settings.user_dictionary, outputs.counts])
     paths = find_input(settings.input_file, list(but))
     states = list(many_files.each(_state, paths, "Looking at the text"))
@@ -150,7 +136,7 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
     found: Set[str] = set()
     for pattern in files.split_paths(patterns):
         if "://" in pattern:
-            paths = list(_find(pattern))
+            paths = list(STORAGE.find(pattern))
         else:
             paths = text_documents.find_files(pattern, "input_file", but=but)
         if not paths:
@@ -158,7 +144,7 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
                 f"--input_file: no file matches '{pattern}'. Check the path; name a remote folder "
                 "by a pattern such as gs://bucket/text/*."
             )
-        found.update(map(_absolute, paths))
+        found.update(map(shards.absolute, paths))
     return sorted(found)
 
 
@@ -181,8 +167,8 @@ def _fingerprint(states: Sequence[FileState], made_from: Dict[str, Any]) -> Dict
     file is taken for the same while its name, size and time are.
     """
     named = sorted((os.path.basename(path), size, changed) for path, size, changed in states)
-    names = pretraining_job.digest([name for name, _, _ in named])
-    text = {"name": f"{len(named)} files ({names})", "states": pretraining_job.digest(named)}
+    names = shards.digest([name for name, _, _ in named])
+    text = {"name": f"{len(named)} files ({names})", "states": shards.digest(named)}
     return dict(made_from, maker=MAKER, format=[FORMAT, made_from["format"]], text=[text])
 
 
@@ -215,18 +201,15 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
         | "GroupByShard" >> beam.GroupByKey()
         | "WriteShards" >> beam.Map(_write_shard, outputs, beam.pvalue.AsSingleton(counts))
     )
-    _ = counts | "WriteCounts" >> beam.Map(_write_counts, outputs, beam.pvalue.AsList(written))
+    _ = counts | "WriteCounts" >> beam.Map(_write_counts, outputs, beam.pvalue.AsDict(written))
 
 
-def _read(one: TextRange, text_field: str) -> Iterator[Any]:
-    """A range -> blocks of documents, and the number of bad lines beside the last, empty one."""
-    bad_lines = BadLines("byte")
+def _read(one: TextRange, text_field: str) -> Iterator[TextBlock]:
+    """A range -> blocks of documents."""
     with _open(one[0]) as stream:
-        found = text_documents.read_range(one, stream, text_field=text_field, bad_lines=bad_lines)
+        found = text_documents.read_range(one, stream, text_field=text_field)
         keyed = (document._replace(index=document_index(document)) for document in found)
-        for block in text_documents.grouped(keyed):
-            yield TextBlock(0, 0, 0, tuple(block)), 0
-    yield TextBlock(0, 0, 0, ()), bad_lines.count
+        yield from map(TextBlock, text_documents.grouped(keyed))
 
 
 def document_index(document: RawDocument) -> int:
@@ -238,139 +221,34 @@ def document_index(document: RawDocument) -> int:
 
 
 def _make_records(
-    element: Tuple[TextBlock, int], maker: InstanceMaker, num_shards: int
+    block: TextBlock, maker: InstanceMaker, num_shards: int
 ) -> Iterator[Tuple[int, Any]]:
     """A block -> (number of a shard, its records, each behind its key), and (_COUNTS, counts).
 
     The maker is pickled with its tables, so workers read no vocabulary.
     """
-    block, bad_documents = element
-    records, counts = pretraining_job.keyed_records(maker, block)
-    shards = collections.defaultdict(list)
+    records, counts = keyed_records(maker, block)
+    rows = collections.defaultdict(list)
     for key, record in records:
         shard = key * num_shards >> (8 * _KEY_BYTES)
-        shards[shard].append(key.to_bytes(_KEY_BYTES, "big") + record)
-    yield from shards.items()
-    if counts.bad_lines:
-        first = block.documents[0]
-        message = "%d lines are not UTF-8, in '%s' from byte %d on."
-        _LOGGER.warning(message, counts.bad_lines, first.path, first.first_line)
-    yield _COUNTS, tuple(counts._replace(bad_documents=bad_documents))
+        rows[shard].append(key.to_bytes(_KEY_BYTES, "big") + record)
+    yield from rows.items()
+    yield _COUNTS, tuple(counts)
 
 
 def _write_shard(
-    element: Tuple[int, Iterable[List[bytes]]], outputs: "Shards", counts: Tuple[int, ...]
+    element: Tuple[int, Iterable[List[bytes]]], outputs: shards.Shards, counts: Tuple[int, ...]
 ) -> Tuple[int, int]:
     """Writes a shard if the counts are good; returns its number and bytes."""
-    check_counts(Counts(*counts))
     number, batches = element
-    path = outputs.paths[number]
-    sidecar = record_files.sidecar_path(path)
-    blocks = record_files.BlockOffsets()
-    with tempfile.NamedTemporaryFile() as local:
-        with tf.io.TFRecordWriter(local.name) as writer:
-            for record in sorted(itertools.chain.from_iterable(batches)):
-                writer.write(record[_KEY_BYTES:])
-                blocks.add(len(record) - _KEY_BYTES)
-        size = os.path.getsize(local.name)
-        _remove(sidecar)  # the old one must never describe the new file
-        _write(path, iter(lambda: local.read(_CHUNK_BYTES), b""))
-    made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
-    _write(sidecar, [record_files.sidecar_text(blocks, size, made_from).encode("utf-8")])
-    return number, size
+    ordered = sorted(itertools.chain.from_iterable(batches))
+    records = (record[_KEY_BYTES:] for record in ordered)
+    return number, outputs.write(number, records, Counts(*counts))
 
 
-def _write_counts(
-    counts: Tuple[int, ...], outputs: "Shards", written: List[Tuple[int, int]]
-) -> None:
+def _write_counts(counts: Tuple[int, ...], outputs: shards.Shards, sizes: Dict[int, int]) -> None:
     """Writes the file that marks the output as complete."""
-    report = {
-        "counts": Counts(*counts)._asdict(),
-        "shards": outputs.count,
-        "bytes": [size for _, size in sorted(written)],
-        "fingerprint": outputs.fingerprint,
-    }
-    _write(outputs.counts, [files.json_text(report).encode("utf-8")])
-
-
-# ----------------------------------------------------------------------------------------- outputs
-
-
-def shards_of(output_file: str) -> "Shards":
-    """Returns the files of data/train, or of data/train-*.tf_record for names that end like this.
-
-    Raises:
-      ValueError: a name that cannot be used.
-    """
-    match = re.fullmatch(r"([^,*?\[]*[^,*?\[/-])(?:-\*([^,*?\[/]*))?", output_file)
-    if not match:
-        raise UserError(
-            f"--output_file={output_file} must be one name, to which -00000-of-00016 is added, "
-            "or one with '-*' where this is to stand, such as data/train-*.tf_record."
-        )
-    return Shards(_absolute(match.group(1)), match.group(2) or "")
-
-
-class Shards(NamedTuple):
-    """The record files NAME-00000-of-00016 and so on, and beside them NAME.counts.json.
-
-    The counts are written last: when they are there, everything is.
-    """
-
-    base: str
-    ending: str
-    count: int = 0  # type: ignore[assignment]  # a tuple's method
-    fingerprint: Dict[str, Any] = {}
-
-    @property
-    def counts(self) -> str:
-        """The path of the file of counts."""
-        return f"{self.base}.counts.json"
-
-    @property
-    def paths(self) -> List[str]:
-        """The record files."""
-        name = f"{self.base}-{{:05d}}-of-{self.count:05d}{self.ending}"
-        return [name.format(number) for number in range(self.count)]
-
-    def report(self) -> Dict[str, Any]:
-        """Returns the content of the file of counts; {} unless all files are there and current."""
-        report, there = self._read_report(), self._there()
-        current = {"fingerprint": self.fingerprint, "bytes": list(map(there.get, self.paths))}
-        return report if report == dict(report, **current) else {}
-
-    def make_way(self, *, overwrite: bool) -> None:
-        """Removes what an earlier run left that would not be replaced.
-
-        Raises:
-          ValueError: without `overwrite`, a file was not made here, was changed since, was made
-            from other text, or is of another number of shards.
-        """
-        there = self._there()
-        ours = [path for path in self.paths if path in there]
-        if not overwrite:
-            sidecars = many_files.each(_read_sidecar, ours, "Looking at the output")
-            found = dict(zip(ours, sidecars))
-            if FileSystems.exists(self.counts) and "fingerprint" not in self._read_report():
-                there[self.counts] = 0
-            for path, size in there.items():
-                pretraining_job.check_ours(
-                    path, found.get(path), size, fingerprint=self.fingerprint
-                )
-        for path in set(there) - set(ours):
-            _remove(path)
-            _remove(record_files.sidecar_path(path))
-        _remove(self.counts)
-
-    def _there(self) -> Dict[str, int]:
-        """The shards of this name that are there, of whatever number, with their bytes."""
-        digits = "[0-9]" * 5
-        names = f"{glob.escape(self.base)}-{digits}-of-{digits}{glob.escape(self.ending)}"
-        return _find(names)
-
-    def _read_report(self) -> Dict[str, Any]:
-        """The content of the file of counts; {} if there is none."""
-        return files.parse_json(_content(self.counts) or "{}", f"'{self.counts}'")
+    outputs.write_counts(Counts(*counts), [sizes[number] for number in sorted(sizes)])
 
 
 # ------------------------------------------------------------------------------------------- files
@@ -382,8 +260,12 @@ def _open(path: str) -> Any:
     return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
 
 
+def _find(pattern: str) -> Dict[str, int]:
+    (match,) = FileSystems.match([pattern])
+    return {metadata.path: metadata.size_in_bytes for metadata in match.metadata_list}
+
+
 def _content(path: str) -> Optional[bytes]:
-    """The bytes of a file; None if there is none."""
     if not FileSystems.exists(path):
         return None
     with _open(path) as stream:
@@ -403,10 +285,11 @@ def _write(path: str, chunks: Iterable[bytes]) -> None:
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.tmp-{files.random_suffix()}")
-    kind = CompressionTypes.UNCOMPRESSED
     try:
         with files.naming_path(path):
-            with FileSystems.create(temporary, compression_type=kind) as target:
+            with FileSystems.create(
+                temporary, compression_type=CompressionTypes.UNCOMPRESSED
+            ) as target:
                 target.writelines(chunks)
             _remove(path)  # some file systems do not replace one that is there (HDFS)
             FileSystems.rename([temporary], [path])
@@ -414,29 +297,7 @@ def _write(path: str, chunks: Iterable[bytes]) -> None:
         _remove(temporary)
 
 
-def _keep_vocabulary(vocabulary: model_vocabulary.Vocabulary, folder: str) -> None:
-    """Copies the vocabulary into the folder of the records, or raises ValueError."""
-    sha256 = files.sha256(vocabulary.path)
-    copy = model_vocabulary.beside_records(folder, sha256, vocabulary.key)
-    _write(copy, [files.read_bytes(vocabulary.path)])
-
-
-def _read_sidecar(path: str) -> Optional[record_files.Sidecar]:
-    """The metadata of a record file; None if there is none or it is unreadable."""
-    sidecar = record_files.sidecar_path(path)
-    content = _content(sidecar)
-    return record_files.parse_sidecar(content, sidecar) if content else None
-
-
-def _find(pattern: str) -> Dict[str, int]:
-    """The files that a pattern matches, with their bytes."""
-    (match,) = FileSystems.match([pattern])
-    return {metadata.path: metadata.size_in_bytes for metadata in match.metadata_list}
-
-
-def _absolute(path: str) -> str:
-    """A path that means the same in every process on this machine."""
-    return path if "://" in path else os.path.abspath(path)
+STORAGE = shards.Storage(find=_find, read=_content, write=_write, remove=_remove)
 
 
 # ------------------------------------------------------------------------------------------ running
@@ -456,10 +317,7 @@ def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
     if unknown and str(known.runner).lower() in _WITH_JOB_SERVER:
         _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
     elif unknown:
-        name = unknown[0].split("=")[0]
-        own = [f"--{field.name}" for field in dataclasses.fields(BeamFlags)]
-        guess = wording.did_you_mean(name, [*parser._option_string_actions, *own])
-        raise UserError(f"'{name}' is neither a flag of {MAKER} nor an option of Beam.{guess}")
+        raise UserError(f"'{unknown[0]}' is neither a flag of {MAKER} nor an option of Beam.")
     return pipeline_options.PipelineOptions(list(arguments))
 
 

@@ -21,23 +21,11 @@ import codecs
 import gzip
 import itertools
 import json
-import logging
 import os
 import re
 import sys
 import zlib
-from typing import (
-    Any,
-    BinaryIO,
-    Iterable,
-    Iterator,
-    List,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-    Union,
-)
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import tensorflow.compat.v1 as tf
 
@@ -50,13 +38,10 @@ DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
 BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
 
 _MEGABYTE = 1 << 20
-_SHOWN_LINES = 5
 _JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
 # Of files that are read from a folder: these endings, or .gz alone.
 _TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # JSON's escapes can write half of a character
-
-_LOGGER = logging.getLogger("albert")
 
 # A line with its number, or with its byte offset in the file (compressed: in the text).
 Line = Tuple[int, bytes]
@@ -73,57 +58,53 @@ class RawDocument(NamedTuple):
     path: str
     first_line: int  # the number of its first line, from 1; read by range: the line's byte offset
     text: bytes  # its lines, joined by newlines
+    bad: str = ""  # what a bad line of a JSON file is, which stands here without text
 
-
-class BadLines:
-    """Counts the lines of JSON files that hold no document, and logs the first ones."""
-
-    def __init__(self, unit: str = "line"):
-        """`unit`: what the number of a line counts, "line" or "byte"."""
-        self.unit = unit
-        self.count = 0
-
-    def add(self, text: str) -> None:
-        """Counts one more, which `text` names."""
-        self.count += 1
-        if self.count <= _SHOWN_LINES:
-            _LOGGER.warning("Dropped: %s.", text)
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is a document of its own, not a later part of one or a bad line."""
+        return self.part == 0 and not self.bad
 
 
 class TextBlock(NamedTuple):
     """What a worker treats at a time."""
 
-    number: int
-    window: int  # of the shuffle
-    bytes: int
-    documents: Tuple[RawDocument, ...]
+    documents: Sequence[RawDocument]
     # A document of another source, if that was asked for and the block has one source only.
     neighbour: Optional[RawDocument] = None
+    number: int = 0
+    window: int = 0  # of the shuffle
+
+    @property
+    def bytes(self) -> int:
+        """The size of its text."""
+        return sum(len(document.text) for document in self.documents)
 
 
 # ----------------------------------------------------------------------------------------- reading
 
 
 def read_documents(
-    paths: Sequence[str], *, text_field: str = TEXT_FIELD, bad_lines: Optional[BadLines] = None
+    paths: Sequence[str], *, text_field: str = TEXT_FIELD, keeps_bad: bool = False
 ) -> Iterator[RawDocument]:
     """Yields the documents of text files in their order, numbered through all.
 
     Args:
       text_field: the field of a JSON object that holds the text.
-      bad_lines: counts the lines of JSON files that hold no document, which are left out then.
+      keeps_bad: a line of a JSON file that holds no document is yielded as `bad`, not raised. It
+        has the numbers of the document before it.
 
     Raises:
-      ValueError: such a line where nothing counts them; a damaged compressed file.
+      ValueError: such a line; a damaged compressed file.
     """
     index = source = -1
     for path in paths:
         with files.open_to_read(path) as stream:
             lines = enumerate((line for _, line in _lines(stream, path)), start=1)
-            for document in _documents(path, lines, text_field=text_field, bad_lines=bad_lines):
-                index += 1
-                source += document.part == 0
-                yield document._replace(index=index, source=source)
+            for document in _documents(path, lines, text_field, keeps_bad=keeps_bad):
+                index += not document.bad
+                source += document.is_counted
+                yield document._replace(index=max(index, 0), source=max(source, 0))
 
 
 def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
@@ -134,11 +115,7 @@ def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
 
 
 def read_range(
-    one: TextRange,
-    stream: BinaryIO,
-    *,
-    text_field: str = TEXT_FIELD,
-    bad_lines: Optional[BadLines] = None,
+    one: TextRange, stream: Any, *, text_field: str = TEXT_FIELD
 ) -> Iterator[RawDocument]:
     """Yields the documents of a range, so that many machines read one large file together.
 
@@ -146,14 +123,15 @@ def read_range(
     text to that in which the last blank line before it begins (the first document: to the first
     range), in JSON lines to that in which its own line begins. Reading continues behind the end of
     a range until the last of its documents is whole. Lines are known by their byte offset, because
-    a reader in the middle of a file cannot know their number; documents are not numbered.
+    a reader in the middle of a file cannot know their number; documents are not numbered. Bad lines
+    of JSON files are yielded as such.
 
-    Arguments and errors are those of `read_documents`; `stream` is the file, open at its start.
+    `stream` is the file, open at its start; text_field and errors are those of `read_documents`.
     """
-    return _documents(one[0], _lines_of(one, stream), text_field=text_field, bad_lines=bad_lines)
+    return _documents(one[0], _lines_of(one, stream), text_field, keeps_bad=True)
 
 
-def _lines_of(one: TextRange, stream: BinaryIO) -> Iterator[Line]:
+def _lines_of(one: TextRange, stream: Any) -> Iterator[Line]:
     """The lines of the documents that belong to the range, and blank ones."""
     path, start, end = one
     has_documents = is_json(path)  # in single lines
@@ -168,26 +146,45 @@ def _lines_of(one: TextRange, stream: BinaryIO) -> Iterator[Line]:
 
 
 def _documents(
-    path: str, lines: Iterable[Line], *, text_field: str, bad_lines: Optional[BadLines]
+    path: str, lines: Iterable[Line], text_field: str, *, keeps_bad: bool
 ) -> Iterator[RawDocument]:
     """The documents in lines of a file, all with index and source 0."""
-    if is_json(path):
-        texts = _json_lines(path, lines, text_field=text_field, bad_lines=bad_lines)
-    else:
-        texts = ((number, None if _is_blank(line) else line) for number, line in lines)
+    if not is_json(path):
+        for is_blank, some in itertools.groupby(lines, lambda line: _is_blank(line[1])):
+            yield from () if is_blank else _parts(path, some)
+        return
+    for number, line in lines:
+        if _is_blank(line):
+            continue
+        try:
+            text = _HALF_CHARACTER.sub("\ufffd", json.loads(line.decode("utf-8"))[text_field])
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            bad = f"no JSON object with text in '{text_field}' ({error})"
+            if not keeps_bad:
+                raise UserError(
+                    f"'{path}', line {number} is {bad}. Drop bad lines with --input_file_mode=rb."
+                ) from error
+            yield RawDocument(0, 0, 0, path, number, b"", bad)
+            continue
+        found = [one for one in text.encode("utf-8").split(b"\n") if not _is_blank(one)]
+        # A document without text is counted as one.
+        yield from _parts(path, ((number, one) for one in found or [b""]))
+
+
+def _parts(path: str, lines: Iterable[Line]) -> Iterator[RawDocument]:
+    """The document with these lines, in parts of about DOCUMENT_BYTES."""
     collected: List[bytes] = []
-    size = first = part = 0
-    for number, line in itertools.chain(texts, [(0, None)]):
-        if line is not None:
-            first = first if collected else number
-            collected.append(line)
-            size += len(line) + 1
-        if collected and (line is None or size >= DOCUMENT_BYTES):
+    part = size = first = 0
+    for number, line in lines:
+        first = first if collected else number
+        collected.append(line)
+        size += len(line) + 1
+        if size >= DOCUMENT_BYTES:
             yield RawDocument(0, 0, part, path, first, b"\n".join(collected))
             part += 1
             collected, size = [], 0
-        if line is None:
-            part = 0
+    if collected:
+        yield RawDocument(0, 0, part, path, first, b"\n".join(collected))
 
 
 def is_json(path: str) -> bool:
@@ -198,31 +195,6 @@ def is_json(path: str) -> bool:
 def is_compressed(path: str) -> bool:
     """Returns whether a file's name says that it is compressed."""
     return path.lower().endswith(".gz")
-
-
-def _json_lines(
-    path: str, lines: Iterable[Line], *, text_field: str, bad_lines: Optional[BadLines]
-) -> Iterator[Tuple[int, Optional[bytes]]]:
-    """The lines of the documents in a JSON file, with the numbers of the documents' own lines.
-
-    None ends a document.
-    """
-    for number, content in lines:
-        if _is_blank(content):
-            continue
-        try:
-            text = _HALF_CHARACTER.sub("\ufffd", json.loads(content.decode("utf-8"))[text_field])
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
-            where = f"'{path}', {bad_lines.unit if bad_lines else 'line'} {number}"
-            bad = f"{where} is no JSON object with text in '{text_field}' ({error})"
-            if not bad_lines:
-                raise UserError(f"{bad}. Drop bad lines with --input_file_mode=rb.") from error
-            bad_lines.add(bad)
-            continue
-        found = [line for line in text.encode("utf-8").split(b"\n") if not _is_blank(line)]
-        for line in found or [b""]:  # a document without text is counted as one
-            yield number, line
-        yield number, None
 
 
 def _lines(stream: Any, path: str, start: int = 0) -> Iterator[Line]:
@@ -260,9 +232,7 @@ def _is_blank(line: bytes) -> bool:
 # ------------------------------------------------------------------------------------------ blocks
 
 
-def read_blocks(
-    paths: Sequence[str], settings: DataSettings, bad_lines: Optional[BadLines] = None
-) -> Iterator[TextBlock]:
+def read_blocks(paths: Sequence[str], settings: DataSettings) -> Iterator[TextBlock]:
     """Yields the text as blocks of whole documents, or parts of long ones.
 
     A block that has text of one document only gets a neighbour with random_next_sentence.
@@ -270,7 +240,9 @@ def read_blocks(
     Raises:
       ValueError: as read_documents; random_next_sentence and a single document.
     """
-    text = read_documents(paths, text_field=settings.text_field, bad_lines=bad_lines)
+    keeps_bad = settings.input_file_mode == "rb"
+    text = read_documents(paths, text_field=settings.text_field, keeps_bad=keeps_bad)
+    window_bytes = settings.shuffle_window_mb * _MEGABYTE
     done = 0
     last: Optional[RawDocument] = None
     other: Optional[RawDocument] = None  # the last one of another source than `last`
@@ -282,20 +254,19 @@ def read_blocks(
         neighbour = None
         if settings.random_next_sentence and documents[0].source == last.source:
             neighbour = other or _next_document(paths, last.source, settings.text_field)
-        size = sum(len(document.text) for document in documents)
-        window = done // (settings.shuffle_window_mb * _MEGABYTE)
-        yield TextBlock(number, window, size, tuple(documents), neighbour)
-        done += size
+        block = TextBlock(documents, neighbour, number, done // window_bytes)
+        yield block
+        done += block.bytes
 
 
 def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
-    """Yields documents in groups of about BLOCK_BYTES."""
+    """Yields documents in groups of about BLOCK_BYTES, or of that many without text."""
     group: List[RawDocument] = []
     size = 0
     for document in documents:
         group.append(document)
         size += len(document.text)
-        if size >= BLOCK_BYTES:
+        if max(size, len(group)) >= BLOCK_BYTES:
             yield group
             group, size = [], 0
     if group:
@@ -304,8 +275,8 @@ def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
 
 def _next_document(paths: Sequence[str], source: int, text_field: str) -> RawDocument:
     """The first document of another source."""
-    for document in read_documents(paths, text_field=text_field, bad_lines=BadLines()):
-        if document.source != source:
+    for document in read_documents(paths, text_field=text_field, keeps_bad=True):
+        if document.source != source and not document.bad:
             return document
     raise UserError(
         "--random_next_sentence takes text from another document, and the input holds one only "

@@ -15,10 +15,12 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 import numpy as np
 
 from albert import tokenization
+from albert.data import records as example_batches
+from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import masking, random_keys, words
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining.settings import DataSettings
+from albert.pretraining.settings import DataSettings, RecordFlags
 from albert.util import files, flags
 from albert.util.errors import UserError
 
@@ -104,12 +106,7 @@ def check_counts(counts: Counts) -> None:
         )
 
 
-class Instances(NamedTuple):
-    """The instances of a block, in the order of the shuffle."""
-
-    features: Iterator[Dict[str, np.ndarray]]  # in batches, see masking.masked_features
-    keys: np.ndarray  # uint64 [instances], ascending: the place of each in the shuffle
-    counts: Counts  # without `predictions`, which are known only when the features are made
+KeyedRecord = Tuple[int, bytes]  # a place in the shuffle, below 2^64, and a tf.train.Example
 
 
 class InstanceMaker:
@@ -138,17 +135,21 @@ class InstanceMaker:
             self._segmenter = words.ChineseSegmenter(settings.user_dictionary)
         self._table = words.piece_table(tokenizer, settings.word_start)
 
-    def instances(self, block: text_documents.TextBlock) -> Instances:
-        """Returns the instances of all passes over `block`.
+    def instances(
+        self, block: text_documents.TextBlock
+    ) -> Tuple[Iterator[Dict[str, np.ndarray]], np.ndarray, Counts]:
+        """Returns the instances of all passes over `block`, in the order of the shuffle.
+
+        Returns:
+          The features in batches, see masking.masked_features; the place of each instance in the
+          shuffle, uint64 [instances], ascending; and the counts, without `predictions`, which are
+          known only when the features are made.
 
         Raises:
           ValueError: bad UTF-8, with file and line (input_file_mode r).
         """
         tokenized, counts = self.tokenize(block)
-        pairs, left_out = segment_pairs.make_pairs(tokenized, self._settings)
-        counts = counts._replace(
-            left_out=left_out, instances=len(pairs.key), label_one=int(pairs.label.sum())
-        )
+        pairs, left_out = segment_pairs.make_pairs(tokenized, self._settings, len(block.documents))
         keys = random_keys.fold(pairs.key, masking.PAIR_DRAWS)
         order = np.argsort(keys, kind="stable")
         rows = max(1, _CELLS // self._settings.max_seq_length)
@@ -161,41 +162,36 @@ class InstanceMaker:
             )
             for start in range(0, len(order), rows)
         )
-        return Instances(features, keys[order], counts)
+        counts = counts._replace(
+            left_out=left_out, instances=len(keys), label_one=int(pairs.label.sum())
+        )
+        return features, keys[order], counts
 
     def tokenize(
         self, block: text_documents.TextBlock
     ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
-        """Returns the tokens of the documents that have some, and what was read."""
-        sentences: List[List[int]] = []
-        starts = [np.zeros(0, bool)]
-        documents, rows = [], []
+        """Returns the tokens of the documents, the neighbour's last, and what was read."""
+        texts, starts, rows = [], [np.zeros(0, bool)], []
         for raw in (*block.documents, *filter(None, [block.neighbour])):
             lines, bad = text_documents.decode_lines(raw, self._bad_lines)
             if self._settings.split_sentences:
                 lines = [one for line in lines for one in words.split_sentences(line)]
-            ids, word_starts = self._encode(lines)
+            sentences, word_starts = self._encode(lines)
+            texts.append((raw.index, raw.source, sentences))
             starts.append(word_starts)
-            first = len(sentences)
-            sentences += filter(None, ids)
-            number = len(sentences) - first
-            documents.append(segment_pairs.Document(raw.index, raw.source, first, first + number))
-            is_first = raw.part == 0  # later parts of a document are not counted again
-            rows.append(Counts(is_first and number > 0, is_first and number == 0, number, bad))
-        count = len(block.documents)
-        with_tokens, neighbours = (
-            tuple(one for one in some if one.last > one.first)
-            for some in (documents[:count], documents[count:])
-        )
-        borders = np.cumsum([0, *map(len, sentences)])
-        tokenized = segment_pairs.TokenizedBlock(
-            ids=np.fromiter(itertools.chain.from_iterable(sentences), np.int32, borders[-1]),
-            word_starts=np.concatenate(starts),
-            borders=borders,
-            documents=with_tokens,
-            neighbours=neighbours,
-        )
-        return tokenized, total(rows[:count])
+            number = sum(map(bool, sentences))
+            is_text = raw.is_counted and number > 0
+            is_empty = raw.is_counted and number == 0
+            rows.append(Counts(is_text, is_empty, number, bad, bad_documents=bool(raw.bad)))
+            if raw.bad or bad:
+                _LOGGER.warning(
+                    "Dropped in '%s', from line %d (on a cluster: byte) on: %s.",
+                    *(raw.path, raw.first_line, raw.bad or f"{bad} lines that are not UTF-8"),
+                )
+        flat = itertools.chain.from_iterable(sentences for _, _, sentences in texts)
+        ids = np.fromiter(itertools.chain.from_iterable(flat), np.int32)
+        tokenized = segment_pairs.tokenized_block(texts, ids, np.concatenate(starts))
+        return tokenized, total(rows[: len(block.documents)])
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:
         """Returns what records are made from, except for the text, as JSON values."""
@@ -228,3 +224,37 @@ class InstanceMaker:
             flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
             starts &= self._table.is_word_start[flat]
         return ids, starts
+
+
+def prepare(
+    settings: RecordFlags, *, bad_lines: Optional[str] = None
+) -> Tuple[InstanceMaker, model_vocabulary.Vocabulary]:
+    """Returns what makes the instances, and the vocabulary to keep beside the records.
+
+    For `bad_lines` and errors see InstanceMaker.
+    """
+    check_settings(settings)
+    tokenizer = tokenization.FullTokenizer(
+        settings.vocab_file, settings.do_lower_case, settings.spm_model_file
+    )
+    key = "spm_model_file" if settings.spm_model_file else "vocab_file"
+    vocabulary = model_vocabulary.Vocabulary(key, getattr(settings, key), settings.do_lower_case)
+    return InstanceMaker(tokenizer, settings, bad_lines=bad_lines), vocabulary
+
+
+def keyed_records(
+    maker: InstanceMaker, block: text_documents.TextBlock
+) -> Tuple[List[KeyedRecord], Counts]:
+    """Returns the records of all passes over a block, sorted by key, and what was read and made.
+
+    This is what every engine does with the text: one machine, Apache Beam and the others.
+    """
+    features, keys, counts = maker.instances(block)
+    records: List[bytes] = []
+    predictions = 0
+    for batch in features:
+        predictions += masking.count_predictions(batch)
+        data, ends = example_batches.encode_examples(batch)
+        borders = [0, *ends.tolist()]
+        records += (data[start:end] for start, end in zip(borders, borders[1:]))
+    return list(zip(keys.tolist(), records)), counts._replace(predictions=predictions)

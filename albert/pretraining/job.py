@@ -20,9 +20,7 @@ memory and appended to the output files; that is the shuffle.
 """
 
 import collections
-import hashlib
 import itertools
-import json
 import logging
 import operator
 import os
@@ -30,45 +28,34 @@ import shutil
 import struct
 import tempfile
 import time
-from typing import (
-    Any,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Tuple,
-)
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import tokenization
 from albert.data import batches, record_files
-from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
-from albert.pretraining import documents, masking
+from albert.pretraining import documents, shards
 from albert.pretraining.instances import (
     Counts,
     InstanceMaker,
+    KeyedRecord,
     check_counts,
-    check_settings,
+    keyed_records,
+    prepare,
     total,
 )
-from albert.pretraining.settings import JobFlags, RecordFlags
+from albert.pretraining.settings import JobFlags
 from albert.util import files, folder_lock, many_files, parallel, progress
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 _MAKER = "create_pretraining_data"
-_RANGE_BYTES = 1 << 24  # of the records that the shuffle has in memory
+_BUCKET_BYTES = 1 << 24  # of the records that the shuffle has in memory
 # A part: its size and the counts, then each record behind its key and length.
 _HEADER = struct.Struct(f"<{1 + len(Counts._fields)}Q")
 _FRAME = struct.Struct("<QI")
 
-KeyedRecord = Tuple[int, bytes]  # a place in the shuffle, below 2^64, and a tf.train.Example
 Output = Tuple[str, Dict[str, Any]]  # a path, and the fingerprint: what the file is made from
 
 
@@ -99,107 +86,35 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
     for folder in sorted(set(map(os.path.dirname, paths))):
         model_vocabulary.put_beside_records(folder, vocabulary)
     work = work_folder(settings.work_dir, paths[0])
-    parts = os.path.join(work, digest([made_from, *paths]))
+    parts = os.path.join(work, shards.digest([made_from, *paths]))
     counts = None
     if os.path.exists(parts):
         _LOGGER.info("Resuming the job that was stopped.")
     elif not settings.overwrite:
         for path in filter(tf.io.gfile.exists, paths):
             size, _ = files.state_of(path)
-            check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
+            shards.check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
     with folder_lock.held(work):
         if any(itertools.starmap(record_files.why_stale, outputs)):
             size = sum(one["size"] for one in text)
             windows, counts = _make_parts(parts, input_files, size, maker=maker, settings=settings)
             check_counts(counts)
             _write(outputs, shuffled(windows), counts.instances)
-            report(counts, started)
+            shards.report(counts, started)
         else:
             _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
         shutil.rmtree(work)
     return counts
 
 
-# ------------------------------------------------------------------------- what all engines share
-
-
-def prepare(
-    settings: RecordFlags, *, bad_lines: Optional[str] = None
-) -> Tuple[InstanceMaker, model_vocabulary.Vocabulary]:
-    """Returns what makes the instances, and the vocabulary to keep beside the records.
-
-    For `bad_lines` and errors see InstanceMaker.
-    """
-    check_settings(settings)
-    tokenizer = tokenization.FullTokenizer(
-        settings.vocab_file, settings.do_lower_case, settings.spm_model_file
-    )
-    key = "spm_model_file" if settings.spm_model_file else "vocab_file"
-    vocabulary = model_vocabulary.Vocabulary(key, getattr(settings, key), settings.do_lower_case)
-    return InstanceMaker(tokenizer, settings, bad_lines=bad_lines), vocabulary
-
-
-def keyed_records(
-    maker: InstanceMaker, block: documents.TextBlock
-) -> Tuple[List[KeyedRecord], Counts]:
-    """Returns the records of all passes over a block, sorted by key, and what was read and made."""
-    features, keys, counts = maker.instances(block)
-    records: List[bytes] = []
-    predictions = 0
-    for batch in features:
-        predictions += masking.count_predictions(batch)
-        data, ends = example_batches.encode_examples(batch)
-        borders = [0, *ends.tolist()]
-        records += (data[start:end] for start, end in zip(borders, borders[1:]))
-    return list(zip(keys.tolist(), records)), counts._replace(predictions=predictions)
-
-
-def digest(value: Any) -> str:
-    """Returns a short hash of a JSON value."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()[:12]
-
-
-def check_ours(
-    path: str, sidecar: Optional[record_files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
-) -> None:
-    """Refuses to replace a record file that is not of this program, or of other text.
-
-    Other settings make a file anew; other text is rather a name that was mistyped.
-
-    Args:
-      path: a file of `size` bytes with the metadata `sidecar`.
-      fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
-
-    Raises:
-      ValueError: it must stay.
-    """
-
-    def source(made_from: Mapping[str, Any]) -> Tuple[str, List[str]]:
-        return made_from.get("maker"), sorted(one["name"] for one in made_from.get("text", []))
-
-    is_whole = sidecar and sidecar.bytes == size
-    if not is_whole or source(sidecar.fingerprint) != source(fingerprint):
-        raise UserError(
-            f"--output_file: '{path}' exists. It is of another program, of other text or of a job "
-            "with another number of files, or has changed since. Choose another name, or replace "
-            "it by --overwrite."
-        )
-
-
-def report(counts: Counts, started: float) -> None:
-    """Logs what was read and made since the time `started`."""
-    made = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
-    _LOGGER.info("%s; %s.", ", ".join(made), progress.format_seconds(time.time() - started))
-
-
-# ------------------------------------------------------------------------------------------- parts
-
-
 def work_folder(work_dir: Optional[str], output: str) -> str:
     """Returns the folder for unfinished work; outputs elsewhere may have the same name."""
     parent = work_dir or (tempfile.gettempdir() if "://" in output else os.path.dirname(output))
-    name = f".{os.path.basename(output)}.work-{digest(os.path.abspath(output))}"
+    name = f".{os.path.basename(output)}.work-{shards.digest(os.path.abspath(output))}"
     return os.path.join(parent, name)
+
+
+# ------------------------------------------------------------------------------------------- parts
 
 
 def _make_parts(
@@ -209,31 +124,23 @@ def _make_parts(
 
     Returns the paths of each window's parts, in the order of the text, and the sum of the counts.
     """
-    windows: Dict[int, List[str]] = collections.defaultdict(list)
-    bad_lines = documents.BadLines()
-    counted = bad_lines if settings.input_file_mode == "rb" else None
 
-    def missing() -> Iterator[Tuple[documents.TextBlock, str]]:
-        for block in documents.read_blocks(input_files, settings, counted):
-            path = os.path.join(folder, f"{block.number:06d}.part")
-            windows[block.window].append(path)
-            if read_counts(path) is None:
-                yield block, path
-            else:
-                bar.skip(block.bytes / 1e6)
-
-    def make(task: Tuple[documents.TextBlock, str]) -> float:
-        block, path = task
-        make_part(maker, block, path)
-        return block.bytes / 1e6
+    def make(block: documents.TextBlock) -> Tuple[int, str, int, Counts]:
+        path = os.path.join(folder, f"{block.number:06d}.part")
+        counts = read_counts(path) or make_part(maker, block, path)
+        return block.window, path, block.bytes, counts
 
     megabytes = None if any(map(documents.is_compressed, input_files)) else size / 1e6
+    windows: Dict[int, List[str]] = collections.defaultdict(list)
+    counts = Counts()
+    blocks = documents.read_blocks(input_files, settings)
     processes = settings.num_processes or parallel.default_processes()
     with progress.Progress("Making instances", megabytes, unit="MB") as bar:
-        for made in parallel.ordered_map(make, missing(), processes):
-            bar.update(made)
-    counts = map(read_counts, itertools.chain.from_iterable(windows.values()))
-    return list(windows.values()), total([Counts(bad_documents=bad_lines.count), *counts])
+        for window, path, done, made in parallel.ordered_map(make, blocks, processes):
+            windows[window].append(path)
+            counts = total([counts, made])
+            bar.update(done / 1e6)
+    return list(windows.values()), counts
 
 
 def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Counts:
@@ -256,22 +163,23 @@ def read_counts(path: str) -> Optional[Counts]:
 
 
 def shuffled(windows: Iterable[Sequence[str]]) -> Iterator[bytes]:
-    """Yields the records of all parts, those of each window in the order of their keys."""
+    """Yields the records of all parts, those of each window in the order of their keys.
+
+    A bucket of keys at a time is in memory. Keys are random, so buckets are of like size.
+    """
     for parts in windows:
-        # Keys are random, so ranges of equal width are of equal size.
-        ranges = 1 + sum(map(os.path.getsize, parts)) // _RANGE_BYTES
+        buckets = 1 + sum(map(os.path.getsize, parts)) // _BUCKET_BYTES
         positions = dict.fromkeys(parts, _HEADER.size)
-        for number in range(1, ranges + 1):
+        for number in range(1, buckets + 1):
             records: List[KeyedRecord] = []
             for part in parts:
                 found, positions[part] = _read_below(
-                    part, positions[part], (number << 64) // ranges
+                    part, positions[part], (number << 64) // buckets
                 )
                 records += found
             # Stable: records with the same key stay in order of part.
             records.sort(key=operator.itemgetter(0))
-            for _, record in records:
-                yield record
+            yield from (record for _, record in records)
 
 
 def _read_below(part: str, position: int, limit: int) -> Tuple[List[KeyedRecord], int]:
@@ -295,15 +203,16 @@ def _write(outputs: Sequence[Output], records: Iterator[bytes], count: int) -> N
     """Writes the outputs; each gets as many of the `count` records as the others."""
     with progress.Progress("Writing", count, unit="instances") as bar:
         counted = bar.counting(records)
-        for number, (path, made_from) in enumerate(outputs):
-            share = itertools.islice(counted, (count - number - 1) // len(outputs) + 1)
-            if record_files.why_stale(path, made_from):
-                _write_file(path, made_from, share)
-            else:  # finished before the job was stopped
-                collections.deque(share, maxlen=0)
+        for number, output in enumerate(outputs):
+            share = (count - number - 1) // len(outputs) + 1
+            _write_file(output, itertools.islice(counted, share))
 
 
-def _write_file(path: str, made_from: Mapping[str, Any], records: Iterable[bytes]) -> None:
+def _write_file(output: Output, records: Iterable[bytes]) -> None:
+    path, made_from = output
+    if not record_files.why_stale(path, made_from):  # finished before the job was stopped
+        collections.deque(records, maxlen=0)
+        return
     with batches.AtomicRecordWriter(path, made_from) as writer:
         for record in records:
             writer.write(record)

@@ -20,7 +20,7 @@ Legend: D documents, N pairs, T tokens of a block.
 """
 
 import bisect
-from typing import Any, List, NamedTuple, Sequence, Tuple
+from typing import Any, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -48,8 +48,6 @@ class TokenizedBlock(NamedTuple):
     word_starts: np.ndarray  # bool [T]: whether a token starts a word
     borders: np.ndarray  # int64 [sentences + 1]: where each sentence starts; the end of the last
     documents: Tuple[Document, ...]
-    # Documents that only serve as the other one of `random_next_sentence`.
-    neighbours: Tuple[Document, ...] = ()
 
 
 class Pairs(NamedTuple):
@@ -67,19 +65,35 @@ class Pairs(NamedTuple):
         return Pairs(*(column[rows] for column in self))
 
 
-class MadePairs(NamedTuple):
-    """The pairs, and the number of chunks without one: single tokens at a document's end."""
+def tokenized_block(
+    texts: Iterable[Tuple[int, int, Sequence[Sequence[Any]]]],
+    ids: np.ndarray,
+    word_starts: np.ndarray,
+) -> TokenizedBlock:
+    """Returns the block of documents given as index, source and tokenized sentences of each."""
+    documents: List[Document] = []
+    lengths = [0]
+    for index, source, sentences in texts:
+        first = len(lengths) - 1
+        lengths += filter(None, map(len, sentences))
+        documents.append(Document(index, source, first, len(lengths) - 1))
+    return TokenizedBlock(ids, word_starts, np.cumsum(lengths), tuple(documents))
 
-    pairs: Pairs
-    left_out: int
 
+def make_pairs(
+    block: TokenizedBlock, settings: DataSettings, own: Optional[int] = None
+) -> Tuple[Pairs, int]:
+    """Returns the pairs of all passes over all documents of `block`, truncated to fit.
 
-def make_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
-    """Returns the pairs of all passes over all documents of `block`, truncated to fit."""
+    With `own` only the first documents get pairs: the others are there for random_next_sentence.
+    The second value is the number of chunks without a pair: single tokens at a document's end.
+    """
     longest = settings.max_seq_length - 3  # without [CLS] and two [SEP]
     # A key for each (random_seed, document, pass): uint64 [D, dupe_factor].
     seed = random_keys.seed_key(settings.random_seed)
-    documents = random_keys.fold(seed, np.array([document.index for document in block.documents]))
+    documents = random_keys.fold(
+        seed, np.array([document.index for document in block.documents[:own]])
+    )
     passes = random_keys.fold(documents[:, None], np.arange(settings.dupe_factor)[None, :])
     # The length of a pass's chunks: now and then a random shorter one.
     shorter = 2 + random_keys.below(random_keys.fold(passes, _DRAW_LENGTH), longest - 1)
@@ -88,7 +102,7 @@ def make_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     make = _pairs_with_random_next if settings.random_next_sentence else _swapped_pairs
     pairs = make(block, random_keys.fold(passes, _PAIRS), targets)
     usable = (pairs.length_a > 0) & (pairs.length_b > 0)  # a single token cannot be cut
-    return MadePairs(truncate(pairs.take(usable), longest), left_out=int((~usable).sum()))
+    return truncate(pairs.take(usable), longest), int((~usable).sum())
 
 
 def _uniform(keys: np.ndarray, draw: int) -> np.ndarray:
@@ -175,14 +189,16 @@ def _pairs_with_random_next(
     block: TokenizedBlock, passes: np.ndarray, targets: np.ndarray
 ) -> Pairs:
     """Half the time B is from another document, and the rest of A's chunk is used again."""
-    borders, documents = block.borders.tolist(), block.documents
-    sources = [document.source for document in documents]  # ascending
+    borders = block.borders.tolist()
+    with_text = (document for document in block.documents if document.last > document.first)
+    documents = sorted(with_text, key=lambda document: document.source)
+    sources = [document.source for document in documents]
     rows: List[Tuple[int, ...]] = []
     keys = [np.zeros([0], np.uint64)]
-    for document, own_passes, own_targets in zip(documents, passes, targets.tolist()):
+    for document, own_passes, own_targets in zip(block.documents, passes, targets.tolist()):
         before = bisect.bisect_left(sources, document.source)
         after = bisect.bisect(sources, document.source)
-        others = documents[:before] + documents[after:] or block.neighbours
+        others = documents[:before] + documents[after:]
         for key, target in zip(own_passes, own_targets):
             # A chunk uses up at least one sentence.
             own_keys = random_keys.fold(key[None], np.arange(document.last - document.first))

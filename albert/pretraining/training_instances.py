@@ -73,7 +73,7 @@ def create_training_instances(
     maker = pretraining_instances.InstanceMaker(tokenizer, settings)
     instances: List[TrainingInstance] = []
     for block in text_documents.read_blocks(input_files, settings):
-        for features in maker.instances(block).features:
+        for features in maker.instances(block)[0]:
             instances += _instances(features, tokenizer.inv_vocab)
     rng.shuffle(instances)
     return instances
@@ -103,26 +103,13 @@ def create_instances_from_document(
         count = len(all_documents)
         drawn = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
         indices += [index for index in drawn if index != document_index]
-    tokens: List[str] = []
-    borders = [0]
-    documents: List[segment_pairs.Document] = []
-    for number, index in enumerate(indices):
-        first = len(borders) - 1
-        for sentence in filter(None, all_documents[index]):
-            tokens += sentence
-            borders.append(len(tokens))
-        documents.append(segment_pairs.Document(number, number, first, len(borders) - 1))
-    if documents[0].last == 0:
-        return []
+    texts = [(number, number, all_documents[index]) for number, index in enumerate(indices)]
+    tokens = [token for _, _, sentences in texts for one in sentences for token in one]
     ids, names, table = _numbered(tokens, vocab_words)
-    block = segment_pairs.TokenizedBlock(
-        ids=ids,
-        word_starts=_starts_word(tokens),
-        borders=np.array(borders),
-        documents=tuple(documents[:1]),
-        neighbours=tuple(other for other in documents[1:] if other.last > other.first),
-    )
-    pairs = segment_pairs.make_pairs(block, settings).pairs
+    block = segment_pairs.tokenized_block(texts, ids, _starts_word(tokens))
+    pairs, _ = segment_pairs.make_pairs(block, settings, 1)
+    if not len(pairs.key):
+        return []
     features = masking.masked_features(block, pairs, table=table, settings=settings)
     return _instances(features, names)
 

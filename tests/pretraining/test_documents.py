@@ -126,12 +126,14 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path):
         read([path])
 
 
-def test_bad_lines_can_be_dropped_and_counted_instead(tmp_path, caplog):
-    bad_lines = text_documents.BadLines()
-    path = write(tmp_path, "a.jsonl", b"\n".join([*BAD_LINES, TEXTS]))
-    assert read([path], bad_lines=bad_lines) == DOCUMENTS
-    assert bad_lines.count == len(BAD_LINES)
-    assert f"'{path}', line 1 " in caplog.text and f"'{path}', line 5 " in caplog.text
+def test_bad_lines_can_be_kept_as_such_and_change_no_number(tmp_path):
+    content = b"\n".join([*BAD_LINES, TEXTS[:-1], BAD_LINES[0]])
+    path = write(tmp_path, "a.jsonl", content)
+    found = list(text_documents.read_documents([path], keeps_bad=True))
+    bad = [document.first_line for document in found if document.bad]
+    assert bad == [*range(1, len(BAD_LINES) + 1), len(BAD_LINES) + 3]
+    good = [(one.index, one.source, one.text.decode()) for one in found if not one.bad]
+    assert good == [(number, number, text) for number, text in enumerate(DOCUMENTS)]
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz"])

@@ -63,7 +63,7 @@ def text_file(tmp_path):
 def small_blocks(monkeypatch):
     """Many blocks and ranges of little text, so that several processes and parts have work."""
     monkeypatch.setattr(documents, "BLOCK_BYTES", 3000)
-    monkeypatch.setattr(job, "_RANGE_BYTES", 1000)
+    monkeypatch.setattr(job, "_BUCKET_BYTES", 1000)
 
 
 @pytest.fixture

@@ -18,16 +18,13 @@ SETTINGS = segment_pairs.DataSettings(
 
 def make_block(documents, *, sources=None, word_starts=None):
     """A block of documents given as lists of sentence lengths; token n has the id n."""
-    borders, placed = [0], []
-    for number, lengths in enumerate(documents):
-        first = len(borders) - 1
-        for length in lengths:
-            borders.append(borders[-1] + length)
-        source = sources[number] if sources else number
-        placed.append(segment_pairs.Document(number, source, first, len(borders) - 1))
-    ids = np.arange(borders[-1], dtype=np.int32)
+    texts = [
+        (number, sources[number] if sources else number, [[None] * length for length in lengths])
+        for number, lengths in enumerate(documents)
+    ]
+    ids = np.arange(sum(map(sum, documents)), dtype=np.int32)
     starts = ids >= 0 if word_starts is None else np.isin(ids, list(word_starts))
-    return segment_pairs.TokenizedBlock(ids, starts, np.array(borders), tuple(placed))
+    return segment_pairs.tokenized_block(texts, ids, starts)
 
 
 def make(block, **changes):
@@ -48,10 +45,12 @@ def random_documents(count, *, longest=12, seed=0):
 
 
 def test_chunks_hold_whole_sentences_up_to_the_length_and_miss_nothing():
-    made = make(make_block([[5] * 9]), dupe_factor=50)  # 20 tokens: four sentences a chunk
-    assert made.left_out == 0
+    pairs, left_out = make(
+        make_block([[5] * 9]), dupe_factor=50
+    )  # 20 tokens: four sentences a chunk
+    assert left_out == 0
     chunks = collections.Counter()
-    for start_a, length_a, start_b, length_b, label in rows(made.pairs):
+    for start_a, length_a, start_b, length_b, label in rows(pairs):
         assert label == int(start_a > start_b)
         (first, border), (begin, last) = sorted(
             [(start_a, start_a + length_a), (start_b, start_b + length_b)]
@@ -71,17 +70,17 @@ def test_chunks_hold_whole_sentences_up_to_the_length_and_miss_nothing():
     ],
 )
 def test_a_chunk_is_cut_at_each_possible_place_alike(sentences, word_starts, cuts):
-    made = make(make_block([sentences], word_starts=word_starts), dupe_factor=3000)
-    found = collections.Counter(max(row[0], row[2]) for row in rows(made.pairs))
+    pairs, _ = make(make_block([sentences], word_starts=word_starts), dupe_factor=3000)
+    found = collections.Counter(max(row[0], row[2]) for row in rows(pairs))
     assert set(found) == cuts
     assert all(abs(count - 3000 / len(cuts)) < 130 for count in found.values())
-    assert abs(made.pairs.label.mean() - 0.5) < 0.04
+    assert abs(pairs.label.mean() - 0.5) < 0.04
 
 
 def test_a_single_token_without_a_partner_is_left_out_and_counted():
-    made = make(make_block([[1], [3, 1], [4] * 5 + [1]]), dupe_factor=3)
-    assert made.left_out == 2 * 3  # the first document, and the last sentence of the third
-    assert len(made.pairs.key) == (0 + 1 + 1) * 3
+    pairs, left_out = make(make_block([[1], [3, 1], [4] * 5 + [1]]), dupe_factor=3)
+    assert left_out == 2 * 3  # the first document, and the last sentence of the third
+    assert len(pairs.key) == (0 + 1 + 1) * 3
 
 
 @pytest.mark.parametrize("longest", [2, 9, 10, 20])
@@ -111,7 +110,7 @@ def test_tokens_are_cut_at_the_front_as_often_as_a_coin_shows_heads(flips):
 
 def test_short_targets_are_drawn_once_a_pass_with_the_given_probability():
     # With sentences of one token, all chunks of a pass except the last have the target's length.
-    pairs = make(make_block([[1] * 400]), short_seq_prob=0.1, dupe_factor=2000).pairs
+    pairs, _ = make(make_block([[1] * 400]), short_seq_prob=0.1, dupe_factor=2000)
     first = np.minimum(pairs.start_a, pairs.start_b) == 0
     targets = (pairs.length_a + pairs.length_b)[first]
     short = targets[targets < 20]
@@ -124,8 +123,8 @@ def test_short_targets_are_drawn_once_a_pass_with_the_given_probability():
 
 def test_pairs_of_a_document_do_not_depend_on_the_block_it_is_in():
     block = make_block(random_documents(6))
-    whole = make(block, short_seq_prob=0.3).pairs
-    part = make(block._replace(documents=block.documents[3:4]), short_seq_prob=0.3).pairs
+    whole, _ = make(block, short_seq_prob=0.3)
+    part, _ = make(block._replace(documents=block.documents[3:4]), short_seq_prob=0.3)
     assert len(part.key) > 0
     assert set(zip(rows(part), part.key.tolist())) <= set(zip(rows(whole), whole.key.tolist()))
 
@@ -142,7 +141,7 @@ def next_sentence(block, dupe_factor):
                 return document.source
         raise AssertionError(token)
 
-    pairs = make(block, random_next_sentence=True, dupe_factor=dupe_factor).pairs
+    pairs, _ = make(block, random_next_sentence=True, dupe_factor=dupe_factor)
     found = [(*row, owner(row[0]), owner(row[2])) for row in rows(pairs)]
     assert all((source_a == source_b) == (label == 0) for *_, label, source_a, source_b in found)
     return found
