@@ -19,7 +19,6 @@ TensorFlow is not imported, so that worker processes start quickly. TensorFlow 1
 those of a SentencePiece that is loaded after it: to sample there, import this module first.
 """
 
-import bisect
 import collections
 import functools
 import itertools
@@ -27,7 +26,7 @@ import logging
 import re
 import string
 import unicodedata
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import sentencepiece as spm
 
@@ -408,7 +407,7 @@ class _WordPieceEncoder:
         self._remembered: Dict[str, Encoding] = {}
 
     def pieces(self, text: str) -> List[str]:
-        return self.encode(text).pieces
+        return [piece for word in _words(text) for piece in self._word(word).pieces]
 
     def ids(self, pieces: Iterable[str]) -> List[int]:
         return convert_by_vocab(self._wordpiece.vocab, pieces)
