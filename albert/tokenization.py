@@ -260,7 +260,13 @@ def encode_pieces(
         pieces = sp_model.SampleEncodeAsPieces(text, 64, 0.1)
     else:
         pieces = sp_model.EncodeAsPieces(text)
-    return [part for piece in pieces for part in _cut_digit_comma(sp_model, piece)]
+    output = []
+    for piece in pieces:
+        if piece[-1:] == ",":
+            output += _cut_digit_comma(sp_model, piece)
+        else:
+            output.append(piece)
+    return output
 
 
 def encode_ids(sp_model: Any, text: Union[str, bytes], sample: bool = False) -> List[int]:
