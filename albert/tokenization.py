@@ -19,7 +19,6 @@ TensorFlow is not imported, so that worker processes start quickly. TensorFlow 1
 those of a SentencePiece that is loaded after it: to sample there, import this module first.
 """
 
-import bisect
 import collections
 import functools
 import itertools
@@ -27,7 +26,7 @@ import logging
 import re
 import string
 import unicodedata
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import sentencepiece as spm
 
@@ -115,10 +114,10 @@ class _CharacterTable(dict):
             self._uneven.add(char)
         return replacement
 
-    def uneven(self, text: str) -> Set[str]:
-        """Returns the visible characters of `text` that do not become just one each."""
+    def is_even(self, text: str) -> bool:
+        """Returns whether each visible character of `text` becomes one."""
         text.translate(self)
-        return self._uneven.intersection(text)
+        return self._uneven.isdisjoint(text)
 
 
 def _kept(char: str) -> str:
@@ -186,48 +185,34 @@ def preprocess_text(
 # are followed: the n-th of the pieces is the n-th of the translated text.
 
 
-class _Spans(NamedTuple):
-    """For each visible character of a derived text, where its source is."""
-
-    starts: List[int]
-    ends: List[int]
-
-
-def _visible(text: str) -> List[int]:
-    """The positions of the characters that are not white space."""
-    return [index for index, char in enumerate(text) if not char.isspace()]
+_Spans = Tuple[List[int], List[int]]  # where each of some characters or pieces starts and ends
 
 
 def _sources(text: str, table: _CharacterTable) -> _Spans:
-    """The characters of `text` that those of text.translate(table) come from."""
-    positions, uneven = _visible(text), table.uneven(text)
-    if not uneven:
-        return _Spans(positions, [index + 1 for index in positions])
+    """The characters of `text` that the visible ones of text.translate(table) come from."""
+    visible = [index for index, char in enumerate(text) if not char.isspace()]
+    if table.is_even(text):
+        return visible, [index + 1 for index in visible]
     starts: List[int] = []
     ends: List[int] = []
-    for index in positions:
-        count = 1
-        if text[index] in uneven:
-            replacement = table[ord(text[index])]
-            count = len(replacement.replace(" ", ""))
-            if not replacement and ends and ends[-1] == index:
-                ends[-1] = index + 1  # a mark belongs to the letter before it
+    for index in visible:
+        replacement = table[ord(text[index])]
+        count = len(replacement.replace(" ", ""))
         starts += [index] * count
         ends += [index + 1] * count
-    return _Spans(starts, ends)
+        if not replacement and ends and ends[-1] == index:
+            ends[-1] = index + 1  # a mark belongs to the letter before it
+    return starts, ends
 
 
 def _place(lengths: Sequence[int], sources: _Spans, text_end: int) -> _Spans:
     """The places of pieces, each of which takes the next `length` visible characters."""
     limits = [0, *itertools.accumulate(lengths)]
-    following = [*sources.starts, text_end]
+    following, before = [*sources[0], text_end], sources[1]
     starts = [following[first] for first in limits[:-1]]
-    ends = [
-        sources.ends[limit - 1] if length else start
-        for limit, length, start in zip(limits[1:], lengths, starts)
-    ]
-    # Where one character became several words, a space between them must not step back.
-    return _Spans(starts, list(itertools.accumulate(ends, max)))
+    ends = [before[limit - 1] if limit else 0 for limit in limits[1:]]
+    # A space has no length. Where one character became several words, it must not step back.
+    return starts, list(itertools.accumulate(map(max, starts, ends), max))
 
 
 # ------------------------------------------------------------------------------------ SentencePiece
@@ -247,18 +232,15 @@ def with_keep_accents(model: bytes, keep_accents: bool) -> bytes:
     return model.replace(_KEEP_ACCENTS, b"") + (_KEEP_ACCENTS if keep_accents else b"")
 
 
-def _ends_in_digit_comma(piece: str) -> bool:
-    """Whether the piece is cut once more, such as "▁1993,"."""
-    return piece[-1:] == "," and piece[-2:-1].isdigit()
-
-
-def _split_digit_comma(sp_model: Any, piece: str) -> List[str]:
-    """Cuts "▁1993," into the pieces of "1993" and a comma.
+def _cut_digit_comma(sp_model: Any, piece: str) -> List[str]:
+    """Cuts "▁1993," into the pieces of "1993" and a comma; other pieces stay whole.
 
     Cutting "1993" by itself adds an underline even where `piece` had none. The published code means
     to remove it but does not under Python 3; the models in use were trained so.
     """
-    return sp_model.EncodeAsPieces(piece[:-1].replace(SPIECE_UNDERLINE, "")) + [","]
+    if piece[-1:] == "," and piece[-2:-1].isdigit():
+        return sp_model.EncodeAsPieces(piece[:-1].replace(SPIECE_UNDERLINE, "")) + [","]
+    return [piece]
 
 
 def encode_pieces(
@@ -280,8 +262,8 @@ def encode_pieces(
         pieces = sp_model.EncodeAsPieces(text)
     output = []
     for piece in pieces:
-        if _ends_in_digit_comma(piece):
-            output.extend(_split_digit_comma(sp_model, piece))
+        if piece[-1:] == ",":
+            output += _cut_digit_comma(sp_model, piece)
         else:
             output.append(piece)
     return output
@@ -299,12 +281,9 @@ class _SentencePieceEncoder:
         self._model = sp_model
         self._vocab = vocab
         self._unknown = sp_model.unk_id()
-        self._digit_comma_ids = {
-            index: self.ids(_split_digit_comma(sp_model, piece))
-            for piece, index in vocab.items()
-            if _ends_in_digit_comma(piece)
-        }
-        self._special_ids = {self._unknown, *self._digit_comma_ids}
+        ids = {index: self.ids(_cut_digit_comma(sp_model, piece)) for piece, index in vocab.items()}
+        self._cut_ids = {index: parts for index, parts in ids.items() if len(parts) > 1}
+        self._special_ids = {self._unknown, *self._cut_ids}
         # With byte fallback a character is several pieces; the first one stands for it.
         self._byte_lengths = {
             piece: int(int(piece[1:-1], 16) & 0xC0 != 0x80)
@@ -328,22 +307,22 @@ class _SentencePieceEncoder:
             if self._unknown in ids:  # whose text may spell a control symbol or end in a comma
                 batch[row] = self.ids(self.pieces(texts[row]))
             else:
-                cut = self._digit_comma_ids
-                batch[row] = [part for index in ids for part in cut.get(index, (index,))]
+                batch[row] = [part for index in ids for part in self._cut_ids.get(index, (index,))]
         return batch
 
     def encode(self, text: str, prepared: str, table: _CharacterTable) -> Encoding:
         """Encodes `prepared`, whose characters are those of `text` by `table`, but for spaces."""
         pieces = self.pieces(prepared)
-        is_even = len(text) == len(prepared) and (text.isascii() or not table.uneven(text))
-        if is_even and "".join(pieces) == f" {prepared}".replace(" ", SPIECE_UNDERLINE):
+        joined = "".join(pieces)
+        is_even = len(text) == len(prepared) and (text.isascii() or table.is_even(text))
+        if is_even and joined == f" {prepared}".replace(" ", SPIECE_UNDERLINE):
             # Only an underline was put in front. This is the usual case; the rest is slower.
             ends = [limit - 1 for limit in itertools.accumulate(map(len, pieces))]
             starts = [end - len(piece.lstrip(SPIECE_UNDERLINE)) for piece, end in zip(pieces, ends)]
             return Encoding(pieces, self.ids(pieces), starts, ends)
         sources = _sources(text.replace(SPIECE_UNDERLINE, " "), table)
         prepared = prepared.replace(SPIECE_UNDERLINE, " ")
-        if "".join(pieces).replace(SPIECE_UNDERLINE, "") != prepared.replace(" ", ""):
+        if joined.replace(SPIECE_UNDERLINE, "") != prepared.replace(" ", ""):
             sources = self._normalized(prepared, sources)
         lengths = [
             self._byte_lengths.get(piece, len(piece.replace(SPIECE_UNDERLINE, "")))
@@ -354,13 +333,12 @@ class _SentencePieceEncoder:
     def _normalized(self, prepared: str, sources: _Spans) -> _Spans:
         """The sources of what the model makes of `prepared` before it cuts."""
         normalized, offsets = self._model.Normalize(prepared, with_offsets=True)
-        bounds = sorted(set(offsets))
-        following = dict(zip(bounds, bounds[1:]))
-        rank = functools.partial(bisect.bisect_left, _visible(prepared))
+        following = dict(zip(offsets, offsets[1:]))  # the last of equal offsets counts
+        rank = [0, *itertools.accumulate(not char.isspace() for char in prepared)]
         places = [place for char, place in zip(normalized, offsets) if char != SPIECE_UNDERLINE]
-        return _Spans(
-            [sources.starts[rank(place)] for place in places],
-            [sources.ends[rank(following[place]) - 1] for place in places],
+        return (
+            [sources[0][rank[place]] for place in places],
+            [sources[1][rank[following[place]] - 1] for place in places],
         )
 
 
@@ -414,22 +392,16 @@ class WordpieceTokenizer:
         """
         pieces: List[Tuple[str, int]] = []
         start = 0
-        while start < len(word):
-            piece = self._longest_piece(word, start)
-            if piece is None or len(word) > self.max_input_chars_per_word:
-                return [(self.unk_token, len(word))]
-            pieces.append((piece, len(piece) - (2 if start else 0)))
-            start += pieces[-1][1]
-        return pieces
-
-    def _longest_piece(self, word: str, start: int) -> Optional[str]:
-        """The longest piece that word[start:] begins with."""
-        prefix = "##" if start else ""
-        for end in range(min(len(word), start + self._longest), start, -1):
-            piece = prefix + word[start:end]
-            if piece in self.vocab:
-                return piece
-        return None
+        while start < len(word) <= self.max_input_chars_per_word:
+            prefix = "##" if start else ""
+            for end in range(min(len(word), start + self._longest), start, -1):
+                if prefix + word[start:end] in self.vocab:
+                    break
+            else:
+                break
+            pieces.append((prefix + word[start:end], end - start))
+            start = end
+        return pieces if start == len(word) else [(self.unk_token, len(word))]
 
 
 class _WordPieceEncoder:

@@ -274,22 +274,20 @@ def masking(
     returns the features with new input_ids [N, S] and masked_lm_positions, masked_lm_ids,
     masked_lm_weights [N, P]. `settings` are those of data creation, without do_permutation.
     """
-
     seed_keys = random_keys.fold(random_keys.seed_key(seed), _MASKS)
 
     def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
-        names, columns = list(features), list(features.values())
-
         def in_python(positions: np.ndarray, *values: np.ndarray) -> List[np.ndarray]:
             keys = random_keys.fold(seed_keys, positions)
-            result = masked(dict(zip(names, values)), keys, settings, vocabulary=vocabulary)
-            return [result[name] for name in names]
+            result = masked(dict(zip(features, values)), keys, settings, vocabulary=vocabulary)
+            return [result[name] for name in features]
 
+        columns = features.values()
         types = [column.dtype for column in columns]
         results = tf.numpy_function(in_python, [positions, *columns], types)
         for result, column in zip(results, columns):
             result.set_shape(column.shape)
-        return dict(zip(names, results))
+        return dict(zip(features, results))
 
     return transform
 
@@ -310,9 +308,8 @@ def masked(
     ids[masks[0], features["masked_lm_positions"][masks]] = features["masked_lm_ids"][masks]
     # [CLS] is the first of a sequence, [SEP] the last of its segment.
     is_token = features["input_mask"] > 0
-    is_last = (segments[:, :-1] != segments[:, 1:]) | ~is_token[:, 1:]
+    is_token[:, :-1] &= (segments[:, :-1] == segments[:, 1:]) & is_token[:, 1:]
     is_token[:, 0] = is_token[:, -1] = False
-    is_token[:, :-1] &= ~is_last
     return draw_masks(
         dict(features, input_ids=ids), is_token, keys=keys, vocabulary=vocabulary, settings=settings
     )

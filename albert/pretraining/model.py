@@ -244,19 +244,19 @@ def _recorded_masks(
     files: Sequence[RecordFile],
 ) -> Tuple[Dict[str, Any], Optional[Mapping[str, Any]]]:
     """The settings of masks and the vocabulary in the metadata, which must be the same in all."""
-    described = [file for file in files if file.metadata]
-    recorded = []
-    for path, metadata, _ in described:
+    first: Any = None
+    for path, metadata, _ in files:
         settings = metadata.get("settings", {})
         masks = {name: settings[name] for name in _MASK_SETTINGS if name in settings}
-        recorded.append((masks, metadata.get("vocabulary")))
-        if recorded[-1] != recorded[0]:
+        recorded = masks, metadata.get("vocabulary")
+        first = first or (metadata and recorded)
+        if metadata and recorded != first:
             raise UserError(
                 f"--masked_lm_budget: {path} was made with other masks ({masks}) or another "
-                f"vocabulary than {described[0].path} ({recorded[0][0]}). Create them with the "
-                "same flags, or train on one after the other."
+                f"vocabulary than the files before it ({first[0]}). Create them with the same "
+                "flags, or train on one after the other."
             )
-    return recorded[0] if recorded else ({}, None)
+    return first or ({}, None)
 
 
 def _evaluation_batches(
@@ -281,14 +281,12 @@ def _evaluation_batches(
     # A TPU's host serves a batch to each of its cores in one step of evaluation.
     max_batches = settings.max_batches and settings.max_batches * shard.batches_per_step
     served = read(max_batches=max_batches, shard_index=shard.index, shard_count=shard.count)
-    if not params.get("use_tpu"):
-        return served if settings.padding == "max" else padded_batches.cut(served, settings.cut)
-    filler = read(max_batches=1).map(
-        batches.as_written(
+    if params.get("use_tpu"):
+        weightless = batches.as_written(
             lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
         )
-    )
-    return served.concatenate(filler.repeat())
+        return served.concatenate(read(max_batches=1).map(weightless).repeat())
+    return served if settings.padding == "max" else padded_batches.cut(served, settings.cut)
 
 
 def evaluation_part(
@@ -342,7 +340,11 @@ def build_model_fn(
 
     def loss_of(micro_batch: Tensors, dropout_seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
         heads = heads_of(micro_batch, is_training=True, dropout_seed=dropout_seed)
-        return _training_loss(heads, micro_batch)
+        metrics = {}  # this micro-batch's part of each
+        for name, values in _losses_and_accuracies(heads, micro_batch).items():
+            shares = micro_batch[f"{name.rpartition('_')[0]}_shares"]
+            metrics[name] = tf.reduce_sum(tf.reshape(shares, [-1]) * values)
+        return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
 
     def train(features: Tensors, model_dir: Optional[str]) -> Any:
         batch = _with_shares(features, use_tpu=settings.use_tpu)
@@ -403,7 +405,7 @@ def _heads(
 # Training.
 
 
-def _with_shares(features: Tensors, *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
+def _with_shares(features: Tensors, *, use_tpu: bool) -> Dict[str, tf.Tensor]:
     """Adds to a batch what each prediction contributes to the means over the whole batch.
 
     The sum of the micro-batches' losses is then the loss of the batch, however it is split. Where
@@ -434,15 +436,6 @@ def _losses_and_accuracies(heads: Heads, features: Tensors) -> Dict[str, tf.Tens
         values[f"{name}_loss"] = head.per_example_loss
         values[f"{name}_accuracy"] = tf.cast(is_right, tf.float32)
     return values
-
-
-def _training_loss(heads: Heads, batch: Tensors) -> Tuple[tf.Tensor, Dict[str, tf.Tensor]]:
-    """Returns a (micro-)batch's part of the loss and of each metric."""
-    metrics = {}
-    for name, values in _losses_and_accuracies(heads, batch).items():
-        shares = batch[f"{name.rpartition('_')[0]}_shares"]
-        metrics[name] = tf.reduce_sum(tf.reshape(shares, [-1]) * values)
-    return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
 
 
 # ---------------------------------------------------------------------------------------------

@@ -177,22 +177,24 @@ def find_vocabulary(
 
     Raises ValueError if --output_dir has another one.
     """
-    flags = {key: getattr(settings, key) for key in model_vocabulary.KEYS}
-    named = [model_vocabulary.Vocabulary(key, path) for key, path in flags.items() if path]
+    vocabulary, name = None, ""
+    for key in model_vocabulary.KEYS:
+        path = getattr(settings, key)
+        if path:
+            vocabulary, name = model_vocabulary.Vocabulary(key, path), os.path.basename(path)
     recorded = {}
     for file in files:
         tokenizer = file.metadata.get("tokenizer")
         if tokenizer:
-            kind = tokenizer["sha256"], file.metadata.get("do_lower_case")
-            recorded[kind] = tokenizer["name"]
-    vocabulary = None
-    if named and not recorded:
-        vocabulary, name = named[0], os.path.basename(named[0].path)
-    if len(recorded) == 1:
-        (((sha256, lower_case), name),) = recorded.items()
-        vocabulary = model_vocabulary.find_beside_records(os.path.dirname(files[0].path), sha256)
-        if named and file_utils.sha256(named[0].path) == sha256:
-            vocabulary = named[0]
+            lower_case = file.metadata.get("do_lower_case")
+            recorded[tokenizer["sha256"], lower_case] = tokenizer["name"]
+    if len(recorded) > 1:
+        vocabulary, recorded = None, {}
+    for (sha256, lower_case), recorded_name in recorded.items():
+        name = recorded_name
+        if not vocabulary or file_utils.sha256(vocabulary.path) != sha256:
+            folder = os.path.dirname(files[0].path)
+            vocabulary = model_vocabulary.find_beside_records(folder, sha256)
         vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case)
     if not vocabulary:
         _LOGGER.warning(

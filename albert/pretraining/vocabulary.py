@@ -25,9 +25,6 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-# The number of threads changes how the sums of the EM steps are rounded, so it is part of the
-# recipe and not taken from the machine.
-_THREADS = 16
 _RECIPE = {
     "model_type": "unigram",
     "pad_id": 0,
@@ -36,7 +33,8 @@ _RECIPE = {
     "eos_id": -1,
     "control_symbols": ["[CLS]", "[SEP]", "[MASK]"],
     "user_defined_symbols": ["(", ")", '"', "-", ".", "\u2013", "\u00a3", "\u20ac"],
-    "num_threads": _THREADS,
+    # It changes how the sums of the EM steps are rounded, so it is not taken from the machine.
+    "num_threads": 16,
 }
 _LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
 _MAX_UNDECODABLE = 0.01  # of all lines

@@ -339,21 +339,13 @@ def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "refere
       ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], has no ordinary token, or is a
         WordPiece vocabulary where "underline" was asked for.
     """
-    vocab, model = tokenizer.vocab, tokenizer.sp_model
-    missing = [piece for piece in ("[CLS]", "[SEP]", "[MASK]") if piece not in vocab]
-    if missing:
-        raise UserError(
-            f"The vocabulary has no {', '.join(missing)}; pretraining needs them. Use a "
-            "vocabulary made for BERT or ALBERT, or make one with train_vocab."
-        )
+    model, pieces = tokenizer.sp_model, list(tokenizer.vocab)
+    special = tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
     if word_start == "underline" and model is None:
         raise UserError(
             "--word_start=underline is for SentencePiece models. WordPiece marks continuations by "
             "## in every language. Use --word_start=reference."
         )
-    pieces = [""] * (max(vocab.values()) + 1)
-    for piece, number in vocab.items():
-        pieces[number] = piece
     if model is None:
         ordinary = [number for number, piece in enumerate(pieces) if is_ordinary(piece)]
     else:
@@ -363,12 +355,10 @@ def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "refere
         raise UserError("The vocabulary holds no ordinary token, only special ones.")
     rule = word_start_rule(model is not None, word_start)
     return PieceTable(
-        is_word_start=np.array([rule(piece) for piece in pieces], bool),
-        unknown_id=model.unk_id() if rule is starts_word else None,
-        ordinary=np.array(ordinary, np.int32),
-        cls_id=vocab["[CLS]"],
-        sep_id=vocab["[SEP]"],
-        mask_id=vocab["[MASK]"],
+        np.array([rule(piece) for piece in pieces], bool),
+        model.unk_id() if rule is starts_word else None,
+        np.array(ordinary, np.int32),
+        *special,
     )
 
 
@@ -401,12 +391,11 @@ def word_starts(
 
     `ids` are those of each line, T in all.
     """
-    flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
-    starts = table.is_word_start[flat]
-    place = 0
+    starts = table.is_word_start[np.fromiter(itertools.chain.from_iterable(ids), np.int64)]
+    first = 0
     for line, numbers in zip(lines, ids):
+        last = first + len(numbers)
         if table.unknown_id in numbers:
-            pieces = tokenizer.tokenize_text(line)
-            starts[place : place + len(numbers)] = [starts_word(piece) for piece in pieces]
-        place += len(numbers)
+            starts[first:last] = list(map(starts_word, tokenizer.tokenize_text(line)))
+        first = last
     return starts
