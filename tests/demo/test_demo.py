@@ -240,14 +240,6 @@ def test_pretraining_takes_text_with_or_without_a_vocabulary_and_records(
     assert code == 1 and "32" in shown.err
 
 
-def test_folder_of_data_without_text_is_explained(tmp_path, capsys):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "vocab.txt").touch()
-    given = ["pretraining", "-i", str(tmp_path / "mine"), "-o", str(tmp_path / "out")]
-    assert demo.main(given) == 1
-    assert "neither text" in capsys.readouterr().err
-
-
 # ---- Fine-tuning.
 
 
