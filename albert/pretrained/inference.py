@@ -385,8 +385,6 @@ class OrderJudge(_Pretrained):
 
     def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
         """Returns for each pair of texts the probability that the second follows the first."""
-        if not texts:
-            return []
         encode = self.source.tokenizer.encode_ids_batch
         rows = [self._row(encode(list(pair))) for pair in texts]
         return self._run(rows)["order"][:, 0].tolist()
