@@ -85,11 +85,7 @@ def check_disk(settings: Flags) -> Findings:
         return
     while not os.path.exists(folder):
         folder = os.path.dirname(folder)
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        yield PROBLEM, f"Cannot write to {folder}: {error.strerror}. Choose another --output_dir."
-        return
+    tempfile.TemporaryFile(dir=folder).close()  # its error names the folder
     free = shutil.disk_usage(folder).free
     text = f"{free / 1e9:.0f} GB are free in {folder}."
     if free < _ENOUGH_DISK_BYTES:
@@ -115,25 +111,21 @@ def check_vocabulary(settings: Flags) -> Findings:
 
 def check_training(settings: Flags) -> Findings:
     """Updates of a model with base's width, in float32 and in bfloat16."""
-    milliseconds = {}
     for precision in ("float32", "bfloat16"):
         try:
-            milliseconds[precision], losses, idle = train_two_layers(precision)
+            milliseconds, losses, idle = train_two_layers(precision)
         except Exception as error:  # noqa: BLE001  older devices do not have it
             if precision == "float32":
                 raise
             yield NOTE, f"--precision={precision} does not work here: {_first_line(error)}"
             return
-        text = f"Two layers in {precision}: {milliseconds[precision]:.0f} ms an update"
+        text = f"Two layers in {precision}: {milliseconds:.0f} ms an update"
         if idle:
             yield PROBLEM, f"{text}, but no gradient reaches {', '.join(idle)}."
         elif losses[-1] < losses[0]:
             yield OK, f"{text}."
         else:
             yield PROBLEM, f"{text}, but the loss goes from {losses[0]:.3g} to {losses[-1]:.3g}."
-    faster = milliseconds["float32"] / milliseconds["bfloat16"]
-    if faster > 1.2:
-        yield OK, f"--precision=bfloat16 trains {faster:.1f} times faster here."
 
 
 def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from albert.command_line import cli
 from albert.configs.flags import EncoderFlags
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
-from albert.util import files, wording
+from albert.util import files
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
@@ -37,8 +37,8 @@ class Flags(EncoderFlags, TextFlags):
     layer: int = flag(LAST_LAYER, "Layer: 1 is the first, -1 the last.", group="Output")
 
 
-def embed(settings: Flags) -> int:
-    """Writes the vectors of all texts; returns how many. Raises UserError."""
+def main(settings: Flags) -> None:
+    """Writes the vectors of all texts. Raises UserError."""
     from albert.pretrained import inference
 
     source = inference.find_source(settings)
@@ -51,15 +51,16 @@ def embed(settings: Flags) -> int:
         batch_size=settings.predict_batch_size,
     ) as model:
         if settings.output_file.endswith(".npy"):
-            return _write_array(settings, model)
-        return inference.answer_texts(settings, lambda texts: map(_line, model.embed(texts)))
+            _write_array(settings, model)
+        else:
+            inference.answer_texts(settings, lambda texts: map(_line, model.embed(texts)))
 
 
 def _line(vector: Any) -> str:
     return json.dumps([float(f"{value:.{_DIGITS}g}") for value in vector])
 
 
-def _write_array(settings: Flags, model: Any) -> int:
+def _write_array(settings: Flags, model: Any) -> None:
     import numpy as np
 
     from albert.pretrained import inference
@@ -80,14 +81,7 @@ def _write_array(settings: Flags, model: Any) -> int:
             array.write(np.ascontiguousarray(model.embed(texts), "<f4").tobytes())
             count += len(texts)
         write_header(array)
-    return count
-
-
-def main(settings: Flags) -> None:
-    """Runs the script."""
-    count = embed(settings)
-    if settings.output_file != "-":
-        _LOGGER.info("Wrote %s to %s.", wording.counted(count, "vector"), settings.output_file)
+    _LOGGER.info("Wrote %s.", path)
 
 
 if __name__ == "__main__":

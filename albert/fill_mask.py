@@ -13,17 +13,13 @@ words, which pretraining and the released archives have.
 
 import dataclasses
 import json
-import logging
 from typing import Any, List, Optional, Sequence
 
 from albert.command_line import cli
 from albert.configs.flags import EncoderFlags
 from albert.pretrained.settings import TextFlags
-from albert.util import wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
-
-_LOGGER = logging.getLogger("albert")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,8 +36,8 @@ class Flags(EncoderFlags, TextFlags):
             raise UserError("Give either --text or --input_file, not both.")
 
 
-def fill_mask(settings: Flags) -> int:
-    """Answers all texts; returns how many. Raises UserError."""
+def main(settings: Flags) -> None:
+    """Answers all texts. Raises UserError."""
     from albert.pretrained import inference
 
     source = inference.find_source(settings)
@@ -64,7 +60,7 @@ def fill_mask(settings: Flags) -> int:
             return [_line(*item) for item in zip(singles, model.fill(singles))]
 
         given = () if settings.text is None else (settings.text,)
-        return inference.answer_texts(settings, answer, given=given)
+        inference.answer_texts(settings, answer, given=given)
 
 
 def _line(text: str, proposals: Sequence[Sequence[Any]]) -> str:
@@ -73,13 +69,6 @@ def _line(text: str, proposals: Sequence[Sequence[Any]]) -> str:
         for gap in proposals
     ]
     return json.dumps({"text": text, "gaps": gaps}, ensure_ascii=False)
-
-
-def main(settings: Flags) -> None:
-    """Runs the script."""
-    count = fill_mask(settings)
-    if settings.output_file != "-":
-        _LOGGER.info("Wrote %s to %s.", wording.counted(count, "answer"), settings.output_file)
 
 
 if __name__ == "__main__":

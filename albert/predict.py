@@ -28,7 +28,6 @@ from typing import Any, List, Optional, Sequence
 from albert.classification.settings import ExitFlags
 from albert.command_line import cli
 from albert.pretrained.settings import TextFlags
-from albert.util import wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
@@ -88,8 +87,8 @@ def _row(cells: Sequence[str], output_format: str) -> str:
     return row.getvalue()
 
 
-def predict(settings: Flags) -> int:
-    """Answers all texts; returns how many. Raises UserError."""
+def main(settings: Flags) -> None:
+    """Answers all texts. Raises UserError."""
     from albert import predictor
     from albert.classification import run
     from albert.pretrained import inference
@@ -117,19 +116,11 @@ def predict(settings: Flags) -> int:
         if output_format != "jsonl":
             labels = model.task.labels
             heading = _row(["label", *labels], output_format) if labels else "score"
-        count = inference.answer_texts(
+        inference.answer_texts(
             settings, answer, heading=heading, given=given, known=model.task.columns
         )
     if layers:
         _LOGGER.info("%s", run.describe_layers(layers))
-    return count
-
-
-def main(settings: Flags) -> None:
-    """Runs the script."""
-    count = predict(settings)
-    if settings.output_file != "-":
-        _LOGGER.info("Wrote %s to %s.", wording.counted(count, "answer"), settings.output_file)
 
 
 if __name__ == "__main__":

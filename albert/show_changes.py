@@ -13,7 +13,7 @@ model, if it has its pretraining heads, also says how probable it finds either o
 """
 
 import dataclasses
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 from albert import plan
 from albert.command_line import cli
@@ -73,102 +73,95 @@ def embedding_parameters(config: Any) -> Tuple[int, int]:
     return wide, (config.vocab_size + config.hidden_size) * config.embedding_size
 
 
-def _embedding_lines(config: Any) -> Iterator[str]:
-    tokens, short, width = config.vocab_size, config.embedding_size, config.hidden_size
-    wide, factorised = embedding_parameters(config)
-    yield "1. Factorised embeddings"
-    yield "   BERT learns for each token a vector as wide as its layers. ALBERT learns a short one,"
-    yield "   and one matrix that widens them all."
-    yield f"     BERT    V x H          {tokens:,} x {width:,} = {wide:,}"
-    yield (
-        f"     ALBERT  V x E + E x H  {tokens:,} x {short:,} + {short:,} x {width:,} = "
-        f"{factorised:,}, {wide / factorised:.1f} times fewer"
-    )
-
-
-def _sharing_lines(config: Any) -> Iterator[str]:
-    yield "2. Layers that share their weights"
-    yield f"   BERT learns {config.num_hidden_layers} layers one by one. ALBERT learns one and"
-    yield "   applies it again and again: as much computing, far less to keep."
-    bert, albert = (plan.parameters(model, plan.Flags()) for model in (bert_like(config), config))
-    rows = [("part", "BERT", "ALBERT", "times fewer")]
-    for part, count in albert.items():
-        rows.append((part, f"{bert[part]:,}", f"{count:,}", f"{bert[part] / count:.1f}"))
-    yield from (f"     {line}" for line in wording.table(rows, left=(0,)))
-
-
-# ---- The task.
-
-
-def _task_lines(settings: Flags, model: Any) -> Iterator[str]:
-    from albert import tokenization
-
-    texts = list(TEXTS[settings.language])
-    if settings.text_a:
-        texts[:2] = settings.text_a, settings.text_b
-    # Without a vocabulary: words, signs and Chinese characters.
-    cut = model.tokenizer.tokenize if model else tokenization.BasicTokenizer(False).tokenize
-    first, second, other = map(cut, texts)
-    if not first or not second:
-        raise UserError("--text_a and --text_b must each have a word.")
-    judged = _judge(model, texts[:2]) if model else []
-    yield "3. The order of sentences in place of the next sentence"
-    yield "   Half of ALBERT's pairs are swapped. Both halves are about the same things, so only"
-    yield "   what makes a text hang together tells them apart."
-    yield from _pair_lines("label 0, in order", first, second)
-    yield from judged[:1]
-    yield from _pair_lines("label 1, swapped", second, first)
-    yield from judged[1:]
-    yield "   Half of BERT's have a second segment from elsewhere. Its words give it away."
-    yield from _pair_lines("label 0, next", first, second)
-    yield from _pair_lines("label 1, random", first, other)
-
-
-def _judge(model: Any, texts: List[str]) -> List[str]:
-    """What the model says of two texts in either order."""
+def _judge(model: Any, texts: Sequence[str]) -> List[str]:
+    """What a model says of two texts, as they are and swapped."""
     from albert.pretrained import inference
 
     if not inference.has_order_head(model):
-        return ["       The model lacks its head for this, as fine-tuned models do."]
+        return ["the model lacks its head for this, as fine-tuned models do"] * 2
     with inference.OrderJudge(model) as judge:
         shares = judge.in_order([texts, texts[::-1]])
-    says = "       the model says: {:.1%} in order, {:.1%} swapped"
-    return [says.format(share, 1 - share) for share in shares]
-
-
-def _pair_lines(name: str, first: List[str], second: List[str]) -> Iterator[str]:
-    yield f"     {name}"
-    yield f"       segment 0  {' '.join(['[CLS]', *first, '[SEP]'])}"
-    yield f"       segment 1  {' '.join([*second, '[SEP]'])}"
+    return [f"the model says: {share:.1%} in order, {1 - share:.1%} swapped" for share in shares]
 
 
 # ---- The script.
 
+_PAGE = """\
+What ALBERT changes in BERT: {name}
 
-def changes(settings: Flags) -> List[str]:
-    """Returns what the script prints, line by line.
+1. Factorised embeddings
+   BERT learns for each token a vector as wide as its layers. ALBERT learns a short one,
+   and one matrix that widens them all.
+     BERT    V x H          {config.vocab_size:,} x {config.hidden_size:,} = {wide:,}
+     ALBERT  V x E + E x H  {config.vocab_size:,} x {config.embedding_size:,} + \
+{config.embedding_size:,} x {config.hidden_size:,} = {factorised:,}, {times:.1f} times fewer
+
+2. Layers that share their weights
+   BERT learns {config.num_hidden_layers} layers one by one. ALBERT learns one and
+   applies it again and again: as much computing, far less to keep.
+     {table}
+
+3. The order of sentences in place of the next sentence
+   Half of ALBERT's pairs are swapped. Both halves are about the same things, so only
+   what makes a text hang together tells them apart.
+     label 0, in order{says[0]}
+       segment 0  [CLS] {first} [SEP]
+       segment 1  {second} [SEP]
+     label 1, swapped{says[1]}
+       segment 0  [CLS] {second} [SEP]
+       segment 1  {first} [SEP]
+   Half of BERT's have a second segment from elsewhere. Its words give it away.
+     label 0, next
+       segment 0  [CLS] {first} [SEP]
+       segment 1  {second} [SEP]
+     label 1, random
+       segment 0  [CLS] {first} [SEP]
+       segment 1  {other} [SEP]"""
+
+
+def changes(settings: Flags) -> str:
+    """Returns what the script prints.
 
     Raises:
-      UserError: an unknown size, a model that cannot be used, or a sentence without words.
+      UserError: an unknown size, or a model that cannot be used.
     """
-    from albert import modeling
+    from albert import modeling, tokenization
     from albert.pretrained import inference
 
-    model, name = None, settings.albert_dir or settings.name or DEFAULT_NAME
+    name, texts = settings.albert_dir or settings.name or DEFAULT_NAME, TEXTS[settings.language]
+    if settings.text_a and settings.text_b:
+        texts = settings.text_a, settings.text_b, texts[2]
     if settings.albert_dir:
         model = inference.folder_source(settings.albert_dir)
-        config = model.config
+        config, tokenize = model.config, model.tokenizer.tokenize
+        says = [f"; {verdict}" for verdict in _judge(model, texts[:2])]
     else:
         config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
-    lines = [f"What ALBERT changes in BERT: {name}"]
-    for part in (_embedding_lines(config), _sharing_lines(config), _task_lines(settings, model)):
-        lines += ["", *part]
-    return lines
+        tokenize = tokenization.BasicTokenizer(False).tokenize  # words, signs, Chinese characters
+        says = ["", ""]
+    bert, albert = (plan.parameters(model, plan.Flags()) for model in (bert_like(config), config))
+    rows = [("part", "BERT", "ALBERT", "times fewer")]
+    for part, count in albert.items():
+        rows.append((part, f"{bert[part]:,}", f"{count:,}", f"{bert[part] / count:.1f}"))
+    wide, factorised = embedding_parameters(config)
+    first, second, other = (" ".join(tokenize(text)) for text in texts)
+    return _PAGE.format(
+        name=name,
+        config=config,
+        wide=wide,
+        factorised=factorised,
+        times=wide / factorised,
+        table="\n     ".join(wording.table(rows, left=(0,))),
+        says=says,
+        first=first,
+        second=second,
+        other=other,
+    )
 
 
 def main(settings: Flags) -> None:
     """Runs the script."""
-    print("\n".join(changes(settings)))
+    print(changes(settings))
 
 
 if __name__ == "__main__":

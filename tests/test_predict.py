@@ -39,7 +39,7 @@ def expected(model_dir):
 
 def run(model_dir, *arguments):
     settings = flags_lib.parse(predict.Flags, [f"--model_dir={model_dir}", *map(str, arguments)])
-    return predict.predict(settings)
+    predict.main(settings)
 
 
 def answers(text):
@@ -58,7 +58,7 @@ def test_every_line_is_answered_in_order_in_each_format(model_dir, expected, tmp
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     with open(str(source), "w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
-    assert run(model_dir, f"--input_file={source}", f"--output_file={target}") == 5
+    run(model_dir, f"--input_file={source}", f"--output_file={target}")
     with open(str(target), newline="", encoding="utf-8") as stream:
         head, _, *rows = csv.reader(stream)
     assert head == ["label", *LABELS]
@@ -118,11 +118,12 @@ def test_lines_that_have_come_are_answered_together():
 
 
 @pytest.mark.parametrize("description, count", [({"columns": ["words"]}, 2), ({}, 3)])
-def test_a_models_header_row_is_not_answered(tmp_path, description, count):
+def test_a_models_header_row_is_not_answered(tmp_path, capsys, description, count):
     folder = models.write_classifier(tmp_path / "model", description=description)
     source = tmp_path / "in.tsv"
     source.write_text("words\nthe king\na dog\n", encoding="utf-8")
-    assert run(folder, f"--input_file={source}") == count
+    run(folder, f"--input_file={source}")
+    assert len(capsys.readouterr().out.splitlines()) == count
 
 
 def test_a_regressor_answers_with_scores(tmp_path, capsys):

@@ -117,18 +117,6 @@ def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
     ]
 
 
-def fair_rows(task: str, metric: str, model: Model, *, split: str = "dev") -> List[Row]:
-    """Returns the scores to compare a model with: of its release, or else of its size."""
-    found = rows(task, metric, split)
-    without_version = [preset[:-3] for preset in model.presets if "zh" not in preset]
-    same = [row for row in found if row.preset in (*model.presets, *without_version)]
-    near = [row for row in found if row.preset and _size_of(row.preset) == model.size]
-    unique: Dict[Tuple[str, str, float], Row] = {}
-    for row in same or near:
-        unique.setdefault((row.source, row.preset, row.value), row)
-    return list(unique.values())
-
-
 class Comparison(NamedTuple):
     """One's own score beside a published one; in per cent."""
 
@@ -155,7 +143,8 @@ def compare(
 
     Args:
       task: name of a task, such as "mnli" or "squad_v2".
-      model: see `recognise`; None is compared with nothing.
+      model: see `recognise`; None is compared with nothing. The scores beside it are those of its
+        release, or else of its size.
       scores: by metric, in per cent; metrics without a published score are left out.
       split: "dev" or "test".
     """
@@ -166,7 +155,14 @@ def compare(
         mean = statistics.mean(map(float, values))
         spread = statistics.stdev(map(float, values)) if len(values) > 1 else None
         own = (task, metric, split, model.name, len(values), mean, spread)
-        for row in fair_rows(task, metric, model, split=split):
+        known = rows(task, metric, split)
+        releases = {*model.presets, *(re.sub("_v[12]$", "", name) for name in model.presets)}
+        same = [row for row in known if row.preset in releases]
+        near = [row for row in known if _size_of(row.preset) == model.size]
+        unique: Dict[Tuple[str, str, float], Row] = {}  # not twice from one source
+        for row in same or near:
+            unique.setdefault((row.source, row.preset, row.value), row)
+        for row in unique.values():
             project = document()["sources"][row.source]["project"]
             found.append(Comparison(*own, row.value, row.model, project))
     return found

@@ -25,9 +25,10 @@ PHASES = ("tour", "pretraining", "finetuning")  # modules of these names run the
 
 def parser_of(phase: str) -> argparse.ArgumentParser:
     """Returns the parser of a phase's options."""
+    usage = commands.docstring(f"albert.demo.{phase}")
     parser = argparse.ArgumentParser(
         prog=commands.as_started(f"python -m albert.demo {phase}"),
-        description=commands.as_started(commands.docstring(f"albert.demo.{phase}")),
+        description=commands.as_started(f"{__doc__}\n{usage}" if phase == "tour" else usage),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -44,12 +45,14 @@ def parser_of(phase: str) -> argparse.ArgumentParser:
     option("-o", metavar="DIR", help=f"output folder; {text}")
     text = "show TensorFlow's notices, and the traceback of an error"
     option("--verbose", action="store_true", help=text)
+    option("--version", action="version", version=__version__)
     return parser
 
 
 def _add_sized_options(parser: argparse.ArgumentParser, phase: str) -> None:
     """Defines the options of the two phases that take a published size."""
-    tasks = ["overfit"] if phase == "pretraining" else ["squad", "mrpc"]
+    is_pretraining = phase == "pretraining"
+    tasks = ["overfit"] if is_pretraining else ["squad", "mrpc"]
     batches = ", ".join(f"{size} {full}/{half}" for size, (full, half) in runs.BATCH_SIZES.items())
     option = parser.add_argument
     option("-d", choices=runs.PRECISIONS, default="fp32", help="precision (default: fp32)")
@@ -59,11 +62,13 @@ def _add_sized_options(parser: argparse.ArgumentParser, phase: str) -> None:
     option("-c", type=int, default=5000, help="steps between checkpoints (default: 5000)")
     text = "default: 128, or that of the records; squad: 384"
     option("-s", type=int, help=f"sequence length ({text})")
-    option("-e", type=float, help="passes over the data (default: 2; overfit: 200 steps)")
     option("-w", type=int, help="warm-up steps (default: a tenth of all; overfit: at most 10)")
     option("-i", metavar="DIR", help="folder with your data, instead of the task's")
-    if phase == "pretraining":
-        option("--steps", type=int, help="training steps, instead of -e")
+    length = parser.add_mutually_exclusive_group()
+    text = "passes over the data (default: 2; overfit: 200 steps)"
+    length.add_argument("-e", type=float, help=text)
+    if is_pretraining:
+        length.add_argument("--steps", type=int, help="training steps, instead of -e")
         text = "size of the vocabulary that is trained if -i has none (default: 30000)"
         option("--vocab_size", type=int, default=30000, help=text)
     else:
@@ -72,18 +77,11 @@ def _add_sized_options(parser: argparse.ArgumentParser, phase: str) -> None:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Runs a phase and returns the exit code."""
+    """Runs a phase, the tour unless another is named, and returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments[:1] in (["help"], ["-h"], ["--help"]):
-        usage = commands.as_started(__doc__.strip())
-        cli.show(f"{usage}\n\n{parser_of('tour').format_help()}")
-    if arguments[:1] == ["--version"]:
-        cli.show(__version__)
-    is_named = bool(arguments) and not arguments[0].startswith("-")
-    phase = arguments.pop(0) if is_named else "tour"
-    if phase not in PHASES:
-        print(f"ERROR: Unknown phase {phase!r}. Phases: {', '.join(PHASES)}.", file=sys.stderr)
-        return 2
+    if arguments[:1] == ["help"]:
+        arguments = ["--help"]
+    phase = arguments.pop(0) if set(arguments[:1]) & set(PHASES) else "tour"
     options = parser_of(phase).parse_args(arguments)
     run = lambda: importlib.import_module(f"albert.demo.{phase}").run(options)  # noqa: E731
     return cli.guarded(run, is_verbose=options.verbose)

@@ -96,24 +96,26 @@ def examine(
       joint: stands between two sentences.
       find: finds words.
     """
-    output_dir, frequent = str(path / "model"), frequent_words(corpus, find)
+    output_dir = str(path / "model")
     losses = {row.step: row.metrics["loss"] for row in evaluation.read_results(output_dir)}
+    checkpoints = evaluation.list_checkpoints(output_dir)
     scores, similarity = {}, []
-    for step, checkpoint in evaluation.list_checkpoints(output_dir):
-        with Reader(source._replace(checkpoint=checkpoint)) as reader:
-            asked = _questions(reader, corpus, joint, find=find)
-            answers = reader.ask(asked)
-            ids = {word: reader.ids(word) for word in frequent}
+    with Reader(source._replace(checkpoint=checkpoints[0][1])) as reader:
+        asked = _questions(reader, corpus, joint, find=find)
+        ids = {word: reader.ids(word) for word in frequent_words(corpus, find)}
         known = [[word for word in ids if len(ids[word]) == len(q.masked)] for q in asked]
-        guesses = [
-            _guess(shares, {word: ids[word] for word in words})
-            for words, shares in zip(known, answers["shares"])
-        ]
-        orders = answers["order"].reshape(3, -1)[1:]
-        told = np.mean([orders[0] > 0.5, orders[1] <= 0.5])
-        scores[step] = _score(asked, guesses, order=told, loss=losses[step])
-        neighbours = _neighbours(ids, tf.train.load_variable(checkpoint, _EMBEDDINGS))
-        similarity.append(np.mean([list(near.values()) for near in neighbours.values()]))
+        for step, checkpoint in checkpoints:
+            reader.network.load(checkpoint)
+            answers = reader.ask(asked)
+            guesses = [
+                _guess(shares, {word: ids[word] for word in words})
+                for words, shares in zip(known, answers["shares"])
+            ]
+            orders = answers["order"].reshape(3, -1)[1:]
+            told = np.mean([orders[0] > 0.5, orders[1] <= 0.5])
+            scores[step] = _score(asked, guesses, order=told, loss=losses[step])
+            neighbours = _neighbours(ids, tf.train.load_variable(checkpoint, _EMBEDDINGS))
+            similarity.append(np.mean([list(near.values()) for near in neighbours.values()]))
     loss = loss_baseline(str(path / "held_out.tf_record"))
     return Findings(
         scores,
@@ -143,6 +145,11 @@ def _questions(reader: Reader, corpus: Corpus, joint: str, *, find: Finder) -> L
     return found
 
 
+def _best(words: Sequence[str], values: np.ndarray, count: int) -> Shares:
+    """The words with the highest values."""
+    return {words[n]: float(values[n]) for n in np.argsort(-values, kind="stable")[:count]}
+
+
 def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
     """The best words with as many tokens as are masked.
 
@@ -151,8 +158,7 @@ def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
     words, ids = list(known), np.array(list(known.values()))  # [n, tokens]
     chances = np.prod(shares[np.arange(ids.shape[1]), ids], axis=1)
     chances /= chances.sum()
-    best = np.argsort(-chances, kind="stable")[:_GUESSES]
-    return {words[n]: float(chances[n]) for n in best}
+    return _best(words, chances, _GUESSES)
 
 
 def _score(asked: Sequence[Question], guesses: Sequence[Iterable[str]], **others: float) -> Score:
@@ -190,18 +196,16 @@ def _neighbours(ids: Dict[str, List[int]], table: np.ndarray) -> Dict[str, Share
     vectors = np.array([table[ids[word]].mean(axis=0) for word in words])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = vectors @ vectors.T  # [n, n]
-    found = {}
-    for rank in range(len(words))[_FIRST_RANK:_LAST_RANK:_RANKS_APART]:
-        near = np.argsort(-cosines[rank])[1 : _NEIGHBOURS + 1]  # the first is the word itself
-        found[words[rank]] = {words[n]: float(cosines[rank, n]) for n in near}
-    return found
+    np.fill_diagonal(cosines, -1)  # no word is its own neighbour
+    ranks = range(len(words))[_FIRST_RANK:_LAST_RANK:_RANKS_APART]
+    return {words[rank]: _best(words, cosines[rank], _NEIGHBOURS) for rank in ranks}
 
 
 def _attention(asked: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
     """The head that looks most at a single token of another word; `looks` is [Q, L, N, S]."""
     others = looks.copy()
     for question, weights in zip(asked, others):
-        special = [n for n, (part, _, _) in enumerate(question.places) if part < 0]
+        special = [n for n, (start, end) in enumerate(question.places) if start == end]
         weights[:, :, special + question.masked[:1]] = 0
     means = others.max(axis=3).mean(axis=0)  # [L, N]
     layer, head = np.unravel_index(np.argmax(means), means.shape)

@@ -8,7 +8,7 @@ page.html has the text and style; this module fills in what was measured.
 import io
 import pathlib
 from html import escape
-from typing import Any, Dict, Iterable, List, Sequence
+from typing import Any, Dict, List, Sequence
 
 from albert.demo.findings import Findings, Shares
 from albert.demo.questions import Question
@@ -24,13 +24,12 @@ except ImportError as error:
 
 _TEMPLATE = pathlib.Path(__file__).with_name("page.html")
 _EXAMPLES, _LOOKS = 8, 4  # texts that are shown, and those whose attention is
-# Title -> the lines: fields of a Score, and their names.
+# Title -> the column of the training curve, and the lines: fields of a Score, and their names.
 _CHARTS = {
-    "Gaps with the right word": {"five": "among five guesses", "first": "first guess"},
-    "Order of two texts": {"order": "held-out texts"},
-    "Loss": {"loss": "held-out texts"},
+    "Gaps with the right word": ("", {"five": "among five guesses", "first": "first guess"}),
+    "Order of two texts": ("sentence_order_accuracy", {"order": "held-out texts"}),
+    "Loss": ("loss", {"loss": "held-out texts"}),
 }
-_CURVES = {"Order of two texts": "sentence_order_accuracy", "Loss": "loss"}  # columns of the curve
 # Text stays text, in the page's font, so that it can be searched and scales well.
 _CHART_STYLE: Any = {
     "svg.fonttype": "none",
@@ -73,47 +72,39 @@ def _chip(label: str, share: float, is_right: bool = False) -> str:
     return f'<span class="chip{kind}" style="--share: {share:.0%}">{escape(label)}{mark}</span>'
 
 
-def _item(shown: str, chips: Iterable[str]) -> str:
-    return f'<div class="item">{shown}<div class="chips">{"".join(chips)}</div></div>'
-
-
 def _gap(question: Question, guesses: Shares) -> str:
     """A text with its missing word, and the model's guesses."""
-    texts = list(map(escape, question.parts))
-    part, start, end = question.parts[question.part], question.start, question.end
-    before, word, after = map(escape, (part[:start], part[start:end], part[end:]))
-    texts[question.part] = f'{before}<span class="gap">{word}</span>{after}'
-    chips = [
+    text, start, end = question.text, question.start, question.end
+    before, word, after = map(escape, (text[:start], text[start:end], text[end:]))
+    chips = "".join(
         _chip(f"“{guess}” {share:.0%}", share, guess == question.word)
         for guess, share in guesses.items()
-    ]
-    return _item(f"<p>{' '.join(texts)}</p>", chips)
+    )
+    shown = f'<p>{before}<span class="gap">{word}</span>{after}</p>'
+    return f'<div class="item">{shown}<div class="chips">{chips}</div></div>'
 
 
 def _pair(question: Question, shares: Sequence[float]) -> str:
     """Two texts, and what the model says of both orders."""
     (first, second), (here, swapped) = map(escape, question.parts), shares
-    chips = [
-        _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5),
-        _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5),
-    ]
-    return _item(f'<div class="pair"><p>{first}</p><p>{second}</p></div>', chips)
+    chips = _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5)
+    chips += _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5)
+    shown = f'<div class="pair"><p>{first}</p><p>{second}</p></div>'
+    return f'<div class="item">{shown}<div class="chips">{chips}</div></div>'
 
 
 def _look(question: Question, weights: Sequence[float]) -> str:
     """A text whose words are shaded by where a head looks from the gap."""
-    shown, done = ["", ""], [0, 0]
-    for token, ((part, start, end), weight) in enumerate(zip(question.places, weights)):
-        if part >= 0 and end > done[part]:
-            text = question.parts[part]
-            word = escape(text[max(start, done[part]) : end])
+    shown, done = "", 0
+    for token, ((start, end), weight) in enumerate(zip(question.places, weights)):
+        if end > done:
+            space, word = question.text[done:start], question.text[max(start, done) : end]
             # At most 60% of the colour, which letters can be read on.
             shade = f"--look: {0.6 * min(1.0, 1.5 * weight) ** 0.7:.0%}"
             kind = 'class="gap"' if token in question.masked else f'class="look" style="{shade}"'
-            space = escape(text[done[part] : start])
-            shown[part] += f'{space}<span {kind} title="{weight:.0%}">{word}</span>'
-            done[part] = end
-    return f'<p class="looks item">{" ".join(shown)}</p>'
+            shown += f'{escape(space)}<span {kind} title="{weight:.0%}">{escape(word)}</span>'
+            done = end
+    return f'<p class="looks item">{shown}</p>'
 
 
 def _near(word: str, others: Shares) -> str:
@@ -123,16 +114,17 @@ def _near(word: str, others: Shares) -> str:
 
 def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
     """A figure with lines over the steps; all but the loss are shares from 0 to 100%."""
+    column, lines = _CHARTS[title]
     with rc_context({**_CHART_STYLE, "svg.hashsalt": title}):
         figure = Figure()
         axes = figure.subplots()
-        for (name, label), color in zip(_CHARTS[title].items(), ("#2f6fc4", "#c2701c")):
+        for (name, label), color in zip(lines.items(), ("#2f6fc4", "#c2701c")):
             values = [getattr(score, name) for score in findings.scores.values()]
             axes.plot(list(findings.scores), values, "o-", color=color, label=label)
             base = getattr(findings.baseline, name)
             axes.axhline(base, color=color, ls="--", lw=1, label="without reading")
-        if title in _CURVES:
-            points = [(int(row["step"]), float(row[_CURVES[title]])) for row in curve]
+        if column:
+            points = [(int(row["step"]), float(row[column])) for row in curve]
             axes.plot(*zip(*points), color="#9db7e0", label="training")
         if title != "Loss":
             axes.set_ylim(0, 1.02)

@@ -57,8 +57,6 @@ _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES, _OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 16
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    if options.e and options.steps:
-        raise UserError("Give either -e or --steps, not both.")
     name = f"pretraining-{options.m}-{options.d}"
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
     identity = {"size": options.m, "data": options.i, "vocab_size": options.vocab_size}
@@ -83,9 +81,11 @@ def find_or_make_records(options: argparse.Namespace, command: runs.Run) -> List
             "sentence per line and a blank line between documents."
         )
     text, record_file, length = ",".join(texts), str(path / "train.tf_record"), options.s or 128
-    if not (runs.vocabulary_of(folder) or runs.vocabulary_of(path)):
+    vocabulary = runs.vocabulary_of(folder) or runs.vocabulary_of(path)
+    if not vocabulary:
         prefix = path / "vocabulary"
         command(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
+        vocabulary = runs.vocabulary_of(path)
     command(
         create_pretraining_data,
         input_file=text,
@@ -93,7 +93,7 @@ def find_or_make_records(options: argparse.Namespace, command: runs.Run) -> List
         max_seq_length=length,
         max_predictions_per_seq=max(1, round(length * 0.15)),
         dupe_factor=passes,
-        **(runs.vocabulary_of(folder) or runs.vocabulary_of(path)),
+        **vocabulary,
     )
     return [record_file]
 

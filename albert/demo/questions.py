@@ -41,20 +41,24 @@ def word_finder(names: Optional[pathlib.Path] = None) -> Finder:
 
 
 class Question(NamedTuple):
-    """A text of two halves, of which a word is missing."""
+    """A text of two halves, of which a word is missing. Places are in `text`, in characters."""
 
     parts: Tuple[str, str]
-    part: int  # which of them has the gap
-    start: int  # of the word in that part, in characters
+    start: int  # of the word
     end: int
-    places: List[Tuple[int, int, int]]  # of each token: part, start, end; part -1: no text
+    places: List[Tuple[int, int]]  # where each token starts and ends; the same: no text
     masked: List[int]  # the tokens of the word
     rows: List[inference.Row]  # with the gap, without it, and with the halves swapped
 
     @property
+    def text(self) -> str:
+        """Both halves."""
+        return " ".join(self.parts)
+
+    @property
     def word(self) -> str:
         """The word as a model without capital letters has it."""
-        return self.parts[self.part][self.start : self.end].lower()
+        return self.text[self.start : self.end].lower()
 
 
 class Reader(inference.MaskFiller):
@@ -80,24 +84,23 @@ class Reader(inference.MaskFiller):
         The texts' checksum chooses the word, or the next of few tokens.
         """
         first, second = map(self.source.tokenizer.encode_with_offsets, parts)
-        places = [(-1, 0, 0)]
-        for part, text in enumerate((first, second)):
-            places += [*((part, *span) for span in zip(text.starts, text.ends)), (-1, 0, 0)]
+        places = [(0, 0), *zip(first.starts, first.ends), (0, 0)]
+        shift = len(parts[0]) + 1
+        places += [(shift + a, shift + b) for a, b in zip(second.starts, second.ends)]
+        places += [(0, 0)]
         if len(places) > self.source.max_seq_length:
             return None
-        whole = self._row([first.ids, second.ids])
-        spans = [(part, *span) for part, text in enumerate(parts) for span in find(text)]
-        chosen = zlib.crc32(" ".join(parts).encode()) % max(1, len(spans))
-        for part, start, end in spans[chosen:] + spans[:chosen]:
-            masked = [
-                n for n, (p, a, b) in enumerate(places) if p == part and start <= a < b <= end
-            ]
+        text = " ".join(parts)
+        spans = list(find(text))
+        chosen = zlib.crc32(text.encode()) % max(1, len(spans))
+        for start, end in spans[chosen:] + spans[:chosen]:
+            masked = [n for n, (a, b) in enumerate(places) if start <= a < b <= end]
             if 1 <= len(masked) <= _MOST_TOKENS:
-                ids = np.array(whole["input_ids"])
-                ids[masked] = self._mask
-                gap = {**whole, "input_ids": ids.tolist(), inference.POSITIONS: masked}
+                whole = self._row([first.ids, second.ids])
+                ids = [self._mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
+                gap = {**whole, "input_ids": ids, inference.POSITIONS: masked}
                 rows = [gap, whole, self._row([second.ids, first.ids])]
-                return Question(parts, part, start, end, places, masked, rows)
+                return Question(parts, start, end, places, masked, rows)
         return None
 
     def ask(self, questions: Sequence[Question]) -> Dict[str, np.ndarray]:

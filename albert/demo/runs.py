@@ -19,7 +19,6 @@ DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # Default batch of each size in float32 and in 16 bits.
 BATCH_SIZES = {"base": (32, 64), "large": (16, 32), "xlarge": (8, 16), "xxlarge": (4, 8)}
-_MARKER = "demo.json"
 
 
 class Run:
@@ -54,20 +53,15 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
     Raises:
       UserError: the folder holds something else, or another process works there.
     """
-    base = pathlib.Path(DEFAULT_FOLDER).expanduser()
-    numbered = (base / f"{name}-{number:03d}" for number in itertools.count(1))
+    base = pathlib.Path(DEFAULT_FOLDER)
+    numbered = ((base / f"{name}-{number:03d}").expanduser() for number in itertools.count(1))
     path = pathlib.Path(given or next(path for path in numbered if not path.exists())).expanduser()
-    marker = path / _MARKER
+    marker = str(path / "demo.json")
     with folder_lock.held(str(path)):
-        if not marker.exists():
-            if not all(map(folder_lock.is_lock, os.listdir(str(path)))):
-                raise UserError(
-                    f"-o {path} holds files that are not a demo's. Choose a new folder."
-                )
-            files.atomic_write_json(str(marker), identity)
-        found = files.read_json_object(str(marker))
-        if found != identity:
-            raise UserError(f"-o {path} holds a run of {found}, not of {identity}.")
+        if all(map(folder_lock.is_lock, os.listdir(str(path)))):
+            files.atomic_write_json(marker, identity)
+        if not os.path.exists(marker) or files.read_json_object(marker) != identity:
+            raise UserError(f"-o {path} holds no run of {identity}. Choose a new folder.")
         print(f"Folder: {path}. To go on after a stop: the same options, and -o", flush=True)
         yield Run(path)
 

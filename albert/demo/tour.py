@@ -12,7 +12,7 @@ import argparse
 import html
 import platform
 import time
-from typing import Any, Dict
+from typing import Any, Dict, NamedTuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -27,20 +27,36 @@ from albert.util import files, progress
 from albert.util.errors import UserError
 
 STORIES = 12000
+
+
+class Kind(NamedTuple):
+    """A kind of text, and the flags of its records."""
+
+    text: str
+    lengths: Dict[str, int]  # also flags of training
+    copies: Dict[str, Any]  # of the text, in the training records
+
+
 _STORIES = "everyday stories in {}, made by the demo from tables of words and plots"
 _PROSE = f"English prose that ships with Python {platform.python_version()}"
-TEXTS = {"en": _STORIES.format("English"), "zh": _STORIES.format("Chinese"), "python": _PROSE}
-# A Chinese story has more characters than an English one words.
-_RECORDS = {
-    "en": {"max_seq_length": 80, "max_predictions_per_seq": 12},
-    "zh": {"max_seq_length": 88, "max_predictions_per_seq": 14},
-    "python": {"max_seq_length": 64, "max_predictions_per_seq": 20},
-}
-_COPIES: Dict[str, Dict[str, Any]] = {  # of the text, in the training records
-    "en": {"dupe_factor": 5},
-    "zh": {"dupe_factor": 5},
+KINDS = {
+    "en": Kind(
+        _STORIES.format("English"),
+        {"max_seq_length": 80, "max_predictions_per_seq": 12},
+        {"dupe_factor": 5},
+    ),
+    # A Chinese story has more characters than an English one words.
+    "zh": Kind(
+        _STORIES.format("Chinese"),
+        {"max_seq_length": 88, "max_predictions_per_seq": 14},
+        {"dupe_factor": 5},
+    ),
     # Sentences of many kinds: more is made of each.
-    "python": {"dupe_factor": 20, "masked_lm_prob": 0.3},
+    "python": Kind(
+        _PROSE,
+        {"max_seq_length": 64, "max_predictions_per_seq": 20},
+        {"dupe_factor": 20, "masked_lm_prob": 0.3},
+    ),
 }
 # A narrow model learns a good deal in a few minutes on two cores: short sequences and a small
 # vocabulary give many updates a minute, and larger first weights let it learn from the first on.
@@ -66,9 +82,9 @@ def run(options: argparse.Namespace) -> None:
 
 
 def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings:
-    """Makes everything from a text of TEXTS to the report, or continues, in the run's folder."""
+    """Makes everything from a kind of text to the report, or continues, in the run's folder."""
     path, began = command.path, time.time()
-    print(f"\n[1/5] Text: {TEXTS[kind]}", flush=True)
+    print(f"\n[1/5] Text: {KINDS[kind].text}", flush=True)
     corpus = _make_text(command, kind)
     print("\n[2/5] Vocabulary", flush=True)
     vocabulary = _make_vocabulary(command, kind, corpus)
@@ -78,7 +94,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     tokenizer = tokenization.FullTokenizer(
         vocabulary.get("vocab_file"), spm_model_file=vocabulary.get("spm_model_file")
     )
-    length = _RECORDS[kind]["max_seq_length"]
+    length = KINDS[kind].lengths["max_seq_length"]
     config = modeling.AlbertConfig(len(tokenizer.vocab), max_position_embeddings=length, **MODEL)
     files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
     _pretrain(command, kind, steps)
@@ -97,7 +113,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         path / "report.html",
         findings,
         curve,
-        text=TEXTS[kind],
+        text=KINDS[kind].text,
         language="zh" if is_chinese else "en",
         config=config,
         parameters=sum(modeling.parameter_counts(config, "pretraining").values()),
@@ -148,10 +164,10 @@ def _make_vocabulary(command: runs.Run, kind: str, corpus: demo_corpus.Corpus) -
 
 
 def _make_records(command: runs.Run, kind: str, vocabulary: Dict[str, str]) -> None:
-    flags: Dict[str, Any] = {"ngram": 1, **vocabulary, **_RECORDS[kind]}
+    flags: Dict[str, Any] = {"ngram": 1, **vocabulary, **KINDS[kind].lengths}
     if kind == "zh":
         flags.update(language="zh", user_dictionary=command.path / "names.txt")
-    for name, copies in (("train", _COPIES[kind]), ("held_out", {"dupe_factor": 1})):
+    for name, copies in (("train", KINDS[kind].copies), ("held_out", {"dupe_factor": 1})):
         text, records = (command.path / f"{name}.{ending}" for ending in ("txt", "tf_record"))
         command(create_pretraining_data, input_file=text, output_file=records, **flags, **copies)
 
@@ -177,5 +193,5 @@ def _pretrain(command: runs.Run, kind: str, steps: int) -> None:
         save_checkpoints_steps=max(1, steps // EVALUATIONS),
         keep_checkpoint_max=0,
         log_steps=max(1, steps // 40),
-        **_RECORDS[kind],
+        **KINDS[kind].lengths,
     )

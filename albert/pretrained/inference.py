@@ -134,13 +134,12 @@ def answer_texts(
     heading: str = "",
     given: Sequence[str] = (),
     known: Sequence[str] = (),
-) -> int:
+) -> None:
     """Writes the line that `answer` gives for each text to --output_file, below a heading.
 
     `known` is that of `text_lines.TextReader`.
 
-    Returns:
-      The number of texts: those of --input_file, or the one text or pair `given`.
+    The texts are those of --input_file, or the one text or pair `given`.
 
     Raises:
       UserError: texts that cannot be read or answered.
@@ -157,7 +156,8 @@ def answer_texts(
             count += len(texts)
         if not count:
             raise UserError(f"--input_file={settings.input_file} has no text.")
-    return count
+    if settings.output_file != text_lines.STANDARD:
+        _LOGGER.info("Wrote %s.", settings.output_file)
 
 
 # ---- pretrained models ----
@@ -385,8 +385,6 @@ class OrderJudge(_Pretrained):
 
     def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
         """Returns for each pair of texts the probability that the second follows the first."""
-        if not texts:
-            return []
         encode = self.source.tokenizer.encode_ids_batch
         rows = [self._row(encode(list(pair))) for pair in texts]
         return self._run(rows)["order"][:, 0].tolist()

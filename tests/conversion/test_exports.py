@@ -191,7 +191,7 @@ def test_the_folder_has_all_that_predictions_need(place, exported, capsys):
     for folder in (place / "classifier", exported):
         arguments = [f"--model_dir={folder}", "--text_a=the king left"]
         settings = flags_lib.parse(predict.Flags, arguments)
-        assert predict.predict(settings) == 1
+        predict.main(settings)
         found.append(json.loads(capsys.readouterr().out))
     ours, theirs = found
     assert ours["label"] == theirs["label"]

@@ -143,7 +143,7 @@ def test_embed_writes_an_array_or_lines(archive, source, tmp_path):
     texts.write_text("\n".join(shown) + "\n", encoding="utf-8")
     for path in (array, lines):
         arguments = [f"--input_file={texts}", f"--output_file={path}", "--pooling=mean"]
-        assert embed.embed(settings_of(embed, archive, *arguments)) == len(TEXTS)
+        embed.main(settings_of(embed, archive, *arguments))
     with inference.Embedder(source, pooling="mean") as model:
         expected = model.embed(TEXTS)
     np.testing.assert_allclose(np.load(str(array), allow_pickle=False), expected, atol=1e-5)
@@ -152,7 +152,7 @@ def test_embed_writes_an_array_or_lines(archive, source, tmp_path):
     texts.write_text("bird\n\nbird\n", encoding="utf-8")
     array.unlink()
     with pytest.raises(ValueError, match="texts:2"):
-        embed.embed(settings_of(embed, archive, f"--input_file={texts}", f"--output_file={array}"))
+        embed.main(settings_of(embed, archive, f"--input_file={texts}", f"--output_file={array}"))
     assert sorted(item.name for item in tmp_path.iterdir()) == ["out.jsonl", "texts"]
 
 
@@ -160,12 +160,12 @@ def test_fill_mask_writes_an_object_for_each_text(archive, tmp_path, capsys):
     texts, path = tmp_path / "texts.txt", tmp_path / "words.jsonl"
     texts.write_text("the [MASK] went\na [MASK] [MASK]\n", encoding="utf-8")
     arguments = [f"--input_file={texts}", f"--output_file={path}", "--count=2"]
-    assert fill_mask.fill_mask(settings_of(fill_mask, archive, *arguments)) == 2
+    fill_mask.main(settings_of(fill_mask, archive, *arguments))
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert [row["text"] for row in rows] == ["the [MASK] went", "a [MASK] [MASK]"]
     assert [[len(mask) for mask in row["gaps"]] for row in rows] == [[2], [2, 2]]
     assert set(rows[0]["gaps"][0][0]) == {"word", "probability"}
-    fill_mask.fill_mask(settings_of(fill_mask, archive, "--text=the [MASK]"))
+    fill_mask.main(settings_of(fill_mask, archive, "--text=the [MASK]"))
     assert json.loads(capsys.readouterr().out)["text"] == "the [MASK]"
 
 
@@ -179,7 +179,6 @@ def test_fill_mask_writes_an_object_for_each_text(archive, tmp_path, capsys):
     ],
 )
 def test_mistakes_are_named(archive, script, argument):
-    run = embed.embed if script is embed else fill_mask.fill_mask
     given = ["--text=a [MASK]"] * (script is fill_mask) + [argument]
     with pytest.raises(ValueError, match=argument.split("=")[0] + "|/absent"):
-        run(settings_of(script, archive, *given))
+        script.main(settings_of(script, archive, *given))
