@@ -109,13 +109,6 @@ def test_unknown_options_are_refused(argument, message):
         beam.parse_options([argument])
 
 
-@pytest.mark.parametrize("argument", ["--direct_num_workers=many", "--direct_running_mode=fast"])
-def test_wrong_values_of_options_end_the_program_as_beam_does_it(argument, capsys):
-    with pytest.raises(SystemExit):
-        beam.parse_options([argument])
-    assert argument.split("=")[0] in capsys.readouterr().err
-
-
 def test_options_of_a_job_server_are_left_to_it_with_a_warning(caplog):
     arguments = ["--runner=FlinkRunner", "--checkpointing_interval=1000"]
     options = beam.parse_options(arguments)
