@@ -15,7 +15,7 @@ from albert.data import record_files
 from albert.pretraining import beam
 from albert.util import config_files
 from albert.util import flags as flags_lib
-from tests.support import script_process
+from tests.support import processes
 
 FIXTURES = pathlib.Path(__file__).resolve().parent / "fixtures"
 SHARD = "train-00000-of-00002.tf"
@@ -37,7 +37,7 @@ def run_here(folder, more=""):
     create_pretraining_data_beam.main(parse(arguments_for(folder, more)))
 
 
-run_process = functools.partial(script_process.run_process, "create_pretraining_data_beam")
+run_process = functools.partial(processes.run_script, "create_pretraining_data_beam")
 
 
 def contents(folder):
