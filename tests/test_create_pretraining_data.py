@@ -13,7 +13,7 @@ from albert import create_pretraining_data
 from albert.data import record_files
 from albert.util import config_files, files
 from albert.util import flags as flags_lib
-from tests.support import script_process
+from tests.support import processes
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -30,7 +30,7 @@ def run_here(arguments):
 
 def run_process(arguments, prelude):
     script = "create_pretraining_data"
-    return script_process.run_process(script, *arguments.split(), prelude=prelude)
+    return processes.run_script(script, *arguments.split(), prelude=prelude)
 
 
 # ---- flags ---------------------------------------------------------------------------------------

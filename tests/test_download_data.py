@@ -238,14 +238,3 @@ def test_no_command_is_named_that_would_not_help(download):
     with pytest.raises(ValueError) as error:
         race_examples.read_examples(str(download.folder), "dev")
     assert "download_data" not in str(error.value)
-
-
-def test_an_unknown_name_is_refused_and_the_list_has_all(capsys):
-    for given in ("sqaud_v1", ""):
-        with pytest.raises(ValueError):
-            flags_lib.parse(download_data.Flags, [f"--name={given}"])
-    download_data.main(flags_lib.parse(download_data.Flags, ["--list"]))
-    listed = capsys.readouterr().out
-    for item in table.DATA_SETS.values():
-        assert item.name in listed and item.licence in listed
-        assert all(source.url in listed for source in item.sources)

@@ -35,9 +35,6 @@ ORDER = (
 )
 LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in places}
 # Folders of tests/ that mirror none of albert/.
-OTHER_TEST_FOLDERS = {"tests", "support", "end_to_end", "fixtures"}
-
-
 PACKAGE = sorted((ROOT / "albert").rglob("*.py"))
 PROGRAM = PACKAGE + sorted((ROOT / "benchmarks").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
@@ -174,11 +171,6 @@ def test_parameters_from_the_fourth_on_are_keyword_only():
 
 
 # ---- files ----
-
-
-def test_tests_mirror_the_package():
-    places = {folder.name for folder in FOLDERS} | OTHER_TEST_FOLDERS
-    assert {path.parent.name for path in TESTS} <= places
 
 
 def test_the_folder_of_reference_outputs_is_named_only_by_tests():

@@ -31,7 +31,7 @@ from tests.support import (
     squad_data,
     training_scripts,
 )
-from tests.support.squad_runs import CONTEXT
+from tests.support.squad_data import CONTEXT
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"

@@ -14,8 +14,9 @@ import tensorflow.compat.v1 as tf
 from albert.pretrained import exported as exported_files
 from albert.squad import metrics as squad_metrics
 from tests.support import training_scripts
+from tests.support.classification_data import read_json
 from tests.support.fine_tuned_models import serve
-from tests.support.squad_runs import CONTEXT, read_json
+from tests.support.squad_data import CONTEXT
 
 every_version = pytest.mark.parametrize("version", ["v1", "v2"])
 

@@ -24,7 +24,6 @@ from tests.support import (
     hub_modules,
     other_runtime,
     pretrained_models,
-    squad_runs,
     training_scripts,
 )
 
@@ -80,14 +79,14 @@ def answer_again(folder, name):
     folder = pathlib.Path(folder)
     features = f"--predict_feature_file={folder}/{name}.tf_record"
     outcome = answer(folder, folder / name, f"--checkpoint={folder}/squad {features}")
-    return [outcome.metrics, squad_runs.read_json(outcome.predictions[0])]
+    return [outcome.metrics, classification_data.read_json(outcome.predictions[0])]
 
 
 def read(folder, name, is_lite_read):
     """Everything, as JSON, in the other runtime; features and answers are written by `name`."""
     batch, module, exported = hub_modules.BATCH, f"{folder}/module_tf1", f"{folder}/exported"
     back = conversions.convert("from_huggingface", f"{folder}/huggingface", f"{folder}/back_{name}")
-    serve, answers = fine_tuned_models.serve, squad_runs.model_inputs(32)
+    serve, answers = fine_tuned_models.serve, pretrained_models.inputs(32, 1)
     found = {
         "checkpoint": pretrained_models.outputs(f"{folder}/archive", batch),
         "albert_zh": pretrained_models.outputs(f"{folder}/albert_zh", batch),
@@ -165,10 +164,10 @@ def test_a_conversion_comes_back_from_another_runtime(folder, found):
 def test_what_was_trained_here_answers_the_same_there(folder, found):
     here = answer_again(folder, "here")
     assert found["answers"][0] == pytest.approx(here[0])
-    written = squad_runs.read_json(folder / "squad" / "predictions.json")
+    written = classification_data.read_json(folder / "squad" / "predictions.json")
     assert found["answers"][1] == here[1] == written
     exported = str(folder / "exported" / "squad")
-    batch = squad_runs.model_inputs(32)
+    batch = pretrained_models.inputs(32, 1)
     expected = fine_tuned_models.serve(exported, "ids", batch)["start_logits"]
     np.testing.assert_allclose(found["squad"], expected, atol=1e-5)
     if "lite" in found:

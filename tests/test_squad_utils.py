@@ -192,31 +192,6 @@ def test_raw_scores_and_thresholds_are_the_hand_computed_ones():
     }
 
 
-@needs_shared
-def test_the_official_functions_give_the_references_scores():
-    golden = _Golden("v2")
-    first, final, odds = (
-        golden.json(f"_{name}.json")
-        for name in ("predictions_no_threshold", "predictions", "null_odds")
-    )
-    summary = _summary("v2")
-    has_answer = squad_utils.make_qid_to_has_ans(golden.dataset)
-    exact, f1 = squad_utils.get_raw_scores(golden.dataset, first)
-    means = squad_utils.make_eval_dict(exact, f1)
-    assert means["exact"] == pytest.approx(summary["mean_exact_raw_first_pass"], abs=1e-9)
-    assert means["f1"] == pytest.approx(summary["mean_f1_raw_first_pass"], abs=1e-9)
-    thresholds = {}
-    squad_utils.find_all_best_thresh(thresholds, first, exact, f1, odds, has_answer)
-    assert thresholds == pytest.approx(summary["first_pass_thresholds"], abs=1e-9)
-    cut = [
-        squad_utils.apply_no_ans_threshold(scores, odds, has_answer, 1.0)
-        for scores in squad_utils.get_raw_scores(golden.dataset, final)
-    ]
-    scores = dict(summary["metrics"])
-    del scores["null_score_diff_threshold"]
-    assert squad_utils.make_eval_dict(*cut) == pytest.approx(scores, abs=1e-9)
-
-
 # ---- model functions ----
 
 

@@ -12,7 +12,7 @@ import sentencepiece as spm
 
 from albert import tokenization
 from albert.pretraining import vocabulary
-from tests.support import script_process, squad_data
+from tests.support import processes, squad_data
 
 CORPUS = str(squad_data.FIXTURES / "corpus.txt")
 TEXT = pathlib.Path(CORPUS).read_text(encoding="utf-8")
@@ -208,7 +208,7 @@ def test_the_command_trains_where_tensorflow_was_loaded(tmp_path):
     arguments = f"--input_file={CORPUS} --model_prefix={tmp_path}/new/command --vocab_size=300"
     # SentencePiece cannot train where TensorFlow 1.15 was loaded first.
     prelude = "import tensorflow"
-    done = script_process.run_process("train_vocab", *arguments.split(), prelude=prelude)
+    done = processes.run_script("train_vocab", *arguments.split(), prelude=prelude)
     assert done.returncode == 0, done.stderr
     made = [".command.model.run.toml", "command.model", "command.vocab"]
     assert files_in(tmp_path / "new") == made

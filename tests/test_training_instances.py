@@ -161,8 +161,3 @@ def test_an_instance_without_room_is_an_error_and_leaves_no_file(length, slots, 
             from_text(), TOKENIZER, length, slots, [str(tmp_path / "out")]
         )
     assert list(tmp_path.iterdir()) == []
-
-
-def test_features_are_lists_of_numbers():
-    assert list(data.create_int_feature(range(3)).int64_list.value) == [0, 1, 2]
-    assert list(data.create_float_feature((0.5, 1)).float_list.value) == [0.5, 1.0]

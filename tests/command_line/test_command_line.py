@@ -114,13 +114,6 @@ def test_the_list_of_commands_has_a_line_for_each_and_imports_none(capsys, monke
         assert first_word in listed
 
 
-def test_help_of_a_command_shows_the_command():
-    calls = [("albert", [name, "--help"]) for name in ("finetune", "create-data", "demo")]
-    for (_, (name, _)), answer in zip(calls, answers(*calls)):
-        module = commands.COMMANDS[name].replace(".__main__", "")
-        assert f"python -m albert {name} " in answer[1] and module not in answer[1], name
-
-
 def test_the_page_of_the_command_line_has_every_command_beside_its_module():
     page = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.+?) \| (`.+?) \|$", page, re.M)

@@ -10,7 +10,7 @@ import albert
 from albert import run_classifier, run_race, run_squad_v2
 from albert.util import flags as flags_lib
 from tests.support import hub_modules, pretrained_models
-from tests.support.squad_runs import CONTEXT
+from tests.support.squad_data import CONTEXT
 
 # Script, flags of its data, those of its training alone, and what it predicts.
 TRAINED = {

@@ -5,10 +5,10 @@
 import pytest
 
 import albert
-from albert import predictor, run_squad_v1, run_squad_v2
-from albert.util import flags as flags_lib
-from tests.support import classification_data, squad_data
-from tests.support.squad_runs import CONTEXT, arguments_for, read_json
+from albert import predictor
+from tests.support import classification_data, squad_data, training_scripts
+from tests.support.classification_data import read_json
+from tests.support.squad_data import CONTEXT
 
 LIMITS = {"n_best_size": 3, "max_answer_length": 2}
 BEAM = {"start_n_top": 2, "end_n_top": 3}
@@ -19,8 +19,8 @@ def texts_of(answers):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version, script", [("v1", run_squad_v1), ("v2", run_squad_v2)])
-def test_answers_are_those_of_the_script(tmp_path, version, script):
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_answers_are_those_of_the_script(tmp_path, version):
     """Also where the script's flags say how answers are looked for."""
     classification_data.write_config(tmp_path)
     asked = [
@@ -28,11 +28,15 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
         for number, text in enumerate(("king", "bird", "old town", "river"))
     ]
     squad_data.write_squad(tmp_path, [squad_data.paragraph(CONTEXT, *asked)], f"{version}.json")
-    out = tmp_path / "out"
+    script, out = f"run_squad_{version}", tmp_path / "out"
     limits = dict(LIMITS, **(BEAM if version == "v2" else {}))
-    given = [f"--{name}={value}" for name, value in limits.items()]
-    arguments = arguments_for(tmp_path, out, version, "--do_train", "--do_predict", *given)
-    script.main(flags_lib.parse(script.Flags, arguments))
+
+    def run(flags):
+        given = " ".join(f"--{name}={value}" for name, value in flags.items())
+        phases = training_scripts.SCRIPTS[script].phases
+        training_scripts.run(script, tmp_path, out, f"{phases} {given}")
+
+    run(limits)
     pairs = [(item["question"], CONTEXT) for item in asked]
     with albert.load(str(out), batch_size=3) as model:
         assert isinstance(model, predictor.Reader)
@@ -52,7 +56,6 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
     others = {"n_best_size": 1, "max_answer_length": 1}
     if version == "v2":
         others.update(start_n_top=1, end_n_top=1, null_score_diff_threshold=100.0)
-    given = [f"--{name}={value}" for name, value in others.items()]
-    script.answer(flags_lib.parse(script.Flags, [*arguments, *given]))
+    run({**limits, **others})
     with albert.load(str(out), **others) as model:
         assert texts_of(model.predict(pairs)) == read_json(out / "predictions.json")

@@ -50,6 +50,17 @@ def holding(folder, purpose=folder_lock.TRAINING):
         yield process
 
 
+def run_script(script, *arguments, prelude="pass"):
+    """Runs albert.SCRIPT after the Python code `prelude`; returns the finished process."""
+    code = (
+        f"import sys; sys.argv = {[script, *arguments]!r}\n{prelude}\n"
+        f"import runpy\nrunpy.run_module({f'albert.{script}'!r}, run_name='__main__')\n"
+    )
+    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, cwd=str(ROOT), capture_output=True, timeout=300, env=environment)
+
+
 def finish(process):
     """Waits for a process; returns its stderr."""
     return process.communicate()[1]

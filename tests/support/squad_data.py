@@ -9,6 +9,7 @@ import pathlib
 from albert import tokenization
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
+CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
 
 
 @functools.lru_cache(maxsize=None)
