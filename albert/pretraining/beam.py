@@ -56,7 +56,7 @@ from albert.pretraining import job as pretraining_job
 from albert.pretraining.documents import BadLines, RawDocument, TextBlock, TextRange
 from albert.pretraining.instances import Counts, InstanceMaker, check_counts, total
 from albert.pretraining.settings import BeamFlags, DataSettings
-from albert.util import files, many_files, wording
+from albert.util import files, many_files, provenance, wording
 from albert.util.errors import UserError
 
 MAKER = "create_pretraining_data_beam"
@@ -181,8 +181,8 @@ def _fingerprint(states: Sequence[FileState], made_from: Dict[str, Any]) -> Dict
     file is taken for the same while its name, size and time are.
     """
     named = sorted((os.path.basename(path), size, changed) for path, size, changed in states)
-    names = pretraining_job.digest([name for name, _, _ in named])
-    text = {"name": f"{len(named)} files ({names})", "states": pretraining_job.digest(named)}
+    names = provenance.digest([name for name, _, _ in named])[:12]
+    text = {"name": f"{len(named)} files ({names})", "states": provenance.digest(named)[:12]}
     return dict(made_from, maker=MAKER, format=[FORMAT, made_from["format"]], text=[text])
 
 
@@ -266,7 +266,8 @@ def _write_shard(
     number, batches = element
     path = outputs.paths[number]
     sidecar = record_files.sidecar_path(path)
-    blocks = record_files.BlockOffsets()
+    made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
+    blocks = record_files.RecordFile(path, fingerprint=made_from)
     with tempfile.NamedTemporaryFile() as local:
         with tf.io.TFRecordWriter(local.name) as writer:
             for record in sorted(itertools.chain.from_iterable(batches)):
@@ -275,8 +276,7 @@ def _write_shard(
         size = os.path.getsize(local.name)
         _remove(sidecar)  # the old one must never describe the new file
         _write(path, iter(lambda: local.read(_CHUNK_BYTES), b""))
-    made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
-    _write(sidecar, [record_files.sidecar_text(blocks, size, made_from).encode("utf-8")])
+    _write(sidecar, [files.json_text(blocks.as_json()).encode("utf-8")])
     return number, size
 
 
@@ -421,11 +421,11 @@ def _keep_vocabulary(vocabulary: model_vocabulary.Vocabulary, folder: str) -> No
     _write(copy, [files.read_bytes(vocabulary.path)])
 
 
-def _read_sidecar(path: str) -> Optional[record_files.Sidecar]:
+def _read_sidecar(path: str) -> Optional[record_files.RecordFile]:
     """The metadata of a record file; None if there is none or it is unreadable."""
     sidecar = record_files.sidecar_path(path)
     content = _content(sidecar)
-    return record_files.parse_sidecar(content, sidecar) if content else None
+    return record_files.parse_sidecar(content, path) if content else None
 
 
 def _find(pattern: str) -> Dict[str, int]:

@@ -20,9 +20,7 @@ memory and appended to the output files; that is the shuffle.
 """
 
 import collections
-import hashlib
 import itertools
-import json
 import logging
 import operator
 import os
@@ -57,7 +55,7 @@ from albert.pretraining.instances import (
     total,
 )
 from albert.pretraining.settings import JobFlags, RecordFlags
-from albert.util import files, folder_lock, many_files, parallel, progress
+from albert.util import files, folder_lock, many_files, parallel, progress, provenance
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -92,14 +90,14 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
     names = list(map(os.path.abspath, [*input_files, *paths]))
     if len(set(names)) < len(names):
         raise UserError("--output_file must name files, each once, and no input file.")
-    text = list(many_files.each(files.file_fingerprint, input_files, "Looking at the text"))
+    text = list(many_files.each(provenance.stamp, input_files, "Looking at the text"))
     made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
     outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
     # This also shows whether the folders can be written.
     for folder in sorted(set(map(os.path.dirname, paths))):
         model_vocabulary.put_beside_records(folder, vocabulary)
     work = work_folder(settings.work_dir, paths[0])
-    parts = os.path.join(work, digest([made_from, *paths]))
+    parts = os.path.join(work, provenance.digest([made_from, *paths])[:12])
     counts = None
     if os.path.exists(parts):
         _LOGGER.info("Resuming the job that was stopped.")
@@ -154,13 +152,12 @@ def keyed_records(
     return list(zip(keys.tolist(), records)), counts._replace(predictions=predictions)
 
 
-def digest(value: Any) -> str:
-    """Returns a short hash of a JSON value."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()[:12]
-
-
 def check_ours(
-    path: str, sidecar: Optional[record_files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
+    path: str,
+    sidecar: Optional[record_files.RecordFile],
+    size: int,
+    *,
+    fingerprint: Mapping[str, Any],
 ) -> None:
     """Refuses to replace a record file that is not of this program, or of other text.
 
@@ -198,7 +195,8 @@ def report(counts: Counts, started: float) -> None:
 def work_folder(work_dir: Optional[str], output: str) -> str:
     """Returns the folder for unfinished work; outputs elsewhere may have the same name."""
     parent = work_dir or (tempfile.gettempdir() if "://" in output else os.path.dirname(output))
-    name = f".{os.path.basename(output)}.work-{digest(os.path.abspath(output))}"
+    digest = provenance.digest(os.path.abspath(output))[:12]
+    name = f".{os.path.basename(output)}.work-{digest}"
     return os.path.join(parent, name)
 
 
