@@ -40,7 +40,7 @@ READERS = {
     "text": lambda path: list(documents.read_documents([path])),
     "table": examples.read_table,
     "records": record_files.count_records,
-    "hash": files.file_fingerprint,
+    "hash": files.sha256,
     "pattern": lambda path: files.expand_patterns(path, "input_file"),
     "lines": lambda path: text_lines.open_input(path).__enter__(),
     "curve": hooks.read_curve,

@@ -23,7 +23,7 @@ from albert.classification.task_table import METRICS
 from albert.configs import published
 from albert.pretrained import warm_start
 from albert.training import evaluation, fine_tuning, model_fn
-from albert.util import config_files, files, folder_lock, wording
+from albert.util import config_files, files, folder_lock, provenance, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -181,7 +181,7 @@ def is_finished(run: Run) -> bool:
         return False
     identity = files.read_json_object(os.path.join(run.folder, MARKER_NAME))
     is_done = identity.pop("is_finished", False)
-    difference = files.fingerprint_difference(identity, run.identity)
+    difference = provenance.difference(identity, run.identity)
     if difference:
         raise UserError(
             f"{run.folder} holds a run with other settings or data: {difference}. Choose another "

@@ -20,6 +20,7 @@ from typing import (
     Any,
     Callable,
     Dict,
+    Iterable,
     Iterator,
     List,
     Mapping,
@@ -33,7 +34,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
-from albert.data import record_damage, record_files, record_index
+from albert.data import record_files, record_index
 from albert.util import files as file_utils
 from albert.util import many_files
 from albert.util.errors import UserError
@@ -41,7 +42,7 @@ from albert.util.errors import UserError
 # Functions of other modules that belong to the work with records.
 read_sidecar = record_files.read_sidecar
 count_records = record_files.count_records
-records = record_damage.records
+records = record_files.records
 expand_patterns = file_utils.expand_patterns
 
 _FLOAT32 = tf.float32  # looking an attribute of the module up is slow on TF 1.15
@@ -120,12 +121,9 @@ class FeatureSpec:
         for name, value in values.items():
             if name not in self._by_name:
                 raise UserError(f"Unknown feature '{name}'; declared are {list(self._by_name)}.")
-            feature, entry = self._by_name[name], example.features.feature[name]
-            is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
+            numbers = self._numbers(self._by_name[name], example.features.feature[name])
             try:
-                self._numbers(feature, entry).extend(
-                    value if is_flat else np.reshape(value, [-1]).tolist()
-                )
+                numbers.extend(np.ravel(value).tolist())
             except TypeError as error:
                 raise UserError(f"Feature '{name}': {error}.") from None
         self._check(example, "The record")
@@ -151,19 +149,6 @@ class FeatureSpec:
             elif feature.default is None:
                 raise UserError(f"{where}: there is no feature '{feature.name}' in {list(found)}.")
 
-    def _parsing_spec(self) -> Dict[str, tf.io.FixedLenFeature]:
-        """The declaration in tf.io's words."""
-        return {
-            feature.name: tf.io.FixedLenFeature(
-                feature.shape,
-                feature.dtype,
-                default_value=None
-                if feature.default is None
-                else np.full(feature.shape, feature.default, feature.dtype.as_numpy_dtype),
-            )
-            for feature in self.features
-        }
-
     def check_file(self, path: str) -> None:
         """Raises UserError, which names the file, if its first record has not these features."""
         serialized = record_files.read_first_record(path)
@@ -177,7 +162,12 @@ class FeatureSpec:
 
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
-        return integers_to_int32(tf.io.parse_example(serialized, self._parsing_spec()))
+        parsed = {}
+        for name, shape, dtype, default in self.features:
+            if default is not None:
+                default = np.full(shape, default, dtype.as_numpy_dtype)
+            parsed[name] = tf.io.FixedLenFeature(shape, dtype, default)
+        return integers_to_int32(tf.io.parse_example(serialized, parsed))
 
 
 def integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
@@ -202,37 +192,35 @@ class AtomicRecordWriter:
 
     def __init__(self, path: str, fingerprint: Mapping[str, Any]):
         """`fingerprint`: JSON values that say what the records were made from."""
-        self.path = str(path)
-        self._fingerprint = fingerprint
-        self._blocks = record_files.BlockOffsets()
-        self._files = contextlib.ExitStack()
+        self._file = record_files.RecordFile(str(path), fingerprint=fingerprint)
+        self._block = self._whole_or_nothing()
         self._writer: Any = None
+
+    @contextlib.contextmanager
+    def _whole_or_nothing(self) -> Iterator[None]:
+        with file_utils.atomic_path(self._file.path) as temporary:
+            with tf.io.TFRecordWriter(temporary) as self._writer:
+                yield
+            # The old metadata must never describe the new file, not even after a kill.
+            record_files.remove_sidecar(self._file.path)
+        record_files.write_sidecar(self._file)
 
     @property
     def count(self) -> int:
         """The records written so far."""
-        return self._blocks.count
+        return self._file.count
 
     def __enter__(self) -> "AtomicRecordWriter":
-        temporary = self._files.enter_context(file_utils.atomic_path(self.path))
-        self._files.push(self._before_replacing)
-        self._writer = self._files.enter_context(tf.io.TFRecordWriter(temporary))
+        self._block.__enter__()
         return self
 
     def write(self, serialized: bytes) -> None:
         """Appends one serialised record."""
         self._writer.write(serialized)
-        self._blocks.add(len(serialized))
+        self._file.add(len(serialized))
 
-    def _before_replacing(self, kind, *_) -> None:
-        """The old metadata must never describe the new file, not even after a kill."""
-        if kind is None:
-            record_files.remove_sidecar(self.path)
-
-    def __exit__(self, kind, error, trace) -> None:
-        self._files.__exit__(kind, error, trace)
-        if kind is None:
-            record_files.write_sidecar(self.path, self._blocks, self._fingerprint)
+    def __exit__(self, *error) -> None:
+        self._block.__exit__(*error)
 
 
 # ------------------------------------------------------------------------------ reading: in common
@@ -248,13 +236,13 @@ _MAX_INT64 = np.iinfo(np.int64).max
 
 def _checked_index(
     files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: Optional[int] = None
-) -> List[record_files.BlockOffsets]:
+) -> List[record_files.RecordFile]:
     """Finds the records of each file and checks its first one, before anything is built."""
     found = record_index.load(files, folder=folder, enough=enough)
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
         raise UserError(f"There is no record in the record files {list(files)}.")
-    record_damage.note(found)
+    record_files.note(found)
     return found
 
 
@@ -355,41 +343,44 @@ class _Runs(NamedTuple):
     counts: np.ndarray  # records
 
 
-def _runs(found: Sequence[record_files.BlockOffsets], window: int) -> _Runs:
+def _runs(found: Sequence[record_files.RecordFile], window: int) -> _Runs:
     """Each file is a run; where few files hold more than a window, some parts of each file are.
 
     TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there. So many
     files are not cut, or it would read each as often as it has runs.
     """
-    total = sum(one.count for one in found)
+    total = sum(file.count for file in found)
     rows: List[Tuple] = []
-    for one in found:
-        wanted = 1
-        if total > window:
-            wanted = max(-(-_RUNS_OF_AN_EPOCH * one.count // total), 1)
-        step = max(1, -(-len(one.offsets) // wanted))  # blocks of a run
-        offsets = one.offsets[::step] or [0]
-        firsts = np.arange(len(offsets)) * step * one.block_records
-        sizes, counts = np.diff([*offsets, one.size]), np.diff([*firsts, one.count])
-        rows += zip([one.path] * len(offsets), offsets, sizes, firsts, counts)
+    for file in found:
+        wanted = max(-(-_RUNS_OF_AN_EPOCH * file.count // total), 1) if total > window else 1
+        blocks = max(1, len(file.offsets))
+        rows += _cut(file, range(0, blocks, -(-blocks // wanted)))
     return _columns(rows)
+
+
+def _cut(file: record_files.RecordFile, blocks: Sequence[int]) -> Iterable[Tuple]:
+    """The runs of a file that begin with these blocks, as rows of _Runs."""
+    offsets = [(file.offsets or [0])[block] for block in blocks]
+    firsts = [block * file.block_records for block in blocks]
+    sizes, counts = np.diff([*offsets, file.bytes]), np.diff([*firsts, file.count])
+    return zip([file.path] * len(offsets), offsets, sizes, firsts, counts)
 
 
 def _columns(rows: Sequence[Tuple]) -> _Runs:
     paths, *numbers = zip(*rows)
-    return _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
+    return _Runs(np.array(paths), *np.array(numbers, np.int64))
 
 
 class _Dealt(NamedTuple):
-    """The runs of an epoch in their lanes, one lane after another: tensors [U] and [lanes].
+    """The parts of an epoch's runs that lanes read one after another: tensors [2 * U] and [lanes].
 
-    A lane has `own` records of each of its runs. Those beyond its part, `spare` ones, are for lanes
-    that have fewer.
+    A lane has `own` records of each of its runs. What is beyond its share of an epoch is `spare`,
+    for the lanes that have fewer. First come all own parts, lane by lane, then all spare ones.
     """
 
     order: tf.Tensor  # the runs
-    own: tf.Tensor
-    spare: tf.Tensor
+    passed: tf.Tensor  # a run's records before the part
+    counts: tf.Tensor
     own_of_lane: tf.Tensor
 
 
@@ -471,42 +462,44 @@ class _Stream:
         starts = tf.cumsum(counts, exclusive=True)
         in_lane = starts - tf.gather(starts, np.searchsorted(self._lane_of, self._lane_of))
         own = tf.clip_by_value(self._sizes[self._lane_of] - in_lane, np.int64(0), counts)
-        return _Dealt(order, own, counts - own, tf.math.segment_sum(own, self._lane_of))
+        return _Dealt(
+            tf.tile(order, [2]),
+            tf.concat([tf.zeros_like(own), own], axis=0),
+            tf.concat([own, counts - own], axis=0),
+            tf.math.segment_sum(own, self._lane_of),
+        )
 
     def _lane(self, dealt: _Dealt, epoch, lane, *, window) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of a lane, from one of its windows on."""
         has_own, size = dealt.own_of_lane[lane], tf.gather(self._sizes, lane)
+        # A lane's own records and those that it is lent: where they begin among all parts.
+        lent = self._sizes - dealt.own_of_lane
+        begins = tf.cumsum(tf.concat([dealt.own_of_lane, lent], axis=0), exclusive=True)
+        own_begin, lent_begin = begins[lane], begins[self._lanes + lane]
         passed = tf.minimum(window * self._window, size)
-        own_begin = tf.cumsum(dealt.own_of_lane, exclusive=True)[lane]
-        own = self._part(
-            dealt, dealt.own, begin=own_begin + tf.minimum(passed, has_own), end=own_begin + has_own
+        own_passed = tf.minimum(passed, has_own)
+        texts = self._part(dealt, own_begin + own_passed, own_begin + has_own).concatenate(
+            self._part(dealt, lent_begin + passed - own_passed, lent_begin + size - has_own)
         )
-        lent_begin = tf.cumsum(self._sizes - dealt.own_of_lane, exclusive=True)[lane]
-        lent = self._part(
-            dealt,
-            dealt.spare,
-            begin=lent_begin + tf.maximum(passed - has_own, 0),
-            end=lent_begin + size - has_own,
-        )
-        texts = own.concatenate(lent).batch(self._window)
         numbers = tf.data.Dataset.range(window, _MAX_INT64)
         shuffled = as_written(
             lambda batch, number: self._shuffle(batch, epoch, lane=lane, number=number)
         )
         # Each lane prefetches its next window, so that the lanes read in parallel.
-        return tf.data.Dataset.zip((texts, numbers)).map(shuffled).prefetch(1).unbatch()
+        windows = tf.data.Dataset.zip((texts.batch(self._window), numbers))
+        return windows.map(shuffled).prefetch(1).unbatch()
 
-    def _part(self, dealt: _Dealt, counts, *, begin, end) -> tf.data.Dataset:
-        """The raw records `begin` to before `end` of all that are own, or of all that are spare."""
-        ends = tf.cumsum(counts)
-        first = tf.searchsorted(ends, [begin], side="right", out_type=tf.int64)[0]
-        last = tf.searchsorted(ends, [end], side="left", out_type=tf.int64)[0]
-        passed = tf.zeros_like(counts) if counts is dealt.own else dealt.own
+    def _part(self, dealt: _Dealt, begin, end) -> tf.data.Dataset:
+        """The raw records `begin` to before `end` of all parts."""
+        ends = tf.cumsum(dealt.counts)
+        first, last = tf.unstack(tf.searchsorted(ends, [begin, end - 1], "right", tf.int64))
 
         def read(number: tf.Tensor) -> tf.data.Dataset:
-            skipped = passed[number] + tf.maximum(begin - (ends[number] - counts[number]), 0)
-            left = passed[number] + counts[number] - skipped
-            return _read_run(self._runs, dealt.order[number]).skip(skipped).take(left)
+            run, count = dealt.order[number], dealt.counts[number]
+            before = tf.maximum(begin - (ends[number] - count), 0)
+            return (
+                _read_run(self._runs, run).skip(dealt.passed[number] + before).take(count - before)
+            )
 
         numbers = tf.data.Dataset.range(first, tf.where(begin < end, last + 1, first))
         return numbers.flat_map(as_written(read)).take(end - begin)
@@ -610,7 +603,7 @@ def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, 
     Raises ValueError as evaluation_batches, and where a record is damaged.
     """
     graph = tf.Graph()
-    with record_damage.explained():
+    with record_files.explained():
         with graph.as_default():
             dataset = evaluation_batches([path], spec, batch_size=batch_size, pad_final_batch=False)
             following = tf.data.make_one_shot_iterator(dataset).get_next()
@@ -621,22 +614,18 @@ def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, 
                 yield session.run(following)
 
 
-def _in_order(found: Sequence[record_files.BlockOffsets], begin: int, end: int) -> tf.data.Dataset:
+def _in_order(found: Sequence[record_files.RecordFile], begin: int, end: int) -> tf.data.Dataset:
     """(serialised string [], number int64 []) of the records from `begin` to before `end`."""
-    rows = []
-    before = skipped = 0  # records of the files so far; those that are read before `begin`
-    for one in found:
-        if one.count and before + one.count > begin and before < end:
-            block = max(begin - before, 0) // one.block_records
-            first, offset = block * one.block_records, one.offsets[block]
-            rows.append((one.path, offset, one.size - offset, first, one.count - first))
-            skipped += max(begin - before - first, 0)
-        before += one.count
-    if not rows:
-        return tf.data.Dataset.zip((tf.data.Dataset.from_tensors(""), tf.data.Dataset.range(0)))
+    first, *others = [file for file in found if file.count]
+    passed = begin
+    while others and passed >= first.count:
+        passed -= first.count
+        first, *others = others
+    block = min(passed // first.block_records, len(first.offsets) - 1)
+    rows = [*_cut(first, [block]), *(row for file in others for row in _cut(file, [0]))]
     runs = _columns(rows)
     texts = tf.data.Dataset.range(len(rows)).flat_map(as_written(lambda run: _read_run(runs, run)))
-    texts = texts.skip(skipped).take(end - begin)
+    texts = texts.skip(passed - block * first.block_records).take(end - begin)
     return tf.data.Dataset.zip((texts, tf.data.Dataset.range(begin, end)))
 
 

@@ -19,7 +19,6 @@ when it was made from something else.
 
 import collections
 import hashlib
-import json
 import logging
 import multiprocessing
 import os
@@ -29,7 +28,7 @@ from typing import Any, Callable, Counter, Iterable, List, Mapping, NamedTuple, 
 import numpy as np
 
 from albert.data import batches, record_files
-from albert.util import files, parallel, progress
+from albert.util import files, parallel, progress, provenance
 
 _LOGGER = logging.getLogger("albert")
 
@@ -83,7 +82,7 @@ def build_records(
     made_from = dict(fingerprint, features=declared)
     if not exact_path:
         stem, extension = os.path.splitext(path)
-        name = _digest([json.dumps(made_from, sort_keys=True).encode()])[:_DIGITS]
+        name = provenance.digest(made_from)[:_DIGITS]
         path = f"{stem}.{name}{extension}"
     reason, sidecar = record_files.why_stale(path, made_from), record_files.read_sidecar(path)
     if sidecar and not reason:

@@ -3,15 +3,13 @@
 """Where the records of record files are, so that a reader can begin anywhere in them.
 
     found = record_index.load(paths, folder=output_dir)
-    sum(blocks.count for blocks in found)
+    sum(file.count for file in found)
 
 It is in a file's metadata. Files without metadata are walked once, from header to header.
 """
 
 import functools
-import json
 import os
-import time
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from albert.data import record_files
@@ -19,19 +17,17 @@ from albert.util import files, many_files
 from albert.util.errors import UserError
 
 INDEX_NAME = "record_index.json"  # in the output folder, for files without metadata
-_SECONDS_BETWEEN_SAVES = 60.0
 # Of all files of a call together: about ten megabytes as JSON, forty as numbers.
 _MOST_OFFSETS = 1 << 20
 # Of a file: with many files a reader splits each into at most this many runs.
 _FEWEST_OFFSETS = 16
 
-_Entry = Dict[str, Any]  # of the index: BlockOffsets.as_json, and the state of the file
-_ENTRY_TYPES = {"state": [int], "count": int, "blocks": record_files.BLOCK_TYPES}
+_Index = Dict[str, Dict[str, Any]]  # path -> RecordFile.as_json() and the file's state
 
 
 def load(
     paths: Sequence[str], *, folder: Optional[str] = None, enough: Optional[int] = None
-) -> List[record_files.BlockOffsets]:
+) -> List[record_files.RecordFile]:
     """Returns the blocks of record files, in their order.
 
     They are in a file's metadata. Files without it are walked from record header to record header,
@@ -49,59 +45,42 @@ def load(
     """
     index = os.path.join(str(folder), INDEX_NAME) if folder else ""
     most = max(_FEWEST_OFFSETS, _MOST_OFFSETS // max(1, len(paths)))
-    locate = functools.partial(_locate, entries=_read(index), most=most)
-    found: List[record_files.BlockOffsets] = []
-    walked: Dict[str, _Entry] = {}
-    count, saved = 0, time.time()
-    for blocks, entry in many_files.each(locate, paths, "Looking at the records"):
-        found.append(blocks)
-        count += blocks.count
-        if entry:
-            walked[blocks.path] = entry
-        if time.time() - saved > _SECONDS_BETWEEN_SAVES:
-            _save(index, walked)
-            saved = time.time()
+    kept, walked = _read(index), {}
+    found: List[record_files.RecordFile] = []
+    count = 0
+    locate = functools.partial(_locate, kept=kept, most=most)
+    for file, state in many_files.each(locate, paths, "Looking at the records"):
+        found.append(file)
+        if state:
+            walked[file.path] = dict(file.as_json(), state=state)
+        count += file.count
         if enough is not None and count >= enough:
             break
-    _save(index, walked)
+    if index and {**kept, **walked} != kept:  # another process may have added files
+        files.atomic_write_json(index, {"format_version": 1, "files": {**_read(index), **walked}})
     return found
 
 
 def _locate(
-    path: str, *, entries: Mapping[str, _Entry], most: int
-) -> Tuple[record_files.BlockOffsets, Optional[_Entry]]:
-    """At most `most` blocks of a file, and its new entry of the index if it had to be walked."""
-    sidecar, state = record_files.fitting_sidecar(path), files.state_of(path)
-    known = entries.get(path)
-    if sidecar and sidecar.blocks:
-        known = sidecar._asdict()
-    elif known and not (known["state"] == state and _is_finest(known, most)):
-        known = None
-    if known:
-        blocks = record_files.BlockOffsets.from_json(path, state[0], known)
-    else:
-        blocks = record_files.walk_records(path)
-    blocks.thin(most)
-    return blocks, None if known else {"state": state, **blocks.as_json()}
+    path: str, *, kept: Mapping[str, Any], most: int
+) -> Tuple[record_files.RecordFile, List[int]]:
+    """At most `most` blocks of a file, and its state if they are not in its metadata."""
+    state: List[int] = []
+    file = record_files.fitting_sidecar(path)
+    if not file or (file.count and not file.offsets):
+        state = [*files.state_of(path), most]
+        if path in kept and kept[path]["state"] == state:
+            file = record_files.RecordFile.from_json(path, kept[path])
+        else:
+            file = record_files.walk_records(path)
+    file.thin(most)
+    return file, state
 
 
-def _is_finest(entry: _Entry, most: int) -> bool:
-    """Whether a walk would find no smaller blocks; a call with more files keeps fewer of each."""
-    records = entry["blocks"]["records"]
-    halves = -(-2 * entry["count"] // records)
-    return records == record_files.BlockOffsets.block_records or halves > most
-
-
-def _read(index: str) -> Dict[str, _Entry]:
-    """The entries of the index by path; none if it is not there or is damaged."""
+def _read(index: str) -> _Index:
+    """The files of the index; none if it is not there or is damaged."""
     try:
-        return files.read_json_object(index, {"files": {str: _ENTRY_TYPES}})["files"]
+        entry = {"state": [int], "count": int}
+        return files.read_json_object(index, {"files": {str: entry}})["files"]
     except UserError:
         return {}
-
-
-def _save(index: str, walked: Mapping[str, _Entry]) -> None:
-    """Adds entries to the index, to which another process may have added others."""
-    if index and walked:
-        content = {"format_version": 1, "files": {**_read(index), **walked}}
-        files.atomic_write_text(index, json.dumps(content))

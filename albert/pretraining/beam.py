@@ -40,7 +40,7 @@ from albert.pretraining import shards
 from albert.pretraining.documents import RawDocument, TextBlock, TextRange
 from albert.pretraining.instances import Counts, InstanceMaker, keyed_records, prepare, total
 from albert.pretraining.settings import BeamFlags, DataSettings
-from albert.util import files, many_files
+from albert.util import files, many_files, provenance
 from albert.util.errors import UserError
 
 MAKER = "create_pretraining_data_beam"
@@ -167,8 +167,8 @@ def _fingerprint(states: Sequence[FileState], made_from: Dict[str, Any]) -> Dict
     file is taken for the same while its name, size and time are.
     """
     named = sorted((os.path.basename(path), size, changed) for path, size, changed in states)
-    names = shards.digest([name for name, _, _ in named])
-    text = {"name": f"{len(named)} files ({names})", "states": shards.digest(named)}
+    names = provenance.digest([name for name, _, _ in named])[:12]
+    text = {"name": f"{len(named)} files ({names})", "states": provenance.digest(named)[:12]}
     return dict(made_from, maker=MAKER, format=[FORMAT, made_from["format"]], text=[text])
 
 

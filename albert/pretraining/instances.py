@@ -10,6 +10,7 @@ parts of that size, each with its own draw of shorter target lengths.
 import itertools
 import logging
 import operator
+import os
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -200,7 +201,10 @@ class InstanceMaker:
         made_from = {
             "format": FORMAT,
             "blocks": [text_documents.DOCUMENT_BYTES, text_documents.BLOCK_BYTES],
-            "tokenizer": files.file_fingerprint(tokenizer_file),
+            "tokenizer": {
+                "name": os.path.basename(tokenizer_file),
+                "sha256": files.sha256(tokenizer_file),
+            },
             "vocab_size": len(self._tokenizer.vocab),
             "do_lower_case": self._tokenizer.do_lower_case,
             "vocabulary": words.describe_vocabulary(self._table),  # for masking on the fly

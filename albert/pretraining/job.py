@@ -45,7 +45,7 @@ from albert.pretraining.instances import (
     total,
 )
 from albert.pretraining.settings import JobFlags
-from albert.util import files, folder_lock, many_files, parallel, progress
+from albert.util import files, folder_lock, many_files, parallel, progress, provenance
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -79,14 +79,14 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
     names = list(map(os.path.abspath, [*input_files, *paths]))
     if len(set(names)) < len(names):
         raise UserError("--output_file must name files, each once, and no input file.")
-    text = list(many_files.each(files.file_fingerprint, input_files, "Looking at the text"))
+    text = list(many_files.each(provenance.stamp, input_files, "Looking at the text"))
     made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
     outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
     # This also shows whether the folders can be written.
     for folder in sorted(set(map(os.path.dirname, paths))):
         model_vocabulary.put_beside_records(folder, vocabulary)
     work = work_folder(settings.work_dir, paths[0])
-    parts = os.path.join(work, shards.digest([made_from, *paths]))
+    parts = os.path.join(work, provenance.digest([made_from, *paths])[:12])
     counts = None
     if os.path.exists(parts):
         _LOGGER.info("Resuming the job that was stopped.")
@@ -110,7 +110,8 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
 def work_folder(work_dir: Optional[str], output: str) -> str:
     """Returns the folder for unfinished work; outputs elsewhere may have the same name."""
     parent = work_dir or (tempfile.gettempdir() if "://" in output else os.path.dirname(output))
-    name = f".{os.path.basename(output)}.work-{shards.digest(os.path.abspath(output))}"
+    digest = provenance.digest(os.path.abspath(output))[:12]
+    name = f".{os.path.basename(output)}.work-{digest}"
     return os.path.join(parent, name)
 
 

@@ -17,7 +17,7 @@ from albert.pretraining import words
 from albert.pretraining.settings import PretrainingFlags
 from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
-from albert.util import config_files, wording
+from albert.util import config_files, many_files, wording
 from albert.util import files as file_utils
 from albert.util.errors import UserError
 
@@ -289,7 +289,7 @@ def evaluate(
     )
     files = files[: len(paths)]
     fingerprint = {
-        "files": record_files.content_identities(paths),
+        "files": list(many_files.each(record_files.identity, paths)),
         "batches": steps,
         "batch_size": batch_size,
         "precision": settings.precision,

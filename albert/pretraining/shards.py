@@ -6,8 +6,6 @@
 """
 
 import glob
-import hashlib
-import json
 import logging
 import os
 import re
@@ -26,11 +24,6 @@ _LOGGER = logging.getLogger("albert")
 _CHUNK_BYTES = 1 << 22
 
 
-def digest(value: Any) -> str:
-    """Returns a short hash of a JSON value."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()[:12]
-
-
 def report(counts: Counts, started: float) -> None:
     """Logs what was read and made since the time `started`."""
     made = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
@@ -38,7 +31,11 @@ def report(counts: Counts, started: float) -> None:
 
 
 def check_ours(
-    path: str, sidecar: Optional[record_files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
+    path: str,
+    sidecar: Optional[record_files.RecordFile],
+    size: int,
+    *,
+    fingerprint: Mapping[str, Any],
 ) -> None:
     """Refuses to replace a record file that is not of this program, or of other text.
 
@@ -129,7 +126,8 @@ class Shards(NamedTuple):
         check_counts(counts)
         path = self.paths[number]
         sidecar = record_files.sidecar_path(path)
-        blocks = record_files.BlockOffsets()
+        made_from = dict(self.fingerprint, shard=number, shards=self.count)
+        blocks = record_files.RecordFile(path, fingerprint=made_from)
         with tempfile.NamedTemporaryFile() as local:
             with tf.io.TFRecordWriter(local.name) as writer:
                 for record in records:
@@ -138,10 +136,8 @@ class Shards(NamedTuple):
             # The old metadata must never describe the new file.
             self.storage.remove(sidecar)
             self.storage.write(path, iter(lambda: local.read(_CHUNK_BYTES), b""))
-        made_from = dict(self.fingerprint, shard=number, shards=self.count)
-        text = record_files.sidecar_text(blocks, blocks.size, made_from)
-        self.storage.write(sidecar, [text.encode("utf-8")])
-        return blocks.size
+        self.storage.write(sidecar, [files.json_text(blocks.as_json()).encode("utf-8")])
+        return blocks.bytes
 
     def write_counts(self, counts: Counts, sizes: Sequence[int]) -> None:
         """Writes the file that marks the output as complete; `sizes`: bytes of each shard."""
@@ -163,11 +159,10 @@ class Shards(NamedTuple):
         """The content of the file of counts; {} if there is none."""
         return files.parse_json(self.storage.read(self.counts) or "{}", f"'{self.counts}'")
 
-    def _sidecar(self, path: str) -> Optional[record_files.Sidecar]:
+    def _sidecar(self, path: str) -> Optional[record_files.RecordFile]:
         """The metadata of a record file; None if there is none or it is unreadable."""
-        sidecar = record_files.sidecar_path(path)
-        content = self.storage.read(sidecar)
-        return record_files.parse_sidecar(content, sidecar) if content else None
+        content = self.storage.read(record_files.sidecar_path(path))
+        return record_files.parse_sidecar(content, path) if content else None
 
 
 def absolute(path: str) -> str:

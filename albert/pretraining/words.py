@@ -50,7 +50,7 @@ from typing import (
 import numpy as np
 
 from albert import tokenization
-from albert.util import files
+from albert.util import files, provenance
 from albert.util.errors import UserError
 
 # --------------------------------------------------------------------------------------- sentences
@@ -220,8 +220,8 @@ def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
     return {
         "segmenter": "jieba",
         "version": jieba.__version__,
-        "dictionary": files.file_fingerprint(dictionary),
-        "user_dictionary": files.file_fingerprint(user_dictionary) if user_dictionary else None,
+        "dictionary": provenance.stamp(dictionary),
+        "user_dictionary": provenance.stamp(user_dictionary) if user_dictionary else None,
     }
 
 

@@ -22,7 +22,7 @@ from albert.squad.examples import SquadExample, read_squad_examples
 from albert.squad.settings import SquadFlags, SquadV1Flags, SquadV2Flags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util import files
+from albert.util import provenance
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -157,7 +157,7 @@ class SquadTask(Task):
         """Returns the flags of decoding and the file, as its records do not hold the answers."""
         names = [*self.free_keys, *[_THRESHOLD] * self.has_impossible]
         content = {name: getattr(self.settings, name) for name in names}
-        content["questions"] = files.file_fingerprint(self.settings.predict_file)
+        content["questions"] = provenance.stamp(self.settings.predict_file)
         return content
 
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:

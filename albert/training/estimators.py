@@ -19,13 +19,13 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.checkpoints import checkpoint_files
 from albert.configs.flags import TrainingFlags
-from albert.data import record_damage
+from albert.data import record_files
 from albert.pretrained import network, released
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
-from albert.util import files, folder_lock, progress, stop_signals
+from albert.util import files, folder_lock, progress, provenance, stop_signals
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -56,7 +56,7 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
         return
     # Read as a configuration, so that a key that is left out equals its default.
     present = modeling.AlbertConfig.from_json_file(path).to_dict()
-    differences = files.fingerprint_difference(present, config)
+    differences = provenance.difference(present, config)
     if differences:
         raise UserError(
             f"--output_dir={output_dir} belongs to a model of another configuration: "
@@ -378,7 +378,7 @@ def _recover(train_from: Callable[[int], None], training: training_hooks.Trainin
     while True:
         resumed = training.resumed
         try:
-            with files.naming_path(settings.output_dir), record_damage.explained():
+            with files.naming_path(settings.output_dir), record_files.explained():
                 return train_from(resumed.step if resumed else 0)
         except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
             stop_signals.resume("The same command resumes from the last checkpoint.")
@@ -477,7 +477,7 @@ def evaluator(
 
     def evaluate(checkpoint: str) -> Dict[str, Any]:
         bar = progress.Progress("Evaluating", steps, unit="batches")
-        with bar, record_damage.explained():
+        with bar, record_files.explained():
             return estimator.evaluate(
                 input_fn, steps=steps, checkpoint_path=checkpoint, hooks=[_CountingHook(bar)]
             )
@@ -500,7 +500,7 @@ def tpu_outputs(
     estimator = _estimator(settings, model_fn, predict_batch_size=batch_size)
     parts = []
     options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
-    explained = checkpoint_files.explained(checkpoint), record_damage.explained()
+    explained = checkpoint_files.explained(checkpoint), record_files.explained()
     with explained[0], explained[1], tf_estimator.lost_sessions_raise():
         for batch in estimator.predict(input_fn, **options):
             real = batch["is_real_example"] > 0

@@ -36,7 +36,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
 from albert.checkpoints.checkpoint_files import BEST_CHECKPOINT, list_checkpoints
-from albert.util import files, folder_lock
+from albert.util import files, folder_lock, provenance
 from albert.util.errors import UserError
 
 _STEM = "eval_results"
@@ -294,7 +294,7 @@ class _Evaluator:
                 )
         ledger = _read_ledger(self.output_dir)
         self.results = {result["step"]: result for result in ledger["results"]}
-        difference = files.fingerprint_difference(ledger["fingerprint"], self.fingerprint)
+        difference = provenance.difference(ledger["fingerprint"], self.fingerprint)
         if difference and self.results:
             # They cannot be compared with new ones, but may be all there is of deleted checkpoints.
             old = files.unused_name(path)

@@ -30,7 +30,7 @@ from albert.pretrained.network import GraphNetwork, Network, ProgramNetwork, che
 from albert.runtimes import compat
 from albert.training import evaluation
 from albert.training.task import Outputs, Task, records_in_memory
-from albert.util import files, flags
+from albert.util import files, flags, provenance
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -86,7 +86,7 @@ def check_description(
                 "The model in %s was trained with --%s=%s, and is run with %s now.",
                 *(folder, key, trained, now),
             )
-    difference = files.fingerprint_difference(present, wanted)
+    difference = provenance.difference(present, wanted)
     if difference:
         raise UserError(
             f"--output_dir={folder} belongs to another run: {difference}. Choose another "

@@ -19,7 +19,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
-from albert.data import batches, padded_batches
+from albert.data import batches, padded_batches, record_files
 from albert.pretrained import model_vocabulary, network, warm_start
 from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
@@ -199,7 +199,7 @@ class FineTuning:
             return None, metrics
         began, identity = time.time(), {"precision": settings.precision, **task.identity()}
         for split in task.splits("dev"):
-            identity[split] = files.file_fingerprint(self._splits[split].records.path)
+            identity[split] = record_files.identity(self._splits[split].records.path)
         summary = evaluation.evaluate_checkpoints(
             folder,
             self._measure,

@@ -17,8 +17,6 @@ from typing import Any, Dict, Iterable, Iterator, List, Union
 
 from albert.util.errors import UserError
 
-_MOST_HASHED_BYTES = 1 << 24
-
 # What a file system refuses, in the words of the system, of Python and of TensorFlow.
 _REFUSALS = re.compile(
     "(?i)no such file or directory|permission denied|operation not permitted|read-only file system|"
@@ -277,31 +275,3 @@ def sha256(path: str) -> str:
         for chunk in iter(lambda: stream.read(1 << 22), b""):
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def file_fingerprint(path: str) -> Dict[str, Any]:
-    """Returns {"name", "size", "sha256"} of a file, or above 16 MiB "mtime" in place of the hash.
-
-    Equal only if the files are.
-    """
-    size, mtime = state_of(path)
-    content = {"mtime": mtime} if size > _MOST_HASHED_BYTES else {"sha256": sha256(path)}
-    return {"name": os.path.basename(path), "size": size, **content}
-
-
-def normalized_fingerprint(fingerprint: Any) -> Any:
-    """Returns the fingerprint as it looks after a trip through JSON (tuples become lists)."""
-    return json.loads(json.dumps(fingerprint))
-
-
-def fingerprint_difference(old: Any, new: Any, name: str = "") -> str:
-    """Returns what changed between two fingerprints in words; "" if nothing did."""
-    old, new = normalized_fingerprint([old, new])
-    if old == new:
-        return ""
-    if isinstance(old, dict) and isinstance(new, dict):
-        keys = sorted({**old, **new})
-        changes = [fingerprint_difference(old.get(k), new.get(k), f"{name} {k}") for k in keys]
-        return "; ".join(filter(None, changes))
-    before, after = (json.dumps(value)[:80] for value in (old, new))
-    return f"{name.strip()} was {before} and is {after}"

@@ -8,7 +8,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.util import files
+from albert.util import files, provenance
 
 
 @pytest.fixture
@@ -22,14 +22,15 @@ def write(path, *records, fingerprint=None):
         for record in records:
             writer.write(record)
     if fingerprint is not None:
-        record_files.write_sidecar(path, record_files.walk_records(path), fingerprint)
+        walked = record_files.walk_records(path)
+        walked.fingerprint = fingerprint
+        record_files.write_sidecar(walked)
 
 
 def test_metadata_survives_the_trip_and_its_fingerprint_compares_as_json(path):
     write(path, b"one", b"two", fingerprint={"lengths": (1, 2), "lower": True})
     fingerprint = {"lengths": [1, 2], "lower": True}
-    blocks = {"records": 64, "offsets": "0"}
-    expected = record_files.Sidecar(1, 2, os.path.getsize(path), fingerprint, blocks)
+    expected = record_files.RecordFile(path, os.path.getsize(path), 2, 64, [0], fingerprint)
     assert record_files.read_sidecar(path) == expected
     assert not record_files.why_stale(path, {"lower": True, "lengths": (1, 2)})
     assert files.read_json_object(os.path.join(os.path.dirname(path), ".a.tfrecord.meta.json"))
@@ -65,10 +66,8 @@ def test_records_are_counted_without_metadata(path, lengths):
 
 def test_metadata_that_fits_answers_for_the_file(path):
     write(path, b"one", fingerprint={})
-    blocks = record_files.BlockOffsets()
-    for _ in range(77):
-        blocks.add(1)
-    record_files.write_sidecar(path, blocks, {})
+    size = os.path.getsize(path)
+    record_files.write_sidecar(record_files.RecordFile(path, size, 77))
     assert record_files.count_records(path) == 77
     write(path, b"one", b"two")  # by another program: longer than the metadata says
     assert record_files.count_records(path) == 2
@@ -107,7 +106,7 @@ def test_the_first_record_is_read_alone(path):
 
 def test_the_identity_of_content_is_what_it_was_made_from_or_else_that_of_the_file(path):
     def identity():
-        return record_files.content_identities([path])[0]
+        return record_files.identity(path)
 
     write(path, b"one", fingerprint={"seed": 1})
     one = identity()
@@ -115,4 +114,4 @@ def test_the_identity_of_content_is_what_it_was_made_from_or_else_that_of_the_fi
     assert set(one) == {"name", "size", "made_from"}
     assert one["made_from"] != identity()["made_from"]
     write(path, b"more")  # the metadata is of another file now
-    assert identity() == files.file_fingerprint(path)
+    assert identity() == provenance.stamp(path)

@@ -256,9 +256,7 @@ def folder(tmp_path):
     """
     for name in names.split():
         write(tmp_path, name, "x\n")
-    blocks = record_files.BlockOffsets()
-    blocks.add(1)
-    record_files.write_sidecar(str(tmp_path / "records.txt"), blocks, {})
+    record_files.write_sidecar(record_files.RecordFile(str(tmp_path / "records.txt")))
     return tmp_path
 
 

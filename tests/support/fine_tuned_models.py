@@ -76,7 +76,7 @@ def write_classifier(
     size = {"num_hidden_layers": layers} if layers else {}
     config = modeling.AlbertConfig.from_dict(dict(CONFIG, **size))
     folder = write_model(folder, config, build_all, seed=seed, name=name)
-    sha256 = files.file_fingerprint(str(VOCABULARY))["sha256"]
+    sha256 = files.sha256(str(VOCABULARY))
     content = {
         "format_version": 1,
         "task": "sts-b" if not labels else "custom",

@@ -40,7 +40,7 @@ def write_reader(folder, *, is_v2, **description):
     """Writes a model as run_squad_v1 or run_squad_v2 leaves it, and returns the folder."""
     write(folder, is_v2=is_v2)
     vocabulary = pathlib.Path(str(folder)) / "30k-clean.model"
-    sha256 = files.file_fingerprint(str(vocabulary))["sha256"]
+    sha256 = files.sha256(str(vocabulary))
     content = {
         "format_version": 1,
         "task": "squad_v2" if is_v2 else "squad_v1",

@@ -3,7 +3,6 @@
 """Files as transactions: nothing half-written is ever seen, and what changed is named."""
 
 import errno
-import hashlib
 import os
 import stat
 import threading
@@ -72,7 +71,7 @@ def test_atomic_path_leaves_errors_of_ours_alone(tmp_path):
         (files.read_bytes, "none", "none"),
         (lambda path: files.read_text(f"file://{path}"), "none", "none"),
         (files.read_bytes, "", "regular file"),
-        (files.file_fingerprint, "none", "none"),
+        (files.state_of, "none", "none"),
         (lambda path: files.atomic_write_text(path, ""), "file/a", "file/a"),
     ],
 )
@@ -100,23 +99,3 @@ def test_expand_patterns_gives_sorted_unique_visible_files(tmp_path):
 def test_expand_patterns_without_files_names_flag_and_pattern(pattern, named):
     with pytest.raises(UserError, match=f"--input_file.*{named}"):
         files.expand_patterns(pattern, "input_file")
-
-
-def test_file_fingerprint_is_content_or_time_of_a_big_file(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"abc")
-    digest = hashlib.sha256(b"abc").hexdigest()
-    assert files.file_fingerprint(str(path)) == {"name": "a.txt", "size": 3, "sha256": digest}
-    with open(str(path), "wb") as stream:
-        stream.truncate(17 << 20)
-    before = files.file_fingerprint(str(path))
-    assert set(before) == {"name", "size", "mtime"}
-    os.utime(str(path), (1, 1))
-    assert "mtime was" in files.fingerprint_difference(before, files.file_fingerprint(str(path)))
-
-
-def test_fingerprint_difference_names_only_what_changed():
-    old = {"settings": {"ngram": 3, "max_seq_length": 128}, "seed": 1, "same": (1, 2)}
-    new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2, "same": [1, 2]}
-    difference = files.fingerprint_difference(old, new)
-    assert difference == "seed was 1 and is 2; settings max_seq_length was 128 and is 64"

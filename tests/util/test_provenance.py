@@ -1,0 +1,23 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What an output was made from: stamps of files, and what differs."""
+
+import os
+
+from albert.util import provenance
+
+
+def test_stamp_changes_with_the_time_of_a_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"abc")
+    before = provenance.stamp(str(path))
+    assert before == {"name": "a.txt", "size": 3, "mtime": os.stat(str(path)).st_mtime_ns}
+    os.utime(str(path), (1, 1))
+    assert "mtime was" in provenance.difference(before, provenance.stamp(str(path)))
+
+
+def test_difference_names_only_what_changed():
+    old = {"settings": {"ngram": 3, "max_seq_length": 128}, "seed": 1, "same": (1, 2)}
+    new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2, "same": [1, 2]}
+    difference = provenance.difference(old, new)
+    assert difference == "seed was 1 and is 2; settings max_seq_length was 128 and is 64"
