@@ -32,11 +32,12 @@ from typing import (
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling, tokenization
+from albert import fine_tuning_utils, modeling
 from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
+from albert.pretrained.model_vocabulary import Vocabulary
 from albert.pretrained.network import (
     SEQUENCES,
     GraphNetwork,
@@ -47,8 +48,10 @@ from albert.pretrained.network import (
 )
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
 from albert.runtimes import compat, devices
+from albert.util import flags as flags_lib
 from albert.util import progress
 from albert.util.errors import UserError
+from albert.util.flags import Settings
 
 _LOGGER = logging.getLogger("albert")
 
@@ -59,6 +62,7 @@ Text = Union[str, Sequence[str]]
 Texts = List[Tuple[str, ...]]
 Row = Dict[str, List[int]]
 
+_ENCODER_FLAGS = flags_lib.describe(EncoderFlags)
 _SPEC = FeatureSpec([Feature(name, (-1,)) for name in (*SEQUENCES, POSITIONS)])
 _SPACE = "\u2581"  # in SentencePiece's tokens
 
@@ -168,11 +172,19 @@ class Source(NamedTuple):
 
     config: modeling.AlbertConfig
     checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
-    tokenizer: tokenization.FullTokenizer
+    tokenizer: Any  # tokenization.FullTokenizer; None where a vocabulary is optional and missing
     max_seq_length: int  # longer texts are cut
+    files: released.ModelFiles = released.ModelFiles()
+
+    @property
+    def vocabulary(self) -> Optional[Vocabulary]:
+        """The vocabulary's file, if there is one."""
+        key = "spm_model_file" if self.files.spm_model_file else "vocab_file"
+        path = self.files.vocabulary
+        return Vocabulary(key, path, self.tokenizer.do_lower_case) if path else None
 
 
-def find_source(settings: EncoderFlags) -> Source:
+def find_source(settings: EncoderFlags, *, needs_vocabulary: bool = True) -> Source:
     """Returns the model that the flags of a script name.
 
     Raises:
@@ -180,8 +192,10 @@ def find_source(settings: EncoderFlags) -> Source:
     """
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
-    vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
-    checkpoint = settings.init_checkpoint
+    found = released.ModelFiles(*map(settings.to_dict().get, released.ModelFiles._fields))
+    tokenizer, checkpoint = None, found.init_checkpoint
+    if needs_vocabulary or found.vocabulary:
+        tokenizer = fine_tuning_utils.load_vocabulary(settings, config).tokenizer
     if not checkpoint:
         raise UserError("No weights: give --init_checkpoint or --albert_dir.")
     longest = settings.max_seq_length or config.max_position_embeddings
@@ -189,12 +203,23 @@ def find_source(settings: EncoderFlags) -> Source:
         longest = min(longest, exported.max_seq_length(checkpoint))
     else:
         checkpoint = warm_start.resolve_checkpoint(checkpoint)
-    return Source(config, checkpoint, vocabulary.tokenizer, longest)
+    return Source(config, checkpoint, tokenizer, longest, found)
 
 
-def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
-    """Returns the model of a folder, or the released one of a name; raises UserError as above."""
-    return find_source(EncoderFlags(albert_dir=place, init_checkpoint=checkpoint))
+def folder_source(
+    place: str,
+    flags: Settings = EncoderFlags(),
+    *,
+    needs_vocabulary: bool = True,
+    **files: Optional[str],
+) -> Source:
+    """Returns the model of a folder, or the released one of a name; raises UserError as above.
+
+    `flags` of a script, and then `files`, name parts of it that are elsewhere.
+    """
+    given = {name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS}
+    settings = flags_lib.make(EncoderFlags, albert_dir=place, **{**given, **files})
+    return find_source(settings, needs_vocabulary=needs_vocabulary)
 
 
 class _Pretrained(Model):

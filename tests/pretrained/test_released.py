@@ -211,9 +211,9 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
 
     monkeypatch.setattr(released, "obtain", fail)
     for place, kind, words in (
-        ("/nowhere", ValueError, "--albert_dir=/nowhere"),
+        ("/nowhere", ValueError, "/nowhere"),
         (folder.parent, ValueError, str(folder.parent)),
-        ("bass_v2", ValueError, "--albert_dir=bass_v2.*base_v2"),
+        ("bass_v2", ValueError, "bass_v2.*base_v2"),
         ("base_v2", ConnectionError, "no route"),
     ):
         with pytest.raises(kind, match=words):
