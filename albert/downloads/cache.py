@@ -17,7 +17,7 @@ import threading
 from typing import Any, Callable, Dict, List, Sequence
 
 from albert.downloads import transfer
-from albert.downloads.settings import USUAL_LIMITS, Limits, Source
+from albert.downloads.settings import Source, TransferFlags
 from albert.util import files, folder_lock
 from albert.util.errors import UserError
 
@@ -31,7 +31,7 @@ Maker = Callable[[List[str], str], None]
 
 
 def obtain(
-    folder: str, sources: Sequence[Source], make: Maker, *, limits: Limits = USUAL_LIMITS
+    folder: str, sources: Sequence[Source], make: Maker, settings: TransferFlags = TransferFlags()
 ) -> None:
     """Makes a folder of published files, unless it is there.
 
@@ -39,7 +39,7 @@ def obtain(
       folder: its path, on this machine.
       sources: what is fetched.
       make: called with their paths and an empty folder; raises UserError if they are of no use.
-      limits: of each transfer.
+      settings: the mirror and the hashes, in place of what the sources say, and the limits.
 
     Raises:
       UserError: the folder is on another machine, or was not made by this function; a file cannot
@@ -48,11 +48,12 @@ def obtain(
     """
     if "://" in folder:
         raise UserError(f"{folder} must be a folder of this machine. Copy the download from there.")
+    sources = _chosen(sources, settings)
     parent, name = os.path.split(os.path.abspath(folder))
     if not os.path.exists(folder):  # what is there is whole, and may be read-only
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
-                _make_folder(os.path.join(parent, name), sources, make, limits=limits)
+                _make_folder(os.path.join(parent, name), sources, make, settings)
     path = f"{folder}.json"
     if not os.path.exists(path):
         raise UserError(
@@ -63,10 +64,28 @@ def obtain(
         _check_hash(source, origin)
 
 
-def _make_folder(folder: str, sources: Sequence[Source], make: Maker, *, limits: Limits) -> None:
+def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
+    """The sources at the mirror, and with the hashes, that flags name."""
+    chosen, mirror = list(sources), settings.base_url
+    if mirror:
+        chosen = [item._replace(url=f"{mirror.rstrip('/')}/{item.name}") for item in chosen]
+    if not settings.sha256:
+        return chosen
+    hashes = settings.sha256.split(",")
+    if len(hashes) != len(chosen):
+        raise UserError(
+            f"--sha256 has {len(hashes)} hashes. Give one for each of "
+            f"{', '.join(item.name for item in chosen)}."
+        )
+    return [item._replace(sha256=sha256.strip()) for item, sha256 in zip(chosen, hashes)]
+
+
+def _make_folder(
+    folder: str, sources: Sequence[Source], make: Maker, settings: TransferFlags
+) -> None:
     """Fetches the sources, and makes the folder and its record."""
     with files.naming_path(folder):
-        paths = [_arrived(source, os.path.dirname(folder), limits) for source in sources]
+        paths = [_arrived(source, os.path.dirname(folder), settings) for source in sources]
     fetched = [path for path in paths if os.path.basename(path).startswith(".")]
     with files.atomic_folder(folder) as new:
         try:
@@ -83,7 +102,7 @@ def _make_folder(folder: str, sources: Sequence[Source], make: Maker, *, limits:
         transfer.discard(path)
 
 
-def _arrived(source: Source, parent: str, limits: Limits) -> str:
+def _arrived(source: Source, parent: str, settings: TransferFlags) -> str:
     """Returns the path of a file that a user put in place, or fetches it."""
     url = transfer.without_login(source.url)
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
@@ -92,7 +111,7 @@ def _arrived(source: Source, parent: str, limits: Limits) -> str:
         return own
     _LOGGER.info("Downloading %s.", url)
     try:
-        transfer.fetch(source.url, hidden, limits=limits)
+        transfer.fetch(source.url, hidden, settings)
     except UserError as error:
         raise type(error)(f"{error} Or bring {url} by hand to {own}.") from error
     return hidden

@@ -13,7 +13,7 @@ import re
 import time
 from typing import Any
 
-from albert.downloads.settings import USUAL_LIMITS, Limits
+from albert.downloads.settings import TransferFlags
 from albert.util import files, progress
 from albert.util.errors import UserError
 
@@ -40,13 +40,13 @@ def discard(path: str) -> None:
             os.remove(name)
 
 
-def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
+def fetch(url: str, path: str, settings: TransferFlags = TransferFlags()) -> None:
     """Downloads a file, continuing an earlier transfer of the same version.
 
     Args:
       url: http or https address; https is not left for http.
       path: local file; with it comes `path`.json.
-      limits: of time and size.
+      settings: with the limits of time and size.
 
     Raises:
       UserError: the server has no such file, or it is too large.
@@ -55,14 +55,14 @@ def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
     """
     import requests
 
-    deadline = time.monotonic() + limits.seconds
+    deadline = time.monotonic() + 60 * settings.time_limit_minutes
     shown = without_login(url)
     session = requests.Session()
     if url.startswith("https:"):
         del session.adapters["http://"]  # so that no redirection leads there
     for pause in (*PAUSES, None):
         try:
-            _receive(session, url, path, limits=limits, deadline=deadline)
+            _receive(session, url, path, limit_gb=settings.size_limit_gb, deadline=deadline)
             return
         except requests.RequestException as error:
             # Of messages that hold one another, the innermost.
@@ -83,7 +83,7 @@ def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
         time.sleep(pause)
 
 
-def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: float) -> None:
+def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: float) -> None:
     """Makes one request, for the rest of what is at `path`, and writes what arrives."""
     import requests
 
@@ -115,15 +115,9 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6)
-                _check_limits(shown, max(stream.tell(), size), limits, deadline=deadline)
+                if max(stream.tell(), size) > 1e9 * limit_gb:
+                    raise UserError(f"{shown} is larger than {limit_gb:g} GB (--size_limit_gb).")
+                if time.monotonic() > deadline:
+                    raise requests.Timeout("the time is over (--time_limit_minutes)")
         if response.raw.length_remaining:
             raise requests.ConnectionError("connection broken")
-
-
-def _check_limits(shown: str, size: int, limits: Limits, *, deadline: float) -> None:
-    import requests
-
-    if size > limits.bytes:
-        raise UserError(f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb).")
-    if time.monotonic() > deadline:
-        raise requests.Timeout("the time is over (--time_limit_minutes)")

@@ -22,7 +22,7 @@ from albert import modeling, tokenization
 from albert.checkpoints import weights
 from albert.configs import published
 from albert.downloads import archives, cache
-from albert.downloads.settings import USUAL_LIMITS, Limits
+from albert.downloads.settings import Source, TransferFlags
 from albert.pretrained import exported, model_vocabulary, warm_start
 from albert.pretrained.releases import Release, find_release
 from albert.pretrained.settings import (
@@ -58,11 +58,7 @@ def local_folder(place: str) -> str:
     """
     if tf.io.gfile.isdir(place):
         return place
-    try:
-        release = find_release(place)
-    except UserError as error:
-        raise UserError(f"There is no folder {place!r}. {error}") from error
-    return obtain(release)
+    return obtain(find_release(place))
 
 
 # ---- the cache ----
@@ -70,26 +66,21 @@ def local_folder(place: str) -> str:
 
 def obtain(
     release: Release,
+    settings: TransferFlags = TransferFlags(),
     *,
-    sha256: Optional[str] = None,
     cache_dir: Optional[str] = None,
-    base_url: Optional[str] = None,
-    limits: Limits = USUAL_LIMITS,
 ) -> str:
     """Returns the folder of a model in the cache, after downloading it if it is not there.
 
     Args:
       release: which one.
-      sha256: that its archive must have, if it is known.
+      settings: of the transfer.
       cache_dir: None for CACHE_DIR.
-      base_url: address of the folder with the archives; None for the public one.
-      limits: of the transfer.
 
     Raises:
       UserError: see cache.obtain.
     """
-    base_url = (base_url or (ALBERT_ZH_URL if release.is_albert_zh else BASE_URL)).rstrip("/")
-    source = cache.Source(f"{base_url}/{release.archive}", sha256)
+    source = Source(f"{ALBERT_ZH_URL if release.is_albert_zh else BASE_URL}/{release.archive}")
     name = release.name if release.is_albert_zh else f"albert_{release.name}"
     folder = os.path.join(os.path.expanduser(cache_dir or CACHE_DIR), name)
 
@@ -101,7 +92,7 @@ def obtain(
             _convert_albert_zh(found, os.path.join(new, release.folder))
             shutil.rmtree(unpacked)
 
-    cache.obtain(folder, [source], make, limits=limits)
+    cache.obtain(folder, [source], make, settings)
     return _model_folder(folder)
 
 

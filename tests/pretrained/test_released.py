@@ -17,6 +17,7 @@ from albert import (
     run_classifier,
 )
 from albert.downloads import transfer
+from albert.downloads.settings import TransferFlags
 from albert.pretrained import inference, released, releases
 from albert.util import flags as flags_lib
 from tests.support import (
@@ -59,7 +60,8 @@ def obtain(server, tmp_path):
 
     def run(release=BASE, **options):
         cache_dir = str(tmp_path / "cache")
-        return released.obtain(release, cache_dir=cache_dir, base_url=f"{server.url}/", **options)
+        settings = TransferFlags(base_url=f"{server.url}/", **options)
+        return released.obtain(release, settings, cache_dir=cache_dir)
 
     return run
 
