@@ -430,39 +430,15 @@ def has_order_head(source: Source) -> bool:
 # ---- their graphs ----
 
 
-def _albert(config: modeling.AlbertConfig, inputs: Tensors, **options: Any) -> modeling.AlbertModel:
-    return modeling.AlbertModel(
-        config,
-        input_ids=inputs["input_ids"],
-        input_mask=inputs["input_mask"],
-        token_type_ids=inputs["segment_ids"],
-        scope="bert",
-        **options,
-    )
-
-
 def encoder_outputs(
-    config: modeling.AlbertConfig,
-    inputs: Tensors,
-    *,
-    layer: int = LAST_LAYER,
-    dtype: tf.DType = tf.float32,
+    config: modeling.AlbertConfig, inputs: Tensors, **options: Any
 ) -> Dict[str, tf.Tensor]:
-    """Builds the encoder; returns pooled_output and mean_output [B, H], sequence_output [B, S, H].
+    """Returns the outputs of `pretraining_outputs` without heads, and mean_output [B, H].
 
-    They are float32, of inputs int32 [B, S] named as SEQUENCES; the mean is that of `Embedder`, and
-    it and the sequence are those of a layer. Raises UserError if there is no such layer.
+    The mean is that of `Embedder`, of the layer that `sequence_output` is of.
     """
-    model = _albert(config, inputs, is_training=False, compute_dtype=dtype)
-    layers = model.get_all_encoder_layers()
-    if not 1 <= abs(layer) <= len(layers):
-        raise UserError(f"There is no layer {layer}: the model has {len(layers)}.")
-    sequence = layers[layer - 1 if layer > 0 else layer]
-    return {
-        "pooled_output": model.get_pooled_output(),
-        "mean_output": _mean(sequence, inputs),
-        "sequence_output": sequence,
-    }
+    outputs = pretraining_outputs(config, inputs, heads=(), **options)
+    return dict(outputs, mean_output=_mean(outputs["sequence_output"], inputs))
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
@@ -486,17 +462,30 @@ def pretraining_outputs(
     is_training: bool = False,
     *,
     heads: Sequence[str] = ("sop", "mlm"),
+    layer: int = LAST_LAYER,
     dtype: tf.DType = tf.float32,
     with_attention: bool = False,
 ) -> Dict[str, tf.Tensor]:
     """Builds the encoder and pretraining heads; returns all outputs, float32, by name.
 
-    Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS.
+    Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS. `sequence_output` is that
+    of a layer: 1 is the first and -1 the last. Raises UserError if there is no such layer.
     """
-    model = _albert(config, inputs, is_training=is_training, compute_dtype=dtype)
+    model = modeling.AlbertModel(
+        config,
+        is_training,
+        inputs["input_ids"],
+        input_mask=inputs["input_mask"],
+        token_type_ids=inputs["segment_ids"],
+        scope="bert",
+        compute_dtype=dtype,
+    )
+    layers = model.get_all_encoder_layers()
+    if not 1 <= abs(layer) <= len(layers):
+        raise UserError(f"There is no layer {layer}: the model has {len(layers)}.")
     outputs = {
         "pooled_output": model.get_pooled_output(),  # [B, H]
-        "sequence_output": model.get_sequence_output(),  # [B, S, H]
+        "sequence_output": layers[layer - 1 if layer > 0 else layer],  # [B, S, H]
     }
     if "sop" in heads:
         logits = modeling.sentence_order_logits(config, outputs["pooled_output"])
