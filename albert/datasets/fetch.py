@@ -11,13 +11,13 @@ from typing import List
 
 from albert.datasets.table import DataSet
 from albert.downloads import archives, cache
-from albert.downloads.settings import TransferFlags
+from albert.downloads.settings import USUAL, TransferFlags
 from albert.util.errors import UserError
 
 _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
 
 
-def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = TransferFlags()) -> str:
+def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) -> str:
     """Returns the folder of a data set below `data_dir`, after downloading it if it is not there.
 
     Args:

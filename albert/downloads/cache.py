@@ -17,7 +17,7 @@ import threading
 from typing import Any, Callable, Dict, List, Sequence
 
 from albert.downloads import transfer
-from albert.downloads.settings import Source, TransferFlags
+from albert.downloads.settings import USUAL, Source, TransferFlags
 from albert.util import files, folder_lock
 from albert.util.errors import UserError
 
@@ -31,7 +31,7 @@ Maker = Callable[[List[str], str], None]
 
 
 def obtain(
-    folder: str, sources: Sequence[Source], make: Maker, settings: TransferFlags = TransferFlags()
+    folder: str, sources: Sequence[Source], make: Maker, settings: TransferFlags = USUAL
 ) -> None:
     """Makes a folder of published files, unless it is there.
 

@@ -35,3 +35,6 @@ class TransferFlags(Settings):
         120.0, "Give up after this time; the next start resumes.", lower=0.001
     )
     size_limit_gb: float = _transfer(4.0, "Refuse files larger than this.", lower=0.001)
+
+
+USUAL = TransferFlags()

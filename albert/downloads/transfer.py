@@ -13,7 +13,7 @@ import re
 import time
 from typing import Any
 
-from albert.downloads.settings import TransferFlags
+from albert.downloads.settings import USUAL, TransferFlags
 from albert.util import files, progress
 from albert.util.errors import UserError
 
@@ -40,7 +40,7 @@ def discard(path: str) -> None:
             os.remove(name)
 
 
-def fetch(url: str, path: str, settings: TransferFlags = TransferFlags()) -> None:
+def fetch(url: str, path: str, settings: TransferFlags = USUAL) -> None:
     """Downloads a file, continuing an earlier transfer of the same version.
 
     Args:
@@ -115,9 +115,15 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6)
-                if max(stream.tell(), size) > 1e9 * limit_gb:
-                    raise UserError(f"{shown} is larger than {limit_gb:g} GB (--size_limit_gb).")
-                if time.monotonic() > deadline:
-                    raise requests.Timeout("the time is over (--time_limit_minutes)")
+                _check_limits(shown, max(stream.tell(), size), limit_gb, deadline=deadline)
         if response.raw.length_remaining:
             raise requests.ConnectionError("connection broken")
+
+
+def _check_limits(shown: str, size: int, limit_gb: float, *, deadline: float) -> None:
+    import requests
+
+    if size > 1e9 * limit_gb:
+        raise UserError(f"{shown} is larger than {limit_gb:g} GB (--size_limit_gb).")
+    if time.monotonic() > deadline:
+        raise requests.Timeout("the time is over (--time_limit_minutes)")

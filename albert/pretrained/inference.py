@@ -62,7 +62,7 @@ Text = Union[str, Sequence[str]]
 Texts = List[Tuple[str, ...]]
 Row = Dict[str, List[int]]
 
-_ENCODER_FLAGS = flags_lib.describe(EncoderFlags)
+_ENCODER_FLAGS, _NO_FLAGS = flags_lib.describe(EncoderFlags), EncoderFlags()
 _SPEC = FeatureSpec([Feature(name, (-1,)) for name in (*SEQUENCES, POSITIONS)])
 _SPACE = "\u2581"  # in SentencePiece's tokens
 
@@ -208,7 +208,7 @@ def find_source(settings: EncoderFlags, *, needs_vocabulary: bool = True) -> Sou
 
 def folder_source(
     place: str,
-    flags: Settings = EncoderFlags(),
+    flags: Settings = _NO_FLAGS,
     *,
     needs_vocabulary: bool = True,
     **files: Optional[str],
@@ -335,10 +335,9 @@ class Embedder(_Pretrained):
 
 
 class Proposal(NamedTuple):
-    """A token of the vocabulary in place of [MASK]; `word` is it without the sign of a space."""
+    """A token in place of [MASK], without SentencePiece's sign of a space."""
 
     word: str
-    piece: str
     probability: float
 
 
@@ -400,7 +399,7 @@ class MaskFiller(_Pretrained):
     def _proposals(self, ids: np.ndarray, shares: np.ndarray) -> List[Proposal]:
         pieces = self.source.tokenizer.convert_ids_to_tokens(ids.tolist())
         words = (piece.replace(_SPACE, "") or piece for piece in pieces)
-        return [Proposal(*row) for row in zip(words, pieces, shares.tolist())]
+        return list(map(Proposal, words, shares.tolist()))
 
 
 class OrderJudge(_Pretrained):

@@ -22,7 +22,7 @@ from albert import modeling, tokenization
 from albert.checkpoints import weights
 from albert.configs import published
 from albert.downloads import archives, cache
-from albert.downloads.settings import Source, TransferFlags
+from albert.downloads.settings import USUAL, Source, TransferFlags
 from albert.pretrained import exported, model_vocabulary, warm_start
 from albert.pretrained.releases import Release, find_release
 from albert.pretrained.settings import (
@@ -66,7 +66,7 @@ def local_folder(place: str) -> str:
 
 def obtain(
     release: Release,
-    settings: TransferFlags = TransferFlags(),
+    settings: TransferFlags = USUAL,
     *,
     cache_dir: Optional[str] = None,
 ) -> str:
@@ -129,8 +129,11 @@ class ModelFiles(NamedTuple):
         return self.spm_model_file or self.vocab_file
 
 
+_NOTHING = ModelFiles()
+
+
 def find_files(
-    folder: str, named: ModelFiles = ModelFiles(), *, with_vocabulary: bool = True
+    folder: str, named: ModelFiles = _NOTHING, *, with_vocabulary: bool = True
 ) -> ModelFiles:
     """Returns the files of the model in a folder; those that are named already stay.
 
