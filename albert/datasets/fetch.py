@@ -38,7 +38,7 @@ def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) ->
             )
         return folder
     make = _make_mrpc if data_set.name == "mrpc" else _unpack
-    cache.obtain(folder, data_set.sources, functools.partial(make, data_set), settings)
+    cache.obtain(folder, data_set.sources, functools.partial(make, data_set), settings=settings)
     return folder
 
 

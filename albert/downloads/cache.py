@@ -31,7 +31,7 @@ Maker = Callable[[List[str], str], None]
 
 
 def obtain(
-    folder: str, sources: Sequence[Source], make: Maker, settings: TransferFlags = USUAL
+    folder: str, sources: Sequence[Source], make: Maker, *, settings: TransferFlags = USUAL
 ) -> None:
     """Makes a folder of published files, unless it is there.
 
@@ -53,7 +53,7 @@ def obtain(
     if not os.path.exists(folder):  # what is there is whole, and may be read-only
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
-                _make_folder(os.path.join(parent, name), sources, make, settings)
+                _make_folder(os.path.join(parent, name), sources, make, settings=settings)
     path = f"{folder}.json"
     if not os.path.exists(path):
         raise UserError(
@@ -66,22 +66,16 @@ def obtain(
 
 def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
     """The sources at the mirror, and with the hashes, that flags name."""
-    chosen, mirror = list(sources), settings.base_url
-    if mirror:
-        chosen = [item._replace(url=f"{mirror.rstrip('/')}/{item.name}") for item in chosen]
-    if not settings.sha256:
-        return chosen
-    hashes = settings.sha256.split(",")
-    if len(hashes) != len(chosen):
-        raise UserError(
-            f"--sha256 has {len(hashes)} hashes. Give one for each of "
-            f"{', '.join(item.name for item in chosen)}."
-        )
-    return [item._replace(sha256=sha256.strip()) for item, sha256 in zip(chosen, hashes)]
+    mirror, given = settings.base_url, settings.sha256
+    hashes = given.replace(" ", "").split(",") if given else [item.sha256 for item in sources]
+    if len(hashes) != len(sources):
+        raise UserError(f"--sha256 must have a hash for each of {len(sources)} files, in order.")
+    urls = [f"{mirror.rstrip('/')}/{item.name}" if mirror else item.url for item in sources]
+    return list(map(Source, urls, hashes))
 
 
 def _make_folder(
-    folder: str, sources: Sequence[Source], make: Maker, settings: TransferFlags
+    folder: str, sources: Sequence[Source], make: Maker, *, settings: TransferFlags
 ) -> None:
     """Fetches the sources, and makes the folder and its record."""
     with files.naming_path(folder):

@@ -92,7 +92,7 @@ def obtain(
             _convert_albert_zh(found, os.path.join(new, release.folder))
             shutil.rmtree(unpacked)
 
-    cache.obtain(folder, [source], make, settings)
+    cache.obtain(folder, [source], make, settings=settings)
     return _model_folder(folder)
 
 

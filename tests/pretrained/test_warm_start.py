@@ -152,7 +152,7 @@ def test_tpu_initialises_in_the_scaffold_function(tmp_path):
     [
         [part.format(group, 0) for group in range(3) for part in PARTS],
         # Layers that share only attention.
-        [QUERY.format(0, 0), *(FEED_FORWARD.format(layer, 0) for layer in range(4))],
+        [*ONE_BLOCK[:2], *(FEED_FORWARD.format(layer, 0) for layer in range(4))],
         [*ONE_BLOCK, QUERY.format(1, 1)],
         [*ONE_BLOCK, QUERY.format(1, 0).replace("attention_1", "attention_2")],
     ],
