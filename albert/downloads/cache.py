@@ -23,7 +23,6 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-_RECORD_VERSION = 2  # 1: of one source
 _threads = threading.Lock()  # folder_lock excludes other processes only
 
 # Makes the content of the folder that it is given out of files, in the order of the sources.
@@ -67,7 +66,7 @@ def obtain(
 def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
     """The sources at the mirror, and with the hashes, that flags name."""
     mirror, given = settings.base_url, settings.sha256
-    hashes = given.replace(" ", "").split(",") if given else [item.sha256 for item in sources]
+    hashes = given.split(",") if given else [item.sha256 for item in sources]
     if len(hashes) != len(sources):
         raise UserError(f"--sha256 must have a hash for each of {len(sources)} files, in order.")
     urls = [f"{mirror.rstrip('/')}/{item.name}" if mirror else item.url for item in sources]
@@ -90,24 +89,18 @@ def _make_folder(
                 transfer.discard(path)
             raise
         # First, because a record without its folder does no harm.
-        record = {"format_version": _RECORD_VERSION, "sources": origins}
-        files.atomic_write_json(f"{folder}.json", record)
+        files.atomic_write_json(f"{folder}.json", {"format_version": 2, "sources": origins})
     for path in fetched:
         transfer.discard(path)
 
 
 def _arrived(source: Source, parent: str, settings: TransferFlags) -> str:
     """Returns the path of a file that a user put in place, or fetches it."""
-    url = transfer.without_login(source.url)
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
-        _LOGGER.info("Taking %s, in place of %s.", own, url)
+        _LOGGER.info("Taking %s in place of a download.", own)
         return own
-    _LOGGER.info("Downloading %s.", url)
-    try:
-        transfer.fetch(source.url, hidden, settings)
-    except UserError as error:
-        raise type(error)(f"{error} Or bring {url} by hand to {own}.") from error
+    transfer.fetch(source.url, hidden, settings)
     return hidden
 
 

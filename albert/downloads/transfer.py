@@ -3,7 +3,8 @@
 """Fetches large files over HTTP, in parts if need be.
 
 `fetch` keeps what has arrived at `path`, and in `path`.json the address, the size and the server's
-name for the version (ETag or date), so that the next call asks for the rest of the same version.
+name for the version (ETag or date) if it tells both, so that the next call asks for the rest of the
+same version.
 """
 
 import contextlib
@@ -57,6 +58,7 @@ def fetch(url: str, path: str, settings: TransferFlags = USUAL) -> None:
 
     deadline = time.monotonic() + 60 * settings.time_limit_minutes
     shown = without_login(url)
+    _LOGGER.info("Downloading %s.", shown)
     session = requests.Session()
     if url.startswith("https:"):
         del session.adapters["http://"]  # so that no redirection leads there
@@ -91,7 +93,7 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
     start, size, headers = 0, 0, {"Accept-Encoding": "identity"}
     if os.path.exists(path) and os.path.exists(note):
         part = files.read_json_object(note)
-        if part["url"] == shown and part["version"] and part["size"]:
+        if part["url"] == shown:
             start, size = os.path.getsize(path), part["size"]
             if start == size:
                 return
@@ -108,7 +110,8 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
             tag = re.sub("^W/.*", "", response.headers.get("ETag", ""))
             version = tag or response.headers.get("Last-Modified")
             discard(path)
-            files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
+            if version and size:
+                files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
         bar = progress.Progress(os.path.basename(shown), size / 1e6 or None, unit="MB")
         with open(path, "ab") as stream, bar:
             bar.skip(start / 1e6)
