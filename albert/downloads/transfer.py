@@ -14,7 +14,7 @@ import re
 import time
 from typing import Any
 
-from albert.downloads.settings import USUAL, TransferFlags
+from albert.downloads.settings import TransferFlags
 from albert.util import files, progress
 from albert.util.errors import UserError
 
@@ -41,7 +41,7 @@ def discard(path: str) -> None:
             os.remove(name)
 
 
-def fetch(url: str, path: str, settings: TransferFlags = USUAL) -> None:
+def fetch(url: str, path: str, settings: TransferFlags) -> None:
     """Downloads a file, continuing an earlier transfer of the same version.
 
     Args:
