@@ -72,19 +72,12 @@ def main(settings: Flags):
     from albert.datasets import fetch
 
     data_sets = table.find(settings.name or "")
-    hashes = [part.strip() for part in (settings.sha256 or "").split(",") if part.strip()]
-    if hashes and len(data_sets) != 1:
+    if settings.sha256 and len(data_sets) != 1:
         raise UserError(f"--sha256 goes with one data set, and {settings.name} are several.")
     failures = []
     for data_set in data_sets:
         try:
-            folder = fetch.obtain(
-                data_set,
-                settings.data_dir,
-                base_url=settings.base_url,
-                sha256=hashes,
-                limits=settings.limits,
-            )
+            folder = fetch.obtain(data_set, settings.data_dir, settings)
         except UserError as error:
             if len(data_sets) == 1:
                 raise

@@ -65,13 +65,8 @@ def main(settings: Flags):
         return
     from albert.pretrained import released
 
-    folder = released.obtain(
-        releases.find_release(settings.name or ""),
-        sha256=settings.sha256,
-        cache_dir=settings.cache_dir,
-        base_url=settings.base_url,
-        limits=settings.limits,
-    )
+    release = releases.find_release(settings.name or "")
+    folder = released.obtain(release, settings, cache_dir=settings.cache_dir)
     print(folder)
     print(f"--albert_dir={shlex.quote(folder)}")
 

@@ -379,7 +379,7 @@ def _config_path(settings: Flags) -> str:
     if settings.albert_dir:
         from albert.pretrained import released
 
-        folder = released.local_folder(settings.albert_dir, f"--albert_dir={settings.albert_dir}")
+        folder = released.local_folder(settings.albert_dir)
         return os.path.join(folder, released.CONFIG_NAME)
     return settings.albert_config_file or published_path(settings.name)
 

@@ -63,8 +63,9 @@ def load(
     """
     if task:
         return fine_tuned.Model(task, place, checkpoint, **options)
-    folder = released.local_folder(os.path.expanduser(str(place)), f"albert.load({str(place)!r})")
+    folder = released.local_folder(os.path.expanduser(str(place)))
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:
         return _KINDS[name](folder, checkpoint, **options)
-    return inference.Embedder(inference.folder_source(folder, checkpoint), **options)
+    source = inference.folder_source(folder, init_checkpoint=checkpoint)
+    return inference.Embedder(source, **options)

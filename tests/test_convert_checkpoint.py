@@ -73,7 +73,7 @@ def test_native_values_and_unused_keys_are_the_same(tmp_path):
     for key, value in albert_zh_models.CONFIG.items():
         assert written.get(key, value) == value
     # The new folder is used as an archive is.
-    found = released.find_files(str(tmp_path / "ours"), label="the folder")
+    found = released.find_files(str(tmp_path / "ours"))
     assert os.path.basename(found.vocab_file) == "vocab.txt"
 
 

@@ -70,7 +70,7 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
     with tf.Graph().as_default(), tf.Session() as session:
         saver = tf.train.import_meta_graph(f"{new}/model.ckpt-best.meta")
         saver.restore(session, f"{new}/model.ckpt-best")
-    found = released.find_files(str(new), label="new")
+    found = released.find_files(str(new))
     assert found.init_checkpoint == f"{new}/model.ckpt-best"
     config = (new / "albert_config.json").read_bytes()
     assert config == (folder / "albert_config.json").read_bytes()  # unknown keys too

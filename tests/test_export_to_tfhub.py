@@ -131,9 +131,10 @@ def test_a_keras_layer_is_trained(module_tf2):
     assert len(layer.trainable_variables) == 25
     batch = {name: tf.constant(value) for name, value in BATCH.items()}
     inputs = {name: keras.layers.Input([None], dtype=tf.int32, name=name) for name in batch}
-    outputs = keras.layers.Dense(1)(layer(inputs)["pooled_output"])
+    dense = keras.layers.Dense(1, kernel_initializer="ones")  # the same in every run
+    outputs = dense(layer(inputs)["pooled_output"])
     model = keras.Model(inputs, outputs)
-    model.compile(keras.optimizers.legacy.SGD(0.01), "mse")
+    model.compile(keras.optimizers.legacy.SGD(0.001), "mse")
     before = layer.trainable_variables[0].numpy()
     losses = model.fit(batch, tf.constant([[0.0], [1.0], [2.0]]), epochs=5, verbose=0).history
     assert losses["loss"][-1] < losses["loss"][0]

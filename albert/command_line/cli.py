@@ -38,7 +38,7 @@ def run(
     main: Main,
     usage: str,
     *,
-    fallback: Optional[Mapping[str, str]] = None,
+    fallback: Mapping[str, str] = {},
 ) -> None:
     """Runs a script with the process's arguments and exits.
 

@@ -9,7 +9,7 @@ from albert.checkpoints.comparison import Entry
 from albert.checkpoints.weights import Report
 from albert.conversion import huggingface
 from albert.conversion.settings import ConversionFlags
-from albert.pretrained import released
+from albert.pretrained import inference, released
 from albert.util import files
 
 
@@ -20,36 +20,23 @@ def convert(settings: ConversionFlags) -> Report:
       UserError: --output_dir exists, the model has no counterpart, or its weights do not fit its
         configuration. Nothing is written.
     """
-    place = settings.input_dir
-    if settings.direction.startswith("to_"):  # from a model of ours
-        settings = settings.replace(input_dir=released.local_folder(place, f"--input_dir={place}"))
+    settings = settings.replace(input_dir=released.local_folder(settings.input_dir))
     with files.atomic_folder(settings.output_dir) as new:
         if settings.direction == "from_huggingface":
             report = huggingface.from_huggingface(settings, new)
-        elif settings.direction == "to_huggingface":
-            report = huggingface.to_huggingface(settings, _open(settings), new)
         else:
-            report = _convert_albert_zh(settings, _open(settings), new)
+            model = inference.folder_source(settings.input_dir, settings, needs_vocabulary=False)
+            is_theirs = settings.direction == "to_huggingface"
+            write = huggingface.to_huggingface if is_theirs else _convert_albert_zh
+            report = write(settings, model, new)
         names = sorted(tf.io.gfile.listdir(new))
     print(f"{report}\nWrote {settings.output_dir}: {', '.join(names)}.")
     return report
 
 
-def _open(settings: ConversionFlags) -> released.OpenModel:
-    """The model of ours or of albert_zh in --input_dir; files that flags name come first."""
-    folder, fields = settings.input_dir, released.ModelFiles._fields
-    return released.open_model(
-        folder,
-        settings,
-        label=f"--input_dir={folder}",
-        named=released.ModelFiles(*(getattr(settings, name) for name in fields)),
-        vocabulary="optional",
-    )
-
-
-def _convert_albert_zh(settings: ConversionFlags, model: released.OpenModel, folder: str) -> Report:
+def _convert_albert_zh(settings: ConversionFlags, model: inference.Source, folder: str) -> Report:
     """Converts albert_zh's model to one of ours, or one of ours in its layout to Google's."""
-    config, values = model.config, weights.read_checkpoint(model.files.init_checkpoint)
+    config, values = model.config, weights.read_checkpoint(model.checkpoint)
     report = Report([Entry(name, value.shape) for name, value in values.items()], [], [])
     if settings.direction == "from_albert_zh":
         config, values, report = weights.from_albert_zh(config, values)

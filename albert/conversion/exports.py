@@ -22,7 +22,7 @@ import tensorflow.compat.v1 as tf
 from albert.checkpoints import weights
 from albert.configs.flags import TaskFlags
 from albert.conversion.settings import ModelExportFlags
-from albert.pretrained import exported, inference, model_vocabulary, released, warm_start
+from albert.pretrained import exported, inference, model_vocabulary, warm_start
 from albert.pretrained.saved_model import Inputs
 from albert.pretrained.settings import TextFlags
 from albert.runtimes import compat
@@ -108,11 +108,10 @@ class _Encoder:
         self.max_seq_length = length or source.max_seq_length
         self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
         model.source = source._replace(max_seq_length=self.max_seq_length)
-        folder = released.local_folder(settings.model_dir, f"--model_dir={settings.model_dir}")
         self.files = fine_tuned.portable_files(
             model_vocabulary.RECORD_NAME,
             {"do_lower_case": source.tokenizer.do_lower_case},
-            released.find_files(folder, label=f"--model_dir={folder}")._asdict(),
+            source.files._asdict(),
             config=source.config,
         )
         self.build = lambda inputs: inference.encoder_outputs(source.config, inputs._asdict())

@@ -24,7 +24,7 @@ from albert.checkpoints.names import (
 from albert.checkpoints.weights import Report, Values
 from albert.conversion import huggingface_files
 from albert.conversion.settings import HEADS, ConversionFlags
-from albert.pretrained import model_vocabulary, released
+from albert.pretrained import inference, model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 from albert.util.errors import UserError
@@ -83,7 +83,7 @@ def _labels(names: Optional[Sequence[str]], count: int) -> List[str]:
 # ---- to Hugging Face ----
 
 
-def to_huggingface(settings: ConversionFlags, model: released.OpenModel, folder: str) -> Report:
+def to_huggingface(settings: ConversionFlags, model: inference.Source, folder: str) -> Report:
     """Converts a model of ours to files that transformers loads.
 
     Raises:
@@ -92,7 +92,7 @@ def to_huggingface(settings: ConversionFlags, model: released.OpenModel, folder:
     config = model.config
     huggingface_files.check_variant(config)
     description, description_name = model_vocabulary.read_description(settings.input_dir)
-    source, head = weights.read_checkpoint(model.files.init_checkpoint), settings.head
+    source, head = weights.read_checkpoint(model.checkpoint), settings.head
     is_v2 = any(name.startswith(checkpoint_names.SQUAD_V2_SCOPES) for name in source)
     if head == "auto" and is_v2:
         raise UserError(

@@ -7,38 +7,28 @@ import functools
 import glob
 import os
 import shutil
-from typing import List, Optional, Sequence
+from typing import List
 
 from albert.datasets.table import DataSet
 from albert.downloads import archives, cache
-from albert.downloads.settings import USUAL_LIMITS, Limits
+from albert.downloads.settings import USUAL, TransferFlags
 from albert.util.errors import UserError
 
 _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
 
 
-def obtain(
-    data_set: DataSet,
-    data_dir: str,
-    *,
-    base_url: Optional[str] = None,
-    sha256: Sequence[str] = (),
-    limits: Limits = USUAL_LIMITS,
-) -> str:
+def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) -> str:
     """Returns the folder of a data set below `data_dir`, after downloading it if it is not there.
 
     Args:
       data_set: which one.
       data_dir: a folder of this machine.
-      base_url: address of a folder that holds the files: a mirror.
-      sha256: what its files must have, in their order, in place of what is published.
-      limits: of each transfer.
+      settings: of the transfer.
 
     Raises:
       UserError: see cache.obtain; or it cannot be had by an address.
     """
     folder = os.path.join(data_dir, data_set.folder)
-    sources = list(data_set.sources)
     if data_set.by_hand:
         missing = _missing(data_set, folder)
         if missing:
@@ -47,18 +37,8 @@ def obtain(
                 f"put {missing} into {folder}."
             )
         return folder
-    if sha256 and len(sha256) != len(sources):
-        raise UserError(
-            f"--sha256 has {len(sha256)} hashes, and {data_set.name} {len(sources)} files."
-            " Give one for each, in the order of --list."
-        )
-    if sha256:
-        sources = [source._replace(sha256=given) for source, given in zip(sources, sha256)]
-    if base_url:
-        base = base_url.rstrip("/")
-        sources = [source._replace(url=f"{base}/{source.name}") for source in sources]
     make = _make_mrpc if data_set.name == "mrpc" else _unpack
-    cache.obtain(folder, sources, functools.partial(make, data_set), limits=limits)
+    cache.obtain(folder, data_set.sources, functools.partial(make, data_set), settings=settings)
     return folder
 
 

@@ -17,13 +17,12 @@ import threading
 from typing import Any, Callable, Dict, List, Sequence
 
 from albert.downloads import transfer
-from albert.downloads.settings import USUAL_LIMITS, Limits, Source
+from albert.downloads.settings import USUAL, Source, TransferFlags
 from albert.util import files, folder_lock
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-_RECORD_VERSION = 2  # 1: of one source
 _threads = threading.Lock()  # folder_lock excludes other processes only
 
 # Makes the content of the folder that it is given out of files, in the order of the sources.
@@ -31,7 +30,7 @@ Maker = Callable[[List[str], str], None]
 
 
 def obtain(
-    folder: str, sources: Sequence[Source], make: Maker, *, limits: Limits = USUAL_LIMITS
+    folder: str, sources: Sequence[Source], make: Maker, *, settings: TransferFlags = USUAL
 ) -> None:
     """Makes a folder of published files, unless it is there.
 
@@ -39,7 +38,7 @@ def obtain(
       folder: its path, on this machine.
       sources: what is fetched.
       make: called with their paths and an empty folder; raises UserError if they are of no use.
-      limits: of each transfer.
+      settings: the mirror and the hashes, in place of what the sources say, and the limits.
 
     Raises:
       UserError: the folder is on another machine, or was not made by this function; a file cannot
@@ -48,11 +47,12 @@ def obtain(
     """
     if "://" in folder:
         raise UserError(f"{folder} must be a folder of this machine. Copy the download from there.")
+    sources = _chosen(sources, settings)
     parent, name = os.path.split(os.path.abspath(folder))
     if not os.path.exists(folder):  # what is there is whole, and may be read-only
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
-                _make_folder(os.path.join(parent, name), sources, make, limits=limits)
+                _make_folder(os.path.join(parent, name), sources, make, settings=settings)
     path = f"{folder}.json"
     if not os.path.exists(path):
         raise UserError(
@@ -63,10 +63,22 @@ def obtain(
         _check_hash(source, origin)
 
 
-def _make_folder(folder: str, sources: Sequence[Source], make: Maker, *, limits: Limits) -> None:
+def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
+    """The sources at the mirror, and with the hashes, that flags name."""
+    mirror, given = settings.base_url, settings.sha256
+    hashes = given.split(",") if given else [item.sha256 for item in sources]
+    if len(hashes) != len(sources):
+        raise UserError(f"--sha256 must have a hash for each of {len(sources)} files, in order.")
+    urls = [f"{mirror.rstrip('/')}/{item.name}" if mirror else item.url for item in sources]
+    return list(map(Source, urls, hashes))
+
+
+def _make_folder(
+    folder: str, sources: Sequence[Source], make: Maker, *, settings: TransferFlags
+) -> None:
     """Fetches the sources, and makes the folder and its record."""
     with files.naming_path(folder):
-        paths = [_arrived(source, os.path.dirname(folder), limits) for source in sources]
+        paths = [_arrived(source, os.path.dirname(folder), settings) for source in sources]
     fetched = [path for path in paths if os.path.basename(path).startswith(".")]
     with files.atomic_folder(folder) as new:
         try:
@@ -77,24 +89,18 @@ def _make_folder(folder: str, sources: Sequence[Source], make: Maker, *, limits:
                 transfer.discard(path)
             raise
         # First, because a record without its folder does no harm.
-        record = {"format_version": _RECORD_VERSION, "sources": origins}
-        files.atomic_write_json(f"{folder}.json", record)
+        files.atomic_write_json(f"{folder}.json", {"format_version": 2, "sources": origins})
     for path in fetched:
         transfer.discard(path)
 
 
-def _arrived(source: Source, parent: str, limits: Limits) -> str:
+def _arrived(source: Source, parent: str, settings: TransferFlags) -> str:
     """Returns the path of a file that a user put in place, or fetches it."""
-    url = transfer.without_login(source.url)
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
-        _LOGGER.info("Taking %s, in place of %s.", own, url)
+        _LOGGER.info("Taking %s in place of a download.", own)
         return own
-    _LOGGER.info("Downloading %s.", url)
-    try:
-        transfer.fetch(source.url, hidden, limits=limits)
-    except UserError as error:
-        raise type(error)(f"{error} Or bring {url} by hand to {own}.") from error
+    transfer.fetch(source.url, hidden, settings)
     return hidden
 
 

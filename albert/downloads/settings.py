@@ -22,15 +22,6 @@ class Source(NamedTuple):
         return self.url.rpartition("/")[2]
 
 
-class Limits(NamedTuple):
-    """What a transfer may take."""
-
-    seconds: float = 2 * 3600.0  # all attempts and the pauses between them together
-    bytes: int = 4 * 10**9
-
-
-USUAL_LIMITS = Limits()
-
 _transfer = functools.partial(flag, group="Transfer")
 
 
@@ -41,13 +32,9 @@ class TransferFlags(Settings):
     base_url: Optional[str] = _transfer(None, "Address of a mirror's folder with the files.")
     sha256: Optional[str] = _transfer(None, "Expected SHA-256; of several files comma-separated.")
     time_limit_minutes: float = _transfer(
-        USUAL_LIMITS.seconds / 60, "Give up after this time; the next start resumes.", lower=0.001
+        120.0, "Give up after this time; the next start resumes.", lower=0.001
     )
-    size_limit_gb: float = _transfer(
-        USUAL_LIMITS.bytes / 1e9, "Refuse files larger than this.", lower=0.001
-    )
+    size_limit_gb: float = _transfer(4.0, "Refuse files larger than this.", lower=0.001)
 
-    @property
-    def limits(self) -> Limits:
-        """Returns what a transfer may take."""
-        return Limits(60 * self.time_limit_minutes, int(1e9 * self.size_limit_gb))
+
+USUAL = TransferFlags()

@@ -3,7 +3,8 @@
 """Fetches large files over HTTP, in parts if need be.
 
 `fetch` keeps what has arrived at `path`, and in `path`.json the address, the size and the server's
-name for the version (ETag or date), so that the next call asks for the rest of the same version.
+name for the version (ETag or date) if it tells both, so that the next call asks for the rest of the
+same version.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ import re
 import time
 from typing import Any
 
-from albert.downloads.settings import USUAL_LIMITS, Limits
+from albert.downloads.settings import TransferFlags
 from albert.util import files, progress
 from albert.util.errors import UserError
 
@@ -40,13 +41,13 @@ def discard(path: str) -> None:
             os.remove(name)
 
 
-def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
+def fetch(url: str, path: str, settings: TransferFlags) -> None:
     """Downloads a file, continuing an earlier transfer of the same version.
 
     Args:
       url: http or https address; https is not left for http.
       path: local file; with it comes `path`.json.
-      limits: of time and size.
+      settings: with the limits of time and size.
 
     Raises:
       UserError: the server has no such file, or it is too large.
@@ -55,14 +56,15 @@ def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
     """
     import requests
 
-    deadline = time.monotonic() + limits.seconds
+    deadline = time.monotonic() + 60 * settings.time_limit_minutes
     shown = without_login(url)
+    _LOGGER.info("Downloading %s.", shown)
     session = requests.Session()
     if url.startswith("https:"):
         del session.adapters["http://"]  # so that no redirection leads there
     for pause in (*PAUSES, None):
         try:
-            _receive(session, url, path, limits=limits, deadline=deadline)
+            _receive(session, url, path, limit_gb=settings.size_limit_gb, deadline=deadline)
             return
         except requests.RequestException as error:
             # Of messages that hold one another, the innermost.
@@ -83,7 +85,7 @@ def fetch(url: str, path: str, *, limits: Limits = USUAL_LIMITS) -> None:
         time.sleep(pause)
 
 
-def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: float) -> None:
+def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: float) -> None:
     """Makes one request, for the rest of what is at `path`, and writes what arrives."""
     import requests
 
@@ -91,7 +93,7 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
     start, size, headers = 0, 0, {"Accept-Encoding": "identity"}
     if os.path.exists(path) and os.path.exists(note):
         part = files.read_json_object(note)
-        if part["url"] == shown and part["version"] and part["size"]:
+        if part["url"] == shown:
             start, size = os.path.getsize(path), part["size"]
             if start == size:
                 return
@@ -108,22 +110,23 @@ def _receive(session: Any, url: str, path: str, *, limits: Limits, deadline: flo
             tag = re.sub("^W/.*", "", response.headers.get("ETag", ""))
             version = tag or response.headers.get("Last-Modified")
             discard(path)
-            files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
+            if version and size:
+                files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
         bar = progress.Progress(os.path.basename(shown), size / 1e6 or None, unit="MB")
         with open(path, "ab") as stream, bar:
             bar.skip(start / 1e6)
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6)
-                _check_limits(shown, max(stream.tell(), size), limits, deadline=deadline)
+                _check_limits(shown, max(stream.tell(), size), limit_gb, deadline=deadline)
         if response.raw.length_remaining:
             raise requests.ConnectionError("connection broken")
 
 
-def _check_limits(shown: str, size: int, limits: Limits, *, deadline: float) -> None:
+def _check_limits(shown: str, size: int, limit_gb: float, *, deadline: float) -> None:
     import requests
 
-    if size > limits.bytes:
-        raise UserError(f"{shown} is larger than {limits.bytes / 1e9:g} GB (--size_limit_gb).")
+    if size > 1e9 * limit_gb:
+        raise UserError(f"{shown} is larger than {limit_gb:g} GB (--size_limit_gb).")
     if time.monotonic() > deadline:
         raise requests.Timeout("the time is over (--time_limit_minutes)")

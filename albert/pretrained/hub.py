@@ -48,13 +48,12 @@ def export(settings: HubExportFlags) -> None:
     Raises:
       UserError: a file is missing, the files do not belong together, or the folder exists.
     """
-    place = settings.albert_directory
-    folder = released.local_folder(place, f"--albert_directory={place}")
+    folder = released.local_folder(settings.albert_directory)
     pieces = None if settings.vocab_file else settings.spm_model_name
     names = [settings.config_name, settings.checkpoint_name, pieces, settings.vocab_file]
     named = released.ModelFiles(*(name and os.path.join(folder, name) for name in names))
-    model = released.open_model(folder, settings, label=folder, named=named)
-    assets = [model.vocabulary.path, model.files.albert_config_file]
+    model = inference.folder_source(folder, settings, **named._asdict())
+    assets = [model.files.vocabulary, model.files.albert_config_file]
     listing = os.path.splitext(os.path.basename(assets[0]))[0] + ".vocab"
     if settings.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
         assets.append(os.path.join(folder, settings.spm_vocab_name or listing))
@@ -62,8 +61,7 @@ def export(settings: HubExportFlags) -> None:
     with files.atomic_folder(settings.export_path) as temporary:
         write(temporary, model, assets)
         saved_model.make_portable(temporary)
-    checkpoint = model.files.init_checkpoint
-    _LOGGER.info("Exported %s to %s (%s).", checkpoint, settings.export_path, settings.format)
+    _LOGGER.info("Exported %s to %s (%s).", model.checkpoint, settings.export_path, settings.format)
 
 
 def _build(config: modeling.AlbertConfig, is_training: bool) -> Tuple[Tensors, Tensors]:
@@ -82,7 +80,7 @@ def _chosen(tensors: Tensors, names: Sequence[str]) -> Tensors:
 # Of both writers the assets are the vocabulary, the configuration, and perhaps 30k-clean.vocab.
 
 
-def _write_tf1(path: str, model: released.OpenModel, assets: Sequence[str]) -> None:
+def _write_tf1(path: str, model: inference.Source, assets: Sequence[str]) -> None:
     """Writes a hub.Module: a SavedModel with a graph for prediction and one for training."""
     builder = tf.saved_model.Builder(path)
     describe, information = tf.saved_model.predict_signature_def, tf.saved_model.build_tensor_info
@@ -96,7 +94,7 @@ def _write_tf1(path: str, model: released.OpenModel, assets: Sequence[str]) -> N
             paths = [tf.constant(asset, tf.string, name="vocab_file") for asset in assets]
             for tensor in paths:
                 tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tensor)
-            lower = tf.constant(model.vocabulary.do_lower_case, tf.bool, name="do_lower_case")
+            lower = tf.constant(model.tokenizer.do_lower_case, tf.bool, name="do_lower_case")
             vocabulary = {"vocab_file": information(paths[0]), "do_lower_case": information(lower)}
             signatures[hub_module.VOCABULARY_SIGNATURE] = tf.saved_model.build_signature_def(
                 {}, vocabulary
@@ -104,21 +102,21 @@ def _write_tf1(path: str, model: released.OpenModel, assets: Sequence[str]) -> N
             if tags:
                 builder.add_meta_graph(tags, signatures, paths)
             else:
-                warm_start.restore_weights(session, model.files.init_checkpoint)
+                warm_start.restore_weights(session, model.checkpoint)
                 builder.add_meta_graph_and_variables(session, tags, signatures, paths)
     builder.save()
     # Field 1, the format: 3, a SavedModel.
     files.atomic_write_bytes(os.path.join(path, "tfhub_module.pb"), b"\x08\x03")
 
 
-def _write_tf2(path: str, model: released.OpenModel, assets: Sequence[str]) -> None:
+def _write_tf2(path: str, model: inference.Source, assets: Sequence[str]) -> None:
     """Writes TensorFlow Hub's reusable SavedModel.
 
     It is called with a dict of the three inputs and `training`; `sop` and `mlm` likewise.
     """
     with tf.Graph().as_default(), tf.Session() as session:
         _build(model.config, False)
-        warm_start.restore_weights(session, model.files.init_checkpoint)
+        warm_start.restore_weights(session, model.checkpoint)
         values = session.run({item.op.name: item for item in tf.trainable_variables()})
     with compat.eager_mode():
         variables = {name: tf.Variable(value, name=name) for name, value in values.items()}
@@ -135,7 +133,7 @@ def _write_tf2(path: str, model: released.OpenModel, assets: Sequence[str]) -> N
         root.trainable_variables = [item for name, item in variables.items() if "bert/" in name]
         root.regularization_losses = []
         root.vocab_file, *root.other_files = map(compat.asset, assets)
-        root.do_lower_case = tf.Variable(model.vocabulary.do_lower_case, trainable=False)
+        root.do_lower_case = tf.Variable(model.tokenizer.do_lower_case, trainable=False)
         tf.saved_model.save(root, path, signatures=signatures)
 
 

@@ -32,11 +32,12 @@ from typing import (
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling, tokenization
+from albert import fine_tuning_utils, modeling
 from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
+from albert.pretrained.model_vocabulary import Vocabulary
 from albert.pretrained.network import (
     SEQUENCES,
     GraphNetwork,
@@ -47,8 +48,10 @@ from albert.pretrained.network import (
 )
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
 from albert.runtimes import compat, devices
+from albert.util import flags as flags_lib
 from albert.util import progress
 from albert.util.errors import UserError
+from albert.util.flags import Settings
 
 _LOGGER = logging.getLogger("albert")
 
@@ -59,6 +62,7 @@ Text = Union[str, Sequence[str]]
 Texts = List[Tuple[str, ...]]
 Row = Dict[str, List[int]]
 
+_ENCODER_FLAGS, _NO_FLAGS = flags_lib.describe(EncoderFlags), EncoderFlags()
 _SPEC = FeatureSpec([Feature(name, (-1,)) for name in (*SEQUENCES, POSITIONS)])
 _SPACE = "\u2581"  # in SentencePiece's tokens
 
@@ -168,11 +172,19 @@ class Source(NamedTuple):
 
     config: modeling.AlbertConfig
     checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
-    tokenizer: tokenization.FullTokenizer
+    tokenizer: Any  # tokenization.FullTokenizer; None where a vocabulary is optional and missing
     max_seq_length: int  # longer texts are cut
+    files: released.ModelFiles = released.ModelFiles()
+
+    @property
+    def vocabulary(self) -> Optional[Vocabulary]:
+        """The vocabulary's file, if there is one."""
+        key = "spm_model_file" if self.files.spm_model_file else "vocab_file"
+        path = self.files.vocabulary
+        return Vocabulary(key, path, self.tokenizer.do_lower_case) if path else None
 
 
-def find_source(settings: EncoderFlags) -> Source:
+def find_source(settings: EncoderFlags, *, needs_vocabulary: bool = True) -> Source:
     """Returns the model that the flags of a script name.
 
     Raises:
@@ -180,8 +192,10 @@ def find_source(settings: EncoderFlags) -> Source:
     """
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
-    vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
-    checkpoint = settings.init_checkpoint
+    found = released.ModelFiles(*map(settings.to_dict().get, released.ModelFiles._fields))
+    tokenizer, checkpoint = None, found.init_checkpoint
+    if needs_vocabulary or found.vocabulary:
+        tokenizer = fine_tuning_utils.load_vocabulary(settings, config).tokenizer
     if not checkpoint:
         raise UserError("No weights: give --init_checkpoint or --albert_dir.")
     longest = settings.max_seq_length or config.max_position_embeddings
@@ -189,12 +203,23 @@ def find_source(settings: EncoderFlags) -> Source:
         longest = min(longest, exported.max_seq_length(checkpoint))
     else:
         checkpoint = warm_start.resolve_checkpoint(checkpoint)
-    return Source(config, checkpoint, vocabulary.tokenizer, longest)
+    return Source(config, checkpoint, tokenizer, longest, found)
 
 
-def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
-    """Returns the model of a folder, or the released one of a name; raises UserError as above."""
-    return find_source(EncoderFlags(albert_dir=place, init_checkpoint=checkpoint))
+def folder_source(
+    place: str,
+    flags: Settings = _NO_FLAGS,
+    *,
+    needs_vocabulary: bool = True,
+    **files: Optional[str],
+) -> Source:
+    """Returns the model of a folder, or the released one of a name; raises UserError as above.
+
+    `flags` of a script, and then `files`, name parts of it that are elsewhere.
+    """
+    given = {name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS}
+    settings = flags_lib.make(EncoderFlags, albert_dir=place, **{**given, **files})
+    return find_source(settings, needs_vocabulary=needs_vocabulary)
 
 
 class _Pretrained(Model):
@@ -310,10 +335,9 @@ class Embedder(_Pretrained):
 
 
 class Proposal(NamedTuple):
-    """A token of the vocabulary in place of [MASK]; `word` is it without the sign of a space."""
+    """A token in place of [MASK], without SentencePiece's sign of a space."""
 
     word: str
-    piece: str
     probability: float
 
 
@@ -375,7 +399,7 @@ class MaskFiller(_Pretrained):
     def _proposals(self, ids: np.ndarray, shares: np.ndarray) -> List[Proposal]:
         pieces = self.source.tokenizer.convert_ids_to_tokens(ids.tolist())
         words = (piece.replace(_SPACE, "") or piece for piece in pieces)
-        return [Proposal(*row) for row in zip(words, pieces, shares.tolist())]
+        return list(map(Proposal, words, shares.tolist()))
 
 
 class OrderJudge(_Pretrained):
@@ -403,39 +427,15 @@ def has_order_head(source: Source) -> bool:
 # ---- their graphs ----
 
 
-def _albert(config: modeling.AlbertConfig, inputs: Tensors, **options: Any) -> modeling.AlbertModel:
-    return modeling.AlbertModel(
-        config,
-        input_ids=inputs["input_ids"],
-        input_mask=inputs["input_mask"],
-        token_type_ids=inputs["segment_ids"],
-        scope="bert",
-        **options,
-    )
-
-
 def encoder_outputs(
-    config: modeling.AlbertConfig,
-    inputs: Tensors,
-    *,
-    layer: int = LAST_LAYER,
-    dtype: tf.DType = tf.float32,
+    config: modeling.AlbertConfig, inputs: Tensors, **options: Any
 ) -> Dict[str, tf.Tensor]:
-    """Builds the encoder; returns pooled_output and mean_output [B, H], sequence_output [B, S, H].
+    """Returns the outputs of `pretraining_outputs` without heads, and mean_output [B, H].
 
-    They are float32, of inputs int32 [B, S] named as SEQUENCES; the mean is that of `Embedder`, and
-    it and the sequence are those of a layer. Raises UserError if there is no such layer.
+    The mean is that of `Embedder`, of the layer that `sequence_output` is of.
     """
-    model = _albert(config, inputs, is_training=False, compute_dtype=dtype)
-    layers = model.get_all_encoder_layers()
-    if not 1 <= abs(layer) <= len(layers):
-        raise UserError(f"There is no layer {layer}: the model has {len(layers)}.")
-    sequence = layers[layer - 1 if layer > 0 else layer]
-    return {
-        "pooled_output": model.get_pooled_output(),
-        "mean_output": _mean(sequence, inputs),
-        "sequence_output": sequence,
-    }
+    outputs = pretraining_outputs(config, inputs, heads=(), **options)
+    return dict(outputs, mean_output=_mean(outputs["sequence_output"], inputs))
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
@@ -459,17 +459,30 @@ def pretraining_outputs(
     is_training: bool = False,
     *,
     heads: Sequence[str] = ("sop", "mlm"),
+    layer: int = LAST_LAYER,
     dtype: tf.DType = tf.float32,
     with_attention: bool = False,
 ) -> Dict[str, tf.Tensor]:
     """Builds the encoder and pretraining heads; returns all outputs, float32, by name.
 
-    Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS.
+    Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS. `sequence_output` is that
+    of a layer: 1 is the first and -1 the last. Raises UserError if there is no such layer.
     """
-    model = _albert(config, inputs, is_training=is_training, compute_dtype=dtype)
+    model = modeling.AlbertModel(
+        config,
+        is_training,
+        inputs["input_ids"],
+        input_mask=inputs["input_mask"],
+        token_type_ids=inputs["segment_ids"],
+        scope="bert",
+        compute_dtype=dtype,
+    )
+    layers = model.get_all_encoder_layers()
+    if not 1 <= abs(layer) <= len(layers):
+        raise UserError(f"There is no layer {layer}: the model has {len(layers)}.")
     outputs = {
         "pooled_output": model.get_pooled_output(),  # [B, H]
-        "sequence_output": model.get_sequence_output(),  # [B, S, H]
+        "sequence_output": layers[layer - 1 if layer > 0 else layer],  # [B, S, H]
     }
     if "sop" in heads:
         logits = modeling.sentence_order_logits(config, outputs["pooled_output"])

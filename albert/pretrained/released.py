@@ -22,7 +22,7 @@ from albert import modeling, tokenization
 from albert.checkpoints import weights
 from albert.configs import published
 from albert.downloads import archives, cache
-from albert.downloads.settings import USUAL_LIMITS, Limits
+from albert.downloads.settings import USUAL, Source, TransferFlags
 from albert.pretrained import exported, model_vocabulary, warm_start
 from albert.pretrained.releases import Release, find_release
 from albert.pretrained.settings import (
@@ -31,7 +31,6 @@ from albert.pretrained.settings import (
     CACHE_DIR,
     CONFIG_NAME,
     SPM_MODEL_NAME,
-    Settings,
 )
 from albert.runtimes import hub_module
 from albert.util import files
@@ -46,13 +45,12 @@ _NAMES = {
 }
 
 
-def local_folder(place: str, label: str) -> str:
+def local_folder(place: str) -> str:
     """Returns the folder that a user names: itself, or that of a released model in the cache.
 
     Args:
       place: a folder, or else the name of a released model, which is downloaded if it is not in
         the cache.
-      label: how messages show where the user named it, such as "--albert_dir=base_v2".
 
     Raises:
       UserError: there is neither such a folder nor such a name; or the model cannot be downloaded,
@@ -60,11 +58,7 @@ def local_folder(place: str, label: str) -> str:
     """
     if tf.io.gfile.isdir(place):
         return place
-    try:
-        release = find_release(place)
-    except UserError as error:
-        raise UserError(f"{label}: there is no such folder. {error}") from error
-    return obtain(release)
+    return obtain(find_release(place))
 
 
 # ---- the cache ----
@@ -72,38 +66,33 @@ def local_folder(place: str, label: str) -> str:
 
 def obtain(
     release: Release,
+    settings: TransferFlags = USUAL,
     *,
-    sha256: Optional[str] = None,
     cache_dir: Optional[str] = None,
-    base_url: Optional[str] = None,
-    limits: Limits = USUAL_LIMITS,
 ) -> str:
     """Returns the folder of a model in the cache, after downloading it if it is not there.
 
     Args:
       release: which one.
-      sha256: that its archive must have, if it is known.
+      settings: of the transfer.
       cache_dir: None for CACHE_DIR.
-      base_url: address of the folder with the archives; None for the public one.
-      limits: of the transfer.
 
     Raises:
       UserError: see cache.obtain.
     """
-    base_url = (base_url or (ALBERT_ZH_URL if release.is_albert_zh else BASE_URL)).rstrip("/")
-    source = cache.Source(f"{base_url}/{release.archive}", sha256)
+    source = Source(f"{ALBERT_ZH_URL if release.is_albert_zh else BASE_URL}/{release.archive}")
     name = release.name if release.is_albert_zh else f"albert_{release.name}"
     folder = os.path.join(os.path.expanduser(cache_dir or CACHE_DIR), name)
 
     def make(paths: Sequence[str], new: str) -> None:
         unpacked = os.path.join(new, ".archive") if release.is_albert_zh else new
         archives.unpack(paths[0], unpacked)
-        found = find_files(_model_folder(unpacked), label=release.archive)
+        found = find_files(_model_folder(unpacked))
         if release.is_albert_zh:
             _convert_albert_zh(found, os.path.join(new, release.folder))
             shutil.rmtree(unpacked)
 
-    cache.obtain(folder, [source], make, limits=limits)
+    cache.obtain(folder, [source], make, settings=settings)
     return _model_folder(folder)
 
 
@@ -140,12 +129,11 @@ class ModelFiles(NamedTuple):
         return self.spm_model_file or self.vocab_file
 
 
+_NOTHING = ModelFiles()
+
+
 def find_files(
-    folder: str,
-    named: Optional[ModelFiles] = None,
-    *,
-    label: str,
-    with_vocabulary: bool = True,
+    folder: str, named: ModelFiles = _NOTHING, *, with_vocabulary: bool = True
 ) -> ModelFiles:
     """Returns the files of the model in a folder; those that are named already stay.
 
@@ -155,19 +143,17 @@ def find_files(
     Args:
       folder: such as an unpacked archive.
       named: the files that need not be found.
-      label: what messages call the folder, e.g. "--albert_dir=base_v2".
       with_vocabulary: False: no vocabulary is looked for.
 
     Raises:
       UserError: the folder has no checkpoint, or several files of a kind; or its vocabulary has
         changed.
     """
-    found = named or ModelFiles()
-    config = found.albert_config_file or _file_by_name(folder, "albert_config_file", label)
-    checkpoint = found.init_checkpoint
+    config = named.albert_config_file or _file_by_name(folder, "albert_config_file")
+    checkpoint = named.init_checkpoint
     if not (checkpoint or tf.io.gfile.glob(os.path.join(folder, "*.index"))):
         checkpoint = exported.find(folder)
-    found = found._replace(
+    found = named._replace(
         albert_config_file=config or os.path.join(folder, CONFIG_NAME),
         init_checkpoint=checkpoint or warm_start.resolve_checkpoint(folder),
     )
@@ -177,11 +163,11 @@ def find_files(
     found = found._replace(**model_vocabulary.recorded_files(folder, description))
     for key in model_vocabulary.KEYS:
         if not found.vocabulary:
-            found = found._replace(**{key: _file_by_name(folder, key, label)})
+            found = found._replace(**{key: _file_by_name(folder, key)})
     return found
 
 
-def _file_by_name(folder: str, key: str, label: str) -> Optional[str]:
+def _file_by_name(folder: str, key: str) -> Optional[str]:
     """Returns the one file of a folder whose name fits; of several, that of the usual name."""
     pattern, usual = _NAMES[key]
     present = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
@@ -189,46 +175,8 @@ def _file_by_name(folder: str, key: str, label: str) -> Optional[str]:
     if usual in names:
         names = [usual]
     if len(names) > 1:
-        raise UserError(f"{label} holds several: {', '.join(names)}. Name one by --{key}.")
+        raise UserError(f"{folder!r} holds several: {', '.join(names)}. Name one by --{key}.")
     return os.path.join(folder, names[0]) if names else None
-
-
-class OpenModel(NamedTuple):
-    """A model's folder."""
-
-    files: ModelFiles
-    config: modeling.AlbertConfig
-    vocabulary: Optional[model_vocabulary.Vocabulary]
-
-
-def open_model(
-    folder: str,
-    settings: Settings,
-    *,
-    label: str,
-    named: Optional[ModelFiles] = None,
-    vocabulary: str = "required",
-) -> OpenModel:
-    """Returns the files, configuration and vocabulary of the model in a folder.
-
-    `settings` have do_lower_case; `vocabulary` may be "optional"; the other arguments are those of
-    `find_files`.
-
-    Raises:
-      UserError: as `find_files`; --do_lower_case contradicts what the folder records; or the
-        vocabulary is missing, or has more tokens than the model's table has rows.
-    """
-    found = find_files(folder, named, label=label)
-    found = found._replace(init_checkpoint=warm_start.resolve_checkpoint(found.init_checkpoint))
-    config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
-    path = found.vocabulary
-    if vocabulary == "optional" and not path:
-        return OpenModel(found, config, None)
-    is_lower = _lower_case(settings, model_vocabulary.recorded_lower_case(folder, path), label)
-    tokenizer = tokenization.FullTokenizer(found.vocab_file, is_lower, found.spm_model_file)
-    tokenization.check_vocab_size(tokenizer, config.vocab_size)
-    key = "spm_model_file" if found.spm_model_file else "vocab_file"
-    return OpenModel(found, config, model_vocabulary.Vocabulary(key, path, is_lower))
 
 
 def write_model(
@@ -290,15 +238,21 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
             )
         place, (found, recorded) = module, _module_files(module, named)
     elif folder or start and (has_tokenizer or not named.albert_config_file):
-        folder = folder and local_folder(folder, f"--albert_dir={folder}")
+        folder = folder and local_folder(folder)
         place = folder or (start if tf.io.gfile.isdir(start) else os.path.dirname(start) or ".")
-        found = find_files(place, named, label=place, with_vocabulary=has_tokenizer)
+        found = find_files(place, named, with_vocabulary=has_tokenizer)
         recorded = model_vocabulary.recorded_lower_case(place, found.vocabulary)
     else:
         return settings
     new = dict(found._asdict(), albert_dir=folder, albert_hub_module_handle=None)
     if has_tokenizer and found.vocabulary:
-        new["do_lower_case"] = _lower_case(settings, recorded, place)
+        wanted = flags["do_lower_case"]
+        if recorded not in (None, wanted) and "do_lower_case" in settings.given:
+            raise UserError(
+                f"--do_lower_case={wanted} contradicts {place}, where it is {recorded}. Leave the "
+                "flag out."
+            )
+        new["do_lower_case"] = wanted if recorded is None else recorded
     changes = {name: value for name, value in new.items() if value != flags.get(name, value)}
     return settings.replace(**changes) if changes else settings
 
@@ -314,14 +268,3 @@ def _module_files(handle: str, named: ModelFiles) -> Tuple[ModelFiles, Optional[
     vocabulary = tokenization.HubVocabulary(module.vocab_file, module.do_lower_case)
     key = "spm_model_file" if vocabulary.is_sentencepiece else "vocab_file"
     return found._replace(**{key: module.vocab_file}), module.do_lower_case
-
-
-def _lower_case(settings: Settings, recorded: Optional[bool], label: str) -> bool:
-    """Returns what a model's record says of lower case; without a record, what the flag says."""
-    wanted = settings.to_dict()["do_lower_case"]
-    if recorded not in (None, wanted) and "do_lower_case" in settings.given:
-        raise UserError(
-            f"--do_lower_case={wanted} contradicts {label}, where it is {recorded}. Leave the flag "
-            "out."
-        )
-    return wanted if recorded is None else recorded

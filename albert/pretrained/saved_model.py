@@ -16,7 +16,7 @@ import itertools
 import logging
 import os
 import time
-from typing import Callable, Container, Mapping, NamedTuple, Optional
+from typing import Callable, Container, Mapping, NamedTuple
 
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
@@ -43,8 +43,8 @@ def export_saved_model(
     checkpoint: str,
     *,
     max_seq_length: int,
-    constants: Optional[Mapping[str, float]] = None,
-    extra_files: Optional[Mapping[str, bytes]] = None,
+    constants: Mapping[str, float],
+    extra_files: Mapping[str, bytes],
 ) -> str:
     """Writes export_dir/<seconds since 1970>, whole or not at all, and returns this folder.
 
@@ -66,7 +66,7 @@ def export_saved_model(
         # TensorFlow 2 sees the weights of a SavedModel only if they are resource variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
             outputs = dict(build_outputs(inputs))
-        for name, value in (constants or {}).items():
+        for name, value in constants.items():
             outputs[name] = tf.constant(value, tf.float32, name=name)
         describe = tf.saved_model.predict_signature_def
         signatures = {
@@ -83,7 +83,7 @@ def export_saved_model(
             builder.add_meta_graph_and_variables(session, ["serve"], signatures)
             builder.save()
             make_portable(temporary)
-            for name, content in (extra_files or {}).items():
+            for name, content in extra_files.items():
                 files.atomic_write_bytes(os.path.join(temporary, "assets.extra", name), content)
     _LOGGER.info("Exported %s to %s.", checkpoint, folder)
     return folder

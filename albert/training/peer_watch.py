@@ -59,17 +59,16 @@ def heartbeat(
             patience = max(0.0 if is_stopping else patience_seconds, _LEAST_PATIENCE_SECONDS)
             lost = [peer for peer, at in last_seen.items() if time.monotonic() - at > patience]
             if lost and not is_over() and not stopped.is_set():
-                try:  # where nobody reads stderr, to print fails
+                with contextlib.suppress(OSError):  # nobody may read stderr
                     print(
                         f"{'' if is_stopping else 'ERROR: '}Lost worker {lost[0]}. Run the same "
                         "command in every process to resume from the last checkpoint.",
                         file=sys.stderr,
                         flush=True,
                     )
-                finally:
-                    for folder in leftovers:
-                        shutil.rmtree(folder, ignore_errors=True)
-                    os._exit(stop_signals.EXIT_CODE if is_stopping else 1)
+                for folder in leftovers:
+                    shutil.rmtree(folder, ignore_errors=True)
+                os._exit(stop_signals.EXIT_CODE if is_stopping else 1)
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -144,8 +143,9 @@ def _report(address: str, message: List[Any]) -> List[Any]:
                 sent = json.dumps(message).encode("ascii")
                 first.send_bytes(sent)
                 answer = first.recv_bytes(_LONGEST_MESSAGE)
-                if answer != sent:  # else this process has called itself: its port was the address
-                    return json.loads(answer)
+                if answer == sent:
+                    raise ValueError("This process has called itself: its port was the address.")
+                return json.loads(answer)
         if calls % _CALLS_BETWEEN_WARNINGS == 0:
             _LOGGER.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)

@@ -67,7 +67,7 @@ def atomic_path(path: str) -> Iterator[str]:
     """
     path = str(path).rstrip("/")
     folder, name = os.path.split(path)
-    if _is_device(path):
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         yield path
         return
     temporary = os.path.join(folder, f".{name}.tmp-{random_suffix()}")
@@ -81,11 +81,6 @@ def atomic_path(path: str) -> Iterator[str]:
                 gfile().rmtree(temporary)
             elif gfile().exists(temporary):
                 gfile().remove(temporary)
-
-
-def _is_device(path: str) -> bool:
-    """Whether a path is a device or a pipe."""
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 @contextlib.contextmanager
@@ -132,20 +127,16 @@ def unused_name(path: str) -> str:
 # ------------------------------------------------------------------------------------------ reading
 
 
-def check_is_file(path: str) -> None:
-    """Raises UserError for a folder, a pipe such as <(...), or a device: files are read twice."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise UserError(f"'{path}' is not a regular file. Give the path of a file.")
-
-
 @contextlib.contextmanager
 def open_to_read(path: str) -> Iterator[Any]:
     """Yields a stream of the bytes of a file, local or remote.
 
     Raises:
-      UserError: there is no such file, or it cannot be read.
+      UserError: there is no such file, it cannot be read, or it is a folder, a pipe such as <(...)
+        or a device: files are read twice.
     """
-    check_is_file(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UserError(f"'{path}' is not a regular file. Give the path of a file.")
     opener = gfile().GFile if "://" in str(path) else open
     with naming_path(path), opener(path, "rb") as stream:
         yield stream
@@ -250,8 +241,6 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
                 "data/*.txt, separated by commas."
             )
         found.update(matches)
-    for path in filter(_is_device, found):
-        check_is_file(path)
     return sorted(found)
 
 

@@ -190,7 +190,7 @@ def read(
     flag_values: flags.FlagValues,
     arguments: Sequence[str],
     *,
-    fallback: Optional[Mapping[str, str]] = None,
+    fallback: Mapping[str, str] = {},
 ) -> AnySettings:
     """Defines the flags of a class, sets them from a command line, and returns the settings.
 
@@ -222,7 +222,7 @@ def read(
         _set_missing(flag_values, {positional: rest.pop()})
     for path in reversed(flag_values[CONFIG].value):
         _set_missing(flag_values, config_files.read(path), f"--{CONFIG}={path}, ")
-    _set_missing(flag_values, fallback or {})
+    _set_missing(flag_values, fallback)
     if rest and not takes_rest:
         raise UserError(
             f"Unexpected arguments {rest}. Write --flag=value, and --flag or --noflag for a flag "

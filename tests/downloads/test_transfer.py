@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from albert.downloads import cache, transfer
+from albert.downloads.settings import TransferFlags
 from albert.util.errors import UserError
 from tests.support import file_server
 from tests.support.file_server import Answer
@@ -35,8 +36,8 @@ def fetch(server, tmp_path):
     """Fetches the file into `fetch.path`."""
 
     def run(url="", **limits):
-        limits = transfer.USUAL_LIMITS._replace(**limits)
-        transfer.fetch(url or f"{server.url}/model", str(run.path), limits=limits)
+        settings = TransferFlags(**limits)
+        transfer.fetch(url or f"{server.url}/model", str(run.path), settings)
         return run.path.read_bytes()
 
     run.path = tmp_path / "file"
@@ -108,9 +109,9 @@ def test_fetch_resumes_an_earlier_process_if_the_file_is_the_same(fetch, server,
         ({"status": 404}, {}, UserError, "404"),
         ({"status": 503}, {}, ConnectionError, "503"),
         ({"location": "/model"}, {}, UserError, "redirects"),
-        ({}, {"bytes": 5 * 10**5}, UserError, "--size_limit_gb"),
-        ({"headers": {"Content-Length": ""}}, {"bytes": 5 * 10**5}, UserError, "0.0005 GB"),
-        (SLOW, {"seconds": 0.5}, ConnectionError, "--time_limit_minutes"),
+        ({}, {"size_limit_gb": 5e-4}, UserError, "--size_limit_gb"),
+        ({"headers": {"Content-Length": ""}}, {"size_limit_gb": 5e-4}, UserError, "0.0005 GB"),
+        (SLOW, {"time_limit_minutes": 0.5 / 60}, ConnectionError, "--time_limit_minutes"),
     ],
 )
 def test_fetch_names_the_address_and_the_reason(fetch, server, answer, limits, kind, words):

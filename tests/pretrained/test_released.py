@@ -17,6 +17,7 @@ from albert import (
     run_classifier,
 )
 from albert.downloads import transfer
+from albert.downloads.settings import TransferFlags
 from albert.pretrained import inference, released, releases
 from albert.util import flags as flags_lib
 from tests.support import (
@@ -45,23 +46,16 @@ def archive(folder, tmp_path_factory):
 
 
 @pytest.fixture
-def server(monkeypatch, archive):
+def server(monkeypatch, archive, tmp_path):
+    """A server of releases, and an empty folder `cache`."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(released, "CACHE_DIR", str(tmp_path / "cache"))
     with file_server.serving() as state:
+        monkeypatch.setattr(released, "BASE_URL", state.url)
         state.files[PATH] = archive
         yield state
-
-
-@pytest.fixture
-def obtain(server, tmp_path):
-    """Obtains a release by way of the folder `cache`."""
-
-    def run(release=BASE, **options):
-        cache_dir = str(tmp_path / "cache")
-        return released.obtain(release, cache_dir=cache_dir, base_url=f"{server.url}/", **options)
-
-    return run
 
 
 @pytest.fixture
@@ -91,31 +85,35 @@ def visible(folder):
 # ---- The cache.
 
 
-def test_obtain_downloads_once_and_records_the_files(obtain, server, folder, tmp_path):
-    found, cache = obtain(), tmp_path / "cache"
-    assert found == str(cache / "albert_base_v2" / "albert_base")
+def test_obtain_downloads_once_and_records_the_files(server, folder, tmp_path):
+    cache = tmp_path / "cache"
+    for name in ("base_v2", "albert_base_v2"):
+        found = pathlib.Path(resolved(f"--albert_dir={name}").albert_dir)
+        assert found == cache / "albert_base_v2" / "albert_base"
     assert visible(cache) == ["albert_base_v2", "albert_base_v2.json"]
+    assert visible(found) == visible(folder)
     record = cache / "albert_base_v2.json"
     (source,) = json.loads(record.read_text(encoding="utf-8"))["sources"]
     assert source["url"] == server.url + PATH and source["size"] == len(server.files[PATH])
-    assert sorted(os.listdir(found)) == sorted(os.listdir(str(folder)))
-    assert obtain(sha256=source["sha256"].upper()) == found
+    released.obtain(BASE, TransferFlags(sha256=source["sha256"].upper()))
     with pytest.raises(ValueError, match="0000 .*--sha256"):
-        obtain(sha256="0" * 64)
+        released.obtain(BASE, TransferFlags(sha256="0" * 64))
     assert server.ranges == [None]
     record.unlink()
     with pytest.raises(ValueError, match=str(record)):
-        obtain()
+        released.obtain(BASE)
+    shutil.copytree(str(folder), str(tmp_path / "base_v2"))  # takes precedence
+    assert resolved("--albert_dir=base_v2").init_checkpoint == "base_v2/model.ckpt-best"
 
 
-def test_obtain_names_what_cannot_be_had(obtain, server, tmp_path):
+def test_obtain_names_what_cannot_be_had(server, tmp_path):
     with pytest.raises(ValueError, match="albert_large_v2.tar.gz"):
-        obtain(releases.find_release("large_v2"))
+        released.obtain(releases.find_release("large_v2"))
     with pytest.raises(ValueError, match="gs://b/c"):
         released.obtain(BASE, cache_dir="gs://b/c")
     server.files[PATH] = public_archives.tarred({"albert_base/albert_config.json": "{}"})
     with pytest.raises(ValueError, match="albert_base_v2"):
-        obtain()
+        released.obtain(BASE)
     assert visible(tmp_path / "cache") == [] and visible(tmp_path) == ["cache"]
 
 
@@ -124,19 +122,19 @@ def test_obtain_names_what_cannot_be_had(obtain, server, tmp_path):
 
 def test_a_folder_stands_for_configuration_weights_and_vocabulary(folder, tmp_path):
     chinese = released_archives.write_model(tmp_path / "albert_base_zh", chinese=True)
-    others = {"albert_config_file": "albert_config.json", "init_checkpoint": "model.ckpt-best"}
+    others = {"albert_config_file", "init_checkpoint"}
+    english = {"spm_model_file": "30k-clean.model"}
     for flag, vocabulary in (
-        (f"--albert_dir={folder}", {"spm_model_file": "30k-clean.model"}),
+        (f"--albert_dir={folder}", english),
         (f"--albert_dir={chinese}", {"vocab_file": "vocab_chinese.txt"}),
-        (f"--init_checkpoint={folder}/model.ckpt-best", {"spm_model_file": "30k-clean.model"}),
+        (f"--init_checkpoint={folder}/model.ckpt-best", english),
+        (f"--init_checkpoint={folder}/model.ckpt-best.index", english),
+        (f"--init_checkpoint={folder}", english),
     ):
         settings = resolved(flag)
-        assert parts(settings) == {**others, **vocabulary}
+        assert vocabulary.items() < parts(settings).items()
+        assert set(parts(settings)) - set(vocabulary) == others
         assert released.resolve_model_files(settings) is settings
-    for place in (folder, f"{folder}/model.ckpt-best.index"):
-        assert resolved(f"--init_checkpoint={place}").spm_model_file == str(
-            folder / "30k-clean.model"
-        )
 
 
 def test_files_that_flags_name_are_taken(folder, tmp_path):
@@ -211,9 +209,9 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
 
     monkeypatch.setattr(released, "obtain", fail)
     for place, kind, words in (
-        ("/nowhere", ValueError, "--albert_dir=/nowhere"),
+        ("/nowhere", ValueError, "/nowhere"),
         (folder.parent, ValueError, str(folder.parent)),
-        ("bass_v2", ValueError, "--albert_dir=bass_v2.*base_v2"),
+        ("bass_v2", ValueError, "bass_v2.*base_v2"),
         ("base_v2", ConnectionError, "no route"),
     ):
         with pytest.raises(kind, match=words):
@@ -223,33 +221,13 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
 # ---- Names in place of folders.
 
 
-@pytest.fixture
-def cached(server, tmp_path, monkeypatch):
-    """A server of releases and an empty cache; yields the server."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(released, "BASE_URL", server.url)
-    monkeypatch.setattr(released, "CACHE_DIR", str(tmp_path / "cache"))
-    return server
-
-
-def test_a_released_model_is_fetched_once_by_its_name(cached, folder, tmp_path):
-    inner = tmp_path / "cache" / "albert_base_v2" / "albert_base"
-    for name in ("base_v2", "albert_base_v2"):
-        settings = resolved(f"--albert_dir={name}")
-        assert settings.init_checkpoint == str(inner / "model.ckpt-best")
-        assert released.resolve_model_files(settings) == settings
-    assert cached.ranges == [None]
-    shutil.copytree(str(folder), str(tmp_path / "base_v2"))  # takes precedence
-    assert resolved("--albert_dir=base_v2").init_checkpoint == "base_v2/model.ckpt-best"
-
-
-def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatch):
+def test_albert_zhs_archives_become_folders_of_ours(server, tmp_path, monkeypatch):
     """The same as convert_checkpoint makes."""
-    monkeypatch.setattr(released, "ALBERT_ZH_URL", f"{cached.url}/zh")
+    monkeypatch.setattr(released, "ALBERT_ZH_URL", f"{server.url}/zh")
     theirs, ours = tmp_path / "packed" / "albert_base_zh", tmp_path / "ours"
     albert_zh_models.write(theirs, slots=True)
     archive = shutil.make_archive(str(tmp_path / "zh"), "zip", str(theirs.parent))
-    cached.files["/zh/albert_base_zh.zip"] = pathlib.Path(archive).read_bytes()
+    server.files["/zh/albert_base_zh.zip"] = pathlib.Path(archive).read_bytes()
     conversions.convert("from_albert_zh", theirs, ours)
     for name in ("albert_zh_base", "albert_base_zh.zip"):
         found = resolved(f"--albert_dir={name}")
@@ -258,14 +236,14 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
         assert visible(folder) == visible(ours)
         for path in folder.iterdir():
             assert path.read_bytes() == (ours / path.name).read_bytes()
-    assert cached.ranges == [None] and found.do_lower_case
+    assert server.ranges == [None] and found.do_lower_case
     assert visible(tmp_path / "cache") == ["albert_zh_base", "albert_zh_base.json"]
     # Google's Chinese model has another name, and is another.
     assert releases.find_release("base_zh").archive == "albert_base_zh.tar.gz"
 
 
 @pytest.mark.slow
-def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
+def test_every_flag_for_a_folder_takes_the_name(server, tmp_path):
     ours = ["--albert_directory=base_v2", "--export_path=new/"]
     theirs = ["--direction=to_huggingface", "--input_dir=base_v2", "--output_dir=theirs"]
     for script, arguments in (
@@ -276,4 +254,4 @@ def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
     ):
         script.main(flags_lib.parse(script.Flags, arguments))
     assert visible(tmp_path / "module" / "assets")[:2] == ["30k-clean.model", "30k-clean.vocab"]
-    assert cached.ranges == [None]
+    assert server.ranges == [None]
