@@ -41,7 +41,6 @@ READERS = {
     "table": examples.read_table,
     "records": record_files.count_records,
     "hash": files.sha256,
-    "pattern": lambda path: files.expand_patterns(path, "input_file"),
     "lines": lambda path: text_lines.open_input(path).__enter__(),
     "curve": hooks.read_curve,
 }
