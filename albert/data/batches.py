@@ -164,9 +164,8 @@ class FeatureSpec:
         """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
         parsed = {}
         for name, shape, dtype, default in self.features:
-            if default is not None:
-                default = np.full(shape, default, dtype.as_numpy_dtype)
-            parsed[name] = tf.io.FixedLenFeature(shape, dtype, default)
+            value = None if default is None else np.full(shape, default, dtype.as_numpy_dtype)
+            parsed[name] = tf.io.FixedLenFeature(shape, dtype, value)
         return integers_to_int32(tf.io.parse_example(serialized, parsed))
 
 
