@@ -61,6 +61,7 @@ def handled() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    _came, _is_postponed = "", False  # a training that failed outside of a block may leave it True
     before = {number: signal.signal(number, _answer) for number in _SIGNALS}
     try:
         yield
