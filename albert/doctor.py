@@ -85,7 +85,11 @@ def check_disk(settings: Flags) -> Findings:
         return
     while not os.path.exists(folder):
         folder = os.path.dirname(folder)
-    tempfile.TemporaryFile(dir=folder).close()  # its error names the folder
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        yield PROBLEM, f"Cannot write to {folder}: {error.strerror}. Choose another --output_dir."
+        return
     free = shutil.disk_usage(folder).free
     text = f"{free / 1e9:.0f} GB are free in {folder}."
     if free < _ENOUGH_DISK_BYTES:

@@ -121,9 +121,11 @@ class FeatureSpec:
         for name, value in values.items():
             if name not in self._by_name:
                 raise UserError(f"Unknown feature '{name}'; declared are {list(self._by_name)}.")
-            numbers = self._numbers(self._by_name[name], example.features.feature[name])
-            try:
-                numbers.extend(np.ravel(value).tolist())
+            feature = self._by_name[name]
+            numbers = self._numbers(feature, example.features.feature[name])
+            is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
+            try:  # a flat list as it is: this is where the conversion of a data set spends its time
+                numbers.extend(value if is_flat else np.ravel(value).tolist())
             except TypeError as error:
                 raise UserError(f"Feature '{name}': {error}.") from None
         self._check(example, "The record")

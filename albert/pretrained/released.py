@@ -233,7 +233,7 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     if module:
         if folder or start or named.albert_config_file:
             raise UserError(
-                f"--albert_hub_module_handle={module} stands for --albert_dir, --init_checkpoint "
+                f"--albert_hub_module_handle={module} replaces --albert_dir, --init_checkpoint "
                 "and --albert_config_file. Name one model only."
             )
         place, (found, recorded) = module, _module_files(module, named)

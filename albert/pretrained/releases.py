@@ -43,4 +43,6 @@ def find_release(name: str) -> Release:
         if wanted in (release.name, f"albert_{release.name}", release.archive):
             return release
     hint = wording.did_you_mean(name, RELEASES)
-    raise UserError(f"{name!r} is no folder or released model.{hint} Names: {', '.join(RELEASES)}.")
+    raise UserError(
+        f"{name!r} is neither a folder nor a released model.{hint} Names: {', '.join(RELEASES)}."
+    )

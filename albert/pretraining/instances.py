@@ -135,6 +135,7 @@ class InstanceMaker:
         if settings.language == "zh":
             self._segmenter = words.ChineseSegmenter(settings.user_dictionary)
         self._table = words.piece_table(tokenizer, settings.word_start)
+        self._warnings_left = 5  # in each process
 
     def instances(
         self, block: text_documents.TextBlock
@@ -184,10 +185,11 @@ class InstanceMaker:
             is_text = raw.is_counted and number > 0
             is_empty = raw.is_counted and number == 0
             rows.append(Counts(is_text, is_empty, number, bad, bad_documents=bool(raw.bad)))
-            if raw.bad or bad:
+            if (raw.bad or bad) and self._warnings_left:
+                self._warnings_left -= 1
                 _LOGGER.warning(
-                    "Dropped in '%s', from line %d (on a cluster: byte) on: %s.",
-                    *(raw.path, raw.first_line, raw.bad or f"{bad} lines that are not UTF-8"),
+                    "Dropped at line %d (on a cluster: at that byte) of '%s': %s.",
+                    *(raw.first_line, raw.path, raw.bad or f"{bad} lines that are not UTF-8"),
                 )
         flat = itertools.chain.from_iterable(sentences for _, _, sentences in texts)
         ids = np.fromiter(itertools.chain.from_iterable(flat), np.int32)

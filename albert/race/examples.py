@@ -151,7 +151,7 @@ def read_examples(
         place = (where, example.context_sentence)
         other = places.setdefault(example.example_id, place)
         if other != place:
-            raise UserError(f"'{where}' and '{other[0]}' have one id, '{example.example_id}'.")
+            raise UserError(f"'{where}' and '{other[0]}' have the same id, '{example.example_id}'.")
         examples.append(example)
     if not examples:
         raise UserError(f"There is no question in the {split} data of '{data_dir}'.")

@@ -346,7 +346,7 @@ def train(
         )
         return None
     if resumed:
-        _LOGGER.info("Going on from %s, step %d.", resumed.path, resumed.step)
+        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
     elif not settings.init_checkpoint:
         _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
     function = model_fn(None if resumed else settings.init_checkpoint)
@@ -392,7 +392,7 @@ def _recover(train_from: Callable[[int], None], training: training_hooks.Trainin
                 where = " in every process" if is_joint else ""
                 message = f"{lost} Run the same command{where} to resume from the last checkpoint."
                 raise UserError(message) from error
-            _LOGGER.warning("%s Going on from the last checkpoint.", lost)
+            _LOGGER.warning("%s Resuming from the last checkpoint.", lost)
         except tf.errors.InvalidArgumentError as error:
             if _GRADIENT_STOP not in error.message:
                 raise
