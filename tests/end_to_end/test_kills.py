@@ -109,7 +109,7 @@ def test_a_pretraining_that_is_stopped_again_and_again_ends_in_the_same_bytes(
         process = start("run_pretraining", training_data, folder)
         # Steps of a model this small may be over before the signal arrives; building the graph is
         # not. Bare `except:` clauses of TensorFlow swallow an interrupt here and there.
-        said = stop_at(process, "Going on from", signal.SIGINT)
+        said = stop_at(process, "model.ckpt-6, step 6", signal.SIGINT)
         if process.returncode:
             break
     assert process.returncode == 130, said
