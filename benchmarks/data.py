@@ -227,17 +227,20 @@ def read(arguments, options, folder):
     """Reads records in the batches of a training."""
     import tensorflow.compat.v1 as tf
 
-    from albert import run_pretraining
-    from albert.pretraining import words
+    from albert import modeling, run_pretraining
+    from albert.pretraining import model, settings
 
     ours(arguments, options, folder)()
-    input_fn = run_pretraining.input_fn_builder(
-        [os.path.join(folder, "ours.tf_record")],
-        arguments.length,
-        arguments.masked,
-        True,
+    flags = settings.PretrainingFlags(
+        max_seq_length=arguments.length,
+        max_predictions_per_seq=arguments.masked,
         masked_lm_budget=MASKED / (1 - MASKED) if "on_the_fly" in options else 0.0,
-        vocabulary=words.piece_table(tokenizer_of(arguments)),
+    )
+    path = os.path.join(folder, "ours.tf_record")
+    files = model.read_files([path], flags, modeling.AlbertConfig(30000))
+    input_fn = run_pretraining.input_fn_builder(
+        *([path], arguments.length, arguments.masked, True),
+        transform=model.masks_on_the_fly(flags, files, is_training=True),
     )
     session = tf.Session(graph=tf.Graph())
     with session.graph.as_default():

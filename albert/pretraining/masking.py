@@ -22,7 +22,7 @@ pass.
 Legend: N sequences, S their length, W words of a sequence at most, P predictions at most.
 """
 
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -30,7 +30,7 @@ import tensorflow.compat.v1 as tf
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys
 from albert.pretraining.settings import DataSettings
-from albert.pretraining.words import PieceTable, Vocabulary
+from albert.pretraining.words import PieceTable
 
 # Of the chosen tokens these shares become [MASK], and become [MASK] or stay.
 MASKED, MASKED_OR_KEPT = 0.8, 0.9
@@ -108,7 +108,7 @@ def draw_masks(
     is_token: np.ndarray,
     *,
     keys: np.ndarray,
-    vocabulary: Any,
+    vocabulary: PieceTable,
     settings: DataSettings,
 ) -> Dict[str, np.ndarray]:
     """Returns features of N sequences with masks in input_ids, and with masked_lm_*.
@@ -117,7 +117,6 @@ def draw_masks(
       features: input_ids, input_mask, token_boundary [N, S], and what else stays as it is.
       is_token: bool [N, S]: neither padding nor [CLS] nor [SEP].
       keys: uint64 [N].
-      vocabulary: a words.Vocabulary or PieceTable.
     """
     ids = features["input_ids"]
     words = _words(is_token, features["token_boundary"] > 0, settings)
@@ -237,7 +236,12 @@ def _choose_words(
 
 
 def _replaced(
-    ids: np.ndarray, chosen: np.ndarray, rank: np.ndarray, *, keys: np.ndarray, vocabulary: Any
+    ids: np.ndarray,
+    chosen: np.ndarray,
+    rank: np.ndarray,
+    *,
+    keys: np.ndarray,
+    vocabulary: PieceTable,
 ) -> np.ndarray:
     """80% [MASK], 10% unchanged, 10% a random ordinary token."""
     rows, columns = np.nonzero(chosen)
@@ -266,7 +270,7 @@ def _permute(output: np.ndarray, moved: np.ndarray, rank: np.ndarray, *, keys: n
 
 
 def masking(
-    *, settings: DataSettings, seed: int, vocabulary: Vocabulary
+    *, settings: DataSettings, seed: int, vocabulary: PieceTable
 ) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
     """Returns a transform for data.batches.seeded_batches.
 
@@ -297,7 +301,7 @@ def masked(
     keys: np.ndarray,
     settings: DataSettings,
     *,
-    vocabulary: Vocabulary,
+    vocabulary: PieceTable,
 ) -> Dict[str, np.ndarray]:
     """Returns the features with the masks that `masked_features` gives records of these keys.
 

@@ -35,6 +35,7 @@ _RECORDS_TO_CHECK = 10  # of each file
 # The metadata that training needs; the rest may be long, and there may be many files.
 _METADATA = ("vocab_size", "tokenizer", "do_lower_case", "settings", "vocabulary")
 _MASK_SETTINGS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
+_SEQUENCES = ("input_ids", "input_mask", "segment_ids", "token_boundary")
 _EVALUATION_SEED = 0  # no result may depend on the training's seed
 # Keeps the mean over weights finite where a batch has none.
 _WEIGHT_EPSILON = 1e-5
@@ -81,11 +82,16 @@ class RecordFile(NamedTuple):
         return self.largest["masked_lm_weights"] > 0
 
 
-def read_files(paths: Sequence[str], spec: batches.FeatureSpec) -> List[RecordFile]:
+def read_files(
+    paths: Sequence[str], settings: PretrainingFlags, config: modeling.AlbertConfig
+) -> List[RecordFile]:
     """Reads the metadata and the first records of files.
 
-    Raises ValueError where a file is empty, or its records are not those of `spec`.
+    Raises:
+      ValueError: a file is empty, is not of `feature_spec`, does not fit the model, or has no masks
+        and gets none.
     """
+    spec = feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
 
     def read(path: str) -> RecordFile:
         spec.check_file(path)
@@ -99,115 +105,132 @@ def read_files(paths: Sequence[str], spec: batches.FeatureSpec) -> List[RecordFi
                 largest[name] = max([largest[name], *values])
         if not largest:
             raise UserError(f"{path} holds no records. Create the pretraining data again.")
-        return RecordFile(path, metadata, largest)
+        file = RecordFile(path, metadata, largest)
+        _check_fits(file, config)
+        if not file.has_masks and not settings.masked_lm_budget:
+            raise UserError(
+                f"{path}: the records hold no masks. Draw them on the fly by "
+                "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
+                "--masked_lm_prob above 0."
+            )
+        return file
 
     return list(many_files.each(read, paths, "Looking at the records"))
 
 
-def check_files(
-    files: Sequence[RecordFile], config: modeling.AlbertConfig, *, masks_on_the_fly: bool
-) -> None:
-    """Raises ValueError where records do not fit the model, or have no masks and get none."""
-    for path, metadata, largest in files:
-        ids = max(largest["input_ids"], largest["masked_lm_ids"])
-        sizes = {
-            "vocab_size": max(int(ids) + 1, metadata.get("vocab_size") or 0),
-            "type_vocab_size": int(largest["segment_ids"]) + 1,
-        }
-        for name, size in sizes.items():
-            if size > getattr(config, name):
-                raise UserError(
-                    f"{path} was made for {name}={size}, but the model's {name} is "
-                    f"{getattr(config, name)}. Use the model's vocabulary, or change the model."
-                )
-    unmasked = [file.path for file in files if not file.has_masks]
-    if unmasked and not masks_on_the_fly:
-        raise UserError(
-            f"{unmasked[0]}: the records hold no masks. Draw them on the fly by "
-            "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
-            "--masked_lm_prob above 0."
-        )
+def _check_fits(file: RecordFile, config: modeling.AlbertConfig) -> None:
+    ids = max(file.largest["input_ids"], file.largest["masked_lm_ids"])
+    sizes = {
+        "vocab_size": max(int(ids) + 1, file.metadata.get("vocab_size") or 0),
+        "type_vocab_size": int(file.largest["segment_ids"]) + 1,
+    }
+    for name, size in sizes.items():
+        if size > getattr(config, name):
+            raise UserError(
+                f"{file.path} was made for {name}={size}, but the model's {name} is "
+                f"{getattr(config, name)}. Use the model's vocabulary, or change the model."
+            )
 
 
 # ---------------------------------------------------------------------------------------------
 # Input.
 
 
-class InputSettings(NamedTuple):
-    """What an input function reads, and how."""
-
-    files: Sequence[str]
-    max_seq_length: int
-    max_predictions_per_seq: int
-    is_training: bool
-    seed: int = 0
-    start_step: int = 0  # training resumes with the batch of this step
-    max_batches: Optional[int] = None  # of evaluation
-    shuffle_window: int = 10000  # records that are shuffled together
-    index_folder: Optional[str] = None  # cache folder for the offsets of records
-    masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
-    vocabulary: Optional[words.Vocabulary] = None  # if the metadata of the records has none
-    padding: str = "max"  # one of padded_batches.MODES; in evaluation bucket is as longest
-    records: Optional[Sequence[RecordFile]] = None  # what read_files returned for `files`
-
-    @property
-    def spec(self) -> batches.FeatureSpec:
-        """The declaration of the records."""
-        return feature_spec(self.max_seq_length, self.max_predictions_per_seq)
-
-    @property
-    def cut(self) -> padded_batches.Padding:
-        """How sequences are cut."""
-        names = ("input_ids", "input_mask", "segment_ids", "token_boundary")
-        return padded_batches.Padding(self.padding, features=names)
-
-
-def build_input_fn(settings: InputSettings) -> Callable:
+def input_fn_builder(
+    input_files,
+    max_seq_length,
+    max_predictions_per_seq,
+    is_training,
+    num_cpu_threads=4,
+    *,
+    seed: int = 0,
+    start_step: int = 0,
+    max_batches: Optional[int] = None,
+    shuffle_window: int = 10000,
+    index_folder: Optional[str] = None,
+    padding: str = "max",
+    transform: Optional[Callable] = None,
+) -> Callable:
     """Returns an estimator's input function: params -> tf.data.Dataset of feature dicts.
 
     In training the batches are endless, and batch n is a function of the seed and n. In evaluation
     each record comes once, and the last batch is filled up with records of weight zero.
+
+    Args:
+      num_cpu_threads: taken for existing callers; tf.data finds the number itself.
+      start_step: training resumes with the batch of this step.
+      max_batches: of evaluation.
+      shuffle_window: records that are shuffled together.
+      index_folder: cache folder for the offsets of records.
+      padding: one of padded_batches.MODES; in evaluation bucket is as longest.
+      transform: what `masks_on_the_fly` returns.
     """
-    transform = _masking(settings) if settings.masked_lm_budget else None
+    del num_cpu_threads
+    spec = feature_spec(max_seq_length, max_predictions_per_seq)
+    cut = padded_batches.Padding(padding, features=_SEQUENCES)
+    shared: Dict[str, Any] = {"transform": transform, "index_folder": index_folder}
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], the part of one core."""
         shard = batches.input_shard(params)
-        if not settings.is_training:
-            return _evaluation_batches(settings, params, shard=shard, transform=transform)
-        return padded_batches.training_batches(
-            settings.files,
-            settings.spec,
-            padding=settings.cut,
-            batch_size=params["batch_size"],
-            seed=settings.seed,
-            start_batch=settings.start_step * shard.batches_per_step,
-            shard=shard,
-            shuffle_window=settings.shuffle_window,
-            transform=transform,
-            index_folder=settings.index_folder,
-        )
+        reading = {"batch_size": params["batch_size"], **shared}
+        if is_training:
+            return padded_batches.training_batches(
+                input_files,
+                spec,
+                padding=cut,
+                seed=seed,
+                start_batch=start_step * shard.batches_per_step,
+                shard=shard,
+                shuffle_window=shuffle_window,
+                **reading,
+            )
+        read = functools.partial(batches.evaluation_batches, input_files, spec, **reading)
+        # A TPU's host serves a batch to each of its cores in one step of evaluation.
+        most = max_batches and max_batches * shard.batches_per_step
+        served = read(max_batches=most, shard_index=shard.index, shard_count=shard.count)
+        if not params.get("use_tpu"):
+            return padded_batches.cut(served, cut)
+        # All cores of a TPU want a batch in each step, also when there is none any more.
+        return served.concatenate(read(max_batches=1).map(_without_weight).repeat())
 
     return input_fn
 
 
-def _masking(settings: InputSettings) -> Optional[Callable]:
-    """Draws masks of the kind that the records' metadata names, or by default the paper's.
+@batches.as_written
+def _without_weight(batch: Tensors) -> Dict[str, tf.Tensor]:
+    return dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
 
-    Evaluation keeps the records' masks, and draws the same ones each time if there are none.
+
+def masks_on_the_fly(
+    settings: PretrainingFlags,
+    files: Sequence[RecordFile],
+    *,
+    is_training: bool,
+    vocabulary: Optional[words.PieceTable] = None,
+) -> Optional[Callable]:
+    """Returns what draws the masks of --masked_lm_budget, or None if the records' own serve.
+
+    They are of the kind that the records' metadata names, or by default the paper's. Evaluation
+    keeps the records' masks, and draws the same ones each time if there are none.
+
+    Args:
+      vocabulary: the one to use if the metadata has none.
+
+    Raises:
+      ValueError: files of different masks, or without what masking needs.
     """
-    files = settings.records or read_files(settings.files, settings.spec)
-    if not settings.is_training and all(file.has_masks for file in files):
+    budget = settings.masked_lm_budget
+    if not budget or (not is_training and all(file.has_masks for file in files)):
         return None
     mask_settings, recorded = _recorded_masks(files)
-    vocabulary = words.described_vocabulary(recorded) if recorded else settings.vocabulary
+    vocabulary = words.described_vocabulary(recorded) if recorded else vocabulary
     if not vocabulary:
         raise UserError(
             "--masked_lm_budget cannot tell which token is [MASK]: the records have no metadata "
             "(.NAME.meta.json, a hidden file). Copy it too, or give --spm_model_file or "
             "--vocab_file."
         )
-    budget = settings.masked_lm_budget
     masks = DataSettings(
         max_seq_length=settings.max_seq_length,
         max_predictions_per_seq=settings.max_predictions_per_seq,
@@ -226,18 +249,15 @@ def _masking(settings: InputSettings) -> Optional[Callable]:
         "whole words" if masks.do_whole_word_mask else "tokens",
     )
     instances.warn_of_few_slots(masks)
-    draw = masking.masking(
-        settings=masks,
-        seed=settings.seed if settings.is_training else _EVALUATION_SEED,
-        vocabulary=vocabulary,
-    )
+    seed = settings.seed if is_training else _EVALUATION_SEED
+    draw = masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
 
     def draw_missing(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
         drawn = draw(features, numbers)
         has_masks = tf.reduce_any(features["masked_lm_weights"] > 0, axis=1)  # [B]
         return {name: tf.where(has_masks, features[name], drawn[name]) for name in features}
 
-    return draw if settings.is_training else draw_missing
+    return draw if is_training else draw_missing
 
 
 def _recorded_masks(
@@ -257,36 +277,6 @@ def _recorded_masks(
                 "flags, or train on one after the other."
             )
     return first or ({}, None)
-
-
-def _evaluation_batches(
-    settings: InputSettings,
-    params: Mapping[str, Any],
-    *,
-    shard: batches.InputShard,
-    transform: Optional[Callable],
-) -> tf.data.Dataset:
-    """The records, or on a TPU this host's share of them and then batches without weight.
-
-    All cores of a TPU want a batch in each step, also when there is none any more.
-    """
-    read = functools.partial(
-        batches.evaluation_batches,
-        settings.files,
-        settings.spec,
-        batch_size=params["batch_size"],
-        transform=transform,
-        index_folder=settings.index_folder,
-    )
-    # A TPU's host serves a batch to each of its cores in one step of evaluation.
-    max_batches = settings.max_batches and settings.max_batches * shard.batches_per_step
-    served = read(max_batches=max_batches, shard_index=shard.index, shard_count=shard.count)
-    if params.get("use_tpu"):
-        weightless = batches.as_written(
-            lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
-        )
-        return served.concatenate(read(max_batches=1).map(weightless).repeat())
-    return served if settings.padding == "max" else padded_batches.cut(served, settings.cut)
 
 
 def evaluation_part(

@@ -27,6 +27,7 @@ _LOGGER = logging.getLogger("albert")
 get_masked_lm_output = modeling.get_masked_lm_output
 get_sentence_order_output = modeling.get_sentence_order_output
 gather_indexes = modeling.gather_indexes
+input_fn_builder = pretraining_utils.input_fn_builder
 
 # ---------------------------------------------------------------------------------------------
 # Functions that existing programs call by these names and arguments.
@@ -58,25 +59,6 @@ def model_fn_builder(
     )
     return pretraining_utils.build_model_fn(
         flags, albert_config, init_checkpoint, use_one_hot_embeddings=use_one_hot_embeddings
-    )
-
-
-def input_fn_builder(
-    input_files, max_seq_length, max_predictions_per_seq, is_training, num_cpu_threads=4, **settings
-):
-    """Returns `input_fn` for a TPUEstimator; more keywords: pretraining.model.InputSettings.
-
-    num_cpu_threads is taken for existing callers: tf.data finds the number itself.
-    """
-    del num_cpu_threads
-    return pretraining_utils.build_input_fn(
-        pretraining_utils.InputSettings(
-            files=input_files,
-            max_seq_length=max_seq_length,
-            max_predictions_per_seq=max_predictions_per_seq,
-            is_training=is_training,
-            **settings,
-        )
     )
 
 
@@ -156,14 +138,10 @@ def find_data(
 ) -> Tuple[RecordFiles, RecordFiles]:
     """Returns the files to train and to evaluate on; raises ValueError if they do not fit."""
     fine_tuning_utils.check_length(settings.max_seq_length, config)
-    spec = pretraining_utils.feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
-    masks_on_the_fly = settings.masked_lm_budget > 0
 
     def read(flag: str) -> RecordFiles:
         paths = batches.expand_patterns(getattr(settings, flag), flag)
-        files = pretraining_utils.read_files(paths, spec)
-        pretraining_utils.check_files(files, config, masks_on_the_fly=masks_on_the_fly)
-        return files
+        return pretraining_utils.read_files(paths, settings, config)
 
     training = read("input_file") if settings.do_train or not settings.eval_file else []
     has_own = settings.do_eval and settings.eval_file
@@ -262,9 +240,10 @@ def _tokenizer(settings: PretrainingFlags) -> tokenization.FullTokenizer:
 def _input_fn(
     settings: PretrainingFlags, files: RecordFiles, *, is_training: bool, **more: Any
 ) -> Callable:
-    """Training or evaluation input; `more` are fields of InputSettings."""
+    """Training or evaluation input; `more` are arguments of input_fn_builder."""
+    vocabulary = None
     if settings.masked_lm_budget and (settings.spm_model_file or settings.vocab_file):
-        more["vocabulary"] = words.piece_table(_tokenizer(settings))
+        vocabulary = words.piece_table(_tokenizer(settings))
     return input_fn_builder(
         [file.path for file in files],
         settings.max_seq_length,
@@ -273,8 +252,9 @@ def _input_fn(
         seed=settings.seed,
         padding=settings.padding,
         index_folder=settings.output_dir,
-        masked_lm_budget=settings.masked_lm_budget,
-        records=files,
+        transform=pretraining_utils.masks_on_the_fly(
+            settings, files, is_training=is_training, vocabulary=vocabulary
+        ),
         **more,
     )
 

@@ -234,9 +234,8 @@ def _number_vocabulary(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], wo
         raise UserError("vocab_words has no ordinary tokens. Pass list(tokenizer.vocab).")
     tokens = dict.fromkeys([*vocabulary, *_SPECIAL, "[MASK]"])
     numbers = {token: number for number, token in enumerate(tokens)}
-    special = [numbers[token] for token in (*_SPECIAL, "[MASK]")]
-    no_words = np.zeros([0], bool)
-    return numbers, words.PieceTable(no_words, None, np.array(ordinary, np.int32), *special)
+    mask, cls, sep = (numbers[token] for token in ("[MASK]", *_SPECIAL))
+    return numbers, words.PieceTable(mask, np.array(ordinary, np.int32), cls, sep)
 
 
 def _numbered(

@@ -286,21 +286,14 @@ _RESERVED = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
 
 
 class PieceTable(NamedTuple):
-    """What masking needs to know about a vocabulary."""
-
-    is_word_start: np.ndarray  # bool [V]
-    unknown_id: Optional[int]  # if its text in the line decides whether it starts a word
-    ordinary: np.ndarray  # int32: ids that may replace a token at random
-    cls_id: int
-    sep_id: int
-    mask_id: int
-
-
-class Vocabulary(NamedTuple):
-    """The part of a PieceTable that masking on the fly needs."""
+    """What masking needs to know about a vocabulary; on the fly the first two are enough."""
 
     mask_id: int
     ordinary: np.ndarray  # int32: ids that may replace a token at random
+    cls_id: int = -1
+    sep_id: int = -1
+    is_word_start: np.ndarray = np.zeros(0, bool)  # [V]
+    unknown_id: Optional[int] = None  # if its text in the line decides whether it starts a word
 
 
 def starts_word(piece: str) -> bool:
@@ -340,7 +333,7 @@ def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "refere
         WordPiece vocabulary where "underline" was asked for.
     """
     model, pieces = tokenizer.sp_model, list(tokenizer.vocab)
-    special = tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
+    cls_id, sep_id, mask_id = tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
     if word_start == "underline" and model is None:
         raise UserError(
             "--word_start=underline is for SentencePiece models. WordPiece marks continuations by "
@@ -355,15 +348,14 @@ def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "refere
         raise UserError("The vocabulary holds no ordinary token, only special ones.")
     rule = word_start_rule(model is not None, word_start)
     return PieceTable(
-        np.array([rule(piece) for piece in pieces], bool),
-        model.unk_id() if rule is starts_word else None,
-        np.array(ordinary, np.int32),
-        *special,
+        *(mask_id, np.array(ordinary, np.int32), cls_id, sep_id),
+        is_word_start=np.array([rule(piece) for piece in pieces], bool),
+        unknown_id=model.unk_id() if rule is starts_word else None,
     )
 
 
-def describe_vocabulary(vocabulary: Any) -> Dict[str, Any]:
-    """Returns a Vocabulary or PieceTable as JSON values.
+def describe_vocabulary(vocabulary: PieceTable) -> Dict[str, Any]:
+    """Returns what masking on the fly needs of a vocabulary as JSON values.
 
     {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]: the ids that may
     replace a token at random}.
@@ -374,10 +366,10 @@ def describe_vocabulary(vocabulary: Any) -> Dict[str, Any]:
     return {"mask_id": int(vocabulary.mask_id), "ordinary": ranges}
 
 
-def described_vocabulary(description: Mapping[str, Any]) -> Vocabulary:
+def described_vocabulary(description: Mapping[str, Any]) -> PieceTable:
     """Returns what `describe_vocabulary` described."""
     ranges = [np.arange(first, last, dtype=np.int32) for first, last in description["ordinary"]]
-    return Vocabulary(int(description["mask_id"]), np.concatenate(ranges))
+    return PieceTable(int(description["mask_id"]), np.concatenate(ranges))
 
 
 def word_starts(

@@ -209,7 +209,7 @@ def test_masks_are_a_function_of_seed_and_position_on_every_runtime(seed, tmp_pa
     transform = masking.masking(
         settings=SETTINGS.replace(**sizes, masked_lm_prob=0.3),
         seed=seed,
-        vocabulary=words.Vocabulary(records.MASK, pieces),
+        vocabulary=words.PieceTable(records.MASK, pieces),
     )
     options = {"batch_size": 50, "seed": 1, "transform": transform}
     (batch,) = served(lambda: input_pipeline.seeded_batches([path], spec, **options), 1)

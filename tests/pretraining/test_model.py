@@ -87,16 +87,22 @@ def record_file(tmp_path_factory):
     return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 21)
 
 
-def check(file, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
-    files = model.read_files([file], model.feature_spec(length, predictions))
-    model.check_files(files, tiny_config(**config), masks_on_the_fly=False)
+def flags_of(**changes):
+    """Flags for the records of these tests."""
+    values = {"max_seq_length": records.LENGTH, "max_predictions_per_seq": records.PREDICTIONS}
+    return PretrainingFlags(**{**values, **changes})
+
+
+def check(file, vocab_size=records.VOCAB_SIZE, type_vocab_size=2, **changes):
+    config = tiny_config(vocab_size=vocab_size, type_vocab_size=type_vocab_size)
+    return model.read_files([file], flags_of(**changes), config)
 
 
 @pytest.mark.parametrize(
     "options, named",
     [
-        ({"length": 12}, "input_ids.* 16 .* 12"),
-        ({"predictions": 5}, "masked_lm_positions.* 3 .* 5"),
+        ({"max_seq_length": 12}, "input_ids.* 16 .* 12"),
+        ({"max_predictions_per_seq": 5}, "masked_lm_positions.* 3 .* 5"),
         ({"vocab_size": 10}, "vocab_size"),
         ({"type_vocab_size": 1}, "type_vocab_size"),
     ],
@@ -107,42 +113,46 @@ def test_records_that_do_not_fit_flags_or_model_are_refused(record_file, options
         check(record_file, **options)
 
 
-MASKED_ON_THE_FLY = model.InputSettings(
-    files=(),
-    max_seq_length=records.LENGTH,
-    max_predictions_per_seq=records.PREDICTIONS,
-    is_training=True,
-    masked_lm_budget=0.2,
-    vocabulary=words.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, records.VOCAB_SIZE)),
-)
+def transform_of(file, *, is_training=True, masked_lm_budget=0.2, **changes):
+    """What draws the masks of a file on the fly."""
+    files = check(file, masked_lm_budget=masked_lm_budget, **changes)
+    ordinary = np.arange(records.FIRST_PIECE, records.VOCAB_SIZE)
+    return model.masks_on_the_fly(
+        flags_of(masked_lm_budget=masked_lm_budget, **changes),
+        files,
+        is_training=is_training,
+        vocabulary=words.PieceTable(records.MASK, ordinary),
+    )
 
 
 @pytest.mark.parametrize("budget, is_warned", [(0.2, False), (0.3, True)])
 def test_masks_on_the_fly_without_enough_slots_are_warned_of(tmp_path, caplog, budget, is_warned):
     file = records.write_records(tmp_path / "a.tf_record", 9, seed=1)
-    settings = MASKED_ON_THE_FLY._replace(files=[file], masked_lm_budget=budget)
-    model.build_input_fn(settings)
+    transform_of(file, masked_lm_budget=budget)
     assert ("--max_predictions_per_seq=4" in caplog.text) == is_warned
 
 
-def evaluation_of(file):
-    return model.InputSettings(
-        files=[file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
-    )
-
-
-def read(settings, params, count):
-    return served(lambda: model.build_input_fn(settings)(params), count)
+def read(file, params, count, *, length=records.LENGTH, is_training=False, **settings):
+    build = functools.partial(model.input_fn_builder, [file], length, records.PREDICTIONS)
+    return served(lambda: build(is_training, **settings)(params), count)
 
 
 @pytest.mark.parametrize("is_training", [True, False])
 def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path, is_training):
     file = records.write_records(tmp_path / "records", 24, length=48)
-    settings = MASKED_ON_THE_FLY._replace(
-        files=[file], max_seq_length=48, is_training=is_training, seed=4
+    transform = transform_of(file, is_training=is_training, max_seq_length=48, seed=4)
+    assert bool(transform) == is_training  # in evaluation the records' own masks serve
+    (whole,), (cut,) = (
+        read(
+            *(file, {"batch_size": 6}, 1),
+            length=48,
+            is_training=is_training,
+            seed=4,
+            transform=transform,
+            padding=padding,
+        )
+        for padding in ("max", "longest")
     )
-    (whole,) = read(settings, {"batch_size": 6}, 1)
-    (cut,) = read(settings._replace(padding="longest"), {"batch_size": 6}, 1)
     assert sorted(whole) == sorted(cut)
     for name, full in whole.items():
         if full.shape == (6, 48):
@@ -152,7 +162,7 @@ def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path, is_training):
 
 
 def real_examples(file, count, **params):
-    batches = read(evaluation_of(file), params, count)
+    batches = read(file, params, count)
     return [int(batch["is_real_example"].sum()) for batch in batches]
 
 
@@ -172,10 +182,8 @@ def host(index, **params):
 
 @pytest.mark.slow
 def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
-    settings = evaluation_of(record_file)._replace(max_batches=1)
-
     def real_rows(params, batches):
-        served = read(settings, params, batches)
+        served = read(record_file, params, batches, max_batches=1)
         rows = [batch["input_ids"][batch["is_real_example"] > 0].tolist() for batch in served]
         return sorted(sum(rows, []))
 
@@ -187,10 +195,14 @@ def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
 
 @pytest.mark.slow
 def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
-    settings = evaluation_of(record_file)._replace(is_training=True, seed=4, start_step=3)
-    (whole,) = read(settings, {"batch_size": 16}, 1)
+    training = {"is_training": True, "seed": 4, "start_step": 3}
+    (whole,) = read(record_file, {"batch_size": 16}, 1, **training)
     # One batch for each of four cores.
-    parts = [part for index in (0, 1) for part in read(settings, host(index, batch_size=2), 4)]
+    parts = [
+        part
+        for index in (0, 1)
+        for part in read(record_file, host(index, batch_size=2), 4, **training)
+    ]
     together = np.concatenate([part["input_ids"] for part in parts])
     assert sorted(map(tuple, together)) == sorted(map(tuple, whole["input_ids"]))
 
