@@ -105,8 +105,8 @@ def make_job(settings: BeamFlags) -> Job:
     """
     if settings.random_next_sentence:
         raise UserError(
-            "--random_next_sentence takes text from the documents beside one, which a cluster "
-            "does not read together. Use create_pretraining_data on one machine."
+            "--random_next_sentence needs neighbouring documents, which a cluster does not read "
+            "together. Use create_pretraining_data on one machine."
         )
     # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
     bad_lines = "lines" if settings.input_file_mode == "r" else "rb"

@@ -216,7 +216,9 @@ def _unpacked(stream: Any, path: str) -> Iterator[bytes]:
     try:
         yield from gzip.GzipFile(fileobj=stream)
     except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"'{path}' is damaged or no gzip file ({error}). Copy it again.") from error
+        raise UserError(
+            f"'{path}' is damaged or not a gzip file ({error}). Copy it again."
+        ) from error
 
 
 def _is_blank(line: bytes) -> bool:
@@ -279,8 +281,8 @@ def _next_document(paths: Sequence[str], source: int, text_field: str) -> RawDoc
         if document.source != source and not document.bad:
             return document
     raise UserError(
-        "--random_next_sentence takes text from another document, and the input holds one only "
-        "(a blank line separates documents). Use --norandom_next_sentence."
+        "--random_next_sentence needs two documents, and the input has one (a blank line "
+        "separates documents). Use --norandom_next_sentence."
     )
 
 

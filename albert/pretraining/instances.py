@@ -84,10 +84,9 @@ def warn_of_few_slots(settings: DataSettings) -> None:
     wanted = int(round(settings.max_seq_length * settings.masked_lm_prob))
     if wanted > settings.max_predictions_per_seq:
         _LOGGER.warning(
-            f"A full sequence of {settings.max_seq_length} tokens gets "
-            f"{settings.max_predictions_per_seq} predictions, not {wanted}, which is "
-            f"{100 * settings.masked_lm_prob:.3g}%. To make room for them, give "
-            f"--max_predictions_per_seq={wanted}."
+            f"Long sequences get fewer masks: {100 * settings.masked_lm_prob:.3g}% of "
+            f"{settings.max_seq_length} tokens are {wanted}, and there is room for "
+            f"{settings.max_predictions_per_seq}. Use --max_predictions_per_seq={wanted}."
         )
 
 
@@ -96,7 +95,7 @@ def check_counts(counts: Counts) -> None:
     documents = counts.documents + counts.empty_documents + counts.bad_documents
     for bad, read, what in (
         (counts.bad_lines, counts.sentences, "lines are not UTF-8"),
-        (counts.bad_documents, documents, "documents are no JSON object with text"),
+        (counts.bad_documents, documents, "documents are not JSON objects with text"),
     ):
         if bad > read * _MOST_BAD:
             raise UserError(f"--input_file: {bad} of {read} {what}. Check the format of the files.")

@@ -78,7 +78,7 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
     input_files = documents.find_files(settings.input_file, "input_file", but=list(others))
     names = list(map(os.path.abspath, [*input_files, *paths]))
     if len(set(names)) < len(names):
-        raise UserError("--output_file must name files, each once, and no input file.")
+        raise UserError("--output_file must name each file once, and no input file.")
     text = list(many_files.each(provenance.stamp, input_files, "Looking at the text"))
     made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
     outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]

@@ -176,8 +176,8 @@ def find_vocabulary(
         vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case)
     if not vocabulary:
         _LOGGER.warning(
-            "The vocabulary of the records is not beside them, or they have several. --output_dir "
-            "gets none. Give --spm_model_file or --vocab_file to put it there."
+            "No vocabulary goes into --output_dir: there is none beside the records, or there are "
+            "several. To copy one there, give --spm_model_file or --vocab_file."
         )
         return None
     model_vocabulary.check_same(settings.output_dir, vocabulary)

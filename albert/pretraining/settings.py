@@ -44,18 +44,18 @@ class DataSettings(Settings):
     random_seed: int = _data(12345, "Random seed.")
     word_start: str = _masking(
         "reference",
-        "Where words start: reference as in Google's English data, underline at spaces only.",
+        "Where words start: as in Google's English data (reference), or at spaces (underline).",
         choices=("reference", "underline"),
     )
     input_file_mode: str = _data(
         "r",
-        "What is not UTF-8 or JSON is an error (r), or dropped and counted (rb).",
+        "r: stop at text that is not UTF-8 or JSON; rb: drop and count it.",
         choices=("r", "rb"),
     )
     shuffle_window_mb: int = flag(256, lower=1)
     language: str = _data(
         "any",
-        "zh: find the words of Chinese by jieba; tokens stay the same.",
+        "zh: find Chinese words with jieba; tokens stay the same.",
         choices=("any", "zh"),
     )
     user_dictionary: Optional[str] = _data(None, "More words for --language=zh.", path=True)
@@ -90,7 +90,7 @@ class PretrainingFlags(shared.TrainingFlags):
     do_train: bool = flag(True)
     do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
     max_seq_length: int = flag(512, "Tokens of a record's sequence.")
-    max_predictions_per_seq: int = _data(20, "Masked tokens of a record at most.", lower=1)
+    max_predictions_per_seq: int = _data(20, "Maximum masked tokens of a record.", lower=1)
     masked_lm_budget: float = _data(
         0.0,
         "Draw new masks in each pass; masked tokens per unmasked token, such as 0.18; 0: off.",
@@ -99,7 +99,7 @@ class PretrainingFlags(shared.TrainingFlags):
     )
     padding: str = _data(
         "max",
-        "Pad to the longest of a batch, to buckets of like length, or to the maximum.",
+        "Pad to the longest of a batch, to buckets of similar length, or to the maximum.",
         choices=shared.PADDINGS,
     )
     spm_model_file: Optional[str] = _model(
@@ -109,7 +109,8 @@ class PretrainingFlags(shared.TrainingFlags):
         None, "WordPiece vocabulary of the records, if they do not name it.", path=True
     )
     share_type: Optional[str] = _model(
-        None, "What the layers share: all, attention, ffn or none; default: the configuration's."
+        None,
+        "Weights that layers share: all, attention, ffn or none; default: the configuration's.",
     )
     init_from_group0: bool = _model(
         False, "Start every layer group from the one group of --init_checkpoint."
@@ -166,7 +167,7 @@ class JobFlags(RecordFlags):
         None, "Processes; default: one per processor.", lower=1, group="Memory and speed"
     )
     shuffle_window_mb: int = flag(
-        256, "Megabytes of records that are shuffled at a time.", lower=1, group="Data"
+        256, "Megabytes of text to shuffle together.", lower=1, group="Data"
     )
     work_dir: Optional[str] = flag(
         None,

@@ -55,9 +55,9 @@ def check_ours(
     is_whole = sidecar and sidecar.bytes == size
     if not is_whole or source(sidecar.fingerprint) != source(fingerprint):
         raise UserError(
-            f"--output_file: '{path}' exists. It is of another program, of other text or of a job "
-            "with another number of files, or has changed since. Choose another name, or replace "
-            "it by --overwrite."
+            f"--output_file: '{path}' exists, and has changed, or was made by another program, "
+            "from other text or with another number of files. Choose another name, or replace it "
+            "with --overwrite."
         )
 
 
@@ -179,7 +179,7 @@ def shards_of(output_file: str, storage: Storage) -> Shards:
     match = re.fullmatch(r"([^,*?\[]*[^,*?\[/-])(?:-\*([^,*?\[/]*))?", output_file)
     if not match:
         raise UserError(
-            f"--output_file={output_file} must be one name, to which -00000-of-00016 is added, "
-            "or one with '-*' where this is to stand, such as data/train-*.tf_record."
+            f"--output_file={output_file} must be one name, such as data/train (-00000-of-00016 "
+            "is added) or data/train-*.tf_record."
         )
     return Shards(storage, absolute(match.group(1)), match.group(2) or "")

@@ -206,10 +206,7 @@ def _import_jieba() -> Any:
             warnings.simplefilter("ignore")  # it uses deprecated modules
             import jieba
     except ImportError:
-        raise UserError(
-            "--language=zh segments words by the package jieba, which is not installed. Install it "
-            "by: pip install jieba"
-        ) from None
+        raise UserError("--language=zh needs the package jieba: pip install jieba") from None
     return jieba
 
 
