@@ -134,9 +134,14 @@ def test_records_equal_the_references_bit_for_bit(source, is_training, length, t
     slow.close()
     assert canonical_sha256(path) == settings["canonical_sha256"]
     assert path.stat().st_size == settings["tf_record_bytes"]
-    lengths = (length, settings["doc_stride"], settings["max_query_length"])
-    layout = squad_features.Layout(*lengths, is_training)
-    windows = list(squad_features.make_windows(data, english_tokenizer(), layout))
+    windows = squad_features.make_windows(
+        data,
+        english_tokenizer(),
+        is_training,
+        max_seq_length=length,
+        doc_stride=settings["doc_stride"],
+        max_query_length=settings["max_query_length"],
+    )
     spec = squad_features.feature_spec(length, is_training)
-    records = [spec.encode(record) for record in squad_features.records_of(windows).records]
+    records = [spec.encode(window.record(length, is_training)) for window in windows]
     assert records == list(tf.python_io.tf_record_iterator(str(path)))
