@@ -13,14 +13,14 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert import fine_tuning_utils
 from albert.data import batches, feature_cache
+from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from albert.race import model
 from albert.race.examples import InputExample
 from albert.race.settings import RaceFlags
-from albert.training import distribution, evaluation, fine_tuned
+from albert.training import evaluation, fine_tuned
 from albert.training.task import Outputs, Task
 from albert.util.errors import UserError
 
@@ -74,9 +74,8 @@ class RaceTask(Task):
 
     def record_file(self, split: str) -> Tuple[str, bool]:
         """Returns the file that a flag names, or race_eval.512.tf_record and so on."""
-        settings, use = self.settings, _USES[split]
-        # Each worker writes features of its own.
-        named = getattr(settings, f"{use}_file") if distribution.is_chief(settings) else None
+        use = _USES[split]
+        named = getattr(self.settings, f"{use}_file")
         return (named, True) if named else super().record_file(use)
 
     def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
@@ -94,42 +93,28 @@ class RaceTask(Task):
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
-        """Returns a record for each question; those with fewer options than others are padded."""
-        length, most = self.settings.max_seq_length, max(len(item.endings) for item in examples)
-        found = race_features.convert_examples(
-            examples,
-            max_seq_length=length,
-            max_qa_length=self.settings.max_qa_length,
-            tokenizer=self.tokenizer,
-        )
-        for record in found.records:
-            for name in self.sequences:
-                record[name] += [[0] * length] * (most - len(record[name]))
-        return found
+        """Returns a record for each question."""
+        return race_features.convert_examples(examples, self.tokenizer, self.settings)
 
     # ---- the model and its answers ----
 
-    def head(
-        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds a softmax over the options."""
-        return model.choice_head(self.settings.dropout_prob)(features, encoder)
+        return model.choice_head(features, encoder, self.settings.dropout_prob)
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
         """Returns the most probable option of each question."""
-        choices = []
-        for example, logits in zip(examples, outputs["logits"]):
-            options = example.options
-            logits = logits[: len(options)]
-            weights = np.exp(logits - max(logits))
-            number = int(weights.argmax())
-            choices.append(Choice(options[number], number, (weights / weights.sum()).tolist()))
-        return choices
+        shares = outputs["probabilities"]
+        numbers = shares.argmax(axis=1).tolist()
+        return [
+            Choice(example.options[number], number, row.tolist())
+            for example, number, row in zip(examples, numbers, shares)
+        ]
 
     def measure(self, examples: Sequence[InputExample], outputs: Outputs) -> Dict[str, float]:
         """Returns accuracy, also by level, and loss, where right answers are known; or {}."""
-        labels = np.array([-1 if item.label is None else item.label for item in examples])
         levels = np.array([item.level for item in examples])
+        labels = np.array([-1 if item.label is None else item.label for item in examples])
         is_known, is_right = labels >= 0, labels == outputs["predictions"]
         groups = {f"_{level}": is_known & (levels == level) for level in race_examples.LEVELS}
         measured = {
@@ -153,9 +138,7 @@ class RaceTask(Task):
         """
         choices = self.decode(examples, outputs)
         answers = {item.name: self.labels[one.number] for item, one in zip(examples, choices)}
-        rows = [
-            "\t".join(map(str, np.array(one.probabilities, np.float32))) + "\n" for one in choices
-        ]
+        rows = ["\t".join(map(str, row)) + "\n" for row in outputs["probabilities"]]
         results = {"num_questions": len(examples), **self.measure(examples, outputs)}
         _LOGGER.info("Test: %s", evaluation.format_metrics(results))
         return {

@@ -134,13 +134,9 @@ def test_records_equal_the_references_bit_for_bit(source, is_training, length, t
     slow.close()
     assert canonical_sha256(path) == settings["canonical_sha256"]
     assert path.stat().st_size == settings["tf_record_bytes"]
+    lengths = {name: settings[name] for name in ("doc_stride", "max_query_length")}
     windows = squad_features.make_windows(
-        data,
-        english_tokenizer(),
-        is_training,
-        max_seq_length=length,
-        doc_stride=settings["doc_stride"],
-        max_query_length=settings["max_query_length"],
+        data, english_tokenizer(), is_training, max_seq_length=length, **lengths
     )
     spec = squad_features.feature_spec(length, is_training)
     records = [spec.encode(window.record(length, is_training)) for window in windows]
