@@ -346,7 +346,7 @@ def evaluate_v2(
     arguments = (result_dict, cls_dict, eval_examples, eval_features, all_results, n_best_size)
     paths = (output_prediction_file, output_nbest_file, output_null_log_odds_file)
     answers, null_odds = write_predictions_v2(*arguments, max_answer_length, *paths, None)
-    threshold = metrics.usable_threshold(prediction_json, answers, null_odds)
+    threshold = metrics.evaluate_v2(prediction_json, answers, null_odds)["best_f1_thresh"]
     answers, _ = write_predictions_v2(*arguments, max_answer_length, *paths, threshold)
     scores = metrics.evaluate_v2(prediction_json, answers, null_odds)
     return dict(scores, null_score_diff_threshold=threshold)

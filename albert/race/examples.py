@@ -96,15 +96,11 @@ def _passages(path: str) -> Iterator[Tuple[str, Any]]:
                 {**passage, "questions": [question], "options": [options], "answers": [answer]},
             )
         return
-    text = files.read_text(path)
-    texts = [(path, text)]
-    if os.path.basename(path) == ALL_NAME:
-        texts = [
-            (f"{path}:{number}", line) for number, line in enumerate(text.split("\n"), start=1)
-        ]
-    for where, text in texts:
-        if text.strip():
-            yield where, files.parse_json(text, f"'{where}'")
+    text, has_lines = files.read_text(path), os.path.basename(path) == ALL_NAME
+    for number, line in enumerate(text.split("\n") if has_lines else [text], start=1):
+        where = f"{path}:{number}" if has_lines else path
+        if line.strip():
+            yield where, files.parse_json(line, f"'{where}'")
 
 
 def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[InputExample]:
@@ -115,15 +111,17 @@ def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[
     if not len(questions) == len(options) == len(answers):
         raise UserError(f"'{where}': questions, options and answers must be equally many.")
     identity = str(passage.get("id") or level + os.path.basename(where).replace(":", "-"))
+    labels = {letter: index for index, letter in enumerate(LETTERS)}
+    if split == "test":
+        labels[None] = labels[""] = None
     for question, some, answer in zip(questions, options, answers):
-        letter = (answer or "").strip().upper()
-        is_known = letter in LETTERS or (not letter and split == "test")
-        if len(some) != len(LETTERS) or not is_known:
+        if len(some) != len(LETTERS) or answer not in labels:
             raise UserError(
                 f"'{where}', {question[:60]!r}: a question needs four options and an answer A, B, "
-                f"C or D; it has {len(some)} and '{letter[:60]}'."
+                f"C or D; it has {len(some)} and {answer!r}."
             )
-        label, endings = LETTERS.index(letter) if letter else None, endings_of(question, some)
+        endings = endings_of(question, some)
+        label = labels[answer]
         yield InputExample(identity, passage["article"], None, endings, label, "", level, some)
 
 

@@ -51,7 +51,6 @@ class SquadExample:
     end_position: Optional[int] = None  # ignored: the length of the text says it
     is_impossible: bool = False
     answers: Sequence[str] = ()  # all that count as right; none for an impossible question
-    has_gold: bool = True  # False: no gold label, not even "no answer"
 
 
 def read_squad_examples(
@@ -62,8 +61,7 @@ def read_squad_examples(
     The first of several answers is learnt. For training, questions whose answer is not in the
     paragraph where "answer_start" says are left out, and counted.
 
-    A question without answers is impossible if the file has answers to others; otherwise its
-    answers are unknown. Answers to a question that is said to be impossible are ignored.
+    Answers to a question that is said to be impossible are ignored.
 
     Args:
       input_file: the file.
@@ -103,9 +101,6 @@ def read_squad_examples(
     kept = [example for example in examples.values() if example.qas_id not in misaligned]
     if not kept:
         raise UserError(f"'{path}' holds no question. The layout is that of SQuAD.")
-    if not answered:  # an empty list of answers says nothing then
-        for example in kept:
-            example.has_gold = example.is_impossible
     _LOGGER.info("%s: %d questions; %d misaligned left out.", path, len(kept), len(misaligned))
     return kept
 
@@ -134,14 +129,13 @@ def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
 def _example(question: Dict[str, Any], context: str) -> SquadExample:
     """A question without its training target."""
     is_impossible = bool(question.get("is_impossible"))
-    answers = [] if is_impossible else question.get("answers")
+    answers = () if is_impossible else question.get("answers") or ()
     return SquadExample(
         str(question["id"]),
         question["question"],
         context,
         is_impossible=is_impossible,
-        answers=tuple(answer["text"] for answer in answers or ()),
-        has_gold=answers is not None,
+        answers=tuple(answer["text"] for answer in answers),
     )
 
 

@@ -9,7 +9,6 @@ one answer, which is empty for "no answer".
 """
 
 import collections
-import itertools
 import re
 import string
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -234,21 +233,3 @@ def evaluate_v2(dataset: Dataset, predictions: Answers, null_scores: Scores) -> 
             merge_eval(result, make_eval_dict(exact, f1, group), prefix)
     find_all_best_thresh(result, predictions, exact, f1, null_scores, has_answer)
     return result
-
-
-def usable_threshold(dataset: Dataset, predictions: Answers, null_scores: Scores) -> float:
-    """Returns the null score up to which keeping the answer gives the best F1.
-
-    Unlike the official threshold this one reaches its F1: questions with equal null scores are kept
-    or emptied together, and no answer at all is a threshold below all scores. The predictions are
-    the best answers there are, none of them emptied by a threshold.
-    """
-    has_answer = make_qid_to_has_ans(dataset)
-    gains: Dict[float, float] = collections.defaultdict(float)
-    for qas_id, score in get_raw_scores(dataset, predictions)[1].items():
-        is_wrong = not has_answer[qas_id] and predictions[qas_id]
-        gains[null_scores[qas_id]] += -1.0 if is_wrong else score * has_answer[qas_id]
-    odds = sorted(gains)
-    totals = list(itertools.accumulate(map(gains.__getitem__, odds)))
-    best = max(totals)
-    return odds[totals.index(best)] if best > 0 else odds[0] - 1.0

@@ -5,7 +5,6 @@
 outcome = fine_tuning.run(settings, SquadV1)
 """
 
-import itertools
 import logging
 import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -55,7 +54,6 @@ class SquadTask(Task):
         self._data: Dict[str, List[SquadExample]] = {}
         # The last examples that were predicted, and theirs.
         self._windows: Tuple[Any, List[squad_features.Window]] = (None, [])
-        self._numbers = itertools.count()  # ids of a program's questions
 
     @classmethod
     def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
@@ -66,18 +64,15 @@ class SquadTask(Task):
                 raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
         if settings.do_train and not settings.num_train_epochs > 0:
             raise UserError(f"--num_train_epochs={settings.num_train_epochs:g} trains nothing.")
-        path = settings.train_feature_file
-        if path and path == settings.predict_feature_file:
-            raise UserError(f"--train_feature_file and --predict_feature_file are both {path}.")
 
     # ---- data ----
 
     def splits(self, use: str) -> List[str]:
-        """Returns --predict_file, which is evaluated too if its right answers are known."""
+        """Returns --predict_file, which is evaluated too if it has right answers."""
         if not self.settings.do_predict:
             return []
-        is_known = use == "test" or all(item.has_gold for item in self.examples("predict"))
-        return ["predict"] if is_known else []
+        is_known = (item.answers or item.is_impossible for item in self.examples("predict"))
+        return ["predict"] if use == "test" or any(is_known) else []
 
     def examples(self, split: str) -> List[SquadExample]:
         """Returns the questions of --train_file or --predict_file, which are read once."""
@@ -85,10 +80,7 @@ class SquadTask(Task):
             return self._data[split]
         path, limit = getattr(self.settings, f"{split}_file"), self.settings.max_misaligned_answers
         examples = read_squad_examples(path, split == "train", max_misaligned=limit)
-        unknown = sum(not item.has_gold for item in examples)
-        if unknown:
-            _LOGGER.info("%s: no scores, as %d questions have no answers.", path, unknown)
-        if not self.has_impossible and any(item.has_gold and not item.answers for item in examples):
+        if not self.has_impossible and any(item.is_impossible for item in examples):
             raise UserError(f"{path} has questions without an answer. Use run_squad_v2.")
         self._data[split] = examples
         return examples
@@ -120,7 +112,7 @@ class SquadTask(Task):
         parts = inference.parts_of(text)
         if len(parts) != 2:
             raise UserError("It must be a pair (question, context).")
-        return SquadExample(str(next(self._numbers)), *parts)
+        return SquadExample("", *parts)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
@@ -229,7 +221,8 @@ class SquadV2(SquadTask):
         gold, answers = _gold(examples), self.best_answers(examples, outputs)
         texts, _, null_odds = decoding.file_contents(examples, answers).values()
         if self.settings.null_score_diff_threshold is None:
-            self.metrics = {_THRESHOLD: squad_metrics.usable_threshold(gold, texts, null_odds)}
+            scores = squad_metrics.evaluate_v2(gold, texts, null_odds)
+            self.metrics = {_THRESHOLD: scores["best_f1_thresh"]}
         threshold = self.threshold()
         kept = decoding.with_threshold(answers, threshold)
         texts, *_ = decoding.file_contents(examples, kept).values()

@@ -16,7 +16,7 @@ PASSAGE = {
     "article": "The king went home.",
     "questions": ["Who went home?", "The _ went _ ."],
     "options": [["king", "bird", "dog", "man"], ["a", "b", "c", "d"]],
-    "answers": ["A", "d"],
+    "answers": ["A", "D"],
     "id": "high7.txt",
 }
 

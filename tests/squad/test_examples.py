@@ -35,9 +35,8 @@ def test_the_first_answer_is_learnt_and_all_count(tmp_path):
         "end_position": None,
         "is_impossible": False,
         "answers": ("the river", "river"),
-        "has_gold": True,
     }
-    assert (none.is_impossible, none.has_gold, none.answers) == (True, True, ())
+    assert (none.is_impossible, none.answers) == (True, ())
     assert (none.orig_answer_text, none.start_position) == ("", -1)
     (unread,) = _read(tmp_path, several, is_training=False)
     unknown = dict.fromkeys(("orig_answer_text", "start_position"))
@@ -62,23 +61,6 @@ def test_a_parquet_file_of_the_hubs_holds_the_same(tmp_path, is_training):
     assert list(map(vars, read(texts))) == list(map(vars, expected))
     with pytest.raises(ValueError, match="parquet', question 'q'"):
         read(texts[:1])
-    path.write_bytes(b"PAR1")
-    with pytest.raises(ValueError, match="Parquet"):
-        squad_examples.read_squad_examples(path, is_training)
-
-
-@pytest.mark.parametrize(
-    "changes, has_gold",
-    [
-        ({"answers": None}, False),
-        ({"is_impossible": False}, False),
-        ({"is_impossible": True}, True),
-        ({"answers": [{"text": "river"}]}, True),
-    ],
-)
-def test_whether_the_answers_are_known_is_told_question_by_question(tmp_path, changes, has_gold):
-    (example,) = _read(tmp_path, question("q", "which ?", **changes), is_training=False)
-    assert example.has_gold is has_gold
 
 
 def test_a_byte_order_mark_and_whole_numbers_as_ids_are_taken(tmp_path):
