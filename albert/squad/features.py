@@ -72,7 +72,6 @@ class Window(NamedTuple):
         return record
 
 
-@lru_cache(maxsize=4096)
 def _spans(tokens: int, room: int, stride: int) -> Sequence[Span]:
     """The windows of a paragraph, of at most `room` tokens each; one if it has none."""
     step = min(room, stride)
