@@ -179,7 +179,7 @@ def model_fn_builder(
     Further keywords are fields of FineTuningFlags. `task_name` says whether it is a regression.
     """
     head = model.classification_head(num_labels, tasks.is_regression(task_name))
-    return model_fn.build_for_program(head, locals())
+    return model_fn.build_for_program(**locals())
 
 
 def file_based_input_fn_builder(

@@ -133,4 +133,4 @@ def model_fn_builder(
         sequences = _sequences(features, num_labels, max_seq_length)
         return choice_head({**features, **sequences}, encoder, dropout_prob)
 
-    return model_fn.build_for_program(head, locals())
+    return model_fn.build_for_program(**locals())

@@ -153,7 +153,7 @@ def v1_model_fn_builder(
         }
         return output._replace(outputs=outputs)
 
-    return model_fn.build_for_program(head, locals())
+    return model_fn.build_for_program(**locals())
 
 
 def v2_model_fn_builder(
@@ -177,7 +177,7 @@ def v2_model_fn_builder(
     """
     options = heads.V2Options(start_n_top, end_n_top, dropout_prob)
     head = functools.partial(heads.v2_head, options=options)
-    return model_fn.build_for_program(head, locals())
+    return model_fn.build_for_program(**locals())
 
 
 # ---- scores: those of squad.metrics; private functions that programs copied ----

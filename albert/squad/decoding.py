@@ -103,7 +103,7 @@ def find_spans(outputs: Mapping[str, np.ndarray], windows: Sequence[Any], limits
         fits &= end < start + limits.max_answer_length
         scores = (part[fits].astype(np.float64) for part in pairs[2:])  # sums as Python's floats
         found.append([np.full([fits.sum()], number), start[fits], end[fits], *scores])
-    return Spans(*map(np.concatenate, zip(*found)), null_scores)
+    return Spans(*map(np.concatenate, zip(*found)))._replace(null_scores=null_scores)
 
 
 def _best(logits: np.ndarray, count: int) -> Sequence[np.ndarray]:

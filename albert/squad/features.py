@@ -133,8 +133,10 @@ def make_windows(
             spans = _spans(len(encoding.ids), room, doc_stride)
             for index, (span, flags) in enumerate(zip(spans, _max_context(spans))):
                 target = _position(answer, span, len(question))
-                columns = paragraph[:, slice(*span)]
-                windows.append(Window(0, number, index, question, *columns, flags, target))
+                shown, starts, lasts = paragraph[:, slice(*span)]
+                windows.append(
+                    Window(0, number, index, question, shown, starts, lasts, flags, target)
+                )
         return windows
 
     chunks = range(0, len(examples), _CHUNK_EXAMPLES)

@@ -16,6 +16,7 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.ops import plain
+from albert.squad.decoding import BEAMS
 
 # The penalty of positions that cannot be part of an answer; float32 can hold it.
 IMPOSSIBLE = -1e30
@@ -59,10 +60,7 @@ def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[st
     end_logits [B, L], given the right start, and cls_logits [B]. In prediction they are
     decoding.BEAMS, whose log probabilities are among all positions.
 
-    Args:
-      encoder: the encoder.
-      features: input_ids, input_mask, segment_ids and p_mask.
-      options: V2Options, or flags of these names.
+    `options` are V2Options, or flags of these names.
     """
     sequence, flat = _encode(encoder, features)
     length, hidden = tf.shape(sequence)[1], int(sequence.shape[-1])
@@ -107,14 +105,9 @@ def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[st
         end_logits = tf.squeeze(end_logits, [1])
         return {"start_logits": start_logits, "end_logits": end_logits, "cls_logits": cls_logits}
     end_log_probs, ends = _top(end_logits, options.end_n_top)  # [B, K, E]
-    flat_ends = [-1, count * options.end_n_top]
-    return {
-        "start_top_log_probs": start_log_probs,
-        "start_top_index": starts,
-        "end_top_log_probs": tf.reshape(end_log_probs, flat_ends),
-        "end_top_index": tf.reshape(ends, flat_ends),
-        "cls_logits": cls_logits,
-    }
+    flat = [-1, count * options.end_n_top]
+    end_log_probs, ends = tf.reshape(end_log_probs, flat), tf.reshape(ends, flat)
+    return dict(zip(BEAMS, (start_log_probs, starts, end_log_probs, ends, cls_logits)))
 
 
 def _masked(logits: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:

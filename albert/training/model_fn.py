@@ -8,7 +8,6 @@ is split into; dropout masks are functions of the seed and the step.
 Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
-import dataclasses
 import functools
 import logging
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
@@ -276,25 +275,33 @@ def _predictions(features: Features, output: HeadOutput) -> Tensors:
     return predictions
 
 
-def build_for_program(head: Head, arguments: Mapping[str, Any]) -> Callable:
-    """Returns `build_model_fn` of the arguments of a reference's builder, which are its locals().
+def build_for_program(
+    *,
+    head: Head,
+    albert_config: Optional[modeling.AlbertConfig],
+    num_train_steps: int,
+    num_warmup_steps: int,
+    use_one_hot_embeddings: bool,
+    hub_module: Optional[str],
+    settings: Mapping[str, Any],
+    **arguments: Any,
+) -> Callable:
+    """Returns `build_model_fn` of the locals() of a reference's builder: its arguments and a head.
 
     Those that are fields of FineTuningFlags, and further ones in `settings`, are the flags.
     """
-    flags = arguments.keys() & {field.name for field in dataclasses.fields(FineTuningFlags)}
-    given = {name: arguments[name] for name in flags}
-    values = {**PROGRAM_DEFAULTS, **given, **arguments["settings"]}
-    albert_config = arguments["albert_config"]
-    if arguments["hub_module"]:
-        module = hub_modules.read(arguments["hub_module"])
+    names = FineTuningFlags.__dataclass_fields__.keys() & arguments.keys()
+    values = {**PROGRAM_DEFAULTS, **{name: arguments[name] for name in names}, **settings}
+    if hub_module:
+        module = hub_modules.read(hub_module)
         albert_config = modeling.AlbertConfig.from_json_file(module.config_file)
         values["init_checkpoint"] = module.checkpoint
     return build_model_fn(
         FineTuningFlags(**values),
         albert_config,
         head,
-        schedule=Schedule(arguments["num_train_steps"], arguments["num_warmup_steps"]),
-        use_one_hot_embeddings=arguments["use_one_hot_embeddings"],
+        schedule=Schedule(num_train_steps, num_warmup_steps),
+        use_one_hot_embeddings=use_one_hot_embeddings,
     )
 
 
