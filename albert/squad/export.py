@@ -6,6 +6,8 @@ Exports read input_ids, input_mask and segment_ids, from which it follows where 
 Dimensions: B batch, S max_seq_length.
 """
 
+from typing import Mapping
+
 import tensorflow.compat.v1 as tf
 
 from albert.pretrained.saved_model import Inputs
@@ -14,14 +16,14 @@ from albert.runtimes import estimator
 TFLITE_NAME = "albert_model.tflite"
 
 
-def answer_mask(inputs: Inputs) -> tf.Tensor:
+def answer_mask(features: Mapping[str, tf.Tensor]) -> tf.Tensor:
     """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's tokens, else 1.
 
     The paragraph is segment 1 without its last place in use, which is [SEP].
     """
-    used = tf.cast(inputs.input_mask, tf.float32)
+    used = tf.cast(features["input_mask"], tf.float32)
     has_next = tf.pad(used[:, 1:], [[0, 0], [0, 1]])
-    paragraph = tf.cast(inputs.segment_ids, tf.float32) * used * has_next
+    paragraph = tf.cast(features["segment_ids"], tf.float32) * used * has_next
     first = tf.pad(tf.ones_like(used[:, :1]), [[0, 0], [0, tf.shape(used)[1] - 1]])
     return 1.0 - tf.maximum(paragraph, first)
 

@@ -203,8 +203,7 @@ class SquadV2(SquadTask):
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds the best starts, and the best ends of each of them, for each window."""
         if "p_mask" not in features:  # of an exported model
-            inputs = Inputs(*(features[name] for name in Inputs._fields))
-            features = dict(features, p_mask=squad_export.answer_mask(inputs))
+            features = dict(features, p_mask=squad_export.answer_mask(features))
         return heads.v2_head(features, encoder, self.settings)
 
     def threshold(self) -> float:
