@@ -85,7 +85,7 @@ def _find(data_dir: str, split: str, level: str) -> List[str]:
 
 
 def _passages(path: str) -> Iterator[Tuple[str, Any]]:
-    """Where each passage of a file is, and what is there; a row of a table is one question of it."""
+    """Where each passage of a file is, and what is there; a row of a table is one question."""
     if path.endswith(parquet.ENDING):
         rows = parquet.read_rows(path)
         for row in sorted(rows, key=lambda row: _by_number(row.get("example_id"))):
@@ -136,9 +136,8 @@ def read_examples(
     """
     examples: List[InputExample] = []
     counts: Counter[str] = collections.Counter()  # of questions, by passage
-    for level, path in (
-        (level, path) for level in levels for path in _find(data_dir, split, level)
-    ):
+    paths = [(level, path) for level in levels for path in _find(data_dir, split, level)]
+    for level, path in paths:
         for where, passage in _passages(path):
             for example in _questions(passage, where, level=level, split=split):
                 example.name = f"{example.example_id}-{counts[example.example_id]}"
