@@ -178,19 +178,8 @@ def model_fn_builder(
 
     Further keywords are fields of FineTuningFlags. `task_name` says whether it is a regression.
     """
-    return model_fn.build_for_program(
-        model.classification_head(num_labels, tasks.is_regression(task_name)),
-        albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        optimizer=optimizer,
-        **settings,
-    )
+    head = model.classification_head(num_labels, tasks.is_regression(task_name))
+    return model_fn.build_for_program(**locals())
 
 
 def file_based_input_fn_builder(

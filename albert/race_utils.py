@@ -103,7 +103,7 @@ def create_model(
     features = _sequences(features, num_labels, max_seq_length)
     if labels is not None:
         features["label_ids"] = labels
-    losses, outputs, _ = choice_head(dropout_prob)(features, encoder)
+    losses, outputs, _ = choice_head(features, encoder, dropout_prob)
     loss = None if labels is None else tf.reduce_mean(losses)
     return loss, losses, outputs["probabilities"], outputs["logits"], outputs["predictions"]
 
@@ -127,22 +127,10 @@ def model_fn_builder(
     num_labels is C, max_seq_length S, and dropout_prob that of the head; further keywords are
     fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
     """
-    head = choice_head(dropout_prob)
 
-    def sequences_head(features, encoder):
+    def head(features, encoder):
         """Takes sequences of either shape."""
         sequences = _sequences(features, num_labels, max_seq_length)
-        return head(dict(features, **sequences), encoder)
+        return choice_head({**features, **sequences}, encoder, dropout_prob)
 
-    return model_fn.build_for_program(
-        sequences_head,
-        albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        **settings,
-    )
+    return model_fn.build_for_program(**locals())

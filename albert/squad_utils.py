@@ -6,6 +6,7 @@ Dimensions: B batch, S max_seq_length, H hidden.
 """
 
 import collections
+import functools
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
@@ -85,7 +86,7 @@ def create_v1_model(
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    return tuple(heads.span_logits(encoder, features))
+    return tuple(heads.span_logits(encoder, features).values())
 
 
 def create_v2_model(
@@ -108,16 +109,15 @@ def create_v2_model(
       features: p_mask [B, S] and, in training, start_positions [B].
 
     Returns:
-      In training {start_log_probs [B, S], end_log_probs [B, S], cls_logits [B]}, else the fields of
-      squad.decoding.Beams by name.
+      In training {start_log_probs [B, S], end_log_probs [B, S], cls_logits [B]}, else
+      squad.decoding.BEAMS by name.
     """
     del max_seq_length
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    beam = heads.BeamSize(start_n_top, end_n_top)
-    inputs = {**features, **inputs}
-    found = heads.answer_logits(encoder, inputs, beam, dropout_prob=dropout_prob)
+    limits = heads.V2Options(start_n_top, end_n_top, dropout_prob)
+    found = heads.answer_logits(encoder, {**features, **inputs}, limits)
     for side in ("start", "end") if is_training else ():
         found[f"{side}_log_probs"] = tf.nn.log_softmax(found.pop(f"{side}_logits"))
     return found
@@ -141,10 +141,9 @@ def v1_model_fn_builder(
 
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
-    del use_einsum
 
-    def renamed(
-        features: Mapping[str, tf.Tensor], encoder: fine_tuning_utils.Encoder
+    def head(
+        features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         """The head with the names of outputs and tensors that programs look for."""
         output = heads.v1_head(features, encoder)
@@ -154,18 +153,7 @@ def v1_model_fn_builder(
         }
         return output._replace(outputs=outputs)
 
-    return model_fn.build_for_program(
-        renamed,
-        albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        **settings,
-    )
+    return model_fn.build_for_program(**locals())
 
 
 def v2_model_fn_builder(
@@ -187,20 +175,9 @@ def v2_model_fn_builder(
 
     max_seq_length is ignored; further keywords are fields of FineTuningFlags.
     """
-    del max_seq_length
-    beam = heads.BeamSize(start_n_top, end_n_top)
-    return model_fn.build_for_program(
-        heads.v2_head(beam, dropout_prob),
-        albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        **settings,
-    )
+    options = heads.V2Options(start_n_top, end_n_top, dropout_prob)
+    head = functools.partial(heads.v2_head, options=options)
+    return model_fn.build_for_program(**locals())
 
 
 # ---- scores: those of squad.metrics; private functions that programs copied ----
@@ -222,7 +199,7 @@ def _compute_softmax(scores) -> List[float]:
 
 RawResult = collections.namedtuple("RawResult", ["unique_id", "start_log_prob", "end_log_prob"])
 RawResultV2 = collections.namedtuple(  # type: ignore[misc]
-    "RawResultV2", ["unique_id", *decoding.Beams._fields]
+    "RawResultV2", ["unique_id", *decoding.BEAMS]
 )
 
 _RUNS = "runs"  # the key of what each run adds to the caller's dict
@@ -369,7 +346,7 @@ def evaluate_v2(
     arguments = (result_dict, cls_dict, eval_examples, eval_features, all_results, n_best_size)
     paths = (output_prediction_file, output_nbest_file, output_null_log_odds_file)
     answers, null_odds = write_predictions_v2(*arguments, max_answer_length, *paths, None)
-    threshold = metrics.usable_threshold(prediction_json, answers, null_odds)
+    threshold = metrics.evaluate_v2(prediction_json, answers, null_odds)["best_f1_thresh"]
     answers, _ = write_predictions_v2(*arguments, max_answer_length, *paths, threshold)
     scores = metrics.evaluate_v2(prediction_json, answers, null_odds)
     return dict(scores, null_score_diff_threshold=threshold)

@@ -5,6 +5,8 @@
 What the encoder gives is drawn at random, so that a head's graph is all there is to run.
 """
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
@@ -16,7 +18,6 @@ from albert.squad import heads
 from tests.support import recorded
 
 BATCH, LENGTH, HIDDEN = 3, 7, 4
-BEAM = heads.BeamSize(start_n_top=2, end_n_top=3)
 
 
 class GivenEncoder:
@@ -68,13 +69,14 @@ def labels(*values, dtype=np.int32):
 
 
 CLASSIFIER = model.classification_head(3, is_regression=False), labels(2, 0, 1)
-V1, V2 = (heads.v1_head, ANSWERS), (heads.v2_head(BEAM, 0.2), ANSWERS)
+V1 = heads.v1_head, ANSWERS
+V2 = functools.partial(heads.v2_head, options=heads.V2Options(2, 3, 0.2)), ANSWERS
 SCORES = labels(2.5, 0.0, 5.0, dtype=np.float32)
 CASES = {
     "classifier": CLASSIFIER,
     "classifier_eval": CLASSIFIER,
     "regressor_eval": (model.classification_head(1, is_regression=True), SCORES),
-    "race": (race_model.choice_head(0.3), labels(3, 0, 2)),
+    "race": (functools.partial(race_model.choice_head, dropout_prob=0.3), labels(3, 0, 2)),
     "v1": V1,
     "v1_eval": V1,
     "v2": V2,

@@ -98,7 +98,6 @@ MISTAKES = [
     ),
     ("run_race", "--nodo_train --nodo_eval", "--do_train"),
     ("run_race", "--high_only --middle_only", "--high_only"),
-    ("run_race", "--train_file=a --eval_file=a", "--train_file"),
     ("run_race", "--max_qa_length=45", "--max_qa_length=45"),
     ("run_squad_v1", "", "--do_train.*--do_predict.*--export_dir"),
     ("run_squad_v1", "--do_train --train_file=", "--train_file"),
@@ -108,11 +107,6 @@ MISTAKES = [
     ("run_squad_v1", "--export_dir=export", "checkpoint"),
     ("run_squad_v1", "--do_train --train_file={data}/v2.json", "run_squad_v2"),
     ("run_squad_v1", "--do_train --train_feature_file={data}/bare.json", "bare.json"),
-    (
-        "run_squad_v2",
-        "--do_train --train_feature_file=f --predict_feature_file=f",
-        "_feature_file.* f",
-    ),
 ]
 
 

@@ -8,11 +8,12 @@ with one file all.txt that holds a passage a line. A passage is a JSON object wi
 row for each question: RACE/{middle,high}/{train,validation,test}-*.parquet.
 """
 
+import collections
 import dataclasses
 import itertools
 import logging
 import os
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Counter, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.datasets import table
@@ -56,11 +57,11 @@ def endings_of(question: str, options: Sequence[str]) -> List[str]:
 
 def levels_of(high_only: bool, middle_only: bool) -> Tuple[str, ...]:
     """Returns the levels to read; UserError if both flags are set."""
-    if high_only and middle_only:
+    excluded = {"middle": high_only, "high": middle_only}
+    levels = tuple(level for level in LEVELS if not excluded[level])
+    if not levels:
         raise UserError("--high_only and --middle_only exclude each other. Give one, or neither.")
-    if high_only:
-        return ("high",)
-    return ("middle",) if middle_only else LEVELS
+    return levels
 
 
 def _by_number(name: Any) -> Tuple[int, str]:
@@ -68,7 +69,7 @@ def _by_number(name: Any) -> Tuple[int, str]:
     return len(str(name)), str(name)
 
 
-def _find_files(data_dir: str, split: str, level: str) -> List[str]:
+def _find(data_dir: str, split: str, level: str) -> List[str]:
     """The files of a level; `data_dir` holds the folder RACE, or is it."""
     folder, hub_split = f"{split}/{level}", split.replace("dev", "validation")
     names = (f"{folder}/{ALL_NAME}", f"{folder}/[!.]*.txt", f"{level}/{hub_split}-*.parquet")
@@ -84,56 +85,44 @@ def _find_files(data_dir: str, split: str, level: str) -> List[str]:
 
 
 def _passages(path: str) -> Iterator[Tuple[str, Any]]:
-    """Where each passage of a file is, and what is there."""
-    if path.endswith(parquet.ENDING):  # a row for each question
-        rows = list(parquet.read_rows(path))
-        for row in rows:
-            files.check_types(row, {"article": str}, f"'{path}'")
-        rows.sort(key=lambda row: _by_number(row.get("example_id")))
-        keys = ("example_id", "article")
-        for (name, article), group in itertools.groupby(rows, lambda row: [*map(row.get, keys)]):
-            columns = ("question", "options", "answer")
-            lists = zip(*([row.get(column) for column in columns] for row in group))
-            names = ("questions", "options", "answers")
-            yield path, {"id": name, "article": article, **dict(zip(names, map(list, lists)))}
+    """Where each passage of a file is, and what is there; a row of a table is one question."""
+    if path.endswith(parquet.ENDING):
+        rows = parquet.read_rows(path)
+        for row in sorted(rows, key=lambda row: _by_number(row.get("example_id"))):
+            question, options, answer = map(row.get, ("question", "options", "answer"))
+            passage = {"id": row.get("example_id"), "article": row.get("article")}
+            yield (
+                path,
+                {**passage, "questions": [question], "options": [options], "answers": [answer]},
+            )
         return
-    text = files.read_text(path)
-    texts = [(path, text)]
-    if os.path.basename(path) == ALL_NAME:
-        lines = enumerate(text.split("\n"), start=1)
-        texts = [(f"{path}:{number}", line) for number, line in lines if line.strip()]
-    for where, text in texts:
-        yield where, files.parse_json(text, f"'{where}'")
+    text, has_lines = files.read_text(path), os.path.basename(path) == ALL_NAME
+    for number, line in enumerate(text.split("\n") if has_lines else [text], start=1):
+        where = f"{path}:{number}" if has_lines else path
+        if line.strip():
+            yield where, files.parse_json(line, f"'{where}'")
 
 
 def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[InputExample]:
+    """The questions of a passage, without names."""
     files.check_types(passage, _TYPES, f"'{where}'")
     questions, options = passage["questions"], passage["options"]
     answers = passage.get("answers") or [None] * len(questions)
     if not len(questions) == len(options) == len(answers):
         raise UserError(f"'{where}': questions, options and answers must be equally many.")
     identity = str(passage.get("id") or level + os.path.basename(where).replace(":", "-"))
-    for number, (question, some, answer) in enumerate(zip(questions, options, answers)):
-        place = f"'{where}', passage '{identity}', question {number + 1}"
-        if len(some) != len(LETTERS):
-            raise UserError(f"{place}: there are {len(some)} options, not {len(LETTERS)}.")
-        letter = (answer or "").strip().upper()
-        if letter not in LETTERS and (letter or split != "test"):
-            raise UserError(f"{place}: the answer '{letter[:60]}' is none of A, B, C and D.")
-        label, endings = LETTERS.index(letter) if letter else None, endings_of(question, some)
-        example = InputExample(identity, passage["article"], None, endings, label)
-        example.name, example.level, example.options = f"{identity}-{number}", level, some
-        yield example
-
-
-def _with_places(
-    data_dir: str, split: str, levels: Sequence[str]
-) -> Iterator[Tuple[str, InputExample]]:
-    for level in levels:
-        for path in _find_files(data_dir, split, level):
-            for where, passage in _passages(path):
-                found = _questions(passage, where, level=level, split=split)
-                yield from ((where, example) for example in found)
+    labels = {letter: index for index, letter in enumerate(LETTERS)}
+    if split == "test":
+        labels[None] = labels[""] = None
+    for question, some, answer in zip(questions, options, answers):
+        if len(some) != len(LETTERS) or answer not in labels:
+            raise UserError(
+                f"'{where}', {question[:60]!r}: a question needs four options and an answer A, B, "
+                f"C or D; it has {len(some)} and {answer!r}."
+            )
+        endings = endings_of(question, some)
+        label = labels[answer]
+        yield InputExample(identity, passage["article"], None, endings, label, "", level, some)
 
 
 def read_examples(
@@ -143,17 +132,18 @@ def read_examples(
 
     Raises:
       UserError: files are missing, or a passage is not as it must be (outside the test data each
-        question needs its answer); file, passage and question are named.
+        question needs its answer).
     """
     examples: List[InputExample] = []
-    places: Dict[str, Tuple[str, str]] = {}  # passage's id -> where it is, and its article
-    for where, example in _with_places(data_dir, split, levels):
-        place = (where, example.context_sentence)
-        other = places.setdefault(example.example_id, place)
-        if other != place:
-            raise UserError(f"'{where}' and '{other[0]}' have the same id, '{example.example_id}'.")
-        examples.append(example)
+    counts: Counter[str] = collections.Counter()  # of questions, by passage
+    paths = [(level, path) for level in levels for path in _find(data_dir, split, level)]
+    for level, path in paths:
+        for where, passage in _passages(path):
+            for example in _questions(passage, where, level=level, split=split):
+                example.name = f"{example.example_id}-{counts[example.example_id]}"
+                counts[example.example_id] += 1
+                examples.append(example)
     if not examples:
         raise UserError(f"There is no question in the {split} data of '{data_dir}'.")
-    _LOGGER.info("RACE %s: %d questions on %d passages.", split, len(examples), len(places))
+    _LOGGER.info("RACE %s: %d questions on %d passages.", split, len(examples), len(counts))
     return examples

@@ -9,7 +9,7 @@ to what is left (RACE in ALBERT, arXiv:1909.11942, section 4.1).
 Dimensions: C options, S sequence.
 """
 
-from typing import Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Optional, Sequence
 
 from albert import tokenization
 from albert.data import batches, feature_cache
@@ -63,59 +63,44 @@ def convert_single_example(
       ids_of: text -> ids, in place of the tokenizer's.
 
     Raises:
-      UserError: lengths that do not fit each other, another number of endings, or a vocabulary
-        that lacks [CLS] or [SEP].
+      UserError: lengths that do not fit each other, or a vocabulary that lacks [CLS] or [SEP].
     """
     del example_index
     check_lengths(max_seq_length, max_qa_length)
     if isinstance(example, PaddingInputExample):
         zeros = [[0] * max_seq_length] * label_size
         return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
-    if len(example.endings) != label_size:
-        raise UserError(
-            f"Example {example.example_id}: it has {len(example.endings)} endings where "
-            f"{label_size} are needed."
-        )
     first, separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
     ids_of = ids_of or (lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)))
     article = ids_of(example.context_sentence)
     start = ids_of(example.start_ending) if example.start_ending else []
-    rows, is_cut = [], False
+    rows = []
     for ending in example.endings:
-        whole = start + ids_of(ending)
-        second = [*whole[-max_qa_length:], separator]
+        second = [*(start + ids_of(ending))[-max_qa_length:], separator]
         begin = [first, *article[: max_seq_length - 2 - len(second)], separator]
         used = len(begin) + len(second)
-        is_cut |= used < len(article) + len(whole) + 3
         rest = [0] * (max_seq_length - used)
         segments = [0] * len(begin) + [1] * len(second) + rest
         rows.append((begin + second + rest, [1] * used + rest, segments))
     ids, masks, segments = map(list, zip(*rows))
-    label, name = example.label or 0, example.example_id
-    return InputFeatures(ids, masks, segments, label, example_id=name, is_cut=is_cut)
+    return InputFeatures(ids, masks, segments, example.label or 0, example_id=example.example_id)
 
 
 def convert_examples(
-    examples: Sequence[InputExample],
-    *,
-    max_seq_length: int,
-    max_qa_length: int,
-    tokenizer: tokenization.FullTokenizer,
+    examples: Sequence[InputExample], tokenizer: tokenization.FullTokenizer, settings: Any
 ) -> feature_cache.Conversion:
-    """Returns the records of questions as they were read; each text is tokenized once."""
+    """Returns the records of questions as they were read; each text is tokenized once.
+
+    `settings` has max_seq_length and max_qa_length.
+    """
     texts = {text for item in examples for text in (item.context_sentence, *item.endings)}
     ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
+    sizes = (settings.max_seq_length, tokenizer, settings.max_qa_length)
     features = [
-        convert_single_example(
-            *(0, item, len(item.endings), max_seq_length, tokenizer, max_qa_length),
-            ids_of=ids.__getitem__,
-        )
+        convert_single_example(0, item, NUM_CHOICES, *sizes, ids_of=ids.__getitem__)
         for item in examples
     ]
-    cut = sum(item.is_cut for item in features)
-    return feature_cache.Conversion(
-        list(map(record_of, features)), {"question with a text cut": cut}
-    )
+    return feature_cache.Conversion(list(map(record_of, features)))
 
 
 def file_based_convert_examples_to_features(

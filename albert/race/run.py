@@ -8,26 +8,20 @@ Dimensions: N questions, C options.
 """
 
 import json
-import logging
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert import fine_tuning_utils
 from albert.data import batches, feature_cache
+from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from albert.race import model
 from albert.race.examples import InputExample
 from albert.race.settings import RaceFlags
-from albert.training import distribution, evaluation, fine_tuned
+from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
-
-# A split's cache is named by its use, and so is the flag that names another file.
-_USES = {"train": "train", "dev": "eval", "test": "predict"}
 
 
 class Choice(NamedTuple):
@@ -54,12 +48,9 @@ class RaceTask(Task):
 
     @classmethod
     def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
-        """Checks what is to be done, the lengths and the feature files."""
+        """Checks what is to be done, and the lengths."""
         super().check_flags(settings)
         race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
-        paths = list(filter(None, (getattr(settings, f"{use}_file") for use in _USES.values())))
-        if len(set(paths)) < len(paths):
-            raise UserError("--train_file, --eval_file and --predict_file must differ.")
 
     @property
     def published_name(self) -> str:
@@ -74,9 +65,8 @@ class RaceTask(Task):
 
     def record_file(self, split: str) -> Tuple[str, bool]:
         """Returns the file that a flag names, or race_eval.512.tf_record and so on."""
-        settings, use = self.settings, _USES[split]
-        # Each worker writes features of its own.
-        named = getattr(settings, f"{use}_file") if distribution.is_chief(settings) else None
+        use = {"train": "train", "dev": "eval", "test": "predict"}[split]
+        named = getattr(self.settings, f"{use}_file")
         return (named, True) if named else super().record_file(use)
 
     def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
@@ -94,47 +84,31 @@ class RaceTask(Task):
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
-        """Returns a record for each question; those with fewer options than others are padded."""
-        length, most = self.settings.max_seq_length, max(len(item.endings) for item in examples)
-        found = race_features.convert_examples(
-            examples,
-            max_seq_length=length,
-            max_qa_length=self.settings.max_qa_length,
-            tokenizer=self.tokenizer,
-        )
-        for record in found.records:
-            for name in self.sequences:
-                record[name] += [[0] * length] * (most - len(record[name]))
-        return found
+        """Returns a record for each question."""
+        return race_features.convert_examples(examples, self.tokenizer, self.settings)
 
     # ---- the model and its answers ----
 
-    def head(
-        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds a softmax over the options."""
-        return model.choice_head(self.settings.dropout_prob)(features, encoder)
+        return model.choice_head(features, encoder, self.settings.dropout_prob)
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
         """Returns the most probable option of each question."""
-        choices = []
-        for example, logits in zip(examples, outputs["logits"]):
-            options = example.options
-            logits = logits[: len(options)]
-            weights = np.exp(logits - max(logits))
-            number = int(weights.argmax())
-            choices.append(Choice(options[number], number, (weights / weights.sum()).tolist()))
-        return choices
+        numbers, shares = (outputs[key].tolist() for key in ("predictions", "probabilities"))
+        rows = zip(examples, numbers, shares)
+        return [Choice(item.options[number], number, row) for item, number, row in rows]
 
     def measure(self, examples: Sequence[InputExample], outputs: Outputs) -> Dict[str, float]:
         """Returns accuracy, also by level, and loss, where right answers are known; or {}."""
-        labels = np.array([-1 if item.label is None else item.label for item in examples])
         levels = np.array([item.level for item in examples])
+        labels = np.array([-1 if item.label is None else item.label for item in examples])
         is_known, is_right = labels >= 0, labels == outputs["predictions"]
-        groups = {f"_{level}": is_known & (levels == level) for level in race_examples.LEVELS}
+        groups = {"": is_known}
+        groups.update({f"_{level}": is_known & (levels == level) for level in race_examples.LEVELS})
         measured = {
             self.best_metric + suffix: float(is_right[chosen].mean())
-            for suffix, chosen in {"": is_known, **groups}.items()
+            for suffix, chosen in groups.items()
             if chosen.any()
         }
         if measured:
@@ -151,19 +125,16 @@ class RaceTask(Task):
         probabilities of the options, a line a question; predict_results.txt how many questions
         there are and, if the right answers are known, the measurements.
         """
-        choices = self.decode(examples, outputs)
-        answers = {item.name: self.labels[one.number] for item, one in zip(examples, choices)}
-        rows = [
-            "\t".join(map(str, np.array(one.probabilities, np.float32))) + "\n" for one in choices
-        ]
+        letters = [self.labels[number] for number in outputs["predictions"]]
+        answers = {item.name: letter for item, letter in zip(examples, letters)}
+        rows = ["\t".join(map(str, row)) + "\n" for row in outputs["probabilities"]]
         results = {"num_questions": len(examples), **self.measure(examples, outputs)}
-        _LOGGER.info("Test: %s", evaluation.format_metrics(results))
         return {
             # In the order of the questions, as the probabilities are.
             "predictions.json": json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
             "test_results.tsv": "".join(rows),
             "predict_results.txt": "".join(
-                f"{name} = {results[name]}\n" for name in sorted(results)
+                f"{name} = {value}\n" for name, value in sorted(results.items())
             ),
         }
 

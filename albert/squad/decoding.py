@@ -24,6 +24,16 @@ FILE_NAMES = ("predictions.json", "nbest_predictions.json", "null_odds.json")
 _NO_SPAN_SCORE = -1e6
 
 
+# Outputs of the v2 head for F windows.
+BEAMS = (
+    "start_top_log_probs",  # float32 [F, K]
+    "start_top_index",  # int32 [F, K]
+    "end_top_log_probs",  # float32 [F, K * E]
+    "end_top_index",  # int32 [F, K * E]
+    "cls_logits",  # float32 [F]; the higher, the likelier there is no answer
+)
+
+
 class Limits(NamedTuple):
     """How many answers are looked at, by the flags' names; the defaults are the flags'."""
 
@@ -31,16 +41,6 @@ class Limits(NamedTuple):
     max_answer_length: int = 30
     start_n_top: int = 5  # v2
     end_n_top: int = 5  # v2
-
-
-class Beams(NamedTuple):
-    """What the v2 head says of F windows; arrays or tensors."""
-
-    start_top_log_probs: Any  # float32 [F, K]
-    start_top_index: Any  # int32 [F, K]
-    end_top_log_probs: Any  # float32 [F, K * E]
-    end_top_index: Any  # int32 [F, K * E]
-    cls_logits: Any  # float32 [F]; the higher, the likelier there is no answer
 
 
 class Spans(NamedTuple):
@@ -66,14 +66,14 @@ class Answer(NamedTuple):
 # ---- candidates ----
 
 
-def find_spans(outputs: Mapping[str, Any], windows: Sequence[Any], limits: Limits) -> Spans:
+def find_spans(outputs: Mapping[str, np.ndarray], windows: Sequence[Any], limits: Any) -> Spans:
     """Returns the candidates.
 
     Args:
       outputs: of the head, in the order of the windows: start_logits and end_logits [F, S], of
-        which the best n_best_size are combined, or those of Beams.
+        which the best n_best_size are combined, or BEAMS.
       windows: features.Window or InputFeatures.
-      limits: how many starts, ends and tokens.
+      limits: Limits, or flags of these names.
     """
     if "start_logits" in outputs:
         starts, start_scores = _best(outputs["start_logits"], limits.n_best_size)  # [F, K]
@@ -81,14 +81,12 @@ def find_spans(outputs: Mapping[str, Any], windows: Sequence[Any], limits: Limit
         ends, end_scores = ends[:, None], end_scores[:, None]  # [F, 1, E]
         null_scores = None
     else:
-        beams = Beams(*(np.asarray(outputs[name]) for name in Beams._fields))
-        count, top = limits.start_n_top, limits.end_n_top
-        shape = (*beams.start_top_index.shape, -1)
-        starts = beams.start_top_index[:, :count]  # [F, K]
-        start_scores = beams.start_top_log_probs[:, :count]
-        ends = beams.end_top_index.reshape(shape)[:, :count, :top]  # [F, K, E]
-        end_scores = beams.end_top_log_probs.reshape(shape)[:, :count, :top]
-        null_scores = beams.cls_logits.astype(np.float64)
+        start_scores, starts, end_scores, ends, null_scores = (outputs[name] for name in BEAMS)
+        shape, count, top = (*starts.shape, -1), limits.start_n_top, limits.end_n_top
+        starts, start_scores = starts[:, :count], start_scores[:, :count]  # [F, K]
+        ends = ends.reshape(shape)[:, :count, :top]  # [F, K, E]
+        end_scores = end_scores.reshape(shape)[:, :count, :top]
+        null_scores = null_scores.astype(np.float64)
     found = []
     for number, window in enumerate(windows):
         flags = window.token_is_max_context
@@ -108,12 +106,12 @@ def find_spans(outputs: Mapping[str, Any], windows: Sequence[Any], limits: Limit
     return Spans(*map(np.concatenate, zip(*found)))._replace(null_scores=null_scores)
 
 
-def _best(logits: Any, count: int) -> Sequence[np.ndarray]:
+def _best(logits: np.ndarray, count: int) -> Sequence[np.ndarray]:
     """The positions [F, count] with the highest logits, best first, and these; of equal ones the
     earlier.
     """
-    order = np.argsort(-np.asarray(logits), axis=1, kind="stable")[:, :count]
-    return order, np.take_along_axis(np.asarray(logits), order, axis=1)
+    order = np.argsort(-logits, axis=1, kind="stable")[:, :count]
+    return order, np.take_along_axis(logits, order, axis=1)
 
 
 def _mean(runs: Sequence[Spans]) -> Spans:

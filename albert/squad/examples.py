@@ -15,13 +15,11 @@ same as a Parquet file with a row for each question; there the one of version 2 
 is impossible.
 """
 
-import collections
 import dataclasses
 import itertools
 import logging
 import os
-import re
-from typing import Any, Counter, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.datasets import table
@@ -50,23 +48,20 @@ class SquadExample:
     paragraph_text: str
     orig_answer_text: Optional[str] = None  # to learn, as it stands in the paragraph
     start_position: Optional[int] = None  # its first character
-    end_position: Optional[int] = None  # its last one; None: the length of the text decides
+    end_position: Optional[int] = None  # ignored: the length of the text says it
     is_impossible: bool = False
     answers: Sequence[str] = ()  # all that count as right; none for an impossible question
-    has_gold: bool = True  # False: no gold label, not even "no answer"
 
 
 def read_squad_examples(
     input_file, is_training, *, max_misaligned: float = 0.01
 ) -> List[SquadExample]:
-    """Returns the questions of a SQuAD file and logs one line on what was found.
+    """Returns the questions of a SQuAD file and logs how many there are.
 
-    For training, an answer has to stand in the paragraph where "answer_start" says. Where only
-    white space or case differ, the paragraph's own words are taken, and counted; other questions
-    are left out, and counted. Of several answers the first is learnt.
+    The first of several answers is learnt. For training, questions whose answer is not in the
+    paragraph where "answer_start" says are left out, and counted.
 
-    A question without answers is impossible if the file has answers to others; otherwise its
-    answers are unknown.
+    Answers to a question that is said to be impossible are ignored.
 
     Args:
       input_file: the file.
@@ -79,46 +74,35 @@ def read_squad_examples(
     """
     path = str(input_file)
     examples: Dict[str, SquadExample] = {}
-    faults: Dict[str, str] = {}
-    notes: Counter[str] = collections.Counter()
+    misaligned: Dict[str, str] = {}
     for question, context in _questions(path):
         where = f"'{path}', question '{question.get('id')}'"
-        example = _example(question, context, where)
+        files.check_types(question, _QUESTION_TYPES, where)
+        example = _example(question, context)
         if example.qas_id in examples:
             raise UserError(f"{where}: the id occurs twice. Ids must differ.")
         examples[example.qas_id] = example
-        if is_training and example.is_impossible:
-            example.orig_answer_text, example.start_position = "", -1
-        elif is_training:
-            start = (question.get("answers") or [{}])[0].get("answer_start")
-            if start is None:
-                raise UserError(
-                    f'{where}: for training, each question needs an answer with "answer_start", or '
-                    '"is_impossible": true. Files without answers are for prediction.'
-                )
-            fault = _set_answer(example, start, notes)
-            faults.update({example.qas_id: fault} if fault else {})
+        if not is_training:
+            continue
+        text, start = _answer_to_learn(example, question, where)
+        if not example.is_impossible and not (
+            text and start >= 0 and context.startswith(text, start)
+        ):
+            misaligned[example.qas_id] = f"{example.qas_id}: {text[:60]!r} at {start}"
+        example.orig_answer_text, example.start_position = text, start
     answered = sum(bool(example.answers) for example in examples.values())
-    if len(faults) > max_misaligned * answered:
+    if len(misaligned) > max_misaligned * answered:
         raise UserError(
-            f"'{path}': {len(faults)} of {answered} answers are not where answer_start says "
-            f"(more than {max_misaligned:.0%}): {wording.listed(list(faults.values()), 3)}. "
+            f"'{path}': {len(misaligned)} of {answered} answers are not where answer_start says "
+            f"(more than {max_misaligned:.0%}): {wording.listed(list(misaligned.values()), 3)}. "
             "answer_start counts the characters of the context (not bytes) from 0; "
             "--max_misaligned_answers sets the limit."
         )
-    kept = [example for example in examples.values() if example.qas_id not in faults]
+    kept = [example for example in examples.values() if example.qas_id not in misaligned]
     if not kept:
         raise UserError(f"'{path}' holds no question. The layout is that of SQuAD.")
-    if not answered:  # an empty list of answers says nothing then
-        for example in kept:
-            example.has_gold = example.is_impossible
-    notes["question left out, as its answer is not where it is said to be"] = len(faults)
-    counts = "".join(f"; {number} x {what}" for what, number in notes.items() if number)
-    _LOGGER.info("%s from %s%s", wording.counted(len(kept), "question"), path, counts)
+    _LOGGER.info("%s: %d questions; %d misaligned left out.", path, len(kept), len(misaligned))
     return kept
-
-
-# --------------------------------------------------------------------------------------- reading
 
 
 def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
@@ -142,50 +126,29 @@ def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
                 yield question, paragraph["context"]
 
 
-def _example(question: Dict[str, Any], context: str, where: str) -> SquadExample:
+def _example(question: Dict[str, Any], context: str) -> SquadExample:
     """A question without its training target."""
-    files.check_types(question, _QUESTION_TYPES, where)
-    answers, is_impossible = question.get("answers"), bool(question.get("is_impossible"))
-    if is_impossible and answers:
-        raise UserError(
-            f'{where}: "is_impossible" is true, but there are answers. Answers that only seem to '
-            'be right belong in "plausible_answers".'
-        )
+    is_impossible = bool(question.get("is_impossible"))
+    answers = () if is_impossible else question.get("answers") or ()
     return SquadExample(
         str(question["id"]),
         question["question"],
         context,
         is_impossible=is_impossible,
-        answers=tuple(answer["text"] for answer in answers or ()),
-        has_gold=answers is not None or is_impossible,
+        answers=tuple(answer["text"] for answer in answers),
     )
 
 
-# ------------------------------------------------------------------------------ answers to learn
-
-
-def _set_answer(example: SquadExample, start: int, notes: Counter[str]) -> str:
-    """Sets the answer to learn; returns what is wrong if it is not where it should be."""
-    answer, paragraph = example.answers[0], example.paragraph_text
-    found = _find_answer(answer, paragraph, start)
-    if found is None:
-        there = paragraph[max(start, 0) :][: max(len(answer), 1)]
-        return f"{example.qas_id}: {answer[:60]!r} at {start}, where {there[:60]!r} stands"
-    example.orig_answer_text = paragraph[found]
-    example.start_position, example.end_position = found.start, found.stop - 1
-    notes["question with several answers, of which the first is learnt"] += len(example.answers) > 1
-    repaired = example.orig_answer_text != answer
-    notes["answer that was written with other white space or case, repaired"] += repaired
-    return ""
-
-
-def _find_answer(answer: str, paragraph: str, start: int) -> Optional[slice]:
-    """The answer in its place, if need be with other white space or case."""
-    words = answer.split()
-    if not words or not 0 <= start <= len(paragraph):
-        return None
-    if paragraph.startswith(answer, start):
-        return slice(start, start + len(answer))
-    pattern = r"\s*(" + r"\s+".join(map(re.escape, words)) + ")"
-    found = re.compile(pattern, re.IGNORECASE).match(paragraph, start)
-    return slice(*found.span(1)) if found else None
+def _answer_to_learn(
+    example: SquadExample, question: Dict[str, Any], where: str
+) -> Tuple[str, int]:
+    """The first answer and its first character; raises UserError where one is missing."""
+    if example.is_impossible:
+        return "", -1
+    answer = (question.get("answers") or [{}])[0]
+    if answer.get("answer_start") is None:
+        raise UserError(
+            f'{where}: for training, each question needs an answer with "answer_start", or '
+            '"is_impossible": true. Files without answers are for prediction.'
+        )
+    return answer["text"], answer["answer_start"]

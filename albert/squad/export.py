@@ -6,73 +6,39 @@ Exports read input_ids, input_mask and segment_ids, from which it follows where 
 Dimensions: B batch, S max_seq_length.
 """
 
-import logging
-import os
-from typing import Callable, Mapping
+from typing import Mapping
 
 import tensorflow.compat.v1 as tf
 
-from albert.pretrained import exported, warm_start
 from albert.pretrained.saved_model import Inputs
-from albert.runtimes import compat, estimator
-from albert.util import files
+from albert.runtimes import estimator
 
 TFLITE_NAME = "albert_model.tflite"
 
-_LOGGER = logging.getLogger("albert")
 
-
-def answer_mask(inputs: Inputs) -> tf.Tensor:
+def answer_mask(features: Mapping[str, tf.Tensor]) -> tf.Tensor:
     """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's tokens, else 1.
 
     The paragraph is segment 1 without its last place in use, which is [SEP].
     """
-    used = tf.cast(inputs.input_mask, tf.float32)
+    used = tf.cast(features["input_mask"], tf.float32)
     has_next = tf.pad(used[:, 1:], [[0, 0], [0, 1]])
-    paragraph = tf.cast(inputs.segment_ids, tf.float32) * used * has_next
+    paragraph = tf.cast(features["segment_ids"], tf.float32) * used * has_next
     first = tf.pad(tf.ones_like(used[:, :1]), [[0, 0], [0, tf.shape(used)[1] - 1]])
     return 1.0 - tf.maximum(paragraph, first)
 
 
-def _placeholders(max_seq_length: int) -> Inputs:
+def placeholders(max_seq_length: int) -> Inputs:
+    """Returns placeholders of the inputs, int32 [1, S]."""
     shape = [1, max_seq_length]
     return Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
-
-
-def export_tflite(
-    export_dir: str,
-    build: Callable[[Inputs], Mapping[str, tf.Tensor]],
-    checkpoint: str,
-    *,
-    max_seq_length: int,
-) -> None:
-    """Writes export_dir/albert_model.tflite, which reads int32 [1, S].
-
-    Args:
-      export_dir: folder; made if need be.
-      build: builds the network of v1 on its inputs; start_logits and end_logits are [1, S].
-      checkpoint: path prefix of the weights.
-      max_seq_length: S.
-
-    Raises:
-      UserError: the checkpoint does not fit the model.
-    """
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        inputs = _placeholders(max_seq_length)
-        outputs = build(inputs)
-        warm_start.restore_weights(session, checkpoint)
-        content = exported.converted(session, inputs, outputs)
-    path = os.path.join(export_dir, TFLITE_NAME)
-    tf.io.gfile.makedirs(export_dir)
-    files.atomic_write_bytes(path, content)
-    _LOGGER.info("Wrote %s.", path)
 
 
 def build_serving_input_fn(seq_length):
     """Returns a function that makes a ServingInputReceiver of int32 [1, seq_length] each."""
 
     def input_fn():
-        inputs = _placeholders(seq_length)._asdict()
+        inputs = placeholders(seq_length)._asdict()
         return estimator.export.ServingInputReceiver(inputs, inputs)
 
     return input_fn

@@ -6,32 +6,20 @@ A sequence is [CLS] question [SEP] window [SEP], padded with zeros. A paragraph 
 cut into windows that overlap: each begins doc_stride tokens behind the one before it (BERT,
 arXiv:1810.04805, and its public run_squad.py).
 
-Dimensions: S sequence, P tokens of a paragraph.
+Dimensions: S max_seq_length, T tokens of a window, P tokens of a paragraph.
 """
 
 import bisect
-import collections
 import copy
 import dataclasses
 import itertools
 from functools import lru_cache
-from typing import (
-    Any,
-    Counter,
-    Dict,
-    Iterator,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-)
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from albert import tokenization
-from albert.data import batches, feature_cache
+from albert.data import batches
 from albert.squad.examples import SquadExample
 from albert.util import parallel
 from albert.util.errors import UserError
@@ -44,76 +32,46 @@ _CHUNK_EXAMPLES = 256  # that a worker takes at a time
 Span = Tuple[int, int]  # the first token, and the one after the last
 
 
-class Layout(NamedTuple):
-    """How questions and paragraphs are laid out."""
-
-    max_seq_length: int  # S
-    doc_stride: int
-    max_query_length: int
-    is_training: bool  # whether to say where the answer is
-
-
 # ---- windows ----
 
 
 class Window(NamedTuple):
     """A window over an example's paragraph; what decoding reads has the names of InputFeatures."""
 
-    layout: Layout
     unique_id: int
     example_index: int
     doc_span_index: int
     question: List[int]  # [CLS] question [SEP]
-    is_cut: bool  # the question
-    paragraph: np.ndarray  # int32 [3, P]: ids, first and last character of each token
-    answer: Optional[Span]  # tokens of the paragraph to learn; an empty span: none covers it
-    spans: Sequence[Span]  # all windows over this paragraph
-
-    @property
-    def tok_start_to_orig_index(self) -> np.ndarray:
-        """The first character of each token."""
-        return self.paragraph[1, slice(*self.spans[self.doc_span_index])]
-
-    @property
-    def tok_end_to_orig_index(self) -> np.ndarray:
-        """The last character of each token."""
-        return self.paragraph[2, slice(*self.spans[self.doc_span_index])]
+    ids: np.ndarray  # int32 [T]
+    tok_start_to_orig_index: np.ndarray  # int32 [T]
+    tok_end_to_orig_index: np.ndarray  # int32 [T]
+    has_max_context: np.ndarray  # bool [T]
+    answer: Span  # positions of the answer to learn, inclusive; (0, 0) if it is not in this window
 
     @property
     def token_is_max_context(self) -> Dict[int, bool]:
         """Position in the sequence -> whether no other window shows the token in more context."""
-        flags = _max_context(self.spans)[self.doc_span_index]
-        return dict(enumerate(flags.tolist(), start=len(self.question)))
+        return dict(enumerate(self.has_max_context.tolist(), start=len(self.question)))
 
-    def holds_answer(self, number: int) -> bool:
-        """Returns whether a window over this paragraph holds the whole answer."""
-        first, end = self.spans[number]
-        return bool(self.answer) and first <= self.answer[0] < self.answer[1] <= end
-
-    def record(self) -> Dict[str, Any]:
+    def record(self, max_seq_length: int, is_training: bool) -> Dict[str, Any]:
         """Returns the values of `feature_spec`."""
-        begin, (first, end) = self.question, self.spans[self.doc_span_index]
-        used = len(begin) + end - first + 1
-        zeros = [0] * (self.layout.max_seq_length - used)
+        begin, count = self.question, len(self.ids)
+        used = len(begin) + count + 1
+        zeros = [0] * (max_seq_length - used)
         record = {
             "unique_ids": self.unique_id,
-            "input_ids": [*begin, *self.paragraph[0, first:end].tolist(), begin[-1], *zeros],
+            "input_ids": [*begin, *self.ids.tolist(), begin[-1], *zeros],
             "input_mask": [1] * used + zeros,
-            "segment_ids": [0] * len(begin) + [1] * (used - len(begin)) + zeros,
+            "segment_ids": [0] * len(begin) + [1] * (count + 1) + zeros,
             # [CLS] stands for no answer.
-            "p_mask": [0] + [1] * (len(begin) - 1) + [0] * (end - first) + [1] * (len(zeros) + 1),
+            "p_mask": [0] + [1] * (len(begin) - 1) + [0] * count + [1] * (len(zeros) + 1),
         }
-        if self.layout.is_training:
-            record.update(start_positions=0, end_positions=0, is_impossible=True)
-            if self.holds_answer(self.doc_span_index):
-                shift = len(begin) - first
-                record["start_positions"] = self.answer[0] + shift
-                record["end_positions"] = self.answer[1] - 1 + shift
-                record["is_impossible"] = False
+        if is_training:
+            first, last = self.answer
+            record.update(start_positions=first, end_positions=last, is_impossible=not last)
         return record
 
 
-@lru_cache(maxsize=4096)
 def _spans(tokens: int, room: int, stride: int) -> Sequence[Span]:
     """The windows of a paragraph, of at most `room` tokens each; one if it has none."""
     step = min(room, stride)
@@ -139,11 +97,14 @@ def _max_context(spans: Sequence[Span]) -> Sequence[np.ndarray]:
 def make_windows(
     examples: Sequence[SquadExample],
     tokenizer: tokenization.FullTokenizer,
-    layout: Layout,
+    is_training: bool,
     *,
+    max_seq_length: int,
+    doc_stride: int,
+    max_query_length: int,
     num_processes: int = 1,
 ) -> Iterator[Window]:
-    """Yields the windows of examples, in order.
+    """Yields the windows of examples, in order; those to train on say where the answer is.
 
     Raises:
       UserError: lengths that leave no room, or a vocabulary without [CLS] or [SEP].
@@ -153,33 +114,29 @@ def make_windows(
     @lru_cache(maxsize=1)  # the questions on a paragraph follow each other
     def encode(text: str) -> Tuple[tokenization.Encoding, np.ndarray]:
         encoding = tokenizer.encode_with_offsets(text)
-        return encoding, _characters(text, encoding)
+        return encoding, np.array([encoding.ids, *_characters(text, encoding)], np.int32)
 
     def convert(first: int) -> List[Window]:
         chunk, windows = examples[first : first + _CHUNK_EXAMPLES], []
         questions = tokenizer.encode_ids_batch([example.question_text for example in chunk])
-        for number, (example, question) in enumerate(zip(chunk, questions), start=first):
-            encoding, paragraph = encode(tokenization.convert_to_unicode(example.paragraph_text))
-            ids = question[: layout.max_query_length]
-            room = layout.max_seq_length - len(ids) - 3  # [CLS] and twice [SEP]
-            if min(room, layout.doc_stride) < 1:
+        for number, (example, ids) in enumerate(zip(chunk, questions), start=first):
+            encoding, paragraph = encode(example.paragraph_text)
+            question = [begin, *ids[:max_query_length], separator]
+            room = max_seq_length - len(question) - 1
+            if min(room, doc_stride) < 1:
                 raise UserError(
-                    f"{layout} leaves no room for a paragraph after a question of {len(ids)} "
-                    "tokens. Raise max_seq_length or lower max_query_length; doc_stride must be "
-                    "at least 1."
+                    f"max_seq_length={max_seq_length} leaves no room beside a question of up to "
+                    f"max_query_length={max_query_length} tokens, or doc_stride={doc_stride} is "
+                    "below 1."
                 )
-            window = Window(
-                layout,
-                unique_id=0,  # see below
-                example_index=number,
-                doc_span_index=0,
-                question=[begin, *ids, separator],
-                is_cut=len(ids) < len(question),
-                paragraph=paragraph,
-                answer=_answer_tokens(example, encoding) if layout.is_training else None,
-                spans=_spans(len(encoding.ids), room, layout.doc_stride),
-            )
-            windows += [window._replace(doc_span_index=n) for n in range(len(window.spans))]
+            answer = _answer_tokens(example, encoding) if is_training else (0, 0)
+            spans = _spans(len(encoding.ids), room, doc_stride)
+            for index, (span, flags) in enumerate(zip(spans, _max_context(spans))):
+                target = _position(answer, span, len(question))
+                shown, starts, lasts = paragraph[:, slice(*span)]
+                windows.append(
+                    Window(0, number, index, question, shown, starts, lasts, flags, target)
+                )
         return windows
 
     chunks = range(0, len(examples), _CHUNK_EXAMPLES)
@@ -188,8 +145,8 @@ def make_windows(
         yield window._replace(unique_id=_FIRST_UNIQUE_ID + number)
 
 
-def _characters(text: str, encoding: tokenization.Encoding) -> np.ndarray:
-    """Window.paragraph of a text: a token that stands for a space has all white space before it."""
+def _characters(text: str, encoding: tokenization.Encoding) -> Tuple[List[int], List[int]]:
+    """The first and the last character of each token; white space before a word is its token's."""
     starts, lasts, end = [], [], 0
     for piece, start, piece_end in zip(encoding.pieces, encoding.starts, encoding.ends):
         if piece.startswith(tokenization.SPIECE_UNDERLINE):
@@ -197,17 +154,23 @@ def _characters(text: str, encoding: tokenization.Encoding) -> np.ndarray:
         end = piece_end
         starts.append(start)
         lasts.append(max(start, end - 1))
-    return np.array([encoding.ids, starts, lasts], np.int32)
+    return starts, lasts
 
 
-def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Optional[Span]:
-    """The tokens that cover the answer to learn; None if there is none."""
-    first, last = example.start_position, example.end_position
-    if example.is_impossible or first is None:
-        return None
-    if last is None:
-        last = first + len(example.orig_answer_text or "") - 1
+def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Span:
+    """The tokens that cover the answer to learn; none where there is no answer."""
+    if example.is_impossible or example.start_position is None:
+        return 0, 0
+    first, last = example.start_position, example.start_position + len(example.orig_answer_text) - 1
     return bisect.bisect_right(encoding.ends, first), bisect.bisect_right(encoding.starts, last)
+
+
+def _position(answer: Span, span: Span, offset: int) -> Span:
+    """Window.answer, where the window's tokens begin at position `offset`."""
+    if not span[0] <= answer[0] < answer[1] <= span[1]:
+        return 0, 0
+    shift = offset - span[0]
+    return answer[0] + shift, answer[1] - 1 + shift
 
 
 # ---- features, by the names that programs use ----
@@ -254,23 +217,24 @@ def convert_examples_to_features(
       doc_stride: how many tokens a window begins behind the one before it.
       max_query_length: how many tokens of a question are kept.
       is_training: whether to say where the answer is.
-      do_lower_case: whether to make the texts lower case, for SentencePiece; for WordPiece it has
-        to be what the tokenizer was made with.
+      do_lower_case: whether to make the texts lower case, for SentencePiece; a WordPiece tokenizer
+        does what it was made for.
 
     Raises:
-      UserError: as `make_windows`, or do_lower_case is not the WordPiece tokenizer's.
+      UserError: as `make_windows`.
     """
-    if tokenizer.do_lower_case != bool(do_lower_case):
-        if tokenizer.sp_model is None:
-            raise UserError(
-                f"do_lower_case is {do_lower_case}, but the tokenizer was made with "
-                f"do_lower_case={tokenizer.do_lower_case}. Give both the same."
-            )
-        tokenizer = copy.copy(tokenizer)
-        tokenizer.do_lower_case = bool(do_lower_case)
-    layout = Layout(max_seq_length, doc_stride, max_query_length, is_training)
-    for window in make_windows(examples, tokenizer, layout):
-        record = window.record()
+    tokenizer = copy.copy(tokenizer)
+    tokenizer.do_lower_case = do_lower_case
+    windows = make_windows(
+        examples,
+        tokenizer,
+        is_training,
+        max_seq_length=max_seq_length,
+        doc_stride=doc_stride,
+        max_query_length=max_query_length,
+    )
+    for window in windows:
+        record = window.record(max_seq_length, is_training)
         used = sum(record["input_mask"])
         features = InputFeatures(
             window.unique_id,
@@ -322,14 +286,3 @@ class FeatureWriter:
     def close(self) -> None:
         """Finishes the file."""
         self._writer.__exit__(None, None, None)
-
-
-def records_of(windows: Sequence[Window]) -> feature_cache.Conversion:
-    """Returns the records of windows, and what is worth counting of their examples."""
-    notes: Counter[str] = collections.Counter()
-    for window in windows:
-        if not window.doc_span_index:
-            notes[f"question cut to {window.layout.max_query_length} tokens"] += window.is_cut
-            is_lost = window.answer and not any(map(window.holds_answer, range(len(window.spans))))
-            notes["answer that no window holds whole"] += bool(is_lost)
-    return feature_cache.Conversion([window.record() for window in windows], notes)

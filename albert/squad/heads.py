@@ -9,31 +9,25 @@ classifier says whether there is no answer. Positions are those of the whole seq
 Dimensions: B batch, L length of this batch, H hidden, K starts, E ends each.
 """
 
-from typing import Dict, NamedTuple, Tuple
+from typing import Any, Dict, NamedTuple, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.ops import plain
-from albert.squad.decoding import Beams
+from albert.squad.decoding import BEAMS
 
 # The penalty of positions that cannot be part of an answer; float32 can hold it.
 IMPOSSIBLE = -1e30
 
 
-class BeamSize(NamedTuple):
-    """How many starts are followed in a v2 prediction, and how many ends each."""
+class V2Options(NamedTuple):
+    """Flags of the v2 head."""
 
-    start_n_top: int = 5
-    end_n_top: int = 5
-
-
-class SpanLogits(NamedTuple):
-    """What the v1 head says of each position."""
-
-    start_logits: tf.Tensor  # float32 [B, L]
-    end_logits: tf.Tensor  # float32 [B, L]
+    start_n_top: int = 5  # starts that are followed in prediction
+    end_n_top: int = 5  # ends of each
+    dropout_prob: float = 0.1  # of the classifier that says whether there is an answer
 
 
 def _encode(encoder: Encoder, features: Features) -> Tuple[tf.Tensor, tf.Tensor]:
@@ -43,8 +37,11 @@ def _encode(encoder: Encoder, features: Features) -> Tuple[tf.Tensor, tf.Tensor]
     return sequence, tf.reshape(sequence, [-1, int(sequence.shape[-1])])
 
 
-def span_logits(encoder: Encoder, features: Features) -> SpanLogits:
-    """Returns the logits of the v1 head; its variables are cls/squad/output_{weights,bias}."""
+def span_logits(encoder: Encoder, features: Features) -> Dict[str, tf.Tensor]:
+    """Returns start_logits and end_logits of the v1 head, float32 [B, L].
+
+    The variables are cls/squad/output_{weights,bias}.
+    """
     sequence, flat = _encode(encoder, features)
     shape = [2, int(flat.shape[-1])]
     initializer_range = fine_tuning_utils.HEAD_INITIALIZER_RANGE
@@ -53,17 +50,17 @@ def span_logits(encoder: Encoder, features: Features) -> SpanLogits:
     logits = tf.nn.bias_add(tf.matmul(flat, weights, transpose_b=True), bias)  # [B * L, 2]
     logits = tf.reshape(logits, [-1, tf.shape(sequence)[1], 2])
     start, end = tf.unstack(logits, axis=-1)
-    return SpanLogits(start, end)
+    return {"start_logits": start, "end_logits": end}
 
 
-def answer_logits(
-    encoder: Encoder, features: Features, beam: BeamSize, *, dropout_prob: float
-) -> Dict[str, tf.Tensor]:
+def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[str, tf.Tensor]:
     """Returns the outputs of the v2 head by name.
 
     In training, where features["start_positions"] are known, they are start_logits [B, L],
-    end_logits [B, L], given the right start, and cls_logits [B]. In prediction they are those of
-    `Beams`, whose log probabilities are among all positions.
+    end_logits [B, L], given the right start, and cls_logits [B]. In prediction they are
+    decoding.BEAMS, whose log probabilities are among all positions.
+
+    `options` are V2Options, or flags of these names.
     """
     sequence, flat = _encode(encoder, features)
     length, hidden = tf.shape(sequence)[1], int(sequence.shape[-1])
@@ -80,7 +77,7 @@ def answer_logits(
         starts = tf.reshape(tf.cast(features["start_positions"], tf.int32), [-1, 1])
         count = 1
     else:
-        count = beam.start_n_top
+        count = options.start_n_top
         start_log_probs, starts = _top(start_logits, count)  # [B, K]
 
     # The end, for each of the starts. The product with [token; start] is the sum of two products,
@@ -101,21 +98,16 @@ def answer_logits(
     expected = tf.squeeze(tf.matmul(shares, sequence), [1])  # [B, H]
     both = tf.concat([expected, sequence[:, 0]], axis=-1)  # [B, 2H]
     state = tf.tanh(plain.dense(both, layer("answer_class/dense_0", hidden, inputs=2 * hidden)))
-    state = encoder.dropout(state, dropout_prob)
+    state = encoder.dropout(state, options.dropout_prob)
     kernel = modeling.get_weight("answer_class/dense_1/kernel", [hidden, 1], initializer_range)
     cls_logits = tf.squeeze(tf.matmul(state, kernel), [-1])
     if encoder.is_training:
-        found = {"start_logits": start_logits, "end_logits": tf.squeeze(end_logits, [1])}
-        return {**found, "cls_logits": cls_logits}
-    end_log_probs, ends = _top(end_logits, beam.end_n_top)  # [B, K, E]
-    flat_ends = [-1, count * beam.end_n_top]
-    return Beams(
-        start_log_probs,
-        starts,
-        tf.reshape(end_log_probs, flat_ends),
-        tf.reshape(ends, flat_ends),
-        cls_logits,
-    )._asdict()
+        end_logits = tf.squeeze(end_logits, [1])
+        return {"start_logits": start_logits, "end_logits": end_logits, "cls_logits": cls_logits}
+    end_log_probs, ends = _top(end_logits, options.end_n_top)  # [B, K, E]
+    flat = [-1, count * options.end_n_top]
+    end_log_probs, ends = tf.reshape(end_log_probs, flat), tf.reshape(ends, flat)
+    return dict(zip(BEAMS, (start_log_probs, starts, end_log_probs, ends, cls_logits)))
 
 
 def _masked(logits: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
@@ -140,19 +132,12 @@ def _top(logits: tf.Tensor, count: int) -> Tuple[tf.Tensor, tf.Tensor]:
 
 def v1_head(features: Features, encoder: Encoder) -> HeadOutput:
     """Builds the head of SQuAD v1.1, with outputs start_logits, end_logits [B, L], unique_ids."""
-    return _head_output(span_logits(encoder, features)._asdict(), features, encoder)
+    return _head_output(span_logits(encoder, features), features, encoder)
 
 
-def v2_head(beam: BeamSize, dropout_prob: float) -> fine_tuning_utils.Head:
-    """Returns the head of SQuAD v2.0, with the outputs of `Beams` and unique_ids.
-
-    Args:
-      beam: how many answers are looked at in prediction.
-      dropout_prob: of the classifier that says whether there is an answer.
-    """
-    return lambda features, encoder: _head_output(
-        answer_logits(encoder, features, beam, dropout_prob=dropout_prob), features, encoder
-    )
+def v2_head(features: Features, encoder: Encoder, options: Any) -> HeadOutput:
+    """Builds the head of SQuAD v2.0, with unique_ids and `answer_logits` as outputs."""
+    return _head_output(answer_logits(encoder, features, options), features, encoder)
 
 
 def _head_output(outputs: Dict[str, tf.Tensor], features: Features, encoder: Encoder) -> HeadOutput:

@@ -9,15 +9,12 @@ one answer, which is empty for "no answer".
 """
 
 import collections
-import itertools
-import logging
 import re
 import string
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from albert.util.errors import UserError
 
-_LOGGER = logging.getLogger(__name__)
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -86,20 +83,14 @@ def metric_max_over_ground_truths(
 
 
 def _best_scores(
-    gold: Mapping[str, Sequence[str]], predictions: Answers, *metrics: Callable
-) -> List[Scores]:
-    """The best score of each prediction against any of the answers, for each metric."""
-    predicted = [qas_id for qas_id in gold if qas_id in predictions]
-    if len(predicted) < len(gold):
-        missing = len(gold) - len(predicted)
-        _LOGGER.warning("%d of %d questions have no prediction.", missing, len(gold))
-    return [
-        {
-            qas_id: metric_max_over_ground_truths(metric, predictions[qas_id], gold[qas_id])
-            for qas_id in predicted
-        }
-        for metric in metrics
-    ]
+    metric: Callable, gold: Mapping[str, Sequence[str]], predictions: Answers
+) -> Scores:
+    """The best score of each prediction against any of the answers."""
+    return {
+        qas_id: metric_max_over_ground_truths(metric, predictions[qas_id], answers)
+        for qas_id, answers in gold.items()
+        if qas_id in predictions
+    }
 
 
 # ---- SQuAD v1.1 ----
@@ -118,8 +109,10 @@ def evaluate_v1(dataset: Dataset, predictions: Answers) -> Scores:
             f"There are no answers to compare with: {unanswered[:1] or 'no questions'}. For "
             "questions without an answer use run_squad_v2."
         )
-    scores = _best_scores(gold, predictions, exact_match_score, f1_score)
-    exact, f1 = (100.0 * sum(column.values()) / len(gold) for column in scores)
+    exact, f1 = (
+        100.0 * sum(_best_scores(metric, gold, predictions).values()) / len(gold)
+        for metric in (exact_match_score, f1_score)
+    )
     return {"exact_match": exact, "f1": f1}
 
 
@@ -140,8 +133,7 @@ def get_raw_scores(dataset: Dataset, preds: Answers) -> Tuple[Scores, Scores]:
         qas_id: [text for text in answers if normalize_answer(text)] or [""]
         for qas_id, answers in gold_answers(dataset).items()
     }
-    exact, f1 = _best_scores(gold, preds, compute_exact, compute_f1)
-    return exact, f1
+    return _best_scores(compute_exact, gold, preds), _best_scores(compute_f1, gold, preds)
 
 
 def apply_no_ans_threshold(
@@ -241,21 +233,3 @@ def evaluate_v2(dataset: Dataset, predictions: Answers, null_scores: Scores) -> 
             merge_eval(result, make_eval_dict(exact, f1, group), prefix)
     find_all_best_thresh(result, predictions, exact, f1, null_scores, has_answer)
     return result
-
-
-def usable_threshold(dataset: Dataset, predictions: Answers, null_scores: Scores) -> float:
-    """Returns the null score up to which keeping the answer gives the best F1.
-
-    Unlike the official threshold this one reaches its F1: questions with equal null scores are kept
-    or emptied together, and no answer at all is a threshold below all scores. The predictions are
-    the best answers there are, none of them emptied by a threshold.
-    """
-    has_answer = make_qid_to_has_ans(dataset)
-    gains: Dict[float, float] = collections.defaultdict(float)
-    for qas_id, score in get_raw_scores(dataset, predictions)[1].items():
-        is_wrong = not has_answer[qas_id] and predictions[qas_id]
-        gains[null_scores[qas_id]] += -1.0 if is_wrong else score * has_answer[qas_id]
-    odds = sorted(gains)
-    totals = list(itertools.accumulate(map(gains.__getitem__, odds)))
-    best = max(totals)
-    return odds[totals.index(best)] if best > 0 else odds[0] - 1.0

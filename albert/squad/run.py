@@ -5,15 +5,17 @@
 outcome = fine_tuning.run(settings, SquadV1)
 """
 
-import itertools
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from albert import fine_tuning_utils
+import tensorflow.compat.v1 as tf
+
 from albert.data import batches, feature_cache
-from albert.pretrained import inference, model_vocabulary
+from albert.fine_tuning_utils import Encoder, Features, HeadOutput
+from albert.pretrained import exported, inference, model_vocabulary, warm_start
 from albert.pretrained.saved_model import Inputs
+from albert.runtimes import compat
 from albert.squad import decoding, heads
 from albert.squad import export as squad_export
 from albert.squad import features as squad_features
@@ -22,7 +24,7 @@ from albert.squad.examples import SquadExample, read_squad_examples
 from albert.squad.settings import SquadFlags, SquadV1Flags, SquadV2Flags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util import provenance
+from albert.util import files, provenance
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -52,7 +54,6 @@ class SquadTask(Task):
         self._data: Dict[str, List[SquadExample]] = {}
         # The last examples that were predicted, and theirs.
         self._windows: Tuple[Any, List[squad_features.Window]] = (None, [])
-        self._numbers = itertools.count()  # ids of a program's questions
 
     @classmethod
     def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
@@ -63,18 +64,15 @@ class SquadTask(Task):
                 raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
         if settings.do_train and not settings.num_train_epochs > 0:
             raise UserError(f"--num_train_epochs={settings.num_train_epochs:g} trains nothing.")
-        path = settings.train_feature_file
-        if path and path == settings.predict_feature_file:
-            raise UserError(f"--train_feature_file and --predict_feature_file are both {path}.")
 
     # ---- data ----
 
     def splits(self, use: str) -> List[str]:
-        """Returns --predict_file, which is evaluated too if its right answers are known."""
+        """Returns --predict_file, which is evaluated too if it has right answers."""
         if not self.settings.do_predict:
             return []
-        is_known = use == "test" or all(item.has_gold for item in self.examples("predict"))
-        return ["predict"] if is_known else []
+        is_known = (item.answers or item.is_impossible for item in self.examples("predict"))
+        return ["predict"] if use == "test" or any(is_known) else []
 
     def examples(self, split: str) -> List[SquadExample]:
         """Returns the questions of --train_file or --predict_file, which are read once."""
@@ -82,19 +80,8 @@ class SquadTask(Task):
             return self._data[split]
         path, limit = getattr(self.settings, f"{split}_file"), self.settings.max_misaligned_answers
         examples = read_squad_examples(path, split == "train", max_misaligned=limit)
-        impossible = [item for item in examples if item.has_gold and not item.answers]
-        if impossible and not self.has_impossible:
-            raise UserError(
-                f"{path}: {len(impossible)} of {len(examples)} questions have no answer, the "
-                f"first is {impossible[0].qas_id}. SQuAD v1.1 has no such questions: use "
-                "run_squad_v2."
-            )
-        unknown = sum(not item.has_gold for item in examples)
-        if unknown:
-            _LOGGER.info(
-                "%d of %d questions in %s come without answers: predicting without scores.",
-                *(unknown, len(examples), path),
-            )
+        if not self.has_impossible and any(item.is_impossible for item in examples):
+            raise UserError(f"{path} has questions without an answer. Use run_squad_v2.")
         self._data[split] = examples
         return examples
 
@@ -111,10 +98,9 @@ class SquadTask(Task):
         if known is examples and not is_training:
             return windows
         lengths = {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
-        layout = squad_features.Layout(**lengths, is_training=is_training)
         windows = list(
             squad_features.make_windows(
-                examples, self.tokenizer, layout, num_processes=num_processes
+                examples, self.tokenizer, is_training, num_processes=num_processes, **lengths
             )
         )
         if not is_training:
@@ -126,7 +112,7 @@ class SquadTask(Task):
         parts = inference.parts_of(text)
         if len(parts) != 2:
             raise UserError("It must be a pair (question, context).")
-        return SquadExample(str(next(self._numbers)), *parts)
+        return SquadExample("", *parts)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
@@ -136,7 +122,8 @@ class SquadTask(Task):
         self, items: Sequence[squad_features.Window], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns the records of windows."""
-        return squad_features.records_of(items)
+        length = self.settings.max_seq_length
+        return feature_cache.Conversion([item.record(length, is_training) for item in items])
 
     # ---- answers ----
 
@@ -144,43 +131,34 @@ class SquadTask(Task):
         self, examples: Sequence[SquadExample], outputs: Outputs
     ) -> List[decoding.Answer]:
         """Returns the most likely span for each question."""
-        windows, known = self.items(examples, False), self.settings.to_dict()
-        limits = decoding.Limits(*(known.get(name, 0) for name in decoding.Limits._fields))
-        spans = decoding.find_spans(outputs, windows, limits)
-        return decoding.best_answers(examples, windows, [spans], n_best_size=limits.n_best_size)
+        windows, settings = self.items(examples, False), self.settings
+        spans = decoding.find_spans(outputs, windows, settings)
+        return decoding.best_answers(examples, windows, [spans], n_best_size=settings.n_best_size)
+
+    def threshold(self) -> Optional[float]:
+        """Returns the null score up to which answers are kept; None: any."""
+        return None
 
     def decode(self, examples: Sequence[SquadExample], outputs: Outputs) -> List[decoding.Answer]:
-        """Returns the answer to each question."""
-        return self.best_answers(examples, outputs)
+        """Returns the answer to each question, "" where the null score is above the threshold."""
+        return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
 
     def identity(self) -> Dict[str, Any]:
         """Returns the flags of decoding and the file, as its records do not hold the answers."""
-        names = [*self.free_keys, *[_THRESHOLD] * self.has_impossible]
+        names = (*self.free_keys, *self.heard_flags)
         content = {name: getattr(self.settings, name) for name in names}
-        content["questions"] = provenance.stamp(self.settings.predict_file)
-        return content
-
-    def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
-        """Returns the scores of the official script."""
-        gold = {item.qas_id: item.answers for item in examples}
-        return self.scores(gold, self.best_answers(examples, outputs))
-
-    def scores(self, gold: Mapping[str, Any], answers: List[decoding.Answer]) -> Dict[str, float]:
-        """Returns the scores of the best answers, in the order of the gold ones."""
-        return squad_metrics.evaluate_v1(gold, {k: item.text for k, item in zip(gold, answers)})
+        return {**content, "questions": provenance.stamp(self.settings.predict_file)}
 
     def predictions(
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the files with the answers."""
-        answers = self.decode(examples, outputs)
-        if all(answer.text in ("", "empty") for answer in answers):
-            _LOGGER.warning(
-                "None of the %d questions got an answer. Train longer, or with another --seed.",
-                len(answers),
-            )
-        contents = decoding.file_contents(examples, answers)
+        contents = decoding.file_contents(examples, self.decode(examples, outputs))
         return {name: decoding.file_text(content) for name, content in contents.items()}
+
+
+def _gold(examples: Sequence[SquadExample]) -> Dict[str, Sequence[str]]:
+    return {item.qas_id: item.answers for item in examples}
 
 
 class SquadV1(SquadTask):
@@ -188,18 +166,27 @@ class SquadV1(SquadTask):
 
     flags = SquadV1Flags
     name = "squad_v1"
-    fills = dict.fromkeys(heads.SpanLogits._fields, heads.IMPOSSIBLE)
+    fills = {"start_logits": heads.IMPOSSIBLE, "end_logits": heads.IMPOSSIBLE}
 
-    def head(
-        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds a start and an end for each window."""
         return heads.v1_head(features, encoder)
 
+    def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
+        """Returns the scores of the official script."""
+        texts, _ = decoding.file_contents(examples, self.decode(examples, outputs)).values()
+        return squad_metrics.evaluate_v1(_gold(examples), texts)
+
     def export_more(self, export_dir: str, build: Callable[[Inputs], Any], checkpoint: str) -> None:
-        """Writes a TensorFlow Lite file."""
-        length = self.settings.max_seq_length
-        squad_export.export_tflite(export_dir, build, checkpoint, max_seq_length=length)
+        """Writes albert_model.tflite, which reads int32 [1, S]."""
+        with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
+            inputs = squad_export.placeholders(self.settings.max_seq_length)
+            outputs = build(inputs)
+            warm_start.restore_weights(session, checkpoint)
+            content = exported.converted(session, inputs, outputs)
+        path = os.path.join(export_dir, squad_export.TFLITE_NAME)
+        files.atomic_write_bytes(path, content)
+        _LOGGER.info("Wrote %s.", path)
 
 
 class SquadV2(SquadTask):
@@ -213,15 +200,11 @@ class SquadV2(SquadTask):
     heard_flags = (_THRESHOLD,)
     has_impossible = True
 
-    def head(
-        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds the best starts, and the best ends of each of them, for each window."""
         if "p_mask" not in features:  # of an exported model
-            inputs = Inputs(*(features[name] for name in Inputs._fields))
-            features = dict(features, p_mask=squad_export.answer_mask(inputs))
-        beam = heads.BeamSize(self.settings.start_n_top, self.settings.end_n_top)
-        return heads.v2_head(beam, self.settings.dropout_prob)(features, encoder)
+            features = dict(features, p_mask=squad_export.answer_mask(features))
+        return heads.v2_head(features, encoder, self.settings)
 
     def threshold(self) -> float:
         """Returns the null score up to which answers are kept."""
@@ -232,31 +215,23 @@ class SquadV2(SquadTask):
         )
         return next((value for value in known if value is not None), 0.0)
 
-    def decode(self, examples: Sequence[SquadExample], outputs: Outputs) -> List[decoding.Answer]:
-        """Returns the answer to each question, "" where the null score is above the threshold."""
-        return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
-
-    def scores(self, gold: Mapping[str, Any], answers: List[decoding.Answer]) -> Dict[str, float]:
-        """Returns the scores of answers, and the threshold: the best one, if no flag names it."""
-        null_odds = {key: item.null_odds for key, item in zip(gold, answers)}
+    def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
+        """Returns the scores, and the threshold: the best one, if no flag names it."""
+        gold, answers = _gold(examples), self.best_answers(examples, outputs)
+        texts, _, null_odds = decoding.file_contents(examples, answers).values()
         if self.settings.null_score_diff_threshold is None:
-            texts = {key: item.text for key, item in zip(gold, answers)}
-            self.metrics = {_THRESHOLD: squad_metrics.usable_threshold(gold, texts, null_odds)}
-        kept = decoding.with_threshold(answers, self.threshold())
-        texts = {key: item.text for key, item in zip(gold, kept)}
-        scores = squad_metrics.evaluate_v2(gold, texts, null_odds)
-        return dict(scores, **{_THRESHOLD: self.threshold()})
+            scores = squad_metrics.evaluate_v2(gold, texts, null_odds)
+            self.metrics = {_THRESHOLD: scores["best_f1_thresh"]}
+        threshold = self.threshold()
+        kept = decoding.with_threshold(answers, threshold)
+        texts, *_ = decoding.file_contents(examples, kept).values()
+        return {**squad_metrics.evaluate_v2(gold, texts, null_odds), _THRESHOLD: threshold}
 
     def predictions(
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the files with the answers, and logs the threshold."""
-        threshold = self.threshold()
-        _LOGGER.info("Answers with a null score above %.4g are left empty.", threshold)
-        if self.settings.null_score_diff_threshold is None and _THRESHOLD not in self.metrics:
-            _LOGGER.warning(
-                "No evaluation has set this threshold. To set it: --null_score_diff_threshold."
-            )
+        _LOGGER.info("Answers with a null score above %.4g are left empty.", self.threshold())
         return super().predictions(split, examples, outputs)
 
     def served(self) -> Dict[str, Any]:

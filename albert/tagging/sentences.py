@@ -15,9 +15,6 @@ from albert.util.errors import UserError
 _BREAK = "-DOCSTART-"
 _JSON = (".json", ".jsonl")
 _ENDINGS = (".conll", ".txt", *_JSON, parquet.ENDING)
-_TAGS = ([(str, int)], None)
-_TYPES = {"tokens": [str], "tags": _TAGS, "ner_tags": _TAGS}
-_NO_WORD = re.compile(r"^\s*$|[\t\r\n]")
 _WORD = re.compile(r"[^\W\u3400-\u9fff]+|\S")  # a Chinese character is a word
 
 
@@ -58,35 +55,33 @@ def read(
     `tokens` and `tags` (or `ner_tags`), which test data may lack.
 
     Raises:
-      UserError: a line is not as it must be; a word is empty, or cannot stand in a line of CoNLL;
-        or one has no tag where `needs_tags`. File and place are named.
+      UserError: a line is not as it must be, or a word has no tag where `needs_tags`.
     """
     if path.endswith(parquet.ENDING):
-        names, rows = parquet.label_names(path).get("ner_tags"), parquet.read_rows(path)
-        found = [_of_row(row, f"'{path}', row {n}", names) for n, row in enumerate(rows, 1)]
+        names = parquet.label_names(path).get("ner_tags")
+        rows = enumerate(parquet.read_rows(path), 1)
+        found = [_of_row(row, f"'{path}', row {number}", names) for number, row in rows]
+    elif path.endswith(_JSON):
+        lines = enumerate(files.read_text(path).split("\n"), 1)
+        places = ((f"'{path}', line {number}", line) for number, line in lines if line.strip())
+        found = [_of_row(files.parse_json(line, place), place) for place, line in places]
     else:
-        found = _of_lines(path, token_column, tag_column)
+        found = _of_conll(path, token_column, tag_column)
     for sentence in found:
-        place = f"'{path}': in {sentence.text[:60]!r}"
         if needs_tags and (sentence.tags is None or "" in sentence.tags):
-            raise UserError(f"{place} a word has no tag. See --tag_column.")
-        for word in filter(_NO_WORD.search, sentence.words):
             raise UserError(
-                f"{place} {word!r} is no word: it is empty, or has a tab or line break."
+                f"'{path}': in {sentence.text[:60]!r} a word has no tag. See --tag_column."
             )
     return found
 
 
-def _of_lines(path: str, token_column: int, tag_column: int) -> List[Sentence]:
-    """The sentences of CoNLL or JSON lines; the tag of a line without its own column is ""."""
+def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
+    """The sentences of CoNLL; the tag of a line without its own column is ""."""
     found: List[Sentence] = []
     words: List[Any] = []
     for number, line in enumerate([*files.read_text(path).split("\n"), ""], 1):
-        place = f"'{path}', line {number}"
         cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
-        if path.endswith(_JSON):
-            found += [_of_row(files.parse_json(line, place), place)] if line.strip() else []
-        elif not any(cells) or cells[0] == _BREAK:
+        if not any(cells) or cells[0] == _BREAK:
             found += [of_words(*zip(*words))] if words else []
             words = []
         elif len(cells) > max(token_column, tag_column):
@@ -94,19 +89,19 @@ def _of_lines(path: str, token_column: int, tag_column: int) -> List[Sentence]:
             words.append((cells[token_column], cells[tag_column] if has_tag else ""))
         else:
             raise UserError(
-                f"{place}, has {len(cells)} columns. See --token_column and --tag_column."
+                f"'{path}', line {number}, has {len(cells)} columns. See --token_column and "
+                "--tag_column."
             )
     return found
 
 
 def _of_row(row: Any, place: str, names: Optional[Sequence[str]] = None) -> Sentence:
-    """The sentence of a JSON object or of a row."""
-    files.check_types(row, _TYPES, place)
+    """The sentence of a JSON object or of a row, whose tags are numbers of `names` or texts."""
+    types = [int if names else str], None
+    files.check_types(row, {"tokens": [str], "tags": types, "ner_tags": types}, place)
     tokens, tags = row["tokens"], row.get("tags", row.get("ner_tags"))
     if tags is not None and len(tags) != len(tokens):
         raise UserError(f"{place} has {len(tokens)} tokens and {len(tags)} tags.")
-    if tags and not names and not all(isinstance(tag, str) for tag in tags):
-        raise UserError(f"{place}: its tags are numbers without names. Write them as B-PER.")
     return of_words(tokens, [names[tag] for tag in tags] if tags and names else tags)
 
 

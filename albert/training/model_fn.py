@@ -276,17 +276,22 @@ def _predictions(features: Features, output: HeadOutput) -> Tensors:
 
 
 def build_for_program(
+    *,
     head: Head,
     albert_config: Optional[modeling.AlbertConfig],
-    *,
     num_train_steps: int,
     num_warmup_steps: int,
     use_one_hot_embeddings: bool,
     hub_module: Optional[str],
-    **flags: Any,
+    settings: Mapping[str, Any],
+    **arguments: Any,
 ) -> Callable:
-    """Returns `build_model_fn` of a reference's arguments; `flags`: fields of FineTuningFlags."""
-    values = {**PROGRAM_DEFAULTS, **flags}
+    """Returns `build_model_fn` of the locals() of a reference's builder: its arguments and a head.
+
+    Those that are fields of FineTuningFlags, and further ones in `settings`, are the flags.
+    """
+    names = FineTuningFlags.__dataclass_fields__.keys() & arguments.keys()
+    values = {**PROGRAM_DEFAULTS, **{name: arguments[name] for name in names}, **settings}
     if hub_module:
         module = hub_modules.read(hub_module)
         albert_config = modeling.AlbertConfig.from_json_file(module.config_file)

@@ -106,8 +106,8 @@ def _v2_spans(windows, cls_logits):
     """The spans of a v2 model that finds "two three" in each window."""
     count = len(windows)
     columns = ([[-0.5]] * count, [[4]] * count, [[-1.5]] * count, [[5]] * count, cls_logits)
-    beams = decoding.Beams(*map(np.array, columns))
-    return decoding.find_spans(beams._asdict(), windows, decoding.Limits())
+    beams = dict(zip(decoding.BEAMS, map(np.array, columns)))
+    return decoding.find_spans(beams, windows, decoding.Limits())
 
 
 def test_a_question_without_a_candidate_has_the_published_answer():
@@ -139,7 +139,7 @@ def test_one_window_with_an_answer_is_enough():
 
 def test_beams_are_cut_into_starts_and_their_ends():
     columns = ([[-0.1, -2.0]], [[4, 6]], [[-0.5, -1.0, -0.2, -0.3]], [[5, 3, 6, 8]], [0.0])
-    beams = decoding.Beams(*map(np.array, columns))._asdict()
+    beams = dict(zip(decoding.BEAMS, map(np.array, columns)))
     limits = decoding.Limits(max_answer_length=3)
     spans = decoding.find_spans(beams, _windows(0), limits)
     assert list(zip(spans.start.tolist(), spans.end.tolist())) == [(1, 2), (3, 3), (3, 5)]

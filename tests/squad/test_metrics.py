@@ -67,24 +67,11 @@ def test_v2_leaves_out_a_kind_of_question_that_the_data_does_not_have():
         metrics.evaluate_v2({"a": []}, {"z": ""}, {"z": 0.0})
 
 
-def test_the_usable_threshold_reaches_its_f1_though_null_scores_are_equal():
-    gold = {"a": ["one"], "b": [], "c": []}
-    predictions = {"a": "one", "b": "two", "c": "three"}
-    null_scores = {"a": 0.5, "b": 0.5, "c": 0.5}
-    threshold = metrics.usable_threshold(gold, predictions, null_scores)
-    assert threshold == -0.5  # below all: one right answer is not worth two wrong ones
-    f1 = metrics.get_raw_scores(gold, predictions)[1]
-    official = metrics.find_best_thresh(
-        predictions, f1, null_scores, metrics.make_qid_to_has_ans(gold)
-    )
-    assert official == (100.0, 0.5)  # cannot be reached by any threshold
-
-
-def test_the_usable_threshold_keeps_what_is_worth_keeping():
+def test_the_best_threshold_keeps_what_is_worth_keeping():
     gold = {"a": ["one"], "b": [], "c": ["three"]}
     predictions = {"a": "one", "b": "two", "c": "three"}
     null_scores = {"a": -1.0, "b": 3.0, "c": 2.5}
-    assert metrics.usable_threshold(gold, predictions, null_scores) == 2.5
+    assert metrics.evaluate_v2(gold, predictions, null_scores)["best_f1_thresh"] == 2.5
 
 
 @needs_shared

@@ -25,7 +25,7 @@ def build_v2(config, *inputs):
     """The beams of the head of SQuAD v2."""
     names = ("input_ids", "input_mask", "segment_ids")
     features = dict(zip(names, inputs), p_mask=tf.zeros_like(inputs[0]))
-    return heads.v2_head(heads.BeamSize(), 0.0)(features, fine_tuning_utils.Encoder(config, False))
+    return heads.v2_head(features, fine_tuning_utils.Encoder(config, False), heads.V2Options())
 
 
 def write(folder, *, is_v2=False, **changes):
