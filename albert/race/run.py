@@ -48,9 +48,12 @@ class RaceTask(Task):
 
     @classmethod
     def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
-        """Checks what is to be done, and the lengths."""
+        """Checks what is to be done, the lengths and the feature files."""
         super().check_flags(settings)
         race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
+        paths = list(filter(None, (settings.train_file, settings.eval_file, settings.predict_file)))
+        if len(set(paths)) < len(paths):
+            raise UserError("--train_file, --eval_file and --predict_file must differ.")
 
     @property
     def published_name(self) -> str:

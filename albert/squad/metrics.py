@@ -9,11 +9,14 @@ one answer, which is empty for "no answer".
 """
 
 import collections
+import logging
 import re
 import string
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -86,6 +89,9 @@ def _best_scores(
     metric: Callable, gold: Mapping[str, Sequence[str]], predictions: Answers
 ) -> Scores:
     """The best score of each prediction against any of the answers."""
+    missing = len(gold.keys() - predictions.keys())
+    if missing:
+        _LOGGER.warning("%d of %d questions have no prediction.", missing, len(gold))
     return {
         qas_id: metric_max_over_ground_truths(metric, predictions[qas_id], answers)
         for qas_id, answers in gold.items()

@@ -64,6 +64,9 @@ class SquadTask(Task):
                 raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
         if settings.do_train and not settings.num_train_epochs > 0:
             raise UserError(f"--num_train_epochs={settings.num_train_epochs:g} trains nothing.")
+        path = settings.train_feature_file
+        if path and path == settings.predict_feature_file:
+            raise UserError(f"--train_feature_file and --predict_feature_file are both {path}.")
 
     # ---- data ----
 
