@@ -4,7 +4,7 @@
 
 import logging
 import os
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -69,17 +69,6 @@ def _rename(
     return head, values, report
 
 
-def _labels(names: Optional[Sequence[str]], count: int) -> List[str]:
-    """The names of a head's outputs; where there are none, those that transformers gives."""
-    names = list(names or (f"LABEL_{number}" for number in range(count)))
-    if not len(set(names)) == len(names) == count:
-        raise UserError(
-            f"The configuration names the labels {', '.join(names)}, but the head has {count} "
-            "outputs. Use the configuration that came with the weights."
-        )
-    return names
-
-
 # ---- to Hugging Face ----
 
 
@@ -113,7 +102,8 @@ def to_huggingface(settings: ConversionFlags, model: inference.Source, folder: s
             architecture = "AlbertForMaskedLM"
     content = huggingface_files.config_dict(config, architecture)
     if head in ("classification", "tagging"):
-        labels = _labels(description.get("labels"), len(values["classifier.bias"]))
+        count = len(values["classifier.bias"])
+        labels = description.get("labels") or [f"LABEL_{number}" for number in range(count)]
         content["id2label"] = {str(number): label for number, label in enumerate(labels)}
         content["label2id"] = {label: number for number, label in enumerate(labels)}
         content["problem_type"] = "regression" if description.get("is_regression") else None
@@ -166,8 +156,8 @@ def from_huggingface(settings: ConversionFlags, new: str) -> Report:
         _LOGGER.warning("The labels are independent of each other. Classifiers here choose one.")
     elif head in ("classification", "tagging"):
         names = theirs.get("id2label") or {}
-        labels = [str(names[number]) for number in sorted(names, key=int)]
-        labels = _labels(labels, len(source["classifier.bias"]))
+        count = len(source["classifier.bias"])
+        labels = [str(names.get(str(number), f"LABEL_{number}")) for number in range(count)]
         length = config.max_position_embeddings
         length = min(length, tokenizer.get("model_max_length") or length)
         _write_description(new, labels, max_seq_length=length, is_tagger=head == "tagging")

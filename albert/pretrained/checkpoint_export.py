@@ -43,24 +43,20 @@ def export(settings: CheckpointExportFlags) -> str:
         if tf.io.gfile.exists(path):
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
     prefix = os.path.join(target, name)
-    start = _write_weights(model, prefix)
-    config_file = os.path.join(target, released.CONFIG_NAME)
-    tf.io.gfile.copy(model.files.albert_config_file, config_file)
+    _write_weights(model, prefix)
+    tf.io.gfile.copy(model.config_file, os.path.join(target, released.CONFIG_NAME))
     if model.vocabulary:
         model_vocabulary.put(target, model.vocabulary)
-    _LOGGER.info("Wrote %s. %s", prefix, warm_start.format_report(start))
+    _LOGGER.info("Wrote %s.", prefix)
     return prefix
 
 
-def _write_weights(model: inference.Source, prefix: str) -> warm_start.WarmStart:
+def _write_weights(model: inference.Source, prefix: str) -> None:
     """Writes encoder and pretraining heads, with the graph that bert-for-tf2 looks for (.meta)."""
     with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
         zeros = tf.zeros([1, 1], tf.int32)
         inputs = dict.fromkeys((*inference.SEQUENCES, inference.POSITIONS), zeros)
         inference.pretraining_outputs(model.config, inputs)
-        variables = tf.trainable_variables()
-        start = warm_start.warm_start(model.checkpoint, variables, required_scopes=("bert", "cls"))
-        session.run(tf.global_variables_initializer())
+        warm_start.restore_weights(session, model.checkpoint)
         tf.io.gfile.makedirs(os.path.dirname(prefix) or ".")
-        tf.train.Saver(variables).save(session, prefix, write_state=False)
-    return start
+        tf.train.Saver().save(session, prefix, write_state=False)

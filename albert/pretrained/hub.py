@@ -49,12 +49,19 @@ def export(settings: HubExportFlags) -> None:
       UserError: a file is missing, the files do not belong together, or the folder exists.
     """
     folder = released.local_folder(settings.albert_directory)
-    pieces = None if settings.vocab_file else settings.spm_model_name
-    names = [settings.config_name, settings.checkpoint_name, pieces, settings.vocab_file]
-    named = released.ModelFiles(*(name and os.path.join(folder, name) for name in names))
-    model = inference.folder_source(folder, settings, **named._asdict())
-    assets = [model.files.vocabulary, model.files.albert_config_file]
-    listing = os.path.splitext(os.path.basename(assets[0]))[0] + ".vocab"
+    names = {
+        "albert_config_file": settings.config_name,
+        "init_checkpoint": settings.checkpoint_name,
+        "spm_model_file": None if settings.vocab_file else settings.spm_model_name,
+        "vocab_file": settings.vocab_file,
+    }
+    named: Dict[str, Any] = {
+        flag: os.path.join(folder, name) for flag, name in names.items() if name
+    }
+    model = inference.folder_source(folder, settings, **named)
+    vocabulary = model.vocabulary.path
+    assets = [vocabulary, model.config_file]
+    listing = os.path.splitext(os.path.basename(vocabulary))[0] + ".vocab"
     if settings.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
         assets.append(os.path.join(folder, settings.spm_vocab_name or listing))
     write = {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format]

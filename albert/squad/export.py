@@ -8,12 +8,12 @@ Dimensions: B batch, S max_seq_length.
 
 import logging
 import os
-from typing import Callable, Mapping
+from typing import Callable
 
 import tensorflow.compat.v1 as tf
 
 from albert.pretrained import exported, warm_start
-from albert.pretrained.saved_model import Inputs
+from albert.pretrained.exported import SEQUENCES, Tensors
 from albert.runtimes import compat, estimator
 from albert.util import files
 
@@ -22,26 +22,25 @@ TFLITE_NAME = "albert_model.tflite"
 _LOGGER = logging.getLogger("albert")
 
 
-def answer_mask(inputs: Inputs) -> tf.Tensor:
+def answer_mask(inputs: Tensors) -> tf.Tensor:
     """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's tokens, else 1.
 
     The paragraph is segment 1 without its last place in use, which is [SEP].
     """
-    used = tf.cast(inputs.input_mask, tf.float32)
+    used = tf.cast(inputs["input_mask"], tf.float32)
     has_next = tf.pad(used[:, 1:], [[0, 0], [0, 1]])
-    paragraph = tf.cast(inputs.segment_ids, tf.float32) * used * has_next
+    paragraph = tf.cast(inputs["segment_ids"], tf.float32) * used * has_next
     first = tf.pad(tf.ones_like(used[:, :1]), [[0, 0], [0, tf.shape(used)[1] - 1]])
     return 1.0 - tf.maximum(paragraph, first)
 
 
-def _placeholders(max_seq_length: int) -> Inputs:
-    shape = [1, max_seq_length]
-    return Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
+def _placeholders(max_seq_length: int) -> Tensors:
+    return {name: tf.placeholder(tf.int32, [1, max_seq_length], name) for name in SEQUENCES}
 
 
 def export_tflite(
     export_dir: str,
-    build: Callable[[Inputs], Mapping[str, tf.Tensor]],
+    build: Callable[[Tensors], Tensors],
     checkpoint: str,
     *,
     max_seq_length: int,
@@ -72,7 +71,7 @@ def build_serving_input_fn(seq_length):
     """Returns a function that makes a ServingInputReceiver of int32 [1, seq_length] each."""
 
     def input_fn():
-        inputs = _placeholders(seq_length)._asdict()
+        inputs = _placeholders(seq_length)
         return estimator.export.ServingInputReceiver(inputs, inputs)
 
     return input_fn

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from albert import fine_tuning_utils
 from albert.data import batches, feature_cache
 from albert.pretrained import inference, model_vocabulary
-from albert.pretrained.saved_model import Inputs
+from albert.pretrained.exported import Tensors
 from albert.squad import decoding, heads
 from albert.squad import export as squad_export
 from albert.squad import features as squad_features
@@ -196,7 +196,9 @@ class SquadV1(SquadTask):
         """Builds a start and an end for each window."""
         return heads.v1_head(features, encoder)
 
-    def export_more(self, export_dir: str, build: Callable[[Inputs], Any], checkpoint: str) -> None:
+    def export_more(
+        self, export_dir: str, build: Callable[[Tensors], Any], checkpoint: str
+    ) -> None:
         """Writes a TensorFlow Lite file."""
         length = self.settings.max_seq_length
         squad_export.export_tflite(export_dir, build, checkpoint, max_seq_length=length)
@@ -218,8 +220,7 @@ class SquadV2(SquadTask):
     ) -> fine_tuning_utils.HeadOutput:
         """Builds the best starts, and the best ends of each of them, for each window."""
         if "p_mask" not in features:  # of an exported model
-            inputs = Inputs(*(features[name] for name in Inputs._fields))
-            features = dict(features, p_mask=squad_export.answer_mask(inputs))
+            features = dict(features, p_mask=squad_export.answer_mask(features))
         beam = heads.BeamSize(self.settings.start_n_top, self.settings.end_n_top)
         return heads.v2_head(beam, self.settings.dropout_prob)(features, encoder)
 
