@@ -133,7 +133,7 @@ def changes(settings: Flags) -> str:
     if settings.text_a and settings.text_b:
         texts = settings.text_a, settings.text_b, texts[2]
     if settings.albert_dir:
-        model = inference.folder_source(settings.albert_dir)
+        model = inference.find_source(albert_dir=settings.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize
         says = [f"; {verdict}" for verdict in _judge(model, texts[:2])]
     else:

@@ -8,6 +8,7 @@ vocabulary, the configuration and the description. albert.load takes it as any m
 Dimensions: N examples, B batch, S sequence, H hidden.
 """
 
+import functools
 import importlib
 import os
 import pathlib
@@ -25,6 +26,7 @@ from albert.conversion.settings import ModelExportFlags
 from albert.pretrained import exported, inference, model_vocabulary, warm_start
 from albert.pretrained.exported import SEQUENCES
 from albert.pretrained.settings import TextFlags
+from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat
 from albert.training import fine_tuned
 from albert.training.task import Task
@@ -101,7 +103,7 @@ class _Encoder:
         self.files = fine_tuned.portable_files(
             model_vocabulary.RECORD_NAME, {}, source.vocabulary, config=source.config
         )
-        self.build = lambda inputs: inference.encoder_outputs(source.config, inputs)
+        self.build = functools.partial(inference.pretraining_outputs, source.config, heads=())
         texts = inference.read_texts(flags.make(TextFlags, input_file=settings.eval_file))
         self.examples = [text for group in texts for text in group]
 
@@ -196,12 +198,14 @@ def _converted(subject: Any, settings: ModelExportFlags) -> bytes:
     is_int8, is_lite = settings.quantize == "int8", settings.format == "tflite"
     is_fixed = is_lite and not compat.is_tf2()
     shape = [1, *subject.shape] if is_fixed else [None] * (1 + len(subject.shape))
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        inputs = {name: tf.placeholder(tf.int32, shape, name) for name in SEQUENCES}
+
+    def build(inputs: Tensors) -> Tensors:
         with tf.name_scope("model"):  # the names of the outputs are theirs alone
             built = subject.build(inputs)
-        outputs = {name: tf.identity(value, name=name) for name, value in built.items()}
-        warm_start.restore_weights(session, subject.checkpoint)
+        return {name: tf.identity(value, name=name) for name, value in built.items()}
+
+    with warm_start.open_graph(build, SEQUENCES, subject.checkpoint, shape=shape) as opened:
+        session, inputs, outputs = opened
         if is_lite:
             return exported.converted(session, inputs, outputs, is_int8=is_int8)
         graph = tf.graph_util.convert_variables_to_constants(

@@ -40,7 +40,6 @@ _PARTS: Dict[str, Tuple[str, ...]] = {
     "pretraining": (MASKED_WORDS, SENTENCE_ORDER),
     "encoder": (),
 }
-_NO_VOCABULARY = "There is no vocabulary. Name it by --spm_model_file or --vocab_file."
 
 
 def _rename(
@@ -110,8 +109,6 @@ def to_huggingface(settings: ConversionFlags, model: inference.Source, folder: s
     if model.vocabulary:
         longest = description.get("max_seq_length") or config.max_position_embeddings
         huggingface_files.write_vocabulary(folder, model.vocabulary, longest)
-    else:
-        _LOGGER.warning(_NO_VOCABULARY)
     files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
     huggingface_files.write_weights(folder, values)
     return report
@@ -149,7 +146,7 @@ def from_huggingface(settings: ConversionFlags, new: str) -> Report:
         if getattr(settings, key):
             vocabulary = Vocabulary(key, getattr(settings, key), settings.do_lower_case)
     if not vocabulary:
-        _LOGGER.warning(_NO_VOCABULARY)
+        _LOGGER.warning("There is no vocabulary. Name it by --spm_model_file or --vocab_file.")
         return report
     _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
     if theirs.get("problem_type") == "multi_label_classification":

@@ -18,6 +18,7 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Optional
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat
 from albert.util import files, parallel
 from albert.util.errors import UserError
@@ -30,7 +31,6 @@ HOW_TO_INSTALL = "needs tf2onnx and onnxruntime, which are not here: pip install
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")  # what the encoder reads, int32 [B, S]
 
 Arrays = Mapping[str, np.ndarray]
-Tensors = Mapping[str, tf.Tensor]
 
 
 def find(folder: str) -> Optional[str]:

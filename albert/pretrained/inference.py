@@ -67,10 +67,6 @@ class Model(contextlib.AbstractContextManager):
     network: Network
 
     def __exit__(self, *_) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Frees the weights; no call may follow."""
         self.network.close()
 
 
@@ -164,17 +160,22 @@ class Source(NamedTuple):
     config_file: str = ""
 
 
-def find_source(settings: EncoderFlags, *, needs_vocabulary: bool = True) -> Source:
-    """Returns the model that the flags of a script name.
+def find_source(
+    flags: Settings = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
+) -> Source:
+    """Returns the model that the flags of a script name, and then `parts`: values of such flags.
 
     Raises:
       UserError: none, or files that do not belong together.
     """
-    settings = released.resolve_model_files(settings)
+    given = {name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS}
+    settings = released.resolve_model_files(flags_lib.make(EncoderFlags, **{**given, **parts}))
     config, checkpoint = fine_tuning_utils.load_config(settings), settings.init_checkpoint
     tokenizer = vocabulary = None
     if needs_vocabulary or settings.spm_model_file or settings.vocab_file:
         tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
+    else:
+        _LOGGER.warning("There is no vocabulary. Name it by --spm_model_file or --vocab_file.")
     longest = settings.max_seq_length or config.max_position_embeddings
     if exported.is_program(checkpoint):
         longest = min(longest, exported.max_seq_length(checkpoint))
@@ -182,22 +183,6 @@ def find_source(settings: EncoderFlags, *, needs_vocabulary: bool = True) -> Sou
         checkpoint = warm_start.resolve_checkpoint(checkpoint)
     path = settings.albert_config_file or ""
     return Source(config, checkpoint, tokenizer, longest, vocabulary, path)
-
-
-def folder_source(
-    place: str,
-    flags: Settings = _NO_FLAGS,
-    *,
-    needs_vocabulary: bool = True,
-    **files: Optional[str],
-) -> Source:
-    """Returns the model of a folder, or the released one of a name; raises UserError as above.
-
-    `flags` of a script, and then `files`, name parts of it that are elsewhere.
-    """
-    given = {name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS}
-    settings = flags_lib.make(EncoderFlags, albert_dir=place, **{**given, **files})
-    return find_source(settings, needs_vocabulary=needs_vocabulary)
 
 
 class _Pretrained(Model):
@@ -295,7 +280,8 @@ class Embedder(_Pretrained):
     predict = embed  # the name that all models have
 
     def _build(self, inputs: Tensors) -> Tensors:
-        outputs = encoder_outputs(self.source.config, inputs, layer=self._layer, dtype=self._dtype)
+        options = {"layer": self._layer, "dtype": self._dtype}
+        outputs = pretraining_outputs(self.source.config, inputs, heads=(), **options)
         return dict(outputs, first_output=outputs.pop("sequence_output")[:, 0])
 
 
@@ -384,17 +370,6 @@ class OrderJudge(_Pretrained):
 # ---- their graphs ----
 
 
-def encoder_outputs(
-    config: modeling.AlbertConfig, inputs: Tensors, **options: Any
-) -> Dict[str, tf.Tensor]:
-    """Returns the outputs of `pretraining_outputs` without heads, and mean_output [B, H].
-
-    The mean is that of `Embedder`, of the layer that `sequence_output` is of.
-    """
-    outputs = pretraining_outputs(config, inputs, heads=(), **options)
-    return dict(outputs, mean_output=_mean(outputs["sequence_output"], inputs))
-
-
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
     """Returns the mean [B, H] of the positions of [B, S, H] that hold tokens of the text.
 
@@ -437,9 +412,11 @@ def pretraining_outputs(
     layers = model.get_all_encoder_layers()
     if not 1 <= abs(layer) <= len(layers):
         raise UserError(f"There is no layer {layer}: the model has {len(layers)}.")
+    sequence = layers[layer - 1 if layer > 0 else layer]
     outputs = {
         "pooled_output": model.get_pooled_output(),  # [B, H]
-        "sequence_output": layers[layer - 1 if layer > 0 else layer],  # [B, S, H]
+        "sequence_output": sequence,  # [B, S, H]
+        "mean_output": _mean(sequence, inputs),  # [B, H], of the same layer
     }
     if "sop" in heads:
         logits = modeling.sentence_order_logits(config, outputs["pooled_output"])
@@ -447,7 +424,7 @@ def pretraining_outputs(
     if "mlm" in heads:
         outputs["mlm_logits"] = modeling.masked_lm_logits(
             config,
-            outputs["sequence_output"],
+            sequence,
             model.get_embedding_table(),
             positions=inputs[POSITIONS],
             projection=model.get_embedding_projection(),

@@ -20,11 +20,11 @@ import tensorflow.compat.v1 as tf
 from albert.data.batches import FeatureSpec
 from albert.pretrained import exported, warm_start
 from albert.pretrained.exported import SEQUENCES
+from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat
 from albert.util.errors import UserError
 
 Arrays = Mapping[str, np.ndarray]
-Tensors = Mapping[str, tf.Tensor]
 
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
 # Operations.

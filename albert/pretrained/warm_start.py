@@ -6,18 +6,32 @@ Every variable of the backbone has to be there with its shape. Heads are loaded 
 has them and are new where it has not.
 """
 
+import contextlib
 import os
 import re
-from typing import Callable, List, NamedTuple, Optional, Sequence
+from typing import (
+    Callable,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
 from albert.checkpoints.comparison import Entry, compare
+from albert.runtimes import compat
 from albert.util import wording
 from albert.util.errors import UserError
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
+
+Tensors = Mapping[str, tf.Tensor]
 
 
 class WarmStart(NamedTuple):
@@ -129,10 +143,38 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
         tf.train.Saver(sources).restore(session, checkpoint)
 
 
+@contextlib.contextmanager
+def open_graph(
+    build: Callable[[Tensors], Tensors],
+    inputs: Iterable[str],
+    checkpoint: str,
+    *,
+    shape: Sequence[Optional[int]] = (None, None),
+) -> Iterator[Tuple[tf.Session, Tensors, Tensors]]:
+    """Yields a session of a new graph with the weights of a checkpoint, its inputs and outputs.
+
+    Args:
+      build: takes the inputs by name, and returns the outputs like that.
+      inputs: their names; they are int32.
+      checkpoint: see restore_weights.
+      shape: of the inputs.
+
+    Raises:
+      UserError: see restore_weights.
+    """
+    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
+        fed = {name: tf.placeholder(tf.int32, shape, name) for name in inputs}
+        # Every TensorFlow then writes the same kind of variables.
+        with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
+            outputs = build(fed)
+        restore_weights(session, checkpoint)
+        yield session, fed, outputs
+
+
 def format_report(start: WarmStart) -> str:
     """Returns what was loaded and left out."""
-    text = f"Loaded {wording.counted(len(start.loaded), 'variable')} from {start.checkpoint}"
-    for reason, entries in (("new, at random", start.new), ("not taken", start.left_over)):
-        if entries:
-            text += f"; {reason}: {wording.listed(list(map(str, entries)))}"
-    return text
+    new, left_over = (
+        wording.listed(list(map(str, items))) for items in (start.new, start.left_over)
+    )
+    count = wording.counted(len(start.loaded), "variable")
+    return f"Loaded {count} from {start.checkpoint}; new, at random: {new}; not taken: {left_over}"

@@ -14,7 +14,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretrained import exported, warm_start
 from albert.pretrained.exported import SEQUENCES, Tensors
-from albert.runtimes import compat, estimator
+from albert.runtimes import estimator
 from albert.util import files
 
 TFLITE_NAME = "albert_model.tflite"
@@ -32,10 +32,6 @@ def answer_mask(inputs: Tensors) -> tf.Tensor:
     paragraph = tf.cast(inputs["segment_ids"], tf.float32) * used * has_next
     first = tf.pad(tf.ones_like(used[:, :1]), [[0, 0], [0, tf.shape(used)[1] - 1]])
     return 1.0 - tf.maximum(paragraph, first)
-
-
-def _placeholders(max_seq_length: int) -> Tensors:
-    return {name: tf.placeholder(tf.int32, [1, max_seq_length], name) for name in SEQUENCES}
 
 
 def export_tflite(
@@ -56,11 +52,9 @@ def export_tflite(
     Raises:
       UserError: the checkpoint does not fit the model.
     """
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        inputs = _placeholders(max_seq_length)
-        outputs = build(inputs)
-        warm_start.restore_weights(session, checkpoint)
-        content = exported.converted(session, inputs, outputs)
+    shape = (1, max_seq_length)
+    with warm_start.open_graph(build, SEQUENCES, checkpoint, shape=shape) as opened:
+        content = exported.converted(*opened)
     path = os.path.join(export_dir, TFLITE_NAME)
     tf.io.gfile.makedirs(export_dir)
     files.atomic_write_bytes(path, content)
@@ -71,7 +65,7 @@ def build_serving_input_fn(seq_length):
     """Returns a function that makes a ServingInputReceiver of int32 [1, seq_length] each."""
 
     def input_fn():
-        inputs = _placeholders(seq_length)
+        inputs = {name: tf.placeholder(tf.int32, [1, seq_length], name) for name in SEQUENCES}
         return estimator.export.ServingInputReceiver(inputs, inputs)
 
     return input_fn

@@ -15,7 +15,6 @@ import albert
 from albert import export_model, predict
 from albert.classification.run import ClassifierTask
 from albert.conversion import exports
-from albert.pretrained import exported as exported_files
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
 from tests.support import fine_tuned_models, pretrained_models, race_data, squad_data, squad_models
@@ -235,19 +234,6 @@ def test_a_reader_keeps_its_threshold_and_limits(place, tmp_path):
         assert {name: getattr(model.task.settings, name) for name in LIMITS} == LIMITS
         outputs = model.outputs([model.task.parse(text) for text in ASKED["reader2"]])
         assert outputs["end_top_index"].shape[1:] == (30,)
-        # Fewer positions than there are starts.
-        program = exported_files.open_program(str(tmp_path / "new" / "model.onnx"))
-    rows_of = {"input_ids": [2, 40, 50, 3], "input_mask": [1] * 4, "segment_ids": [0, 1, 1, 1]}
-    short = {name: np.array([row], np.int32) for name, row in rows_of.items()}
-    found, padded = (
-        program.run({name: np.pad(value, [(0, 0), (0, more)]) for name, value in short.items()})
-        for more in (0, 8)
-    )
-    assert found["end_top_index"].max() < 4
-    np.testing.assert_allclose(found["cls_logits"], padded["cls_logits"], rtol=1e-4)
-    # Three starts are possible; what follows them is chance.
-    for name, count in (("start_top_log_probs", 3), ("end_top_log_probs", 15)):
-        np.testing.assert_allclose(found[name][:, :count], padded[name][:, :count], rtol=1e-4)
 
 
 def test_a_task_of_ones_own_is_named(place, tmp_path, monkeypatch):
@@ -264,7 +250,6 @@ def test_a_task_of_ones_own_is_named(place, tmp_path, monkeypatch):
     "name, arguments, words",
     [
         ("classifier", ["--eval_file=/nowhere"], "/nowhere"),
-        ("classifier", ["--model_dir=/nowhere"], "nowhere"),
         ("encoder", ["--max_seq_length=512"], "max_seq_length"),
         ("encoder", ["--quantize=int8", "--max_loss=0.0001"], "max_loss"),
         ("classifier", ["--output_dir={}"], "exists"),

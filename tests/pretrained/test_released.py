@@ -189,7 +189,7 @@ def test_a_folder_that_lacks_a_part_is_refused(copied):
     ):
         (copied / missing).unlink()
         with pytest.raises(ValueError, match=words):
-            inference.folder_source(str(copied))
+            inference.find_source(albert_dir=str(copied))
 
 
 def test_several_files_of_a_kind_are_refused_unless_one_has_the_usual_name(copied):
