@@ -282,7 +282,8 @@ class Embedder(_Pretrained):
     def _build(self, inputs: Tensors) -> Tensors:
         options = {"layer": self._layer, "dtype": self._dtype}
         outputs = pretraining_outputs(self.source.config, inputs, heads=(), **options)
-        return dict(outputs, first_output=outputs.pop("sequence_output")[:, 0])
+        outputs["first_output"] = outputs.pop("sequence_output")[:, 0]
+        return outputs
 
 
 class Proposal(NamedTuple):
