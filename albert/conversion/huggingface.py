@@ -49,13 +49,12 @@ def _rename(
     biases = ("classifier.bias", "output_bias", "tagging/bias")
     label_count = next((len(source[name]) for name in biases if name in source), 0)
     table = checkpoint_names.huggingface(config, label_count)
+
+    def is_there(part: str) -> bool:
+        return any(name.source(to_ours) in source for name in table[part])
+
     if head == "auto":
-        present = {
-            part
-            for part, names in table.items()
-            if any(name.source(to_ours) in source for name in names)
-        }
-        head = next(head for head, parts in _PARTS.items() if present.issuperset(parts[:1]))
+        head = next(head for head, parts in _PARTS.items() if all(map(is_there, parts[:1])))
     parts = _PARTS[head]
     strict = ("albert.",) if to_ours else ("bert/",)
     values, report = weights.rename(

@@ -20,7 +20,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import weights
-from albert.configs import published
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL, Source, TransferFlags
 from albert.fine_tuning_utils import Vocabulary
@@ -183,14 +182,11 @@ def write_model(
 
 
 def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
-    """Returns "ALBERT base (12 layers of 768, 11.7M parameters)": a model without its heads."""
-    size = published.recognise(config.to_dict())
+    """Returns "ALBERT (12 layers of 768, 11,683,584 parameters)": a model without its heads."""
     counts = modeling.parameter_counts(config)
     count = sum(counts.values()) - counts["head"]
-    number = f"{count / 1e6:.1f}M" if count > 1e5 else f"{count:,}"
-    name = f"ALBERT {size.size}" if size else "ALBERT"
     shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
-    return f"{name} ({shape}, {number} parameters{', cased' if is_cased else ''})"
+    return f"ALBERT ({shape}, {count:,} parameters{', cased' if is_cased else ''})"
 
 
 # ---- the flags of a script ----

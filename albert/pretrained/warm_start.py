@@ -78,19 +78,18 @@ def warm_start(
     init_checkpoint: str,
     variables: Sequence[tf.Variable],
     *,
-    required_scopes: Sequence[str] = ("bert",),
     init_from_group0: bool = False,
     use_tpu: bool = False,
 ) -> WarmStart:
     """Makes variables take their initial values from a checkpoint.
 
+    Every variable below bert/ has to be there with its shape. Others (the heads) are loaded if they
+    fit, and new if not.
     Optimizer slots and the global step are never taken: resuming in the same output_dir does that.
 
     Args:
       init_checkpoint: whatever `resolve_checkpoint` takes.
       variables: the model's variables, usually tf.trainable_variables().
-      required_scopes: every variable below these has to be in the checkpoint with its shape.
-        Others (the heads) are loaded if they fit, and new if not.
       init_from_group0: gives every layer group (and inner group the checkpoint lacks) the values of
         the checkpoint's group 0.
       use_tpu: leaves the initialisation to `scaffold_fn`, where TPUEstimator needs it; otherwise
@@ -103,7 +102,7 @@ def warm_start(
     entries, unused = compare(
         checkpoint,
         variables,
-        required=tuple(f"{scope}/" for scope in required_scopes),
+        required=("bert/",),
         init_from_group0=init_from_group0,
     )
     taken = [(entry.source, item) for entry, item in zip(entries, variables) if entry.source]
