@@ -65,13 +65,13 @@ def _write_array(settings: Flags, model: Any) -> None:
 
     from albert.pretrained import inference
 
-    path, count = settings.output_file, 0
+    path, count, width = settings.output_file, 0, model.source.config.hidden_size
     if "://" in path:
         raise UserError(f"--output_file={path}: write a .npy file on a local disk, then copy it.")
 
     def write_header(stream: BinaryIO) -> None:
         # Its length does not depend on the number of rows.
-        described = {"descr": "<f4", "fortran_order": False, "shape": (count, model.width)}
+        described = {"descr": "<f4", "fortran_order": False, "shape": (count, width)}
         stream.seek(0)
         np.lib.format.write_array_header_1_0(stream, described)
 

@@ -12,7 +12,7 @@ Dimensions: B batch, S sequence, H hidden.
 """
 
 import os
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -128,23 +128,25 @@ Head = Callable[[Features, Encoder], HeadOutput]
 
 
 class Vocabulary(NamedTuple):
-    """A tokenizer and where it comes from."""
+    """A vocabulary's file."""
 
-    tokenizer: tokenization.FullTokenizer
-    kind: str  # "spm_model_file" or "vocab_file"
-    file: str
+    key: str  # the flag that takes it, spm_model_file or vocab_file
+    path: str
+    do_lower_case: Optional[bool] = None  # of the text; None: unknown
 
-    def description(self) -> Dict[str, Any]:
-        """Returns the JSON values by which another process makes the same tokenizer."""
-        sha256 = files.sha256(self.file)
-        return {
-            "do_lower_case": self.tokenizer.do_lower_case,
-            self.kind: {"path": os.path.basename(self.file), "sha256": sha256},
-        }
+    def record(self, name: str = "") -> Dict[str, Any]:
+        """Returns the JSON values by which another process finds it, under `name` if given."""
+        name = os.path.basename(name or self.path)
+        values: Dict[str, Any] = {self.key: {"path": name, "sha256": files.sha256(self.path)}}
+        if self.do_lower_case is not None:
+            values["do_lower_case"] = self.do_lower_case
+        return values
 
 
-def load_vocabulary(settings: EncoderFlags, config: Optional[modeling.AlbertConfig]) -> Vocabulary:
-    """Returns the tokenizer that the flags name.
+def load_vocabulary(
+    settings: EncoderFlags, config: Optional[modeling.AlbertConfig]
+) -> Tuple[tokenization.FullTokenizer, Vocabulary]:
+    """Returns the tokenizer that the flags name, and its file.
 
     `config` is the model that must have a row for each token; None if it is not known.
 
@@ -155,8 +157,8 @@ def load_vocabulary(settings: EncoderFlags, config: Optional[modeling.AlbertConf
     tokenizer = tokenization.FullTokenizer(vocab_file, settings.do_lower_case, spm_model_file)
     if config is not None:
         tokenization.check_vocab_size(tokenizer, config.vocab_size)
-    kind = "spm_model_file" if spm_model_file else "vocab_file"
-    return Vocabulary(tokenizer, kind, spm_model_file or vocab_file)
+    key = "spm_model_file" if spm_model_file else "vocab_file"
+    return tokenizer, Vocabulary(key, spm_model_file or vocab_file, tokenizer.do_lower_case)
 
 
 def load_config(settings: EncoderFlags) -> modeling.AlbertConfig:
@@ -217,6 +219,6 @@ def create_vocab(
 ) -> tokenization.FullTokenizer:
     """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
     if hub_module:
-        is_sentencepiece = tokenization.hub_vocabulary(hub_module).is_sentencepiece
-        return tokenization.FullTokenizer.from_hub_module(hub_module, is_sentencepiece)
+        is_pieces = not hub.read(hub_module).vocab_file.endswith(".txt")
+        return tokenization.FullTokenizer.from_hub_module(hub_module, is_pieces)
     return tokenization.FullTokenizer(vocab_file, do_lower_case, spm_model_file)

@@ -67,5 +67,5 @@ def load(
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:
         return _KINDS[name](folder, checkpoint, **options)
-    source = inference.folder_source(folder, init_checkpoint=checkpoint)
+    source = inference.find_source(albert_dir=folder, init_checkpoint=checkpoint)
     return inference.Embedder(source, **options)

@@ -77,10 +77,11 @@ def _judge(model: Any, texts: Sequence[str]) -> List[str]:
     """What a model says of two texts, as they are and swapped."""
     from albert.pretrained import inference
 
-    if not inference.has_order_head(model):
+    try:
+        with inference.OrderJudge(model) as judge:
+            shares = judge.in_order([texts, texts[::-1]])
+    except UserError:
         return ["the model lacks its head for this, as fine-tuned models do"] * 2
-    with inference.OrderJudge(model) as judge:
-        shares = judge.in_order([texts, texts[::-1]])
     return [f"the model says: {share:.1%} in order, {1 - share:.1%} swapped" for share in shares]
 
 
@@ -132,7 +133,7 @@ def changes(settings: Flags) -> str:
     if settings.text_a and settings.text_b:
         texts = settings.text_a, settings.text_b, texts[2]
     if settings.albert_dir:
-        model = inference.folder_source(settings.albert_dir)
+        model = inference.find_source(albert_dir=settings.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize
         says = [f"; {verdict}" for verdict in _judge(model, texts[:2])]
     else:

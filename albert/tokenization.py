@@ -589,7 +589,9 @@ class FullTokenizer:
 
         `use_spm` says whether the module's vocab_file is a SentencePiece model.
         """
-        path, do_lower_case = hub_vocabulary(hub_module)
+        from albert.runtimes import hub_module as hub
+
+        _, _, path, do_lower_case = hub.read(hub_module)
         return cls(path, do_lower_case, path if use_spm else None)
 
     def preprocess(self, text: Union[str, bytes]) -> str:
@@ -644,30 +646,6 @@ class FullTokenizer:
         Raises ValueError where one is missing; SentencePiece would treat it as unknown.
         """
         return convert_by_vocab(self.vocab, pieces)
-
-
-class HubVocabulary(NamedTuple):
-    """The vocabulary of a TF-Hub module."""
-
-    vocab_file: str
-    do_lower_case: bool
-
-    @property
-    def is_sentencepiece(self) -> bool:
-        """Whether the file is a SentencePiece model, not a list of tokens."""
-        try:
-            _load_model(self.vocab_file)
-        except ValueError:
-            return False
-        return True
-
-
-def hub_vocabulary(hub_module: str) -> HubVocabulary:
-    """Returns the vocabulary of a TF1 hub module, as its signature `tokenization_info` says."""
-    from albert.runtimes import hub_module as hub
-
-    module = hub.read(hub_module)
-    return HubVocabulary(module.vocab_file, module.do_lower_case)
 
 
 MOST_ROUNDING = 128  # rows, to the next multiple of a power of two

@@ -74,7 +74,7 @@ def test_native_values_and_unused_keys_are_the_same(tmp_path):
         assert written.get(key, value) == value
     # The new folder is used as an archive is.
     found = released.find_files(str(tmp_path / "ours"))
-    assert os.path.basename(found.vocab_file) == "vocab.txt"
+    assert os.path.basename(found["vocab_file"]) == "vocab.txt"
 
 
 @slow
@@ -144,17 +144,7 @@ def test_files_named_by_flags_need_not_lie_in_the_folder(tmp_path):
         convert("from_albert_zh", source, tmp_path / "ours", *flags)
 
 
-@pytest.mark.parametrize(
-    "direction, flag, named",
-    [
-        ("", "--layout=native", "--direction.*from_albert_zh, from_huggingface"),
-        ("albert_zh", "--layout=native", "from_albert_zh, from_huggingface"),
-        ("from_huggingface", "--layout=google", "--layout"),
-        ("from_albert_zh", "--head=encoder", "--head"),
-        ("to_huggingface", "--approximate_gelu", "--approximate_gelu"),
-        ("from_huggingface", "--init_checkpoint=model.ckpt", "--init_checkpoint"),
-    ],
-)
-def test_direction_and_flags_have_to_fit(direction, flag, named, tmp_path):
-    with pytest.raises(ValueError, match=named):
-        convert(direction, tmp_path, tmp_path / "new", flag)
+@pytest.mark.parametrize("direction", ["", "albert_zh"])
+def test_the_direction_is_one_of_those_there_are(direction, tmp_path):
+    with pytest.raises(ValueError, match="from_albert_zh, from_huggingface"):
+        convert(direction, tmp_path, tmp_path / "new")

@@ -71,7 +71,7 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
         saver = tf.train.import_meta_graph(f"{new}/model.ckpt-best.meta")
         saver.restore(session, f"{new}/model.ckpt-best")
     found = released.find_files(str(new))
-    assert found.init_checkpoint == f"{new}/model.ckpt-best"
+    assert found["init_checkpoint"] == f"{new}/model.ckpt-best"
     config = (new / "albert_config.json").read_bytes()
     assert config == (folder / "albert_config.json").read_bytes()  # unknown keys too
 

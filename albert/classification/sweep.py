@@ -108,7 +108,7 @@ def _model_files(run: fine_tuning.FineTuning) -> List[str]:
     """The files of the model that a run begins with; of the weights their index."""
     start = run.settings.init_checkpoint
     weights = [warm_start.resolve_checkpoint(start) + ".index"] if start else []
-    return [run.settings.albert_config_file, run.setup.vocabulary.file, *weights]
+    return [run.settings.albert_config_file, run.setup.vocabulary.path, *weights]
 
 
 def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:

@@ -25,7 +25,9 @@ def convert(settings: ConversionFlags) -> Report:
         if settings.direction == "from_huggingface":
             report = huggingface.from_huggingface(settings, new)
         else:
-            model = inference.folder_source(settings.input_dir, settings, needs_vocabulary=False)
+            model = inference.find_source(
+                settings, needs_vocabulary=False, albert_dir=settings.input_dir
+            )
             is_theirs = settings.direction == "to_huggingface"
             write = huggingface.to_huggingface if is_theirs else _convert_albert_zh
             report = write(settings, model, new)

@@ -13,18 +13,20 @@ import importlib
 import os
 import pathlib
 import tempfile
-import timeit
+import time
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert import fine_tuning_utils
 from albert.checkpoints import weights
 from albert.configs.flags import TaskFlags
 from albert.conversion.settings import ModelExportFlags
 from albert.pretrained import exported, inference, model_vocabulary, warm_start
-from albert.pretrained.saved_model import Inputs
+from albert.pretrained.exported import SEQUENCES
 from albert.pretrained.settings import TextFlags
+from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat
 from albert.training import fine_tuned
 from albert.training.task import Task
@@ -45,21 +47,16 @@ class _FineTuned:
       examples: of --eval_file.
       metric, higher_is_better: what is compared.
       shape: of an example's inputs, [S] or [C, S] of C options.
-      build: builds the network on Inputs; returns the outputs by name.
+      build: builds the network on SEQUENCES; returns the outputs by name.
       files: what the new folder holds beside the file.
     """
 
     def __init__(self, model: fine_tuned.Model, settings: ModelExportFlags):
-        if settings.max_seq_length:
-            raise UserError(
-                "--max_seq_length is for encoders: a fine-tuned model is exported for the length "
-                "that it was trained with. Leave the flag out."
-            )
         setup, self.checkpoint = model.setup, model.checkpoint
         self.max_seq_length = setup.settings.max_seq_length
         self.build, self.files = setup.serving_outputs, setup.portable_files(**model.task.served())
         shapes = {feature.name: feature.shape for feature in model.task.spec(False).features}
-        self.shape = shapes[Inputs._fields[0]]
+        self.shape = shapes["input_ids"]
         self._task, self.examples = _task_with_data(model.task, settings)
         self.metric, self.higher_is_better = self._task.best_metric, self._task.higher_is_better
 
@@ -76,20 +73,19 @@ class _FineTuned:
 def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
     """The task as it was trained, and what it reads in --eval_file."""
     path, record = settings.eval_file, os.path.join(settings.model_dir, config_files.RECORD_NAME)
-    known = flags.describe(task.flags)
-    trained = config_files.read(record) if tf.io.gfile.exists(record) else {}
-    values: Dict[str, Any] = {
-        name: trained[name] for name in set(trained) - set(flags.describe(TaskFlags))
-    }
-    data: Dict[str, Any] = {"task_name": task.name, "do_eval": True, "do_predict": True}
+    known, general = flags.describe(task.flags), flags.describe(TaskFlags)
+    values = task.settings.given_values()
+    if tf.io.gfile.exists(record):
+        trained = config_files.read(record).items()
+        values.update({name: value for name, value in trained if name not in general})
+    values.update(task_name=task.name, do_eval=True, do_predict=True)
     is_file = "data_dir" in known and not tf.io.gfile.isdir(path)
     if "data_dir" in known:
-        data["data_dir"] = os.path.dirname(path) or "." if is_file else path
+        values["data_dir"] = os.path.dirname(path) or "." if is_file else path
     else:  # of SQuAD
-        data["predict_file"] = path
-    values.update({name: value for name, value in data.items() if name in known})
-    own = flags.make(task.flags, **{**task.settings.given_values(), **values})
-    reader = type(task)(own, task.tokenizer, task.description)
+        values["predict_file"] = path
+    own = {name: value for name, value in values.items() if name in known}
+    reader = type(task)(flags.make(task.flags, **own), task.tokenizer, task.description)
     return reader, reader.read_file(path) if is_file else reader.examples(reader.splits("dev")[0])
 
 
@@ -100,21 +96,14 @@ class _Encoder:
 
     def __init__(self, model: inference.Embedder, settings: ModelExportFlags):
         source, length = model.source, settings.max_seq_length
-        if length and length > source.max_seq_length:
-            raise UserError(
-                f"--max_seq_length={length} is longer than the model takes, "
-                f"{source.max_seq_length}."
-            )
+        fine_tuning_utils.check_length(length, source.config)
         self.max_seq_length = length or source.max_seq_length
         self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
         model.source = source._replace(max_seq_length=self.max_seq_length)
         self.files = fine_tuned.portable_files(
-            model_vocabulary.RECORD_NAME,
-            {"do_lower_case": source.tokenizer.do_lower_case},
-            source.files._asdict(),
-            config=source.config,
+            model_vocabulary.RECORD_NAME, {}, source.vocabulary, config=source.config
         )
-        self.build = lambda inputs: inference.encoder_outputs(source.config, inputs._asdict())
+        self.build = functools.partial(inference.pretraining_outputs, source.config, heads=())
         texts = inference.read_texts(flags.make(TextFlags, input_file=settings.eval_file))
         self.examples = [text for group in texts for text in group]
 
@@ -122,12 +111,8 @@ class _Encoder:
         return model.embed(examples).astype(np.float64)  # [N, H]
 
     def scores(self, *answers: np.ndarray) -> List[float]:
-        right = answers[0]
-        norms = [np.linalg.norm(vectors, axis=-1) for vectors in answers]  # [N]
-        return [
-            100 * float(np.mean((vectors * right).sum(-1) / (norm * norms[0])))
-            for vectors, norm in zip(answers, norms)
-        ]
+        units = [vectors / np.linalg.norm(vectors, axis=-1, keepdims=True) for vectors in answers]
+        return [100 * float((vectors * units[0]).sum(-1).mean()) for vectors in units]
 
 
 # ---- export ----
@@ -144,7 +129,10 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
     """
     if exported.find(settings.model_dir) and not settings.checkpoint:
         raise UserError(f"--model_dir={settings.model_dir} is an export. Give the training's.")
-    task = _task_class(settings.task) if settings.task else None
+    task = None
+    if settings.task:
+        module, _, kind = settings.task.partition(":")
+        task = getattr(importlib.import_module(module), kind)
     with files.atomic_folder(settings.output_dir) as folder:
         model = load(settings.model_dir, settings.checkpoint, task=task)
         is_encoder = isinstance(model, inference.Embedder)
@@ -156,29 +144,28 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         named = {**subject.files, exported.NAMES[settings.format]: content}
         for name, value in named.items():
             files.atomic_write_bytes(os.path.join(folder, name), value)
-        record = {name: getattr(settings, name) for name in ("format", "quantize")}
-        record["max_seq_length"] = subject.max_seq_length
+        record = {
+            "format": settings.format,
+            "quantize": settings.quantize,
+            "max_seq_length": subject.max_seq_length,
+            "examples": len(subject.examples),
+            "eval_file": os.path.basename(settings.eval_file),
+            "tensorflow": tf.__version__,
+        }
         path = os.path.join(folder, exported.RECORD_NAME)
         files.atomic_write_json(path, record)
         with load(folder, task=task) as small:
             record.update(_compared(subject, (model, small), len(content)))
-        _check_loss(record, subject, settings)
-        record.update(
-            examples=len(subject.examples),
-            eval_file=os.path.basename(settings.eval_file),
-            tensorflow=tf.__version__,
-        )
+        before, after = (record[side][subject.metric] for side in ("model", "export"))
+        lost = before - after if subject.higher_is_better else after - before
+        if not lost <= settings.max_loss:
+            raise UserError(
+                f"--max_loss={settings.max_loss}: {subject.metric} of the {settings.format} file "
+                f"is {after:.2f} on {settings.eval_file}, that of the model {before:.2f}. Nothing "
+                "was written. Try another --format, --quantize=none, or a higher --max_loss."
+            )
         files.atomic_write_json(path, record)
     return record
-
-
-def _task_class(name: str) -> Any:
-    """The class that --task=module:Class names."""
-    module, _, kind = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), kind)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UserError(f"--task={name} must be module:Class of a task. ({error})") from error
 
 
 def _compared(subject: Any, models: Sequence[Any], size: int) -> Dict[str, Dict[str, float]]:
@@ -188,25 +175,16 @@ def _compared(subject: Any, models: Sequence[Any], size: int) -> Dict[str, Dict[
     sides = {}
     rows = [("", subject.metric, "p50 ms", "p95 ms", "MB")]
     for name, model, score, size in zip(("model", "export"), models, scores, sizes):
-        first = [[example] for example in subject.examples[:_MOST_TIMED]]
-        runs = [functools.partial(subject.answer, model, example) for example in first]
-        times = [1000 * timeit.timeit(run, number=1) for run in runs]
+        times = []
+        for example in subject.examples[:_MOST_TIMED]:
+            began = time.perf_counter()
+            subject.answer(model, [example])
+            times.append(1000 * (time.perf_counter() - began))
         p50, p95 = np.percentile(times, [50, 95]).tolist()
         sides[name] = {subject.metric: score, "p50_ms": p50, "p95_ms": p95, "bytes": size}
         rows.append((name, f"{score:.2f}", f"{p50:.1f}", f"{p95:.1f}", f"{size / 1e6:.1f}"))
     print("\n".join(wording.table(rows, left={0})))
     return sides
-
-
-def _check_loss(record: Mapping[str, Any], subject: Any, settings: ModelExportFlags) -> None:
-    before, after = (record[side][subject.metric] for side in ("model", "export"))
-    lost = before - after if subject.higher_is_better else after - before
-    if not lost <= settings.max_loss:
-        raise UserError(
-            f"--max_loss={settings.max_loss}: {subject.metric} of the {settings.format} file is "
-            f"{after:.2f} on {settings.eval_file}, that of the model {before:.2f}. Nothing was "
-            "written. Try another --format, --quantize=none, or a higher --max_loss."
-        )
 
 
 # ---- the file ----
@@ -220,45 +198,34 @@ def _converted(subject: Any, settings: ModelExportFlags) -> bytes:
     is_int8, is_lite = settings.quantize == "int8", settings.format == "tflite"
     is_fixed = is_lite and not compat.is_tf2()
     shape = [1, *subject.shape] if is_fixed else [None] * (1 + len(subject.shape))
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
+
+    def build(inputs: Tensors) -> Tensors:
         with tf.name_scope("model"):  # the names of the outputs are theirs alone
             built = subject.build(inputs)
-        outputs = {name: tf.identity(value, name=name) for name, value in built.items()}
-        warm_start.restore_weights(session, subject.checkpoint)
+        return {name: tf.identity(value, name=name) for name, value in built.items()}
+
+    with warm_start.open_graph(build, SEQUENCES, subject.checkpoint, shape=shape) as opened:
+        session, inputs, outputs = opened
         if is_lite:
-            return _to_lite(session, inputs, outputs, is_int8=is_int8)
+            return exported.converted(session, inputs, outputs, is_int8=is_int8)
         graph = tf.graph_util.convert_variables_to_constants(
             session, session.graph_def, list(outputs)
         )
     return _to_onnx(graph, list(outputs), is_int8=is_int8)
 
 
-def _to_lite(
-    session: tf.Session, inputs: Inputs, outputs: Mapping[str, tf.Tensor], *, is_int8: bool
-) -> bytes:
-    """TensorFlow Lite; with is_int8 weights are bytes, and activations become so as they come."""
-    try:
-        return exported.converted(session, inputs, outputs, is_int8=is_int8)
-    except Exception as error:  # the converters have classes of their own
-        raise UserError(
-            f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite ({error}). "
-            "Use --format=onnx, or TensorFlow 2.15 or later."
-        ) from error
-
-
 def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> bytes:
-    """ONNX of a graph with its weights in it; with is_int8 as of `_to_lite`."""
+    """ONNX of a graph with its weights in it; with is_int8 they are bytes."""
     try:
         import onnx
         import tf2onnx
         from onnxruntime import quantization
     except ImportError as error:
         raise UserError(f"--format=onnx {exported.HOW_TO_INSTALL}") from error
-    tensors = {f"{name}:0": name for name in (*Inputs._fields, *outputs)}
+    tensors = {f"{name}:0": name for name in (*SEQUENCES, *outputs)}
     model, _ = tf2onnx.convert.from_graph_def(
         graph,
-        input_names=[f"{name}:0" for name in Inputs._fields],
+        input_names=[f"{name}:0" for name in SEQUENCES],
         output_names=[f"{name}:0" for name in outputs],
         opset=_OPSET,
         tensors_to_rename=tensors,

@@ -4,7 +4,7 @@
 
 import logging
 import os
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -40,7 +40,6 @@ _PARTS: Dict[str, Tuple[str, ...]] = {
     "pretraining": (MASKED_WORDS, SENTENCE_ORDER),
     "encoder": (),
 }
-_NO_VOCABULARY = "There is no vocabulary. Name it by --spm_model_file or --vocab_file."
 
 
 def _rename(
@@ -50,13 +49,12 @@ def _rename(
     biases = ("classifier.bias", "output_bias", "tagging/bias")
     label_count = next((len(source[name]) for name in biases if name in source), 0)
     table = checkpoint_names.huggingface(config, label_count)
+
+    def is_there(part: str) -> bool:
+        return any(name.source(to_ours) in source for name in table[part])
+
     if head == "auto":
-        present = {
-            part
-            for part, names in table.items()
-            if any(name.source(to_ours) in source for name in names)
-        }
-        head = next(head for head, parts in _PARTS.items() if present.issuperset(parts[:1]))
+        head = next(head for head, parts in _PARTS.items() if all(map(is_there, parts[:1])))
     parts = _PARTS[head]
     strict = ("albert.",) if to_ours else ("bert/",)
     values, report = weights.rename(
@@ -67,17 +65,6 @@ def _rename(
         strict=(*strict, "predictions.") if MASKED_WORDS in parts else strict,
     )
     return head, values, report
-
-
-def _labels(names: Optional[Sequence[str]], count: int) -> List[str]:
-    """The names of a head's outputs; where there are none, those that transformers gives."""
-    names = list(names or (f"LABEL_{number}" for number in range(count)))
-    if not len(set(names)) == len(names) == count:
-        raise UserError(
-            f"The configuration names the labels {', '.join(names)}, but the head has {count} "
-            "outputs. Use the configuration that came with the weights."
-        )
-    return names
 
 
 # ---- to Hugging Face ----
@@ -113,15 +100,14 @@ def to_huggingface(settings: ConversionFlags, model: inference.Source, folder: s
             architecture = "AlbertForMaskedLM"
     content = huggingface_files.config_dict(config, architecture)
     if head in ("classification", "tagging"):
-        labels = _labels(description.get("labels"), len(values["classifier.bias"]))
+        count = len(values["classifier.bias"])
+        labels = description.get("labels") or [f"LABEL_{number}" for number in range(count)]
         content["id2label"] = {str(number): label for number, label in enumerate(labels)}
         content["label2id"] = {label: number for number, label in enumerate(labels)}
         content["problem_type"] = "regression" if description.get("is_regression") else None
     if model.vocabulary:
         longest = description.get("max_seq_length") or config.max_position_embeddings
         huggingface_files.write_vocabulary(folder, model.vocabulary, longest)
-    else:
-        _LOGGER.warning(_NO_VOCABULARY)
     files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
     huggingface_files.write_weights(folder, values)
     return report
@@ -159,15 +145,15 @@ def from_huggingface(settings: ConversionFlags, new: str) -> Report:
         if getattr(settings, key):
             vocabulary = Vocabulary(key, getattr(settings, key), settings.do_lower_case)
     if not vocabulary:
-        _LOGGER.warning(_NO_VOCABULARY)
+        _LOGGER.warning("There is no vocabulary. Name it by --spm_model_file or --vocab_file.")
         return report
     _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
     if theirs.get("problem_type") == "multi_label_classification":
         _LOGGER.warning("The labels are independent of each other. Classifiers here choose one.")
     elif head in ("classification", "tagging"):
         names = theirs.get("id2label") or {}
-        labels = [str(names[number]) for number in sorted(names, key=int)]
-        labels = _labels(labels, len(source["classifier.bias"]))
+        count = len(source["classifier.bias"])
+        labels = [str(names.get(str(number), f"LABEL_{number}")) for number in range(count)]
         length = config.max_position_embeddings
         length = min(length, tokenizer.get("model_max_length") or length)
         _write_description(new, labels, max_seq_length=length, is_tagger=head == "tagging")

@@ -75,7 +75,11 @@ def tokenizer_json(content: bytes, do_lower_case: bool) -> Dict[str, Any]:
             "type": "Sequence",
             "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace],
         },
-        "post_processor": _template(numbers),
+        "post_processor": {  # [CLS] a [SEP] b [SEP], each with its segment
+            "type": "BertProcessing",
+            "cls": ["[CLS]", numbers["[CLS]"]],
+            "sep": ["[SEP]", numbers["[SEP]"]],
+        },
         "decoder": metaspace,
         "model": {
             "type": "Unigram",
@@ -100,22 +104,3 @@ def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
         text = base64.b64encode(charsmap).decode("ascii")
         steps.append({"type": "Precompiled", "precompiled_charsmap": text})
     return steps
-
-
-def _template(numbers: Dict[str, int]) -> Dict[str, Any]:
-    """[CLS] a [SEP], or [CLS] a [SEP] b [SEP], each with its segment."""
-
-    def parts(*names: str, segment: int) -> List[Dict[str, Any]]:
-        kinds = ("Sequence" if len(name) == 1 else "SpecialToken" for name in names)
-        return [{kind: {"id": name, "type_id": segment}} for kind, name in zip(kinds, names)]
-
-    single = parts("[CLS]", "A", "[SEP]", segment=0)
-    return {
-        "type": "TemplateProcessing",
-        "single": single,
-        "pair": [*single, *parts("B", "[SEP]", segment=1)],
-        "special_tokens": {
-            piece: {"id": piece, "ids": [numbers[piece]], "tokens": [piece]}
-            for piece in ("[CLS]", "[SEP]")
-        },
-    }

@@ -7,7 +7,6 @@ import functools
 from typing import Optional
 
 from albert.configs.flags import TokenizerFlags
-from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
 
 # Value of --head, beside auto -> transformers' class.
@@ -20,16 +19,6 @@ HEADS = {
     "tagging": "AlbertForTokenClassification",
 }
 DIRECTIONS = ("from_albert_zh", "from_huggingface", "to_huggingface", "to_google_layout")
-_OURS = ("from_albert_zh", "to_huggingface", "to_google_layout")
-# Flags that mean something in some directions only.
-_DIRECTIONS_OF = {
-    "layout": ("from_albert_zh",),
-    "head": ("from_huggingface", "to_huggingface"),
-    "approximate_gelu": ("from_huggingface",),
-    "albert_config_file": _OURS,
-    "init_checkpoint": _OURS,
-}
-
 _folder = functools.partial(flag, None, path=True, required=True)
 _path = functools.partial(flag, None, path=True)
 
@@ -47,18 +36,11 @@ class ConversionFlags(TokenizerFlags):
     init_checkpoint: Optional[str] = _path("Checkpoint, if not in --input_dir.")
     layout: str = flag(
         "native",
-        "Embeddings of an albert_zh model: as they are, or google's.",
+        "from_albert_zh: embeddings as they are, or google's.",
         choices=("native", "google"),
     )
-    head: str = flag("auto", "Head to convert.", choices=("auto", *HEADS))
-    approximate_gelu: bool = flag(False, "Convert a model with exact gelu to the tanh form.")
-
-    def check(self) -> None:
-        """Refuses a flag that does not belong to the direction."""
-        super().check()
-        for name in set(_DIRECTIONS_OF) & self.given:
-            if self.direction not in _DIRECTIONS_OF[name]:
-                raise UserError(f"--{name} is only for {' and '.join(_DIRECTIONS_OF[name])}.")
+    head: str = flag("auto", "To or from Hugging Face: head to convert.", choices=("auto", *HEADS))
+    approximate_gelu: bool = flag(False, "from_huggingface: take exact gelu for the tanh form.")
 
 
 @dataclasses.dataclass(frozen=True)

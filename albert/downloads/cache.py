@@ -53,13 +53,8 @@ def obtain(
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
                 _make_folder(os.path.join(parent, name), sources, make, settings=settings)
-    path = f"{folder}.json"
-    if not os.path.exists(path):
-        raise UserError(
-            f"{folder} was not downloaded by this command: {path} is missing. It stays as it is: "
-            "use it, or name another folder to download to."
-        )
-    for source, origin in zip(sources, files.read_json_object(path, {"sources": list})["sources"]):
+    record = files.read_json_object(f"{folder}.json", {"sources": list})
+    for source, origin in zip(sources, record["sources"]):
         _check_hash(source, origin)
 
 

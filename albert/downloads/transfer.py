@@ -3,7 +3,7 @@
 """Fetches large files over HTTP, in parts if need be.
 
 `fetch` keeps what has arrived at `path`, and in `path`.json the address, the size and the server's
-name for the version (ETag or date) if it tells both, so that the next call asks for the rest of the
+tag for the version (ETag) if it tells both, so that the next call asks for the rest of the
 same version.
 """
 
@@ -67,8 +67,7 @@ def fetch(url: str, path: str, settings: TransferFlags) -> None:
             _receive(session, url, path, limit_gb=settings.size_limit_gb, deadline=deadline)
             return
         except requests.RequestException as error:
-            # Of messages that hold one another, the innermost.
-            reason = re.sub(r".*[)>]: |^\('|', .*", "", without_login(str(error)))
+            reason = without_login(str(error))
             status = getattr(error.response, "status_code", None)
             # ValueError: the address is none, or leads to http.
             if isinstance(error, ValueError) or (status and status < 500 and status != 429):
@@ -106,11 +105,9 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
         response.raise_for_status()
         if response.status_code != 206:
             start, size = 0, response.raw.length_remaining or 0
-            # A weak tag does not promise the same bytes.
-            tag = re.sub("^W/.*", "", response.headers.get("ETag", ""))
-            version = tag or response.headers.get("Last-Modified")
+            version = response.headers.get("ETag", "")
             discard(path)
-            if version and size:
+            if size and version.startswith('"'):  # W/"..." does not promise the same bytes
                 files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
         bar = progress.Progress(os.path.basename(shown), size / 1e6 or None, unit="MB")
         with open(path, "ab") as stream, bar:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a pretrained model's folder anew, without the optimizer: see export_checkpoints."""
 
+import functools
 import logging
 import os
 
@@ -9,7 +10,6 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretrained import inference, model_vocabulary, released, warm_start
 from albert.pretrained.settings import CheckpointExportFlags
-from albert.runtimes import compat
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -23,10 +23,10 @@ def export(settings: CheckpointExportFlags) -> str:
         exists.
     """
     folder, checkpoint = released.local_folder(settings.albert_directory), settings.checkpoint_name
-    model = inference.folder_source(
-        folder,
+    model = inference.find_source(
         settings,
         needs_vocabulary=False,
+        albert_dir=folder,
         init_checkpoint=checkpoint and os.path.join(folder, checkpoint),
     )
     target, name = os.path.split(settings.export_path)
@@ -35,32 +35,18 @@ def export(settings: CheckpointExportFlags) -> str:
     names = [f"{name}.index", released.CONFIG_NAME, model_vocabulary.RECORD_NAME]
     if model.vocabulary:
         names.append(os.path.basename(model.vocabulary.path))
-    else:
-        _LOGGER.warning(
-            "%s has no vocabulary. Name it by --spm_model_file or --vocab_file.", folder
-        )
     for path in (os.path.join(target, name) for name in names):
         if tf.io.gfile.exists(path):
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
     prefix = os.path.join(target, name)
-    start = _write_weights(model, prefix)
-    config_file = os.path.join(target, released.CONFIG_NAME)
-    tf.io.gfile.copy(model.files.albert_config_file, config_file)
+    build = functools.partial(inference.pretraining_outputs, model.config)
+    inputs = (*inference.SEQUENCES, inference.POSITIONS)
+    with warm_start.open_graph(build, inputs, model.checkpoint) as (session, *_):
+        tf.io.gfile.makedirs(target or ".")
+        # With the graph that bert-for-tf2 looks for (.meta).
+        tf.train.Saver().save(session, prefix, write_state=False)
+    tf.io.gfile.copy(model.config_file, os.path.join(target, released.CONFIG_NAME))
     if model.vocabulary:
         model_vocabulary.put(target, model.vocabulary)
-    _LOGGER.info("Wrote %s. %s", prefix, warm_start.format_report(start))
+    _LOGGER.info("Wrote %s.", prefix)
     return prefix
-
-
-def _write_weights(model: inference.Source, prefix: str) -> warm_start.WarmStart:
-    """Writes encoder and pretraining heads, with the graph that bert-for-tf2 looks for (.meta)."""
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        zeros = tf.zeros([1, 1], tf.int32)
-        inputs = dict.fromkeys((*inference.SEQUENCES, inference.POSITIONS), zeros)
-        inference.pretraining_outputs(model.config, inputs)
-        variables = tf.trainable_variables()
-        start = warm_start.warm_start(model.checkpoint, variables, required_scopes=("bert", "cls"))
-        session.run(tf.global_variables_initializer())
-        tf.io.gfile.makedirs(os.path.dirname(prefix) or ".")
-        tf.train.Saver(variables).save(session, prefix, write_state=False)
-    return start

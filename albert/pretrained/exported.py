@@ -18,7 +18,7 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Optional
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert.pretrained.saved_model import Inputs
+from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat
 from albert.util import files, parallel
 from albert.util.errors import UserError
@@ -27,6 +27,8 @@ RECORD_NAME = "export.json"  # what export_model measured, beside the file
 # By format; a folder has one of them.
 NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
 HOW_TO_INSTALL = "needs tf2onnx and onnxruntime, which are not here: pip install 'albert-tf[onnx]'."
+
+SEQUENCES = ("input_ids", "input_mask", "segment_ids")  # what the encoder reads, int32 [B, S]
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -56,10 +58,16 @@ def max_seq_length(program: str) -> int:
 
 
 def converted(
-    session: tf.Session, inputs: Inputs, outputs: Mapping[str, tf.Tensor], *, is_int8: bool = False
+    session: tf.Session, inputs: Tensors, outputs: Tensors, *, is_int8: bool = False
 ) -> bytes:
-    """Returns what TensorFlow Lite's converter makes of a graph with its weights."""
-    converter = tf.lite.TFLiteConverter.from_session(session, list(inputs), list(outputs.values()))
+    """Returns what TensorFlow Lite's converter makes of a graph with its weights.
+
+    With is_int8 weights are bytes, and activations become so as they come. The converter of
+    TensorFlow 1.15 does not know all operations.
+    """
+    converter = tf.lite.TFLiteConverter.from_session(
+        session, list(inputs.values()), list(outputs.values())
+    )
     if is_int8:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
     # TensorFlow 1.15 starts its converter by name, though the environment may not be active.
@@ -74,7 +82,7 @@ class Program(NamedTuple):
     """A model in memory.
 
     Attributes:
-      run: takes int32 [B, S] by the names of Inputs; returns outputs by name, [B, ...] each.
+      run: takes the SEQUENCES, [B, S] each; returns outputs by name, [B, ...] each.
       outputs: their names.
     """
 
@@ -91,10 +99,8 @@ def open_program(path: str) -> Program:
     content = files.read_bytes(path)
     try:
         return (_onnx_program if path.endswith(NAMES["onnx"]) else _lite_program)(content)
-    except ImportError as error:
-        raise UserError(f"{path} {HOW_TO_INSTALL}") from error
     except Exception as error:  # each runtime has classes of its own
-        raise UserError(f"{path} cannot be read here: {error}") from error
+        raise UserError(f"{path} cannot be read here: {error}. ONNX {HOW_TO_INSTALL}") from error
 
 
 def _onnx_program(content: bytes) -> Program:
@@ -105,7 +111,12 @@ def _onnx_program(content: bytes) -> Program:
     options.intra_op_num_threads = parallel.default_processes()
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     outputs = [item.name for item in session.get_outputs()]
-    return Program(lambda inputs: dict(zip(outputs, session.run(None, dict(inputs)))), outputs)
+
+    def run(inputs: Arrays) -> Dict[str, np.ndarray]:
+        feed = {name: inputs[name].astype(np.int32) for name in SEQUENCES}
+        return dict(zip(outputs, session.run(None, feed)))
+
+    return Program(run, outputs)
 
 
 def _lite_program(content: bytes) -> Program:
@@ -113,33 +124,29 @@ def _lite_program(content: bytes) -> Program:
     with warnings.catch_warnings():  # TensorFlow 2.20 and later recommend another package
         warnings.simplefilter("ignore")
         interpreter = tf.lite.Interpreter(model_content=content, **options)
-    first = interpreter.get_input_details()[0]
     places, results = (
         {item["name"].split(":")[0]: item["index"] for item in details}
         for details in (interpreter.get_input_details(), interpreter.get_output_details())
     )
     # TensorFlow 1.15 does not tell that a size is free; it shows 1.
+    first = interpreter.get_input_details()[0]
     length = first.get("shape_signature", first["shape"])[-1]
 
-    def compute(inputs: Arrays) -> Dict[str, np.ndarray]:
-        for name, index in places.items():
-            interpreter.resize_tensor_input(index, inputs[name].shape)
-        interpreter.allocate_tensors()
-        for name, index in places.items():
-            interpreter.set_tensor(index, inputs[name])
-        interpreter.invoke()
-        return {name: interpreter.get_tensor(index) for name, index in results.items()}
-
     def run(inputs: Arrays) -> Dict[str, np.ndarray]:
-        if length in (-1, 1):
-            return compute(inputs)
-        missing = length - inputs["input_ids"].shape[-1]
-        pads = [(0, 0)] * (inputs["input_ids"].ndim - 1) + [(0, missing)]
-        padded = {name: np.pad(inputs[name], pads) for name in places}
-        rows = [
-            compute({name: value[[row]] for name, value in padded.items()})
-            for row in range(len(padded["input_ids"]))
-        ]
-        return {name: np.concatenate([row[name] for row in rows]) for name in results}
+        count, *shape = inputs["input_ids"].shape
+        step, missing = (count, 0) if length in (-1, 1) else (1, length - shape[-1])
+        pads = [(0, 0)] * len(shape) + [(0, missing)]
+        parts = []
+        for start in range(0, count, step):
+            rows = slice(start, start + step)
+            batch = {name: np.pad(inputs[name][rows].astype(np.int32), pads) for name in places}
+            for name, index in places.items():
+                interpreter.resize_tensor_input(index, batch[name].shape)
+            interpreter.allocate_tensors()
+            for name, index in places.items():
+                interpreter.set_tensor(index, batch[name])
+            interpreter.invoke()
+            parts.append([interpreter.get_tensor(index) for index in results.values()])
+        return dict(zip(results, map(np.concatenate, zip(*parts))))
 
     return Program(run, list(results))

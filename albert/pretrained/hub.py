@@ -17,21 +17,21 @@ hub.load gives.
 Dimensions: B batch, S sequence, P positions.
 """
 
+import functools
 import logging
 import os
-from typing import Any, Dict, Mapping, Sequence, Tuple
+from typing import Any, ContextManager, Dict, Mapping, Sequence
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.pretrained import inference, released, saved_model, warm_start
 from albert.pretrained.settings import HubExportFlags
+from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat, hub_module
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
-
-Tensors = Dict[str, tf.Tensor]
 
 _TOKENS, _ENCODED = inference.SEQUENCES, ("pooled_output", "sequence_output")
 # Inputs, int32 [B, S] or [B, P] each, and outputs, which are those of pretraining_outputs.
@@ -49,12 +49,19 @@ def export(settings: HubExportFlags) -> None:
       UserError: a file is missing, the files do not belong together, or the folder exists.
     """
     folder = released.local_folder(settings.albert_directory)
-    pieces = None if settings.vocab_file else settings.spm_model_name
-    names = [settings.config_name, settings.checkpoint_name, pieces, settings.vocab_file]
-    named = released.ModelFiles(*(name and os.path.join(folder, name) for name in names))
-    model = inference.folder_source(folder, settings, **named._asdict())
-    assets = [model.files.vocabulary, model.files.albert_config_file]
-    listing = os.path.splitext(os.path.basename(assets[0]))[0] + ".vocab"
+    names = {
+        "albert_config_file": settings.config_name,
+        "init_checkpoint": settings.checkpoint_name,
+        "spm_model_file": None if settings.vocab_file else settings.spm_model_name,
+        "vocab_file": settings.vocab_file,
+    }
+    named: Dict[str, Any] = {
+        flag: name and os.path.join(folder, name) for flag, name in names.items()
+    }
+    model = inference.find_source(settings, albert_dir=folder, **named)
+    vocabulary = model.vocabulary.path
+    assets = [vocabulary, model.config_file]
+    listing = os.path.splitext(os.path.basename(vocabulary))[0] + ".vocab"
     if settings.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
         assets.append(os.path.join(folder, settings.spm_vocab_name or listing))
     write = {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format]
@@ -64,13 +71,10 @@ def export(settings: HubExportFlags) -> None:
     _LOGGER.info("Exported %s to %s (%s).", model.checkpoint, settings.export_path, settings.format)
 
 
-def _build(config: modeling.AlbertConfig, is_training: bool) -> Tuple[Tensors, Tensors]:
-    """Builds the network; returns the inputs of all signatures, and the outputs."""
-    names, _ = _SIGNATURES["mlm"]
-    inputs = {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
-    # Every TensorFlow then writes the same kind of variables.
-    with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-        return inputs, inference.pretraining_outputs(config, inputs, is_training)
+def _open_graph(model: inference.Source, is_training: bool) -> ContextManager:
+    """Yields a session, the inputs of all signatures, and the outputs."""
+    build = functools.partial(inference.pretraining_outputs, model.config, is_training=is_training)
+    return warm_start.open_graph(build, _SIGNATURES["mlm"][0], model.checkpoint)
 
 
 def _chosen(tensors: Tensors, names: Sequence[str]) -> Tensors:
@@ -85,8 +89,7 @@ def _write_tf1(path: str, model: inference.Source, assets: Sequence[str]) -> Non
     builder = tf.saved_model.Builder(path)
     describe, information = tf.saved_model.predict_signature_def, tf.saved_model.build_tensor_info
     for tags in ([], ["train"]):
-        with tf.Graph().as_default(), tf.Session() as session:
-            inputs, outputs = _build(model.config, bool(tags))
+        with _open_graph(model, bool(tags)) as (session, inputs, outputs):
             signatures = {
                 name: describe(_chosen(inputs, needed), _chosen(outputs, given))
                 for name, (needed, given) in _SIGNATURES.items()
@@ -102,7 +105,6 @@ def _write_tf1(path: str, model: inference.Source, assets: Sequence[str]) -> Non
             if tags:
                 builder.add_meta_graph(tags, signatures, paths)
             else:
-                warm_start.restore_weights(session, model.checkpoint)
                 builder.add_meta_graph_and_variables(session, tags, signatures, paths)
     builder.save()
     # Field 1, the format: 3, a SavedModel.
@@ -114,9 +116,7 @@ def _write_tf2(path: str, model: inference.Source, assets: Sequence[str]) -> Non
 
     It is called with a dict of the three inputs and `training`; `sop` and `mlm` likewise.
     """
-    with tf.Graph().as_default(), tf.Session() as session:
-        _build(model.config, False)
-        warm_start.restore_weights(session, model.checkpoint)
+    with _open_graph(model, False) as (session, *_):
         values = session.run({item.op.name: item for item in tf.trainable_variables()})
     with compat.eager_mode():
         variables = {name: tf.Variable(value, name=name) for name, value in values.items()}

@@ -37,16 +37,8 @@ from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
-from albert.pretrained.model_vocabulary import Vocabulary
-from albert.pretrained.network import (
-    SEQUENCES,
-    GraphNetwork,
-    Network,
-    ProgramNetwork,
-    Tensors,
-    check_finite,
-)
-from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
+from albert.pretrained.network import SEQUENCES, Network, Tensors, check_finite
+from albert.pretrained.settings import LAST_LAYER, TextFlags
 from albert.runtimes import compat, devices
 from albert.util import flags as flags_lib
 from albert.util import progress
@@ -75,10 +67,6 @@ class Model(contextlib.AbstractContextManager):
     network: Network
 
     def __exit__(self, *_) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Frees the weights; no call may follow."""
         self.network.close()
 
 
@@ -148,18 +136,12 @@ def answer_texts(
     Raises:
       UserError: texts that cannot be read or answered.
     """
-    count = 0
     groups: Iterable[Texts] = [[tuple(given)]] if given else read_texts(settings, known)
     with text_lines.open_output(settings.output_file) as output:
-        if heading:
-            output.write(f"{heading}\n")
+        output.write(heading and f"{heading}\n")
         for texts in groups:
-            for line in answer(texts):
-                output.write(f"{line}\n")
+            output.write("".join(f"{line}\n" for line in answer(texts)))
             output.flush()
-            count += len(texts)
-        if not count:
-            raise UserError(f"--input_file={settings.input_file} has no text.")
     if settings.output_file != text_lines.STANDARD:
         _LOGGER.info("Wrote %s.", settings.output_file)
 
@@ -174,52 +156,33 @@ class Source(NamedTuple):
     checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
     tokenizer: Any  # tokenization.FullTokenizer; None where a vocabulary is optional and missing
     max_seq_length: int  # longer texts are cut
-    files: released.ModelFiles = released.ModelFiles()
-
-    @property
-    def vocabulary(self) -> Optional[Vocabulary]:
-        """The vocabulary's file, if there is one."""
-        key = "spm_model_file" if self.files.spm_model_file else "vocab_file"
-        path = self.files.vocabulary
-        return Vocabulary(key, path, self.tokenizer.do_lower_case) if path else None
+    vocabulary: Optional[fine_tuning_utils.Vocabulary] = None  # its file
+    config_file: str = ""
 
 
-def find_source(settings: EncoderFlags, *, needs_vocabulary: bool = True) -> Source:
-    """Returns the model that the flags of a script name.
+def find_source(
+    flags: Settings = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
+) -> Source:
+    """Returns the model that the flags of a script name, and then `parts`: values of such flags.
 
     Raises:
       UserError: none, or files that do not belong together.
     """
-    settings = released.resolve_model_files(settings)
-    config = fine_tuning_utils.load_config(settings)
-    found = released.ModelFiles(*map(settings.to_dict().get, released.ModelFiles._fields))
-    tokenizer, checkpoint = None, found.init_checkpoint
-    if needs_vocabulary or found.vocabulary:
-        tokenizer = fine_tuning_utils.load_vocabulary(settings, config).tokenizer
-    if not checkpoint:
-        raise UserError("No weights: give --init_checkpoint or --albert_dir.")
+    given = {name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS}
+    settings = released.resolve_model_files(flags_lib.make(EncoderFlags, **{**given, **parts}))
+    config, checkpoint = fine_tuning_utils.load_config(settings), settings.init_checkpoint
+    tokenizer = vocabulary = None
+    if needs_vocabulary or settings.spm_model_file or settings.vocab_file:
+        tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
+    else:
+        _LOGGER.warning("There is no vocabulary. Name it by --spm_model_file or --vocab_file.")
     longest = settings.max_seq_length or config.max_position_embeddings
     if exported.is_program(checkpoint):
         longest = min(longest, exported.max_seq_length(checkpoint))
     else:
         checkpoint = warm_start.resolve_checkpoint(checkpoint)
-    return Source(config, checkpoint, tokenizer, longest, found)
-
-
-def folder_source(
-    place: str,
-    flags: Settings = _NO_FLAGS,
-    *,
-    needs_vocabulary: bool = True,
-    **files: Optional[str],
-) -> Source:
-    """Returns the model of a folder, or the released one of a name; raises UserError as above.
-
-    `flags` of a script, and then `files`, name parts of it that are elsewhere.
-    """
-    given = {name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS}
-    settings = flags_lib.make(EncoderFlags, albert_dir=place, **{**given, **files})
-    return find_source(settings, needs_vocabulary=needs_vocabulary)
+    path = settings.albert_config_file or ""
+    return Source(config, checkpoint, tokenizer, longest, vocabulary, path)
 
 
 class _Pretrained(Model):
@@ -238,13 +201,8 @@ class _Pretrained(Model):
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
         )
-        if exported.is_program(source.checkpoint):
-            self.network: Network = ProgramNetwork(
-                source.checkpoint, precision_name=precision_name, batch_size=batch_size
-            )
-        else:
-            self.network = GraphNetwork(self._build, _SPEC, batch_size=batch_size)
-            self.network.load(source.checkpoint)
+        self.network = Network(self._build, _SPEC, batch_size=batch_size)
+        self.network.load(source.checkpoint)
         if self.output not in self.network.outputs:
             raise UserError(
                 f"{source.checkpoint} has no {self.output}, but {', '.join(self.network.outputs)}. "
@@ -301,8 +259,6 @@ class Embedder(_Pretrained):
         Raises:
           UserError: an unknown pooling or layer, or a model that does not fit.
         """
-        if pooling not in POOLINGS:
-            raise UserError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
         if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
             raise UserError(
                 f"layer {layer}: pooled vectors, and those of an exported model, are of the last "
@@ -319,19 +275,15 @@ class Embedder(_Pretrained):
         items = parse_texts(texts, parts_of)
         ids = iter(self.source.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
         found = self._run([self._row([next(ids) for _ in item]) for item in items])
-        return found.get(self.output, np.zeros([0, self.width], np.float32))
+        return found.get(self.output, np.zeros([0, self.source.config.hidden_size], np.float32))
 
     predict = embed  # the name that all models have
 
-    @property
-    def width(self) -> int:
-        """Returns H."""
-        return self.source.config.hidden_size
-
     def _build(self, inputs: Tensors) -> Tensors:
-        outputs = encoder_outputs(self.source.config, inputs, layer=self._layer, dtype=self._dtype)
-        outputs["first_output"] = outputs["sequence_output"][:, 0]
-        return {self.output: outputs[self.output]}
+        options = {"layer": self._layer, "dtype": self._dtype}
+        outputs = pretraining_outputs(self.source.config, inputs, heads=(), **options)
+        outputs["first_output"] = outputs.pop("sequence_output")[:, 0]
+        return outputs
 
 
 class Proposal(NamedTuple):
@@ -378,7 +330,7 @@ class MaskFiller(_Pretrained):
         first, *others = text.split(MASK)
         if not others:
             raise UserError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
-        ids = self._ids(first)
+        ids = list(self.source.tokenizer.encode_ids_batch([first])[0])
         for part in others:
             ids += [self._mask, *self._ids_after_mask(part)]
         longest = self.source.max_seq_length - 2
@@ -388,13 +340,11 @@ class MaskFiller(_Pretrained):
         row[POSITIONS] = [n for n, token in enumerate(row["input_ids"]) if token == self._mask]
         return row
 
-    def _ids(self, text: str) -> List[int]:
-        return list(self.source.tokenizer.encode_ids_batch([text])[0])
-
     def _ids_after_mask(self, part: str) -> List[int]:
         """Punctuation that follows [MASK] without a space has no token for the space either."""
-        ids, space = self._ids(part), self.source.tokenizer.vocab.get(_SPACE)
-        return ids[1:] if ids and ids[0] == space and not part[:1].isspace() else ids
+        tokenizer = self.source.tokenizer
+        ids, space = list(tokenizer.encode_ids_batch([part])[0]), tokenizer.vocab.get(_SPACE)
+        return ids[1:] if ids[:1] == [space] and not part[:1].isspace() else ids
 
     def _proposals(self, ids: np.ndarray, shares: np.ndarray) -> List[Proposal]:
         pieces = self.source.tokenizer.convert_ids_to_tokens(ids.tolist())
@@ -418,24 +368,7 @@ class OrderJudge(_Pretrained):
         return {"order": tf.exp(outputs["sop_log_probs"])}  # [B, 2]
 
 
-def has_order_head(source: Source) -> bool:
-    """Returns whether OrderJudge can take a model: fine-tuning leaves the head out."""
-    names = (name for name, _ in tf.train.list_variables(source.checkpoint))
-    return any(name.startswith("cls/seq_relationship/") for name in names)
-
-
 # ---- their graphs ----
-
-
-def encoder_outputs(
-    config: modeling.AlbertConfig, inputs: Tensors, **options: Any
-) -> Dict[str, tf.Tensor]:
-    """Returns the outputs of `pretraining_outputs` without heads, and mean_output [B, H].
-
-    The mean is that of `Embedder`, of the layer that `sequence_output` is of.
-    """
-    outputs = pretraining_outputs(config, inputs, heads=(), **options)
-    return dict(outputs, mean_output=_mean(outputs["sequence_output"], inputs))
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
@@ -480,9 +413,11 @@ def pretraining_outputs(
     layers = model.get_all_encoder_layers()
     if not 1 <= abs(layer) <= len(layers):
         raise UserError(f"There is no layer {layer}: the model has {len(layers)}.")
+    sequence = layers[layer - 1 if layer > 0 else layer]
     outputs = {
         "pooled_output": model.get_pooled_output(),  # [B, H]
-        "sequence_output": layers[layer - 1 if layer > 0 else layer],  # [B, S, H]
+        "sequence_output": sequence,  # [B, S, H]
+        "mean_output": _mean(sequence, inputs),  # [B, H], of the same layer
     }
     if "sop" in heads:
         logits = modeling.sentence_order_logits(config, outputs["pooled_output"])
@@ -490,7 +425,7 @@ def pretraining_outputs(
     if "mlm" in heads:
         outputs["mlm_logits"] = modeling.masked_lm_logits(
             config,
-            outputs["sequence_output"],
+            sequence,
             model.get_embedding_table(),
             positions=inputs[POSITIONS],
             projection=model.get_embedding_projection(),

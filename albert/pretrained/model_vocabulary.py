@@ -9,10 +9,11 @@ folder, patterns do not match it, and jobs that share a folder do not overwrite 
 """
 
 import os
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
+from albert.fine_tuning_utils import Vocabulary
 from albert.util import files
 from albert.util.errors import UserError
 
@@ -23,14 +24,6 @@ KEYS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", "tagging.json", RECORD_NAME)
 # See files.check_types.
 _TYPES = dict.fromkeys(KEYS, ({"path": str, "sha256": str}, None))
-
-
-class Vocabulary(NamedTuple):
-    """A vocabulary's file."""
-
-    key: str  # the flag that takes it, one of KEYS
-    path: str
-    do_lower_case: Optional[bool] = None  # of the text; None: unknown
 
 
 # ---- in a model's folder ----
@@ -49,33 +42,28 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
     return {}, ""
 
 
-def recorded_files(folder: str, description: Mapping[str, Any]) -> Dict[str, Optional[str]]:
-    """Returns the path for each of KEYS: beside the model, or where it was; None without one.
+def recorded(folder: str, path: Optional[str] = None) -> Optional[Vocabulary]:
+    """Returns the vocabulary that a folder records; None without one.
+
+    Args:
+      folder: has the vocabulary too, or its record says where it was.
+      path: where it is; if another vocabulary is there, the result is None.
 
     Raises:
       UserError: the file is gone or has changed.
     """
-    found: Dict[str, Optional[str]] = dict.fromkeys(KEYS)
-    for key in KEYS:
-        record = description.get(key)
-        if record:
-            beside = os.path.join(folder, os.path.basename(record["path"]))
-            found[key] = beside if tf.io.gfile.exists(beside) else record["path"]
-            if not _has_hash(found[key], record["sha256"]):
-                raise UserError(f"{found[key]} is gone or has changed since the model was trained.")
-    return found
-
-
-def recorded_lower_case(folder: str, path: Optional[str]) -> Optional[bool]:
-    """Returns the lower-casing recorded for the vocabulary at `path`; None if none is."""
     description, _ = read_description(folder)
-    return description.get("do_lower_case") if _is_recorded(description, path) else None
-
-
-def _is_recorded(description: Mapping[str, Any], path: Optional[str]) -> bool:
-    """Returns whether a description is of a model with the vocabulary at `path`."""
-    records = [description[key] for key in KEYS if description.get(key)]
-    return bool(path) and any(_has_hash(path, record["sha256"]) for record in records)
+    key = next((key for key in KEYS if description.get(key)), None)
+    if not key:
+        return None
+    record = description[key]
+    beside = os.path.join(folder, os.path.basename(record["path"]))
+    for place in [path] if path else [beside, record["path"]]:
+        if _has_hash(place, record["sha256"]):
+            return Vocabulary(key, place, description.get("do_lower_case"))
+    if path:
+        return None
+    raise UserError(f"{beside} is gone or has changed since the model was trained.")
 
 
 def _has_hash(path: str, sha256: str) -> bool:
@@ -88,9 +76,10 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
     Raises:
       UserError: it has another one.
     """
-    description, name = read_description(folder)
-    lower = {description.get("do_lower_case"), vocabulary.do_lower_case} - {None}
-    if name == RECORD_NAME and (not _is_recorded(description, vocabulary.path) or len(lower) > 1):
+    _, name = read_description(folder)
+    same = recorded(folder, vocabulary.path)
+    lower = {same and same.do_lower_case, vocabulary.do_lower_case} - {None}
+    if name == RECORD_NAME and (not same or len(lower) > 1):
         raise UserError(
             f"{folder} holds a model of another vocabulary or do_lower_case than "
             f"{vocabulary.path}. Use the model's own vocabulary, or another folder; if the change "
@@ -98,31 +87,28 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
         )
 
 
-def name_in(folder: str, path: str, name: Optional[str] = None) -> str:
-    """Returns the name that a copy of the vocabulary at `path` gets in a model's folder.
+def name_in(folder: str, path: str, name: str = "") -> str:
+    """Returns the name of a vocabulary's copy in a model's folder: the last part of `name` or path.
 
-    It is the file's, or the last part of `name`; where a file of that name has another content, one
-    with the vocabulary's hash.
+    Raises:
+      UserError: another file has that name.
     """
-    name, sha256 = os.path.basename(name or path), files.sha256(path)
+    name = os.path.basename(name or path)
     present = os.path.join(folder, name)
-    if not tf.io.gfile.exists(present) or _has_hash(present, sha256):
-        return name
-    stem, ending = os.path.splitext(name)
-    return f"{stem}-{sha256[:12]}{ending}"
+    if tf.io.gfile.exists(present) and not _has_hash(present, files.sha256(path)):
+        raise UserError(f"{present} is another vocabulary. Choose another folder, or remove it.")
+    return name
 
 
-def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
-    """Copies a vocabulary into a model's folder under the name that `name_in` gives it, and
-    records it there; returns its path.
+def put(folder: str, vocabulary: Vocabulary, name: str = "") -> str:
+    """Copies a vocabulary into a model's folder, as `name_in` calls it, and records it there.
+
+    Returns its path.
     """
     name = name_in(folder, vocabulary.path, name)
     path = os.path.join(folder, name)
     _copy(vocabulary.path, path)
-    record: Dict[str, Any] = {vocabulary.key: {"path": name, "sha256": files.sha256(path)}}
-    if vocabulary.do_lower_case is not None:
-        record["do_lower_case"] = vocabulary.do_lower_case
-    files.atomic_write_json(os.path.join(folder, RECORD_NAME), record)
+    files.atomic_write_json(os.path.join(folder, RECORD_NAME), vocabulary.record(name))
     return path
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network with its weights in memory: examples in, outputs in the same order out.
 
-    network = GraphNetwork(build, spec, batch_size=32)
+    network = Network(build, spec, batch_size=32)
     network.load("output/model.ckpt-best")
     network.run({"input_ids": ids, "input_mask": mask, "segment_ids": segments})
 
@@ -12,20 +12,19 @@ Dimensions: N examples, B batch, S sequence.
 """
 
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set
+from typing import Callable, Dict, List, Mapping, Optional, Sequence, Set
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data.batches import FeatureSpec
 from albert.pretrained import exported, warm_start
+from albert.pretrained.exported import SEQUENCES
+from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat
 from albert.util.errors import UserError
 
-SEQUENCES = ("input_ids", "input_mask", "segment_ids")
-
 Arrays = Mapping[str, np.ndarray]
-Tensors = Mapping[str, tf.Tensor]
 
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
 # Operations.
@@ -35,26 +34,31 @@ _VARYING = ("Placeholder", "Enter", "Switch", "Merge")
 
 
 class Network:
-    """What runs batches. Calls from several threads take turns.
+    """A graph with weights, or an exported model. Calls from several threads take turns.
 
     Attributes:
+      graph: in which it was built.
       outputs: their names.
     """
 
-    outputs: Sequence[str]
+    graph: Optional[tf.Graph] = None
 
     def __init__(
         self,
+        build: Callable[[Tensors], Tensors],
+        spec: FeatureSpec,
         *,
         batch_size: int,
         sequences: Sequence[str] = SEQUENCES,
         padding: str = "longest",
         fills: Mapping[str, float] = {},
     ):
-        """Takes the number of examples to run together.
+        """Takes what `load` builds.
 
         Args:
-          batch_size: of sequences as long as can be.
+          build: takes inputs by name, with the leading dimension B; returns outputs like that.
+          spec: the inputs.
+          batch_size: examples to run together, of sequences as long as can be.
           sequences: the features that are cut to the longest example of a batch.
           padding: "longest"; "bucket" runs more examples together where they are short; "max" cuts
             nothing.
@@ -62,12 +66,48 @@ class Network:
         """
         if not (isinstance(batch_size, int) and batch_size >= 1):
             raise UserError(f"batch_size is {batch_size!r}; it must be a number from 1.")
-        self._batch_size, self._sequences, self._padding = batch_size, sequences, padding
-        self._fills = fills
+        self._build, self._spec, self._batch_size = build, spec, batch_size
+        self._sequences, self._padding, self._fills = sequences, padding, fills
         self._lock = threading.Lock()
+
+    def load(self, path: Optional[str]) -> None:
+        """Takes the weights of a checkpoint or a file of export_model; None: the first weights."""
+        if exported.is_program(path):
+            self._compute, self.outputs = exported.open_program(path)
+            return
+        if not self.graph:
+            self._build_graph()
+        with self.graph.as_default():
+            if path:
+                warm_start.restore_weights(self._session, path)
+            else:
+                self._session.run(tf.global_variables_initializer())
+            self._session.run(self._kept)
+
+    def _build_graph(self) -> None:
+        self.graph = tf.Graph()
+        with self.graph.as_default(), tf.variable_scope("", use_resource=True):
+            inputs = {
+                feature.name: tf.placeholder(
+                    tf.int32 if feature.dtype.is_integer else feature.dtype,
+                    [None] * (1 + len(feature.shape)),
+                    feature.name,
+                )
+                for feature in self._spec.features
+            }
+            outputs = dict(self._build(inputs))
+            self._kept = _keep_products(self.graph)
+            _multiply_cubes(self.graph)
+        self._session = tf.Session(graph=self.graph, config=compat.session_config())
+        self.outputs = list(outputs)
+        self._compute = lambda batch: self._session.run(
+            outputs, {inputs[name]: value for name, value in batch.items() if name in inputs}
+        )
 
     def close(self) -> None:
         """Frees the weights; no call may follow."""
+        if self.graph:
+            self._session.close()
 
     def run(
         self,
@@ -105,10 +145,6 @@ class Network:
         back = np.argsort(order)
         return {name: value[back] for name, value in joined(parts, self._fills).items()}
 
-    def _compute(self, batch: Arrays) -> Dict[str, np.ndarray]:
-        """The outputs of a batch, [B, ...] each."""
-        raise NotImplementedError
-
 
 def joined(parts: Sequence[Arrays], fills: Mapping[str, float] = {}) -> Dict[str, np.ndarray]:
     """Returns batches of outputs, [B, ...] each, as one, [N, ...].
@@ -137,76 +173,6 @@ def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
                 "above 65,504 are infinite: choose float32 or bfloat16, or check the checkpoint."
             )
     return outputs
-
-
-class ProgramNetwork(Network):
-    """A file of export_model, in place of a graph and its weights."""
-
-    def __init__(self, path: str, *, precision_name: str = "float32", **options: Any):
-        """Loads the file; the options are those of Network.
-
-        Raises UserError where the file cannot be read, or a precision is asked.
-        """
-        super().__init__(**options)
-        if precision_name != "float32":
-            raise UserError(
-                f"--precision={precision_name} does not apply to {path}, an exported model."
-            )
-        self._program = exported.open_program(path)
-        self.outputs = self._program.outputs
-
-    def _compute(self, batch: Arrays) -> Dict[str, np.ndarray]:
-        return self._program.run({name: np.array(batch[name], np.int32) for name in SEQUENCES})
-
-
-class GraphNetwork(Network):
-    """A TensorFlow graph.
-
-    Attributes:
-      graph: in which it was built.
-    """
-
-    def __init__(self, build: Callable[[Tensors], Tensors], spec: FeatureSpec, **options: Any):
-        """Builds the graph; `load` gives it weights.
-
-        Args:
-          build: takes inputs by name, with the leading dimension B; returns outputs like that.
-          spec: the inputs.
-          **options: of Network.
-        """
-        super().__init__(**options)
-        self.graph = tf.Graph()
-        with self.graph.as_default(), tf.variable_scope("", use_resource=True):
-            self._inputs = {
-                feature.name: tf.placeholder(
-                    tf.int32 if feature.dtype.is_integer else feature.dtype,
-                    [None] * (1 + len(feature.shape)),
-                    feature.name,
-                )
-                for feature in spec.features
-            }
-            self._outputs = dict(build(self._inputs))
-            self.outputs = list(self._outputs)
-            self._kept = _keep_products(self.graph)
-            _multiply_cubes(self.graph)
-        self._session = tf.Session(graph=self.graph, config=compat.session_config())
-
-    def load(self, checkpoint: Optional[str]) -> None:
-        """Takes the weights of a checkpoint; None: the first weights."""
-        with self.graph.as_default():
-            if checkpoint:
-                warm_start.restore_weights(self._session, checkpoint)
-            else:
-                self._session.run(tf.global_variables_initializer())
-            self._session.run(self._kept)
-
-    def close(self) -> None:
-        """Frees the weights; no call may follow."""
-        self._session.close()
-
-    def _compute(self, batch: Arrays) -> Dict[str, np.ndarray]:
-        feed = {self._inputs[name]: value for name, value in batch.items() if name in self._inputs}
-        return self._session.run(self._outputs, feed)
 
 
 def _keep_products(graph: tf.Graph) -> List[tf.Operation]:

@@ -10,19 +10,19 @@ A release is in the cache folder whole or not at all, as the archive has it (alb
 to a folder of ours), with a record of its files: see downloads.cache.
 """
 
+import fnmatch
 import os
 import pathlib
-import re
 import shutil
-from typing import NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, tokenization
+from albert import modeling
 from albert.checkpoints import weights
-from albert.configs import published
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL, Source, TransferFlags
+from albert.fine_tuning_utils import Vocabulary
 from albert.pretrained import exported, model_vocabulary, warm_start
 from albert.pretrained.releases import Release, find_release
 from albert.pretrained.settings import (
@@ -39,10 +39,12 @@ from albert.util.flags import AnySettings
 
 # The names that a file may have, by the flag that names it, and the one that is taken of several.
 _NAMES = {
-    "albert_config_file": (r"albert_config.*\.json", CONFIG_NAME),
-    "spm_model_file": (r".*\.model", SPM_MODEL_NAME),
-    "vocab_file": (r".*vocab.*\.txt", "vocab.txt"),
+    "albert_config_file": ("albert_config*.json", CONFIG_NAME),
+    "spm_model_file": ("*.model", SPM_MODEL_NAME),
+    "vocab_file": ("*vocab*.txt", "vocab.txt"),
 }
+
+ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case where that is recorded
 
 
 def local_folder(place: str) -> str:
@@ -102,38 +104,21 @@ def _model_folder(folder: str) -> str:
     return str(found[0].parent) if found else folder
 
 
-def _convert_albert_zh(found: "ModelFiles", folder: str) -> None:
+def _convert_albert_zh(found: ModelFiles, folder: str) -> None:
     """Writes albert_zh's model as one of ours."""
     config, values, _ = weights.from_albert_zh(
-        modeling.AlbertConfig.from_json_file(found.albert_config_file),
-        weights.read_checkpoint(found.init_checkpoint),
+        modeling.AlbertConfig.from_json_file(found["albert_config_file"]),
+        weights.read_checkpoint(found["init_checkpoint"]),
     )
-    vocabulary = model_vocabulary.Vocabulary("vocab_file", found.vocab_file, do_lower_case=True)
+    vocabulary = Vocabulary("vocab_file", found["vocab_file"], do_lower_case=True)
     write_model(folder, config, values, vocabulary=vocabulary)
 
 
 # ---- the files in a folder ----
 
 
-class ModelFiles(NamedTuple):
-    """Where the parts of a model are; of the two vocabularies one is None."""
-
-    albert_config_file: Optional[str] = None
-    init_checkpoint: Optional[str] = None
-    spm_model_file: Optional[str] = None
-    vocab_file: Optional[str] = None
-
-    @property
-    def vocabulary(self) -> Optional[str]:
-        """The path of the vocabulary, if there is one."""
-        return self.spm_model_file or self.vocab_file
-
-
-_NOTHING = ModelFiles()
-
-
 def find_files(
-    folder: str, named: ModelFiles = _NOTHING, *, with_vocabulary: bool = True
+    folder: str, named: Mapping[str, str] = {}, *, with_vocabulary: bool = True
 ) -> ModelFiles:
     """Returns the files of the model in a folder; those that are named already stay.
 
@@ -149,21 +134,24 @@ def find_files(
       UserError: the folder has no checkpoint, or several files of a kind; or its vocabulary has
         changed.
     """
-    config = named.albert_config_file or _file_by_name(folder, "albert_config_file")
-    checkpoint = named.init_checkpoint
-    if not (checkpoint or tf.io.gfile.glob(os.path.join(folder, "*.index"))):
-        checkpoint = exported.find(folder)
-    found = named._replace(
-        albert_config_file=config or os.path.join(folder, CONFIG_NAME),
-        init_checkpoint=checkpoint or warm_start.resolve_checkpoint(folder),
-    )
-    if found.vocabulary or not with_vocabulary:
-        return found
-    description, _ = model_vocabulary.read_description(folder)
-    found = found._replace(**model_vocabulary.recorded_files(folder, description))
-    for key in model_vocabulary.KEYS:
-        if not found.vocabulary:
-            found = found._replace(**{key: _file_by_name(folder, key)})
+    found: ModelFiles = dict(named)
+    if "albert_config_file" not in found:
+        config = _file_by_name(folder, "albert_config_file")
+        found["albert_config_file"] = config or os.path.join(folder, CONFIG_NAME)
+    if "init_checkpoint" not in found:
+        has_checkpoint = tf.io.gfile.glob(os.path.join(folder, "*.index"))
+        program = None if has_checkpoint else exported.find(folder)
+        found["init_checkpoint"] = program or warm_start.resolve_checkpoint(folder)
+    if with_vocabulary:
+        path = found.get("spm_model_file") or found.get("vocab_file")
+        vocabulary = model_vocabulary.recorded(folder, path)
+        if vocabulary:
+            found.update(
+                {vocabulary.key: vocabulary.path, "do_lower_case": vocabulary.do_lower_case}
+            )
+        elif not path:
+            by_name = ((key, _file_by_name(folder, key)) for key in model_vocabulary.KEYS)
+            found.update([item for item in by_name if item[1]][:1])
     return found
 
 
@@ -171,7 +159,7 @@ def _file_by_name(folder: str, key: str) -> Optional[str]:
     """Returns the one file of a folder whose name fits; of several, that of the usual name."""
     pattern, usual = _NAMES[key]
     present = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
-    names = sorted(name for name in present if re.fullmatch(rf"(?!\.){pattern}", name))
+    names = sorted(name for name in fnmatch.filter(present, pattern) if name[0] != ".")
     if usual in names:
         names = [usual]
     if len(names) > 1:
@@ -184,7 +172,7 @@ def write_model(
     config: modeling.AlbertConfig,
     values: weights.Values,
     *,
-    vocabulary: Optional[model_vocabulary.Vocabulary] = None,
+    vocabulary: Optional[Vocabulary] = None,
 ) -> None:
     """Writes configuration, checkpoint and, if there is one, the vocabulary under its own name."""
     files.atomic_write_text(os.path.join(folder, CONFIG_NAME), config.to_json_string())
@@ -194,14 +182,11 @@ def write_model(
 
 
 def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
-    """Returns "ALBERT base (12 layers of 768, 11.7M parameters)": a model without its heads."""
-    size = published.recognise(config.to_dict())
+    """Returns "ALBERT (12 layers of 768, 11,683,584 parameters)": a model without its heads."""
     counts = modeling.parameter_counts(config)
     count = sum(counts.values()) - counts["head"]
-    number = f"{count / 1e6:.1f}M" if count > 1e5 else f"{count:,}"
-    name = f"ALBERT {size.size}" if size else "ALBERT"
     shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
-    return f"{name} ({shape}, {number} parameters{', cased' if is_cased else ''})"
+    return f"ALBERT ({shape}, {count:,} parameters{', cased' if is_cased else ''})"
 
 
 # ---- the flags of a script ----
@@ -214,7 +199,6 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     --init_checkpoint and the vocabulary where they are not given; so does
     --albert_hub_module_handle. Without them, what --init_checkpoint lacks is looked for beside it.
     The lower-casing that a folder records takes precedence over the default of --do_lower_case.
-    Settings may be resolved twice.
 
     Args:
       settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
@@ -229,42 +213,41 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     folder, start = flags["albert_dir"], flags["init_checkpoint"]
     module = flags.get("albert_hub_module_handle")
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
-    named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
+    parts = ("init_checkpoint", *_NAMES)
+    named = {name: flags[name] for name in parts if flags.get(name)}
     if module:
-        if folder or start or named.albert_config_file:
+        if folder or start or flags["albert_config_file"]:
             raise UserError(
                 f"--albert_hub_module_handle={module} replaces --albert_dir, --init_checkpoint "
                 "and --albert_config_file. Name one model only."
             )
-        place, (found, recorded) = module, _module_files(module, named)
-    elif folder or start and (has_tokenizer or not named.albert_config_file):
+        place, found = module, _module_files(module, named)
+    elif folder or start and (has_tokenizer or not flags["albert_config_file"]):
         folder = folder and local_folder(folder)
         place = folder or (start if tf.io.gfile.isdir(start) else os.path.dirname(start) or ".")
         found = find_files(place, named, with_vocabulary=has_tokenizer)
-        recorded = model_vocabulary.recorded_lower_case(place, found.vocabulary)
     else:
         return settings
-    new = dict(found._asdict(), albert_dir=folder, albert_hub_module_handle=None)
-    if has_tokenizer and found.vocabulary:
-        wanted = flags["do_lower_case"]
-        if recorded not in (None, wanted) and "do_lower_case" in settings.given:
+    lower, wanted = found.pop("do_lower_case", None), flags.get("do_lower_case")
+    if lower is not None and lower != wanted:
+        if "do_lower_case" in settings.given:
             raise UserError(
-                f"--do_lower_case={wanted} contradicts {place}, where it is {recorded}. Leave the "
+                f"--do_lower_case={wanted} contradicts {place}, where it is {lower}. Leave the "
                 "flag out."
             )
-        new["do_lower_case"] = wanted if recorded is None else recorded
+        found["do_lower_case"] = lower
+    new = {**dict.fromkeys(parts), **found, "albert_dir": folder, "albert_hub_module_handle": None}
     changes = {name: value for name, value in new.items() if value != flags.get(name, value)}
-    return settings.replace(**changes) if changes else settings
+    return settings.replace(**changes)
 
 
-def _module_files(handle: str, named: ModelFiles) -> Tuple[ModelFiles, Optional[bool]]:
+def _module_files(handle: str, named: Mapping[str, str]) -> ModelFiles:
     """Returns the files of a module, and its lower-casing where its vocabulary is used."""
-    module = hub_module.read(handle)
-    found = named._replace(albert_config_file=module.config_file, init_checkpoint=module.checkpoint)
-    if found.spm_model_file == "from_tf_hub":  # so published commands ask for the module's own
-        found = found._replace(spm_model_file=None)
-    if found.vocabulary:
-        return found, None
-    vocabulary = tokenization.HubVocabulary(module.vocab_file, module.do_lower_case)
-    key = "spm_model_file" if vocabulary.is_sentencepiece else "vocab_file"
-    return found._replace(**{key: module.vocab_file}), module.do_lower_case
+    config, checkpoint, path, do_lower_case = hub_module.read(handle)
+    found: ModelFiles = {"albert_config_file": config, "init_checkpoint": checkpoint}
+    # So published commands ask for the module's own vocabulary.
+    found.update({key: name for key, name in named.items() if name != "from_tf_hub"})
+    if not model_vocabulary.KEYS.keys() & found.keys():
+        key = "vocab_file" if path.endswith(".txt") else "spm_model_file"
+        found.update({key: path, "do_lower_case": do_lower_case})
+    return found

@@ -16,34 +16,26 @@ import itertools
 import logging
 import os
 import time
-from typing import Callable, Container, Mapping, NamedTuple
+from typing import Callable, Dict, Mapping
 
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
 from albert.pretrained import warm_start
-from albert.runtimes import compat, hub_module
+from albert.pretrained.exported import SEQUENCES, Tensors
+from albert.runtimes import compat
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
 
-class Inputs(NamedTuple):
-    """What the encoder reads, each int32 [B, S]."""
-
-    input_ids: tf.Tensor
-    input_mask: tf.Tensor
-    segment_ids: tf.Tensor
-
-
 def export_saved_model(
     export_dir: str,
-    build_outputs: Callable[[Inputs], Mapping[str, tf.Tensor]],
+    build_outputs: Callable[[Tensors], Tensors],
     checkpoint: str,
     *,
     max_seq_length: int,
-    constants: Mapping[str, float],
     extra_files: Mapping[str, bytes],
 ) -> str:
     """Writes export_dir/<seconds since 1970>, whole or not at all, and returns this folder.
@@ -54,7 +46,6 @@ def export_saved_model(
         outputs by name.
       checkpoint: path prefix of the weights.
       max_seq_length: length of the features in the serialized examples.
-      constants: further outputs by name.
       extra_files: content of the files for assets.extra, by name.
 
     Raises:
@@ -65,19 +56,14 @@ def export_saved_model(
         inputs = _parse(serialized, max_seq_length)
         # TensorFlow 2 sees the weights of a SavedModel only if they are resource variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-            outputs = dict(build_outputs(inputs))
-        for name, value in constants.items():
-            outputs[name] = tf.constant(value, tf.float32, name=name)
+            outputs = build_outputs(inputs)
         describe = tf.saved_model.predict_signature_def
         signatures = {
             "serving_default": describe({"examples": serialized}, outputs),
-            "ids": describe(inputs._asdict(), outputs),
+            "ids": describe(inputs, outputs),
         }
         warm_start.restore_weights(session, checkpoint)
-        number = int(time.time())
-        while tf.io.gfile.exists(os.path.join(export_dir, str(number))):
-            number += 1  # a second export within a second
-        folder = os.path.join(export_dir, str(number))
+        folder = os.path.join(export_dir, str(int(time.time())))
         with files.atomic_folder(folder) as temporary:
             builder = tf.saved_model.Builder(temporary)
             builder.add_meta_graph_and_variables(session, ["serve"], signatures)
@@ -89,26 +75,23 @@ def export_saved_model(
     return folder
 
 
-def _parse(serialized: tf.Tensor, length: int) -> Inputs:
+def _parse(serialized: tf.Tensor, length: int) -> Dict[str, tf.Tensor]:
     """Returns the features of serialized examples, or what is fed in their place, int32 [B, S]."""
     # tf.io.parse_example of TensorFlow 2 makes an operation that 1.15 does not have.
-    count = len(Inputs._fields)
     parsed = tf.raw_ops.ParseExample(
         serialized=serialized,
         names=tf.constant([], tf.string),
         sparse_keys=[],
-        dense_keys=Inputs._fields,
-        dense_defaults=[tf.constant([], tf.int64)] * count,  # they are required
+        dense_keys=SEQUENCES,
+        dense_defaults=[tf.constant([], tf.int64)] * len(SEQUENCES),  # they are required
         sparse_types=[],
-        dense_shapes=[[length]] * count,
+        dense_shapes=[[length]] * len(SEQUENCES),
     )
     # Another batch size and length may be fed.
-    return Inputs(
-        *(
-            tf.placeholder_with_default(tf.cast(values, tf.int32), [None, None], name)
-            for values, name in zip(parsed.dense_values, Inputs._fields)
-        )
-    )
+    return {
+        name: tf.placeholder_with_default(tf.cast(values, tf.int32), [None, None], name)
+        for name, values in zip(SEQUENCES, parsed.dense_values)
+    }
 
 
 def make_portable(folder: str) -> None:
@@ -116,27 +99,18 @@ def make_portable(folder: str) -> None:
 
     Attributes at their default go, because an older TensorFlow may not know them; so does one of
     variables, used in messages only, that 1.15 refuses, and a hint to those who save the model on.
-    Assets are not named by this machine's paths.
     """
     path = os.path.join(folder, "saved_model.pb")
     saved_model = saved_model_pb2.SavedModel.FromString(files.read_bytes(path))
     for meta_graph in saved_model.meta_graphs:
         meta_graph_lib.strip_graph_default_valued_attrs(meta_graph)
-        graph_def, assets = meta_graph.graph_def, hub_module.asset_names(meta_graph)
-        functions = (function.node_def for function in graph_def.library.function)
-        for node in itertools.chain(graph_def.node, *functions):
-            _make_node_portable(node, assets)
+        library = meta_graph.graph_def.library
+        functions = (function.node_def for function in library.function)
+        for node in itertools.chain(meta_graph.graph_def.node, *functions):
+            if node.op == "VarHandleOp" and "debug_name" in node.attr:
+                del node.attr["debug_name"]
+            elif node.op == "DisableCopyOnRead":
+                node.op = "NoOp"
+                del node.input[:]
+                node.attr.clear()
     files.atomic_write_bytes(path, saved_model.SerializeToString(deterministic=True))
-
-
-def _make_node_portable(node: tf.NodeDef, assets: Container[str]) -> None:
-    if node.op == "VarHandleOp" and "debug_name" in node.attr:
-        del node.attr["debug_name"]
-    elif node.op == "DisableCopyOnRead":
-        node.op = "NoOp"
-        del node.input[:]
-        node.attr.clear()
-    elif f"{node.name}:0" in assets:
-        node.attr["value"].tensor.string_val[:] = [b"SAVEDMODEL-ASSET"]
-    elif node.op == "Const" and b"_temp_" in b"".join(node.attr["value"].tensor.string_val):
-        node.attr["value"].tensor.string_val[:] = [b"_temp/part"]  # was drawn by chance

@@ -6,18 +6,32 @@ Every variable of the backbone has to be there with its shape. Heads are loaded 
 has them and are new where it has not.
 """
 
+import contextlib
 import os
 import re
-from typing import Callable, List, NamedTuple, Optional, Sequence
+from typing import (
+    Callable,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
 from albert.checkpoints.comparison import Entry, compare
+from albert.runtimes import compat
 from albert.util import wording
 from albert.util.errors import UserError
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
+
+Tensors = Mapping[str, tf.Tensor]
 
 
 class WarmStart(NamedTuple):
@@ -64,19 +78,18 @@ def warm_start(
     init_checkpoint: str,
     variables: Sequence[tf.Variable],
     *,
-    required_scopes: Sequence[str] = ("bert",),
     init_from_group0: bool = False,
     use_tpu: bool = False,
 ) -> WarmStart:
     """Makes variables take their initial values from a checkpoint.
 
+    Every variable below bert/ has to be there with its shape. Others (the heads) are loaded if they
+    fit, and new if not.
     Optimizer slots and the global step are never taken: resuming in the same output_dir does that.
 
     Args:
       init_checkpoint: whatever `resolve_checkpoint` takes.
       variables: the model's variables, usually tf.trainable_variables().
-      required_scopes: every variable below these has to be in the checkpoint with its shape.
-        Others (the heads) are loaded if they fit, and new if not.
       init_from_group0: gives every layer group (and inner group the checkpoint lacks) the values of
         the checkpoint's group 0.
       use_tpu: leaves the initialisation to `scaffold_fn`, where TPUEstimator needs it; otherwise
@@ -89,7 +102,7 @@ def warm_start(
     entries, unused = compare(
         checkpoint,
         variables,
-        required=tuple(f"{scope}/" for scope in required_scopes),
+        required=("bert/",),
         init_from_group0=init_from_group0,
     )
     taken = [(entry.source, item) for entry, item in zip(entries, variables) if entry.source]
@@ -129,10 +142,38 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
         tf.train.Saver(sources).restore(session, checkpoint)
 
 
+@contextlib.contextmanager
+def open_graph(
+    build: Callable[[Tensors], Tensors],
+    inputs: Iterable[str],
+    checkpoint: str,
+    *,
+    shape: Sequence[Optional[int]] = (None, None),
+) -> Iterator[Tuple[tf.Session, Tensors, Tensors]]:
+    """Yields a session of a new graph with the weights of a checkpoint, its inputs and outputs.
+
+    Args:
+      build: takes the inputs by name, and returns the outputs like that.
+      inputs: their names; they are int32.
+      checkpoint: see restore_weights.
+      shape: of the inputs.
+
+    Raises:
+      UserError: see restore_weights.
+    """
+    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
+        fed = {name: tf.placeholder(tf.int32, shape, name) for name in inputs}
+        # Every TensorFlow then writes the same kind of variables.
+        with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
+            outputs = build(fed)
+        restore_weights(session, checkpoint)
+        yield session, fed, outputs
+
+
 def format_report(start: WarmStart) -> str:
     """Returns what was loaded and left out."""
-    text = f"Loaded {wording.counted(len(start.loaded), 'variable')} from {start.checkpoint}"
-    for reason, entries in (("new, at random", start.new), ("not taken", start.left_over)):
-        if entries:
-            text += f"; {reason}: {wording.listed(list(map(str, entries)))}"
-    return text
+    new, left_over = (
+        wording.listed(list(map(str, items))) for items in (start.new, start.left_over)
+    )
+    count = wording.counted(len(start.loaded), "variable")
+    return f"Loaded {count} from {start.checkpoint}; new, at random: {new}; not taken: {left_over}"

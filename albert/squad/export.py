@@ -6,17 +6,15 @@ Exports read input_ids, input_mask and segment_ids, from which it follows where 
 Dimensions: B batch, S max_seq_length.
 """
 
-from typing import Mapping
-
 import tensorflow.compat.v1 as tf
 
-from albert.pretrained.saved_model import Inputs
+from albert.pretrained.exported import SEQUENCES, Tensors
 from albert.runtimes import estimator
 
 TFLITE_NAME = "albert_model.tflite"
 
 
-def answer_mask(features: Mapping[str, tf.Tensor]) -> tf.Tensor:
+def answer_mask(features: Tensors) -> tf.Tensor:
     """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's tokens, else 1.
 
     The paragraph is segment 1 without its last place in use, which is [SEP].
@@ -28,17 +26,11 @@ def answer_mask(features: Mapping[str, tf.Tensor]) -> tf.Tensor:
     return 1.0 - tf.maximum(paragraph, first)
 
 
-def placeholders(max_seq_length: int) -> Inputs:
-    """Returns placeholders of the inputs, int32 [1, S]."""
-    shape = [1, max_seq_length]
-    return Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
-
-
 def build_serving_input_fn(seq_length):
     """Returns a function that makes a ServingInputReceiver of int32 [1, seq_length] each."""
 
     def input_fn():
-        inputs = placeholders(seq_length)._asdict()
+        inputs = {name: tf.placeholder(tf.int32, [1, seq_length], name) for name in SEQUENCES}
         return estimator.export.ServingInputReceiver(inputs, inputs)
 
     return input_fn

@@ -9,13 +9,9 @@ import logging
 import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-import tensorflow.compat.v1 as tf
-
 from albert.data import batches, feature_cache
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.pretrained import exported, inference, model_vocabulary, warm_start
-from albert.pretrained.saved_model import Inputs
-from albert.runtimes import compat
 from albert.squad import decoding, heads
 from albert.squad import export as squad_export
 from albert.squad import features as squad_features
@@ -180,13 +176,11 @@ class SquadV1(SquadTask):
         texts, _ = decoding.file_contents(examples, self.decode(examples, outputs)).values()
         return squad_metrics.evaluate_v1(_gold(examples), texts)
 
-    def export_more(self, export_dir: str, build: Callable[[Inputs], Any], checkpoint: str) -> None:
+    def export_more(self, export_dir: str, build: Callable, checkpoint: str) -> None:
         """Writes albert_model.tflite, which reads int32 [1, S]."""
-        with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-            inputs = squad_export.placeholders(self.settings.max_seq_length)
-            outputs = build(inputs)
-            warm_start.restore_weights(session, checkpoint)
-            content = exported.converted(session, inputs, outputs)
+        shape = (1, self.settings.max_seq_length)
+        with warm_start.open_graph(build, exported.SEQUENCES, checkpoint, shape=shape) as opened:
+            content = exported.converted(*opened)
         path = os.path.join(export_dir, squad_export.TFLITE_NAME)
         files.atomic_write_bytes(path, content)
         _LOGGER.info("Wrote %s.", path)

@@ -26,7 +26,7 @@ from albert.pretrained import (
     saved_model,
     warm_start,
 )
-from albert.pretrained.network import GraphNetwork, Network, ProgramNetwork, check_finite
+from albert.pretrained.network import Network, check_finite
 from albert.runtimes import compat
 from albert.training import evaluation
 from albert.training.task import Outputs, Task, records_in_memory
@@ -97,7 +97,7 @@ def check_description(
 def portable_files(
     name: str,
     description: Mapping[str, Any],
-    vocabulary: Mapping[str, Optional[str]],
+    vocabulary: fine_tuning_utils.Vocabulary,
     *,
     config: modeling.AlbertConfig,
     folder: str = "",
@@ -107,20 +107,19 @@ def portable_files(
     Args:
       name: of the description.
       description: its content, but for the vocabulary.
-      vocabulary: the path for each of model_vocabulary.KEYS, or None.
+      vocabulary: the tokenizer's.
       config: of the encoder.
       folder: where they go, if other files may be there; see model_vocabulary.name_in.
     """
-    content, contents = dict(description), {}
-    for key in model_vocabulary.KEYS:
-        path = vocabulary.get(key)
-        if path:
-            base = model_vocabulary.name_in(folder, path) if folder else os.path.basename(path)
-            contents[base] = files.read_bytes(path)
-            content[key] = {"path": base, "sha256": files.sha256(path)}
-    contents[name] = files.json_text(content).encode("utf-8")
-    contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
-    return contents
+    base = os.path.basename(vocabulary.path)
+    if folder:
+        model_vocabulary.name_in(folder, vocabulary.path)
+    content = {**description, **vocabulary.record()}
+    return {
+        base: files.read_bytes(vocabulary.path),
+        name: files.json_text(content).encode("utf-8"),
+        CONFIG_NAME: config.to_json_string().encode("utf-8"),
+    }
 
 
 # ---- settings, model and task, found together ----
@@ -132,7 +131,7 @@ class Setup(NamedTuple):
     Attributes:
       settings: with the parts of the model that --albert_dir or the folder stands for.
       config: of the encoder.
-      vocabulary: of the task's tokenizer.
+      vocabulary: the file of the task's tokenizer.
       task: of these settings.
     """
 
@@ -143,19 +142,19 @@ class Setup(NamedTuple):
 
     def description(self) -> Dict[str, Any]:
         """Returns the content of the description."""
-        return {**self.task.describe(), **self.vocabulary.description()}
+        return {**self.task.describe(), **self.vocabulary.record()}
 
     def portable_files(self, folder: str = "", **more: Any) -> Dict[str, bytes]:
         """Returns what the function of this name does; `more` goes into the description."""
         return portable_files(
             self.task.description_name,
-            dict(self.task.describe(), do_lower_case=self.settings.do_lower_case, **more),
-            {self.vocabulary.kind: self.vocabulary.file},
+            {**self.task.describe(), **more},
+            self.vocabulary,
             config=self.config,
             folder=folder,
         )
 
-    def network(self, batch_size: int) -> GraphNetwork:
+    def network(self, batch_size: int) -> Network:
         """Returns the network of prediction, without weights."""
         dtype = compat.compute_dtype(self.settings.precision)
 
@@ -167,7 +166,7 @@ class Setup(NamedTuple):
                 return found.outputs
             return dict(found.outputs, per_example_loss=found.per_example_loss)
 
-        return GraphNetwork(
+        return Network(
             build,
             self.task.spec(False),
             batch_size=batch_size,
@@ -176,10 +175,10 @@ class Setup(NamedTuple):
             fills=self.task.fills,
         )
 
-    def serving_outputs(self, inputs: saved_model.Inputs) -> Dict[str, tf.Tensor]:
+    def serving_outputs(self, inputs: exported.Tensors) -> Dict[str, tf.Tensor]:
         """Builds the network as it is exported, on int32 [B, S]; returns its outputs by name."""
         encoder = fine_tuning_utils.Encoder(self.config, False)
-        outputs = self.task.head(inputs._asdict(), encoder).outputs
+        outputs = self.task.head(inputs, encoder).outputs
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
 
@@ -208,12 +207,13 @@ def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
         recorded = {"do_lower_case", "max_seq_length", *task.recorded_flags} - settings.given
         changes = {key: description[key] for key in recorded & description.keys()}
         if not (settings.spm_model_file or settings.vocab_file):
-            changes.update(model_vocabulary.recorded_files(folder, description))
+            found = model_vocabulary.recorded(folder)
+            changes.update({found.key: found.path} if found else {})
         settings = settings.replace(albert_config_file=os.path.join(folder, CONFIG_NAME), **changes)
     settings = released.resolve_model_files(settings)
     config = fine_tuning_utils.load_config(settings)
-    vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
-    return Setup(settings, config, vocabulary, task(settings, vocabulary.tokenizer, description))
+    tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
+    return Setup(settings, config, vocabulary, task(settings, tokenizer, description))
 
 
 def chosen_checkpoint(settings: FineTuningFlags) -> str:
@@ -234,12 +234,16 @@ def export(setup: Setup, checkpoint: str, export_dir: str, *, threshold: float =
     Raises:
       UserError: the checkpoint does not fit the model.
     """
+
+    def build(inputs: exported.Tensors) -> exported.Tensors:
+        constant = {} if math.isnan(threshold) else {"threshold": tf.constant(threshold)}
+        return {**setup.serving_outputs(inputs), **constant}
+
     folder = saved_model.export_saved_model(
         export_dir,
-        setup.serving_outputs,
+        build,
         checkpoint,
         max_seq_length=setup.settings.max_seq_length,
-        constants={} if math.isnan(threshold) else {"threshold": threshold},
         extra_files=setup.portable_files(**setup.task.served()),
     )
     setup.task.export_more(export_dir, setup.serving_outputs, checkpoint)
@@ -291,15 +295,8 @@ class Model(inference.Model):
         self.task = self.setup.task
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
-        if program:
-            self.network = ProgramNetwork(
-                program,
-                precision_name=precision_name,
-                batch_size=batch_size,
-                fills=self.task.fills,
-            )
-            return
-        self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
+        if not program:
+            self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
         self.network = self.setup.network(batch_size)
         self.network.load(self.checkpoint)
 

@@ -88,7 +88,7 @@ class FineTuning:
         # Of the best checkpoint so far: its identity -> split -> outputs.
         self._outputs: Dict[str, Dict[str, Outputs]] = {}
         self._best_rank: Tuple[float, ...] = (-math.inf,)
-        self._network: Optional[network.GraphNetwork] = None
+        self._network: Optional[network.Network] = None
 
     def run(self) -> Outcome:
         """Does what the flags ask for; see the function `run`."""
@@ -124,8 +124,7 @@ class FineTuning:
         if is_training and not evaluation.list_checkpoints(folder):
             if settings.init_checkpoint:
                 start = warm_start.resolve_checkpoint(settings.init_checkpoint)
-                vocabulary = model_vocabulary.Vocabulary(*setup.vocabulary[1:])
-                model_vocabulary.check_same(os.path.dirname(start), vocabulary)
+                model_vocabulary.check_same(os.path.dirname(start), setup.vocabulary)
             model_fn.check_first_weights(settings, setup.config)
         for split in [*task.splits("dev"), *task.splits("test"), *["train"] * is_training]:
             if split not in self._splits:

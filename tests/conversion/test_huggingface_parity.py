@@ -202,7 +202,7 @@ def test_pipelines_of_transformers_answer_as_we_do(environment, tmp_path):
         assert shares == pytest.approx(model.predict([pair])[0].probabilities, abs=1e-5)
     with albert.load(pretrained) as model:
         np.testing.assert_allclose(vector, model.embed([pair])[0], atol=1e-5)
-    with inference.MaskFiller(inference.folder_source(pretrained)) as model:
+    with inference.MaskFiller(inference.find_source(albert_dir=str(pretrained))) as model:
         proposals = model.fill([masked])[0][0]
     assert best == pytest.approx([one.probability for one in proposals], abs=1e-5)
 

@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
-from albert import embed, fill_mask, modeling, tokenization
+from albert import embed, fill_mask, tokenization
 from albert.pretrained import inference
+from albert.pretrained.network import SEQUENCES
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import pretrained_models
@@ -30,33 +30,37 @@ def source(archive):
     return inference.Source(pretrained_models.config(), checkpoint, tokenizer, LENGTH)
 
 
-def plain_layers(source, text):
-    """(pooled output [H], all layers [layers, S, H], places of tokens) of one text alone."""
+def alone(archive, source, text):
+    """The vectors of one text, by pooling."""
     first, separator = source.tokenizer.required_ids(["[CLS]", "[SEP]"])
     ids, segments = [first], [0]
     for number, part in enumerate((text,) if isinstance(text, str) else text):
         ids += [*source.tokenizer.encode_ids_batch([part])[0], separator]
         segments += [number] * (len(ids) - len(segments))
-    with tf.Graph().as_default(), tf.Session() as session:
-        inputs = tf.constant([ids]), tf.constant([segments])
-        model = modeling.AlbertModel(source.config, False, inputs[0], token_type_ids=inputs[1])
-        tf.train.Saver().restore(session, source.checkpoint)
-        pooled, layers = session.run([model.get_pooled_output(), model.get_all_encoder_layers()])
-    places = [place for place, token in enumerate(ids) if token not in (first, separator)]
-    return pooled[0], np.array(layers)[:, 0], places
+    arrays = [np.array([values], np.int32) for values in (ids, [1] * len(ids), segments)]
+    found = pretrained_models.outputs(archive, dict(zip(SEQUENCES, arrays)))
+    (sequence,), (pooled,) = found["sequence_output"], found["pooled_output"]
+    is_text = [token not in (first, separator) for token in ids]
+    return {"pooled": pooled, "mean": sequence[is_text].mean(axis=0), "first": sequence[0]}
 
 
 @pytest.mark.slow
-def test_texts_of_any_length_have_the_vectors_they_have_alone(source):
-    alone = [plain_layers(source, text) for text in TEXTS]
-    for pooling, layer in (("pooled", -1), ("mean", -1), ("mean", 1), ("first", 2)):
-        with inference.Embedder(source, pooling=pooling, layer=layer, batch_size=2) as model:
+def test_texts_of_any_length_have_the_vectors_they_have_alone(archive, source):
+    expected = [alone(archive, source, text) for text in TEXTS]
+    for pooling in ("pooled", "mean", "first"):
+        with inference.Embedder(source, pooling=pooling, batch_size=2) as model:
             vectors = model.embed(TEXTS)
-        assert vectors.shape == (3, 16) and vectors.dtype == np.float32
-        for (pooled, layers, places), vector in zip(alone, vectors):
-            chosen = layers[layer - 1 if layer > 0 else layer]
-            expected = {"pooled": pooled, "mean": chosen[places].mean(axis=0), "first": chosen[0]}
-            np.testing.assert_allclose(vector, expected[pooling], atol=1e-5)
+        assert vectors.dtype == np.float32
+        np.testing.assert_allclose(vectors, [item[pooling] for item in expected], atol=1e-5)
+
+
+def test_layers_are_counted_from_1_and_from_the_last(source):
+    first, second, same, last = (
+        inference.Embedder(source, pooling="mean", layer=layer).embed(TEXTS)
+        for layer in (1, 2, -2, -1)
+    )
+    np.testing.assert_array_equal([first, second], [same, last])
+    assert np.abs(first - second).max() > 1e-3
 
 
 def test_long_texts_are_cut_and_no_text_has_no_vector(source):

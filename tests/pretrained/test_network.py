@@ -22,7 +22,7 @@ def features(*rows):
 
 
 def a_network(build, **options):
-    made = network.GraphNetwork(build, SPEC, **{"batch_size": 2, **options})
+    made = network.Network(build, SPEC, **{"batch_size": 2, **options})
     made.load(None)
     return made
 
@@ -66,7 +66,7 @@ def test_network_loads_checkpoints_in_turn_and_names_a_damaged_one(tmp_path):
         doubled = tf.get_variable("weight", [2]) * 2  # kept, and made anew for each checkpoint
         return {"made": tf.cast(inputs["input_ids"][:, :1], tf.float32) * doubled}
 
-    made = network.GraphNetwork(build, SPEC, batch_size=2)
+    made = network.Network(build, SPEC, batch_size=2)
     for step in (2, 1, 2):
         made.load(str(tmp_path / f"model.ckpt-{step}"))
         assert made.run(features([5]))["made"].tolist() == [[10.0 * step] * 2]

@@ -73,8 +73,8 @@ def resolved(*arguments):
 
 def parts(settings):
     """The names of the files that the settings name."""
-    fields = released.ModelFiles._fields
-    values = {name: getattr(settings, name) for name in fields}
+    names = ("albert_config_file", "init_checkpoint", "spm_model_file", "vocab_file")
+    values = {name: getattr(settings, name) for name in names}
     return {name: value.split("/")[-1] for name, value in values.items() if value}
 
 
@@ -134,7 +134,6 @@ def test_a_folder_stands_for_configuration_weights_and_vocabulary(folder, tmp_pa
         settings = resolved(flag)
         assert vocabulary.items() < parts(settings).items()
         assert set(parts(settings)) - set(vocabulary) == others
-        assert released.resolve_model_files(settings) is settings
 
 
 def test_files_that_flags_name_are_taken(folder, tmp_path):
@@ -163,7 +162,6 @@ def test_a_module_stands_for_configuration_weights_and_vocabulary(module):
             "init_checkpoint": "variables",
             "spm_model_file": "30k-clean.model",
         }
-        assert released.resolve_model_files(settings) is settings
     assert resolved(flag, "--vocab_file=own").do_lower_case is True
 
 
@@ -191,7 +189,7 @@ def test_a_folder_that_lacks_a_part_is_refused(copied):
     ):
         (copied / missing).unlink()
         with pytest.raises(ValueError, match=words):
-            inference.folder_source(str(copied))
+            inference.find_source(albert_dir=str(copied))
 
 
 def test_several_files_of_a_kind_are_refused_unless_one_has_the_usual_name(copied):
