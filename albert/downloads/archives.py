@@ -13,6 +13,9 @@ from typing import Any, Callable, Iterator, List, Tuple
 
 from albert.util.errors import UserError
 
+# An archive that unpacks to far more than its own size is made to fill the disk.
+_MOST_GROWTH = 50
+_ALWAYS_ALLOWED_BYTES = 100 * 10**6
 # What macOS puts beside the files of an archive.
 _COMPANIONS = ("__MACOSX", "._", ".DS_Store")
 # RuntimeError: it has a password, or is packed in an unknown way.
@@ -33,15 +36,19 @@ def unpack(
       The paths of the files, relative to the folder, in the archive's order.
 
     Raises:
-      UserError: the archive cannot be read to its end; or a member is a link or a device or leads
-        out of the folder.
+      UserError: the archive cannot be read to its end; a member is a link or a device or leads out
+        of the folder; or there is far too much.
     """
     folder, paths = os.path.abspath(folder), []
+    allowed = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)
     try:
-        for name, content in _members(archive):
+        for name, size, content in _members(archive):
             target = os.path.normpath(os.path.join(folder, name))
             if not content or not target.startswith(folder + os.sep):
                 raise UserError(f"{archive}: {name!r} is a link or device, or leads out of it.")
+            allowed -= size
+            if allowed < 0:
+                raise UserError(f"{archive} unpacks to far more than its size.")
             path = os.path.relpath(target, folder)
             is_companion = any(part.startswith(_COMPANIONS) for part in path.split(os.sep))
             if is_wanted(path) and not is_companion:
@@ -63,18 +70,18 @@ def _write(content: Any, path: str) -> None:
         shutil.copyfileobj(content, stream, 1 << 20)
 
 
-def _members(archive: str) -> Iterator[Tuple[str, Any]]:
-    """Name and content of what is no folder; None for what is no regular file."""
+def _members(archive: str) -> Iterator[Tuple[str, int, Any]]:
+    """Name, size and content of what is no folder; None for what is no regular file."""
     if archive.endswith(".zip"):
         with zipfile.ZipFile(archive) as members:
             for info in (item for item in members.infolist() if not item.is_dir()):
                 kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
                 content = members.open(info) if kind in (0, stat.S_IFREG) else None
-                yield info.filename, content
+                yield info.filename, info.file_size, content
         return
     with gzip.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
         for member in members:
             content = members.extractfile(member) if member.isreg() else None
             if not member.isdir():
-                yield member.name, content
+                yield member.name, abs(member.size), content
         stream.read(1 << 24)  # the checksum comes after the archive's own end and some zeros

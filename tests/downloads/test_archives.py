@@ -93,6 +93,12 @@ def test_unpack_refuses_members_that_could_do_harm(unpack, bad):
     assert unpack.files() == ["out/model/good"]
 
 
+def test_unpack_refuses_more_than_a_disk_should_hold(unpack):
+    with pytest.raises(ValueError, match="archive"):
+        unpack(member("zeros", bytes(120 * 10**6)), is_wanted=lambda path: False)
+    assert unpack.files() == []
+
+
 def flipped(place):
     def damage(content):
         content = bytearray(content)

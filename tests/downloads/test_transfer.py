@@ -16,6 +16,7 @@ from tests.support.file_server import Answer
 CONTENT = np.random.RandomState(0).bytes(700001)
 CHUNK = transfer.CHUNK_BYTES
 CUT = Answer(cut_after=4 * CHUNK)
+SLOW = {"drips": True, "headers": {"Content-Length": "9000000"}}
 OTHER_FILE = f"bytes {4 * CHUNK}-700000/700002"
 
 
@@ -106,6 +107,7 @@ def test_fetch_resumes_an_earlier_process_if_the_file_is_the_same(fetch, server,
         ({"status": 503}, {}, ConnectionError, "503"),
         ({"location": "/model"}, {}, UserError, "redirects"),
         ({"headers": {"Content-Length": ""}}, {"size_limit_gb": 5e-4}, UserError, "0.0005 GB"),
+        (SLOW, {"time_limit_minutes": 0.5 / 60}, ConnectionError, "--time_limit_minutes"),
     ],
 )
 def test_fetch_names_the_address_and_the_reason(fetch, server, answer, limits, kind, words):

@@ -19,6 +19,7 @@ class Answer(NamedTuple):
     headers: Optional[Dict[str, str]] = None  # in place of the usual ones; "" leaves one out
     location: Optional[str] = None  # where the request is sent instead
     range_shift: int = 0  # bytes by which a part begins later than asked for
+    drips: bool = False  # after the file, a zero every few milliseconds until the server ends
 
 
 class FileServer:
@@ -31,6 +32,7 @@ class FileServer:
         self.answers = []  # for the next requests; then the usual ones
         self.ranges = []  # the header Range of each request so far
         self.logins = []  # the header Authorization of each request
+        self.is_closed = threading.Event()
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -63,6 +65,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             headers["Content-Range"] = f"bytes {first}-{len(content) - 1}/{len(content)}"
         self._start(206 if start else 200, {**headers, **(answer.headers or {})})
         self.wfile.write(content[start:][: answer.cut_after])
+        with contextlib.suppress(OSError):  # the client has gone
+            while answer.drips and not state.is_closed.wait(0.01):
+                self.wfile.write(bytes(4096))
 
     def _start(self, status, headers):
         self.send_response(status)
@@ -92,6 +97,7 @@ def serving(*, is_https=False):
     try:
         yield handler.state
     finally:
+        handler.state.is_closed.set()
         server.shutdown()
         server.server_close()
         thread.join()
