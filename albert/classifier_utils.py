@@ -121,8 +121,6 @@ def create_model(
     use_one_hot_embeddings,
     task_name,
     hub_module,
-    *,
-    is_regression=None,
     **options,
 ):
     """Builds a classification model in the default graph.
@@ -132,8 +130,8 @@ def create_model(
       is_training: whether there is dropout.
       input_ids, input_mask, segment_ids: int32 [B, S].
       labels: int32 [B], or float32 for regression; None if unknown.
-      num_labels: C.
-      task_name: says whether it is a regression, unless is_regression does.
+      num_labels: C; 1 for regression.
+      task_name: ignored.
       hub_module: handle of a TF-Hub module, or None.
       use_one_hot_embeddings, **options: see modeling.AlbertModel; options are dropout_seed,
         compute_dtype, recompute and use_xla.
@@ -142,8 +140,7 @@ def create_model(
       (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]); for
       regression logits and predictions are the scores [B]. Losses are None without labels.
     """
-    if is_regression is None:
-        is_regression = tasks.is_regression(task_name)
+    del task_name
     encoder = fine_tuning_utils.Encoder(
         albert_config,
         is_training,
@@ -152,12 +149,15 @@ def create_model(
         **options,
     )
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    found = model.logits_of(encoder, features, num_labels=num_labels, is_regression=is_regression)
+    logits = model.logits_of(encoder, features, num_labels)
+    found = model.predictions_of(logits)
     loss = per_example_loss = None
     if labels is not None:
-        per_example_loss = model.losses_of(found.logits, labels, is_regression)
+        per_example_loss = model.losses_of(logits, labels)
         loss = tf.reduce_mean(per_example_loss)
-    return loss, per_example_loss, found.probabilities, found.logits, found.predictions
+    predictions = found["predictions"]
+    logits = predictions if num_labels == 1 else logits
+    return loss, per_example_loss, found["probabilities"], logits, predictions
 
 
 def model_fn_builder(
@@ -176,10 +176,11 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    Further keywords are fields of FineTuningFlags. `task_name` says whether it is a regression.
+    Further keywords are fields of FineTuningFlags. One label is regression, whatever `task_name`.
     """
+    del task_name
     return model_fn.build_for_program(
-        model.classification_head(num_labels, tasks.is_regression(task_name)),
+        model.classification_head(num_labels),
         albert_config,
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,

@@ -79,7 +79,7 @@ def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys,
         task = tasks.get_task(name)
         assert shlex.split(printed)[1:] == [f"--task_name={name}", f"--data_dir={folder}"]
         for split in task.splits:
-            found = tasks.read_examples(task, folder, split.name)
+            found = tasks.read_examples(task, folder, split)
             assert len(found.examples) in (1, 2) and data_set.folder in found.files[0]
     asked = len(server.ranges)
     server.files.clear()

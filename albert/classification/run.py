@@ -16,7 +16,7 @@ import numpy as np
 from albert import fine_tuning_utils, tokenization
 from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
-from albert.classification.examples import InputExample, read_file
+from albert.classification.examples import InputExample, read_file, role_of
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
 from albert.classification.task_table import METRICS
 from albert.data import batches, feature_cache
@@ -94,7 +94,7 @@ class ClassifierTask(Task):
         if settings.task_name:
             self.declared = task = find_task(settings.task_name, settings)
             self.name, self.labels, self.is_pair = task.name, task.labels, task.is_pair
-            self.best_metric = task.best_metric
+            self.best_metric = task.metrics[0]
             self.higher_is_better = METRICS[self.best_metric]
         else:
             self.name, self.labels = description["task"], tuple(description["labels"])
@@ -149,17 +149,14 @@ class ClassifierTask(Task):
             return [_PREDICT_FILE]
         if not super().splits(use):
             return []
-        first, *names = task.split_names(use) or [use]
-        found = [name for name in names if tasks.has_split(task, folder, name)]
-        # The first is missed, if it is not there.
-        is_needed = use == "dev" or not found or tasks.has_split(task, folder, first)
-        return [first] * is_needed + found
+        first, *others = task.split_names(use) or [use]
+        return [first, *(name for name in others if tasks.find_file(task, folder, name))]
 
     def examples(self, split: str) -> List[InputExample]:
         """Reads a split, or the user's own texts."""
         settings, task = self.settings, self.declared
         if split == _PREDICT_FILE:
-            return predictions.read_predict_file(task, settings.predict_file).examples
+            return read_file(task, settings.predict_file).examples
         data = tasks.read_examples(task, settings.data_dir, split)
         if split == "train":
             self.columns = data.columns
@@ -167,12 +164,12 @@ class ClassifierTask(Task):
 
     def read_file(self, path: str) -> List[InputExample]:
         """Reads development data from a file of any name."""
-        return read_file(self.declared, path, self.declared.split("dev")).examples
+        return read_file(self.declared, path, "dev").examples
 
     def record_file(self, split: str) -> Tuple[str, bool]:
         """Returns a file named by its use, such as mrpc_eval.128.tf_record."""
         if split != _PREDICT_FILE:
-            split = _USES[self.declared.split(split).role] + self.declared.suffix(split)
+            split = _USES[role_of(split)] + self.declared.suffix(split)
         return super().record_file(split)
 
     def parse(self, text: inference.Text) -> InputExample:
@@ -207,12 +204,11 @@ class ClassifierTask(Task):
         self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         """Builds a dense layer on the pooled output, or one for each layer's."""
-        patience = model.Patience(self.settings.exit_patience, self.settings.exit_threshold)
         head = model.classification_head(
             len(self.labels) or 1,
-            self.is_regression,
             early_exit=self.has_exits,
-            patience=patience if patience.layers else None,
+            patience=self.settings.exit_patience,
+            threshold=self.settings.exit_threshold,
         )
         return head(features, encoder)
 

@@ -68,9 +68,9 @@ def make_plan(settings: SweepFlags) -> List[Run]:
     plan = []
     for task_name, task in find_tasks(settings).items():
         data = {
-            split.name: tasks.read_examples(task, settings.data_dir, split.name)
+            split: tasks.read_examples(task, settings.data_dir, split)
             for split in task.splits
-            if split.role == "train" or tasks.has_split(task, settings.data_dir, split.name)
+            if split == "train" or tasks.find_file(task, settings.data_dir, split)
         }
         inputs = {path: files.state_of(path) for split in data.values() for path in split.files}
         count = len(data["train"].examples) if "train" in data else 0

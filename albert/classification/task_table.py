@@ -18,7 +18,6 @@ from albert.classification.examples import (
     Columns,
     InputExample,
     Recipe,
-    Split,
     Task,
     text_of,
 )
@@ -97,13 +96,13 @@ _GLUE_TEXT = _TEXT._replace(guid=GUID_NAMES)
 
 def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Task:
     """A task, by default of pairs, in files as CLUE has them or without names of columns."""
-    splits = tuple(map(Split, more.pop("splits", ("train", "dev", "test"))))
     usual = {
+        "splits": ("train", "dev", "test"),
         "folders": (name, f"{name}_public"),
         "columns": (_PAIR, Columns(0, 1, 2)),
         "hub_labels": labels,
     }
-    return Task(name, labels=labels, recipe=recipe, splits=splits, **{**usual, **more})
+    return Task(name, labels=labels, recipe=recipe, **{**usual, **more})
 
 
 def _glue(

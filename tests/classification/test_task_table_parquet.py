@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from albert.classification import predictions, tasks
+from albert.classification import examples, tasks
 from albert.data import parquet
 from tests.support import parquet_files
 
@@ -27,7 +27,7 @@ def pairs(labels, names=("sentence1", "sentence2")):
 
 def read(name, folder, split="train"):
     task = tasks.get_task(name) if isinstance(name, str) else name
-    assert tasks.has_split(task, str(folder), split)
+    assert tasks.find_file(task, str(folder), split)
     return tasks.read_examples(task, str(folder), split)
 
 
@@ -112,7 +112,7 @@ def test_an_unknown_label_is_named_with_its_part_and_row(tmp_path, label):
 
 def test_a_users_own_files_may_be_parquet(tmp_path):
     write(tmp_path / "x.parquet", {"sentence1": ["a"], "sentence2": ["b"], "idx": [7]})
-    found = predictions.read_predict_file(tasks.get_task("mrpc"), str(tmp_path / "x.parquet"))
+    found = examples.read_file(tasks.get_task("mrpc"), str(tmp_path / "x.parquet"))
     (example,) = found.examples
     assert (example.guid, example.text_a, example.text_b, example.label) == ("7", "a", "b", None)
 

@@ -75,4 +75,4 @@ def test_a_wrong_row_is_named_by_file_and_line(tmp_path, content, line):
         answered(path, "text")
     if content != NOT_UTF8:  # a few such lines are repaired
         with pytest.raises(ValueError, match=f"train.csv:{line}: "):
-            examples.read_table(str(path))
+            examples.read_rows(str(path))
