@@ -61,8 +61,9 @@ class DataProcessor:
             return tokenization.preprocess_text(text, True, self.do_lower_case, self.keep_accents)
         return tokenization.convert_to_unicode(text)
 
-    def _examples(self, data_dir: str, split: str) -> List[InputExample]:
+    def _examples(self, data_dir: str, role: str) -> List[InputExample]:
         task = tasks.get_task(self.task_name)
+        (split,) = task.split_names(role)[:1] or [role]
         examples = tasks.read_examples(task, data_dir, split).examples
         for example in examples:
             example.text_a = self.process_text(example.text_a)

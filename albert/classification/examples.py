@@ -8,7 +8,6 @@ Texts stay as written. A TSV cell ends at a tab and a line at a line feed; quote
 a .csv file quotes are CSV's. Repairs are counted, and errors name file and line.
 """
 
-import collections
 import dataclasses
 import io
 import itertools
@@ -132,7 +131,7 @@ class Task(NamedTuple):
     labels: Tuple[str, ...]  # in the order of their ids; () is regression
     columns: Tuple[Columns, ...]  # the first that a file has count
     recipe: Recipe
-    glue_name: str = ""  # of its files in GLUE's zip
+    submissions: Mapping[str, str] = {}  # test split of GLUE -> the file with its predictions
     # Measured beside eval_loss; the first chooses the checkpoint, on the first dev split.
     metrics: Tuple[str, ...] = ("eval_accuracy",)
     label_aliases: Mapping[str, str] = {}  # other spellings -> label; "": drop these examples
@@ -152,30 +151,14 @@ class Task(NamedTuple):
         """Returns whether an example has two texts."""
         return self.columns[0].text_b is not None
 
-    @property
-    def submissions(self) -> Dict[str, str]:
-        """Returns the file name in GLUE's zip for each test split."""
-        parts = {"test": "", "test_matched": "-m", "test_mismatched": "-mm"}
-        names = self.split_names("test") if self.glue_name else ()
-        return {split: f"{self.glue_name}{parts[split]}.tsv" for split in names}
-
     def split_names(self, role: str) -> List[str]:
         """Returns the names of the splits of a role; the first of "dev" decides."""
         return [split for split in self.splits if role_of(split) == role]
 
-    def split(self, name: str) -> str:
-        """Returns a split's name, "dev" being the first of the dev splits; UserError for none."""
-        for split in self.splits:
-            if name in (split, role_of(split)):
-                return split
-        raise UserError(
-            f"Task '{self.name}' has no {name} data; it has: {', '.join(self.splits)}."
-        )
-
     def suffix(self, split: str) -> str:
         """Returns what a split's file names add: "_mismatched", or "" for the first of its role."""
         role = role_of(split)
-        return "" if self.split(split) == self.split(role) else split[len(role) :]
+        return "" if split == self.split_names(role)[0] else split[len(role) :]
 
     def files_of(self, split: str) -> List[str]:
         """Returns where a split may be; the last are patterns, for the Parquet files of a hub."""
@@ -196,7 +179,6 @@ class TaskData(NamedTuple):
 
     examples: List[InputExample]
     files: List[str]
-    notes: List[str]  # what was dropped, skipped or guessed, with counts
     columns: Tuple[str, ...]  # names of the texts' columns or fields, where the file has them
 
 
@@ -267,20 +249,17 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
     is_labelled = role in ("train", "dev")
     columns = _find_columns(task, rows, role)
     names = [place for place in columns[:2] if place is not None and not columns.render]
-    notes: Dict[str, int] = collections.Counter()
     number_names: Sequence[str] = ()
     if isinstance(first, dict):
         number_names = _number_names(task, parts[0], columns.label)
     else:
         names = [first[place] for place in names if columns.header]
         if not (columns.header or is_labelled):
-            notes[f"first row taken as an example: {first}"[:120]] = 1
-        count = len(rows) - columns.header
+            _LOGGER.warning("%s: taking the first row as an example.", rows[0].where)
         rows = _whole_rows(rows, columns, role)
-        notes["row with too few columns, skipped"] = count - len(rows)
     spellings = label_spellings(task, number_names)
-    is_hidden = not is_labelled and (task.glue_name or not role)
-    language, examples = _keys(first).get("language"), []
+    is_hidden = not is_labelled and (task.submissions or not role)
+    language, examples, dropped = _keys(first).get("language"), [], 0
     for row in rows:
         if task.language and row.values.get(language, task.language) != task.language:
             continue
@@ -293,17 +272,15 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
                 wanted = wording.listed(task.labels or ["numbers"], 12)
                 raise UserError(f"{row.where}: the label is {text!r}. Labels: {wanted}.")
             if is_labelled and label == "":
-                notes[f"example dropped: its label is {text!r}"] += 1
+                dropped += 1
                 continue
             example.label = None if is_hidden or label == "" else label
             examples.append(example)
     if not examples:
         raise UserError(f"'{path}' holds no example.")
-    counts = [f"{number} x {what}" for what, number in notes.items() if number]
-    _LOGGER.info(
-        "%s: %s. %s", ", ".join(parts), wording.counted(len(examples), "example"), "; ".join(counts)
-    )
-    return TaskData(examples, parts, counts, tuple(names))
+    count = wording.counted(len(examples), "example")
+    _LOGGER.info("%s: %s, %s left out.", ", ".join(parts), count, dropped)
+    return TaskData(examples, parts, tuple(names))
 
 
 def _whole_rows(rows: Sequence[Row], columns: Columns, role: str) -> List[Row]:
@@ -314,17 +291,17 @@ def _whole_rows(rows: Sequence[Row], columns: Columns, role: str) -> List[Row]:
     first, rows = rows[0].values, rows[columns.header :]
     needed = 1 + max(place for place in columns[:4] if place is not None)
     short = [row.where for row in rows if len(row.values) < needed]
-    if len(short) > (_SHORT_SHARE * len(rows) if role == "train" else 0):
-        raise UserError(
+    if short:
+        problem = (
             f"{short[0]}: {len(short)} of {len(rows)} rows, of which this is the first, have too "
             "few columns. Tabs (in a .csv file: commas) separate columns."
         )
+        if role != "train" or len(short) > _SHORT_SHARE * len(rows):
+            raise UserError(problem)
+        _LOGGER.warning("%s Skipping them.", problem)
     keys = first if columns.render else range(len(first))
-    return [
-        row._replace(values=dict(zip(keys, row.values)))
-        for row in rows
-        if len(row.values) >= needed
-    ]
+    whole = (row for row in rows if len(row.values) >= needed)
+    return [row._replace(values=dict(zip(keys, row.values))) for row in whole]
 
 
 def _examples_of(row: Row, columns: Columns) -> List[InputExample]:

@@ -35,7 +35,7 @@ def split_files(
     """
     suffix, answers = task.suffix(split), _answers(task, outputs)
     written = result_files(task, examples, outputs, suffix=suffix)
-    if task.glue_name:
+    if task.submissions:
         if task.is_regression:
             scores = np.clip(np.ravel(outputs["predictions"]), 0.0, _HIGHEST_STSB_SCORE)
             answers = [f"{score:.3f}" for score in scores]

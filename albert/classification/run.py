@@ -130,7 +130,7 @@ class ClassifierTask(Task):
 
     def describe(self) -> Dict[str, Any]:
         """Returns what classifier.json says of the task."""
-        described = {
+        return {
             **super().describe(),
             "labels": list(self.labels),
             "is_regression": self.is_regression,
@@ -138,7 +138,6 @@ class ClassifierTask(Task):
             "early_exit": self.has_exits or None,
             "columns": list(self.columns) or None,
         }
-        return {name: value for name, value in described.items() if value is not None}
 
     # ---- data ----
 

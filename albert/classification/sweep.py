@@ -6,7 +6,6 @@ import itertools
 import json
 import logging
 import math
-import operator
 import os
 import shlex
 import subprocess
@@ -21,7 +20,6 @@ from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepFlags
 from albert.classification.task_table import METRICS
 from albert.configs import published
-from albert.pretrained import warm_start
 from albert.training import evaluation, fine_tuning, model_fn
 from albert.util import config_files, files, folder_lock, provenance, wording
 from albert.util import flags as flags_lib
@@ -63,8 +61,11 @@ def make_plan(settings: SweepFlags) -> List[Run]:
     Raises:
       UserError: an input that is missing, unreadable or does not fit the others.
     """
-    given = settings.to_dict()
-    values = {name: given[name].split(",") for name in GRID if given[name]}
+    given, known = settings.given_values(), flags_lib.describe(ClassifierFlags)
+    values = {name: given[name].split(",") for name in GRID if name in given}
+    shared = {name: value for name, value in given.items() if name in known}
+    if settings.model_dir:
+        shared["albert_dir"] = settings.model_dir
     plan = []
     for task_name, task in find_tasks(settings).items():
         data = {
@@ -73,42 +74,35 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             if split == "train" or tasks.find_file(task, settings.data_dir, split)
         }
         inputs = {path: files.state_of(path) for split in data.values() for path in split.files}
-        count = len(data["train"].examples) if "train" in data else 0
-        can_predict = settings.do_predict and any(map(data.get, task.split_names("test")))
+        borrows, count = task_name in LENDERS, len(data["train"].examples) if "train" in data else 0
+        can_predict = settings.do_predict and task.split_names("test")[0] in data
         for *chosen, seed in itertools.product(*values.values(), parse_seeds(settings.seeds)):
             grid = dict(zip(values, chosen))
             setting = ",".join(f"{name}={grid[name]}" for name in grid if len(values[name]) > 1)
             place = os.path.join(setting, f"seed-{seed}")
             folder = os.path.join(settings.output_dir, task.name, place)
             flags = {
-                **_shared_flags(settings),
+                **shared,
                 **recipe_flags(task, grid, count),
                 **{"task_name": task_name, "seed": seed, "output_dir": folder},
-                **{"do_train": True, "do_eval": True, "do_predict": can_predict},
+                "cached_dir": os.path.join(settings.output_dir, "features"),
+                "keep_checkpoint_max": 1,  # beside the best one; to resume from
+                **{"do_train": not borrows, "do_eval": not borrows},
+                "do_predict": can_predict or borrows,
             }
-            if task_name in LENDERS:
+            if borrows:
                 lender = os.path.join(settings.output_dir, LENDERS[task_name], place)
-                flags.update(do_train=False, do_eval=False, do_predict=True)
-                flags.update(checkpoint=os.path.join(lender, "model.ckpt-best"))
+                flags["checkpoint"] = os.path.join(lender, "model.ckpt-best")
             arguments = [f"--{name}={value}" for name, value in flags.items()]
             arguments += (settings.run_flags or "").split()
             parsed = flags_lib.parse(ClassifierFlags, arguments)
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             model_fn.check_first_weights(checked.settings, checked.setup.config)
-            paths = [parsed.task_file, *_model_files(checked)]
-            used = {path: files.state_of(path) for path in filter(None, paths)}
-            identity = {**flags, "run_flags": settings.run_flags, "files": {**inputs, **used}}
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
+            identity = {**flags, "run_flags": settings.run_flags, "files": inputs}
             plan.append(Run(task, setting, seed, folder, command, identity))
             is_finished(plan[-1])  # or is its folder another run's?
     return plan
-
-
-def _model_files(run: fine_tuning.FineTuning) -> List[str]:
-    """The files of the model that a run begins with; of the weights their index."""
-    start = run.settings.init_checkpoint
-    weights = [warm_start.resolve_checkpoint(start) + ".index"] if start else []
-    return [run.settings.albert_config_file, run.setup.vocabulary.file, *weights]
 
 
 def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
@@ -158,17 +152,6 @@ def recipe_flags(task: tasks.Task, given: Mapping[str, str], examples: int) -> D
             flags.pop(winner, None)
     flags.update(given)
     flags.setdefault("save_checkpoints_steps", max(1, examples // int(flags["train_batch_size"])))
-    return flags
-
-
-def _shared_flags(settings: SweepFlags) -> Dict[str, Any]:
-    """The flags that all runs share."""
-    known = flags_lib.describe(ClassifierFlags)
-    flags = {name: value for name, value in settings.given_values().items() if name in known}
-    if settings.model_dir:
-        flags["albert_dir"] = settings.model_dir
-    flags["cached_dir"] = os.path.join(settings.output_dir, "features")
-    flags["keep_checkpoint_max"] = 1  # beside the best one; to resume from
     return flags
 
 
@@ -235,12 +218,11 @@ def _start(run: Run) -> None:
             for line in process.stdout:
                 print(line, end="", file=log, flush=True)
                 print(f"[{run.name}] {line}", end="", file=sys.stderr, flush=True)
-            process.wait()
-        finally:
+        except BaseException:
             process.terminate()  # it saves its steps
-            process.wait()
-    if process.returncode:
-        code = process.returncode
+            raise
+    code = process.returncode
+    if code:
         raise UserError(f"{run.name} failed with exit code {code}, see {path}: {line.strip()}")
     files.atomic_write_json(marker, dict(run.identity, is_finished=True))
 
@@ -255,12 +237,10 @@ def score_of(result: Result) -> float:
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
-    """Returns the table in per cent, with what is published of its scores, and what JSON says.
-
-    The results of a setting follow each other.
-    """
-    by_setting = itertools.groupby(results, operator.itemgetter("task", "setting"))
-    groups = {key: list(group) for key, group in by_setting}
+    """Returns the table in per cent, with what is published of its scores, and what JSON says."""
+    groups: Dict[Tuple[str, str], List[Result]] = {}
+    for result in results:
+        groups.setdefault((result["task"], result["setting"]), []).append(result)
     means = {key: np.mean(list(map(score_of, group))) for key, group in groups.items()}
     model, rows, beside = results[0].get("model"), [], []
     cells = [("task", "metric", "seeds", "mean", "deviation")]

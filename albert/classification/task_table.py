@@ -110,7 +110,7 @@ def _glue(
 ) -> Task:
     """A task of GLUE, of pairs by default: columns by usual names, or else by these numbers."""
     columns = (_PAIR._replace(guid=GUID_NAMES), Columns(*numbers)._replace(header=True))
-    usual = {"folders": (name,), "glue_name": name, "columns": columns}
+    usual = {"folders": (name,), "submissions": {"test": f"{name}.tsv"}, "columns": columns}
     return _task(name.lower(), labels, recipe, **{**usual, **more})
 
 
@@ -125,6 +125,7 @@ _MNLI = _glue(
     Recipe(512, 128, 3e-5, 10000, 1000, 100),
     numbers=(8, 9, -1, 0),
     splits=("train", "dev_matched", "dev_mismatched", "test_matched", "test_mismatched"),
+    submissions={"test_matched": "MNLI-m.tsv", "test_mismatched": "MNLI-mm.tsv"},
     hub_labels=_MNLI_HUB,
     label_aliases=_NLI_ALIASES,
 )

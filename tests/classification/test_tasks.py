@@ -225,17 +225,17 @@ def test_a_wrong_description_of_a_task_is_refused(changes, named, tmp_path):
         tasks.custom_task(str(tmp_path / "task.json"))
 
 
-def test_a_test_file_that_is_taken_to_have_no_header_is_noted(tmp_path):
+@pytest.mark.parametrize(
+    "text, expected", [("text\nA vote.\n", ["A vote."]), ("Inhalt\nA vote.\n", ["Inhalt", "A vote."])]
+)
+def test_a_test_file_without_usual_names_has_no_header_and_a_warning(
+    text, expected, tmp_path, caplog
+):
     task = tasks.custom_task(text_a=0, label=1, labels="sport,politics")
-
-    def read(text):
-        _write(tmp_path / "test.tsv", text)
-        data = tasks.read_examples(task, str(tmp_path), "test")
-        return [example.text_a for example in data.examples], data.notes
-
-    assert read("text\nA vote.\n") == (["A vote."], [])
-    texts, (note,) = read("Inhalt\nA vote.\n")
-    assert texts == ["Inhalt", "A vote."] and "Inhalt" in note
+    _write(tmp_path / "test.tsv", text)
+    data = tasks.read_examples(task, str(tmp_path), "test")
+    assert [example.text_a for example in data.examples] == expected
+    assert len(caplog.records) == len(expected) - 1
 
 
 # ---------------------------------------------------------------------------------------- real data
@@ -270,4 +270,3 @@ def test_every_row_of_the_real_files_is_read(name):
             data = tasks.read_examples(task, data_dir, split)
             assert len(data.examples) == count
             assert all(example.text_a.strip() for example in data.examples)
-            assert not any("left out" in note or "skipped" in note for note in data.notes)
