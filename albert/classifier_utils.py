@@ -63,14 +63,14 @@ class DataProcessor:
 
     def _examples(self, data_dir: str, role: str) -> List[InputExample]:
         task = tasks.get_task(self.task_name)
-        (split,) = task.split_names(role)[:1] or [role]
+        split = (task.split_names(role) or [role])[0]
         examples = tasks.read_examples(task, data_dir, split).examples
         for example in examples:
             example.text_a = self.process_text(example.text_a)
             if task.is_pair:
                 example.text_b = self.process_text(example.text_b)
             if example.label is None:
-                example.label = task.labels[0] if task.labels else 0.0
+                example.label = self.get_labels()[0] or 0.0
         return examples
 
 
@@ -141,7 +141,6 @@ def create_model(
       (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]); for
       regression logits and predictions are the scores [B]. Losses are None without labels.
     """
-    del task_name
     encoder = fine_tuning_utils.Encoder(
         albert_config,
         is_training,
@@ -179,7 +178,6 @@ def model_fn_builder(
 
     Further keywords are fields of FineTuningFlags. One label is regression, whatever `task_name`.
     """
-    del task_name
     return model_fn.build_for_program(
         model.classification_head(num_labels),
         albert_config,

@@ -208,10 +208,10 @@ def test_data_that_is_given_on_request_is_used_once_it_is_there(download):
 
 READERS = {
     **{
-        name: lambda folder, name=name: tasks.read_examples(
-            tasks.get_task(name), folder, tasks.get_task(name).split_names("dev")[0]
+        task.name: lambda folder, task=task: tasks.read_examples(
+            task, folder, task.split_names("dev")[0]
         )
-        for name in ("rte", "wsc", "mismnli", "qnli")
+        for task in map(tasks.get_task, ("rte", "wsc", "mismnli", "qnli"))
     },
     "race": lambda folder: race_examples.read_examples(folder, "dev"),
     "squad_v2": lambda folder: squad_examples.read_squad_examples(

@@ -126,11 +126,11 @@ class Task(NamedTuple):
     """A classification or regression task."""
 
     name: str
-    folders: Tuple[str, ...]  # names of its folder, the official one first; any case is accepted
-    splits: Tuple[str, ...]  # "train", and names that begin with "dev" or "test"
     labels: Tuple[str, ...]  # in the order of their ids; () is regression
-    columns: Tuple[Columns, ...]  # the first that a file has count
     recipe: Recipe
+    folders: Tuple[str, ...]  # names of its folder, the official one first; any case is accepted
+    columns: Tuple[Columns, ...]  # the first that a file has count
+    splits: Tuple[str, ...] = ("train", "dev", "test")  # or names that begin with "dev" or "test"
     submissions: Mapping[str, str] = {}  # test split of GLUE -> the file with its predictions
     # Measured beside eval_loss; the first chooses the checkpoint, on the first dev split.
     metrics: Tuple[str, ...] = ("eval_accuracy",)
@@ -217,7 +217,7 @@ def _rows(path: str) -> Iterable[Tuple[int, Any]]:
     text = files.read_text(path)
     if path.endswith(csv_rows.ENDING):
         return csv_rows.rows(io.StringIO(text, newline=""), path)
-    lines = enumerate(text.replace("\r\n", "\n").rstrip("\n").split("\n"), start=1)
+    lines = enumerate(text.replace("\r\n", "\n").split("\n"), start=1)
     is_json = path.endswith((".json", ".jsonl")) or text.lstrip()[:1] == "{"
     if is_json and not path.endswith(".tsv"):
         return ((line, text.strip() and _object(text, f"{path}:{line}")) for line, text in lines)
@@ -231,7 +231,7 @@ def _object(line: str, where: str) -> Any:
 
 
 def read_file(task: Task, path: str, split: str = "") -> TaskData:
-    """Reads examples from a file; see `read_rows`.
+    """Reads examples from a file; see `read_rows`. Skips a few short rows of training data.
 
     Args:
       task: the declaration.
@@ -246,76 +246,56 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
     """
     parts, rows = read_rows(path)
     role, first = role_of(split), rows[0].values
-    is_labelled = role in ("train", "dev")
+    is_labelled, is_table = role in ("train", "dev"), isinstance(first, list)
     columns = _find_columns(task, rows, role)
-    names = [place for place in columns[:2] if place is not None and not columns.render]
-    number_names: Sequence[str] = ()
-    if isinstance(first, dict):
-        number_names = _number_names(task, parts[0], columns.label)
-    else:
-        names = [first[place] for place in names if columns.header]
-        if not (columns.header or is_labelled):
-            _LOGGER.warning("%s: taking the first row as an example.", rows[0].where)
-        rows = _whole_rows(rows, columns, role)
-    spellings = label_spellings(task, number_names)
-    is_hidden = not is_labelled and (task.submissions or not role)
-    language, examples, dropped = _keys(first).get("language"), [], 0
-    for row in rows:
-        if task.language and row.values.get(language, task.language) != task.language:
+    if is_table and not (columns.header or is_labelled):
+        _LOGGER.warning("%s: taking the first row as an example.", rows[0].where)
+    spellings = label_spellings(task, () if is_table else _number_names(task, parts[0], columns))
+    cells, language = first if columns.render else range(len(first)), _keys(first).get("language")
+    examples: List[InputExample] = []
+    short: List[str] = []
+    for row in rows[columns.header :]:
+        fields = dict(zip(cells, row.values)) if is_table else row.values
+        if task.language and fields.get(language, task.language) != task.language:
             continue
-        found = _examples_of(row, columns)
+        try:
+            found = _examples_of(fields, columns, is_labelled)
+        except KeyError as error:
+            short.append(f"{row.where}: no column or field {error}")
+            continue
+        except (TypeError, ValueError) as error:
+            raise UserError(f"{row.where}: {error}.") from None
         for part, example in enumerate(found):
             number = f"{role}-{row.number * len(found) + part}" if role else str(len(examples))
             text, example.guid = example.label, example.guid or number
-            label = parse_label(text, spellings)
+            label = parse_label(text, spellings) if role else None
             if is_labelled and label is None:
                 wanted = wording.listed(task.labels or ["numbers"], 12)
                 raise UserError(f"{row.where}: the label is {text!r}. Labels: {wanted}.")
-            if is_labelled and label == "":
-                dropped += 1
-                continue
-            example.label = None if is_hidden or label == "" else label
-            examples.append(example)
-    if not examples:
-        raise UserError(f"'{path}' holds no example.")
-    count = wording.counted(len(examples), "example")
-    _LOGGER.info("%s: %s, %s left out.", ", ".join(parts), count, dropped)
+            if label != "" or not is_labelled:
+                examples.append(example)
+            example.label = None if label == "" else label
+    if len(short) > (_SHORT_SHARE * len(rows) if role == "train" else 0) or not examples:
+        problem = short[0] if short else f"'{path}' holds no example"
+        raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
+    _LOGGER.info("%s: %s", ", ".join(parts), wording.counted(len(examples), "example"))
+    names = [key for key in columns[:2] if key is not None and not columns.render]
+    if is_table:
+        names = [first[place] for place in names if columns.header]
     return TaskData(examples, parts, tuple(names))
 
 
-def _whole_rows(rows: Sequence[Row], columns: Columns, role: str) -> List[Row]:
-    """The rows after the header, without those that are cut short: {number of a cell: text}.
-
-    What makes an example of several fields gets {name: text}.
-    """
-    first, rows = rows[0].values, rows[columns.header :]
-    needed = 1 + max(place for place in columns[:4] if place is not None)
-    short = [row.where for row in rows if len(row.values) < needed]
-    if short:
-        problem = (
-            f"{short[0]}: {len(short)} of {len(rows)} rows, of which this is the first, have too "
-            "few columns. Tabs (in a .csv file: commas) separate columns."
-        )
-        if role != "train" or len(short) > _SHORT_SHARE * len(rows):
-            raise UserError(problem)
-        _LOGGER.warning("%s Skipping them.", problem)
-    keys = first if columns.render else range(len(first))
-    whole = (row for row in rows if len(row.values) >= needed)
-    return [row._replace(values=dict(zip(keys, row.values))) for row in whole]
-
-
-def _examples_of(row: Row, columns: Columns) -> List[InputExample]:
-    """The examples of a row, their labels as they stand there."""
-    values = row.values
-    try:
-        if columns.render:
-            return columns.render(values)
-        texts = [None if place is None else text_of(values[place]) for place in columns[:2]]
-        guid = values.get(columns.guid)
-        return [InputExample("" if guid is None else str(guid), *texts, values.get(columns.label))]
-    except (LookupError, TypeError, ValueError) as error:
-        problem = f"no field {error}" if isinstance(error, KeyError) else error
-        raise UserError(f"{row.where}: {problem}.") from None
+def _examples_of(
+    fields: Mapping[Any, Any], columns: Columns, is_labelled: bool
+) -> List[InputExample]:
+    """The examples of a row, their labels as they stand there; KeyError for a row cut short."""
+    if columns.render:
+        return columns.render(fields)
+    text_b = None if columns.text_b is None else text_of(fields[columns.text_b])
+    guid = fields.get(columns.guid)
+    label = fields[columns.label] if is_labelled else fields.get(columns.label)
+    text_a = text_of(fields[columns.text_a])
+    return [InputExample("" if guid is None else str(guid), text_a, text_b, label)]
 
 
 def text_of(value: Any) -> str:
@@ -343,12 +323,8 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str) -> Columns:
         wanted = zip(columns[:needed], places)
         if all(column is None or place is not None for column, place in wanted):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
-            return Columns(*places, header, columns.render)
-    names = [
-        " or ".join(column) if isinstance(column, tuple) else str(column)
-        for column in candidates[0][:needed]
-        if column is not None
-    ]
+            return columns._replace(**dict(zip(columns._fields, places)), header=header)
+    names = [str(column) for column in candidates[0][:needed] if column is not None]
     raise UserError(
         f"{rows[0].where}: there are no columns {', '.join(names)} in {str(list(first))[:200]}. "
         "Correct the header, or name other columns."
@@ -359,15 +335,15 @@ def _text_columns(task: Task, rows: Sequence[Row]) -> List[Columns]:
     """Where texts may be: under the task's names, under usual ones, or in the only columns."""
     texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
     found = [
-        columns._replace(label=None, guid=(columns.guid, *GUID_NAMES), header=None)
+        columns._replace(guid=(columns.guid, *GUID_NAMES), header=None)
         for columns in (*task.columns, Columns(*texts))
         if not isinstance(columns.text_a, int)
     ]
     width, last = 1 + task.is_pair, rows[-1].values
-    # Two columns may be a text and its label.
     if isinstance(last, list) and len(rows[0].values) == width:
-        if not task.is_pair or parse_label(last[-1], label_spellings(task)) is None:
-            found.append(Columns(*range(width)))
+        # Two columns may be a text and its label.
+        is_label = parse_label(last[-1], label_spellings(task)) is not None
+        found += [Columns(*range(width))] * (not (task.is_pair and is_label))
     return found
 
 
@@ -388,24 +364,23 @@ def _place(column: Column, keys: Mapping[Any, Any]) -> Any:
 def _has_header(
     columns: Columns, places: Sequence[Any], first: Sequence[str], *, task: Task
 ) -> bool:
-    """Whether the first row is a header: it has a column's name, or a usual one and no label."""
+    """Whether the first row is a header: it has a column's name and no label."""
     if columns.header is not None:
         return columns.header
-    cells = ["" if place is None else first[place].strip() for place in places]
-    if any(cell in columns for cell in cells if cell):
-        return True
+    cells = ["" if place is None else first[place].strip().lower() for place in places]
+    words = {*_HEADER_WORDS, *(str(column).lower() for column in columns[:4])}
     is_label = parse_label(cells[2], label_spellings(task)) is not None
-    return not is_label and any(cell.lower() in _HEADER_WORDS for cell in cells[:3])
+    return not is_label and any(cell in words for cell in cells)
 
 
 # ---------------------------------------------------------------------------------------- labels
 
 
-def _number_names(task: Task, path: str, column: Column) -> Sequence[str]:
+def _number_names(task: Task, path: str, columns: Columns) -> Sequence[str]:
     """The names of labels that are numbers in a file; () where these are the labels."""
     if task.hub_labels or not path.endswith(parquet.ENDING):
         return task.hub_labels
-    names = parquet.label_names(path).get(column, ())
+    names = parquet.label_names(path).get(columns.label, ())
     return names if set(task.labels) <= set(names) else ()
 
 

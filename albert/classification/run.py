@@ -18,7 +18,7 @@ from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
 from albert.classification.examples import InputExample, read_file, role_of
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
-from albert.classification.task_table import METRICS
+from albert.classification.task_table import LOSSES
 from albert.data import batches, feature_cache
 from albert.data.records import record_of
 from albert.pretrained import inference
@@ -95,7 +95,7 @@ class ClassifierTask(Task):
             self.declared = task = find_task(settings.task_name, settings)
             self.name, self.labels, self.is_pair = task.name, task.labels, task.is_pair
             self.best_metric = task.metrics[0]
-            self.higher_is_better = METRICS[self.best_metric]
+            self.higher_is_better = self.best_metric not in LOSSES
         else:
             self.name, self.labels = description["task"], tuple(description["labels"])
             self.is_pair = description.get("is_pair")
@@ -213,14 +213,13 @@ class ClassifierTask(Task):
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
         """Returns the label or the number of each example."""
-        rows = outputs["probabilities"].tolist()
-        layers = outputs.get("layers", np.full(len(rows), None)).tolist()
-        if self.is_regression:
-            return [Prediction(None, {}, score, layer) for (score,), layer in zip(rows, layers)]
-        return [
-            Prediction(self.labels[row.index(max(row))], dict(zip(self.labels, row)), None, layer)
-            for row, layer in zip(rows, layers)
-        ]
+        found = []
+        layers = outputs.get("layers", np.full(len(examples), None))
+        for row, layer in zip(outputs["probabilities"].tolist(), layers.tolist()):
+            shares = dict(zip(self.labels, row))  # {} of a regressor
+            label = max(shares, key=shares.__getitem__, default=None)
+            found.append(Prediction(label, shares, None if shares else row[0], layer))
+        return found
 
     def identity(self) -> Dict[str, Any]:
         """Returns the metrics that are computed and, where examples leave early, when."""

@@ -18,9 +18,9 @@ import tensorflow.compat.v1 as tf
 from albert.classification import predictions, tasks
 from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepFlags
-from albert.classification.task_table import METRICS
+from albert.classification.task_table import LOSSES
 from albert.configs import published
-from albert.training import evaluation, fine_tuning, model_fn
+from albert.training import evaluation, fine_tuning, metrics, model_fn
 from albert.util import config_files, files, folder_lock, provenance, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -30,7 +30,7 @@ _LOGGER = logging.getLogger("albert")
 MARKER_NAME, LOG_NAME = "sweep_run.json", "log.txt"  # in a run's folder
 TEXT_NAME, JSON_NAME, SUBMISSION_NAME = "results.txt", "results.json", "glue_submission.zip"
 # Other metrics in run_summary.json are no scores.
-_SCORES = tuple(name for name, higher_is_better in METRICS.items() if higher_is_better)
+_SCORES = tuple(set(metrics.METRICS) - set(LOSSES))
 LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it
 
 Result = Mapping[str, Any]  # run_summary.json of a run, with its setting
@@ -99,7 +99,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             model_fn.check_first_weights(checked.settings, checked.setup.config)
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
-            identity = {**flags, "run_flags": settings.run_flags, "files": inputs}
+            identity = {**parsed.given_values(), "files": inputs}
             plan.append(Run(task, setting, seed, folder, command, identity))
             is_finished(plan[-1])  # or is its folder another run's?
     return plan
@@ -233,7 +233,7 @@ def _start(run: Run) -> None:
 def score_of(result: Result) -> float:
     """Returns the metric that chose the checkpoint, the larger the better; -inf for none."""
     metric = result["metric"]
-    return evaluation.rank_of(result["metrics"], metric, METRICS[metric])[0]
+    return evaluation.rank_of(result["metrics"], metric, metric not in LOSSES)[0]
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:

@@ -24,16 +24,8 @@ from albert.classification.examples import (
 from albert.util import wording
 from albert.util.errors import UserError
 
-# Metrics, by their names in eval_results.txt, and whether more is better.
-METRICS = {
-    "eval_accuracy": True,
-    "f1": True,
-    "matthew_corr": True,
-    "pearson": True,
-    "spearman": True,
-    "MSE": False,
-    "eval_loss": False,
-}
+# Metrics of which less is better.
+LOSSES = ("MSE", "eval_loss")
 
 
 # ------------------------------------------------------------------------------------- rendering
@@ -97,12 +89,11 @@ _GLUE_TEXT = _TEXT._replace(guid=GUID_NAMES)
 def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Task:
     """A task, by default of pairs, in files as CLUE has them or without names of columns."""
     usual = {
-        "splits": ("train", "dev", "test"),
         "folders": (name, f"{name}_public"),
         "columns": (_PAIR, Columns(0, 1, 2)),
         "hub_labels": labels,
     }
-    return Task(name, labels=labels, recipe=recipe, **{**usual, **more})
+    return Task(name, labels, recipe, **{**usual, **more})
 
 
 def _glue(

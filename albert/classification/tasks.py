@@ -166,20 +166,23 @@ def _custom_task(given: Dict[str, Any]) -> Task:
         raise UserError(
             f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(known)}."
         )
-    values, roles = settings.to_dict(), ("train", "dev", "test")
+    values = settings.to_dict()
     columns: List[Any] = [
         int(column) if re.fullmatch(r"-?\d+", column or "") else column
         for column in (values[f"{name}_column"] for name in Columns._fields[:4])
     ]
     return Task(
         settings.name,
+        () if is_regression else tuple(labels),
+        _CUSTOM_RECIPE,
         folders=(settings.name,),
-        splits=roles,
-        labels=() if is_regression else tuple(labels),
-        columns=(Columns(*columns, settings.header),),
-        recipe=_CUSTOM_RECIPE,
+        columns=(Columns(*columns)._replace(header=settings.header),),
         metrics=tuple(metrics),
-        files={role: values[f"{role}_file"] for role in roles if values[f"{role}_file"]},
+        files={
+            role: values[f"{role}_file"]
+            for role in ("train", "dev", "test")
+            if values[f"{role}_file"]
+        },
     )
 
 

@@ -67,14 +67,14 @@ def test_examples_are_named_by_a_column_or_by_split_and_row(text, columns, guids
 def test_a_few_short_rows_are_skipped_and_many_refused(tmp_path):
     data = read(tmp_path, "a\tb\t1\n" * 198 + "cut short\n" * 2, PAIRS)
     assert len(data.examples) == 198
-    with pytest.raises(ValueError, match="data.txt:198: 3 of 200"):
+    with pytest.raises(ValueError, match="data.txt:198: .*3 of 200"):
         read(tmp_path, "a\tb\t1\n" * 197 + "cut short\n" * 3, PAIRS)
 
 
 @pytest.mark.parametrize(
     "text, columns, place",
     [
-        ("a\tb\t1\nq\tr\n", PAIRS, ":2: 1 of 2 rows"),
+        ("a\tb\t1\nq\tr\n", PAIRS, ":2: .*1 of 2 rows"),
         ("a\t1\nb\tyes\n", SINGLE, ":2: .*'yes'.* 0, 1"),
         ('{"sentence": "a", "label": "0"}', FIELDS, ":1: .*q, r, label"),
         ('{"q": "a", "r": "b", "label": 1}\n{"q": "a"}', FIELDS, ":2: .*'r'"),

@@ -7,7 +7,8 @@ import pathlib
 
 import pytest
 
-from albert.classification import task_table, tasks
+from albert.classification import tasks
+from albert.training import metrics
 from tests.support.shared import needs_shared, shared_path
 
 # Rows in the layouts that people have.
@@ -32,7 +33,7 @@ def _read(task, folder, split):
 @pytest.mark.parametrize("name", list(tasks.TASKS))
 def test_a_declaration_is_consistent(name):
     task = tasks.get_task(name)
-    assert set(task.metrics) <= set(task_table.METRICS)
+    assert set(task.metrics) <= set(metrics.METRICS)
     best = {"cola": "matthew_corr", "sts-b": "pearson"}
     assert task.metrics[0] == best.get(name, "eval_accuracy")
     assert bool(task.recipe.train_step) != bool(task.recipe.num_train_epochs)
@@ -226,7 +227,8 @@ def test_a_wrong_description_of_a_task_is_refused(changes, named, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, expected", [("text\nA vote.\n", ["A vote."]), ("Inhalt\nA vote.\n", ["Inhalt", "A vote."])]
+    "text, expected",
+    [("text\nA vote.\n", ["A vote."]), ("Inhalt\nA vote.\n", ["Inhalt", "A vote."])],
 )
 def test_a_test_file_without_usual_names_has_no_header_and_a_warning(
     text, expected, tmp_path, caplog
