@@ -9,11 +9,11 @@ Dimensions: N examples.
 
 import logging
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert import fine_tuning_utils, tokenization
+from albert import fine_tuning_utils
 from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
 from albert.classification.examples import InputExample, read_file, role_of
@@ -83,14 +83,10 @@ class ClassifierTask(Task):
     heard_flags = ("exit_patience", "exit_threshold")
     free_keys = ("columns",)
 
-    def __init__(
-        self,
-        settings: ClassifierFlags,
-        tokenizer: tokenization.FullTokenizer,
-        description: Mapping[str, Any],
-    ):
-        super().__init__(settings, tokenizer, description)
+    def __init__(self, settings: ClassifierFlags, *arguments: Any):
+        super().__init__(settings, *arguments)
         self.declared: Any = None
+        description = self.description
         if settings.task_name:
             self.declared = task = find_task(settings.task_name, settings)
             self.name, self.labels, self.is_pair = task.name, task.labels, task.is_pair
@@ -122,11 +118,6 @@ class ClassifierTask(Task):
         task = find_task(settings.task_name, settings)
         if settings.data_dir:
             tasks.task_folders(task, settings.data_dir)  # before a model is downloaded
-
-    @property
-    def published_name(self) -> str:
-        """A task of the user's own may have the name of a published one."""
-        return self.name if self.declared is tasks.TASKS.get(self.name) else ""
 
     def describe(self) -> Dict[str, Any]:
         """Returns what classifier.json says of the task."""

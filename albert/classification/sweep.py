@@ -7,6 +7,7 @@ import json
 import logging
 import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -127,12 +128,9 @@ def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
 
 def parse_seeds(text: str) -> List[int]:
     """Returns the seeds of a text such as "1,2 5-7"; raises UserError for anything else."""
-    try:
-        spans = [list(map(int, part.split("-"))) for part in text.replace(",", " ").split()]
-    except ValueError:
-        spans = []
-    seeds = [seed for span in spans for seed in range(span[0], span[-1] + 1)]
-    if not seeds:
+    spans = re.findall(r"(\d+)-?(\d*)", text)
+    seeds = [seed for first, last in spans for seed in range(int(first), int(last or first) + 1)]
+    if not seeds or re.sub(r"\d+(-\d+)?|[, ]", "", text):
         raise UserError(f"--seeds={text}: give whole numbers such as 1,2,3 or 1-5.")
     return list(dict.fromkeys(seeds))
 
@@ -179,20 +177,20 @@ def sweep(settings: SweepFlags) -> None:
     Raises:
       UserError: inputs that cannot be used, another sweep into the same folder, or a failed run.
     """
+    plan, folder = make_plan(settings), settings.output_dir
     if settings.dry_run:
-        for run in make_plan(settings):
+        for run in plan:
             state = "finished" if is_finished(run) else "to do"
             print(f"# {run.name}: {state}\n{' '.join(map(shlex.quote, run.command))}")
         return
-    folder = settings.output_dir
+    results: List[Result] = []
+    text = ""
     with folder_lock.held(folder):
-        plan, results, text = make_plan(settings), [], ""
         path = os.path.join(folder, config_files.RECORD_NAME)
         config_files.record(path, settings.given_values())
         for number, run in enumerate(plan, 1):
-            state = ": already finished" if is_finished(run) else ""
-            _LOGGER.info("Run %s of %s, %s%s.", number, len(plan), run.name, state)
-            if not state:
+            if not is_finished(run):
+                _LOGGER.info("Run %s of %s: %s.", number, len(plan), run.name)
                 _start(run)
             if run.task.name not in LENDERS:
                 path = os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
