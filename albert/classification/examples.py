@@ -251,7 +251,7 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
     if is_table and not (columns.header or is_labelled):
         _LOGGER.warning("%s: taking the first row as an example.", rows[0].where)
     spellings = label_spellings(task, () if is_table else _number_names(task, parts[0], columns))
-    cells, language = first if columns.render else range(len(first)), _keys(first).get("language")
+    cells, language = first if columns.render else range(len(first)), _place("language", first)
     examples: List[InputExample] = []
     short: List[str] = []
     for row in rows[columns.header :]:
@@ -278,7 +278,8 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
     if len(short) > (_SHORT_SHARE * len(rows) if role == "train" else 0) or not examples:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
-    _LOGGER.info("%s: %s", ", ".join(parts), wording.counted(len(examples), "example"))
+    count = wording.counted(len(examples), "example")
+    _LOGGER.info("%s: %s; %d short rows skipped.", ", ".join(parts), count, len(short))
     names = [key for key in columns[:2] if key is not None and not columns.render]
     if is_table:
         names = [first[place] for place in names if columns.header]
@@ -316,10 +317,10 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str) -> Columns:
     Columns become numbers of cells or names of fields; None for what is not there.
     """
     first = rows[0].values
-    keys, candidates = _keys(first), task.columns if role else _text_columns(task, rows)
+    candidates = task.columns if role else _text_columns(task, rows)
     needed = 3 if role in ("train", "dev") else 2
     for columns in candidates:
-        places = [_place(column, keys) for column in columns[:4]]
+        places = [_place(column, first) for column in columns[:4]]
         wanted = zip(columns[:needed], places)
         if all(column is None or place is not None for column, place in wanted):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
@@ -347,18 +348,14 @@ def _text_columns(task: Task, rows: Sequence[Row]) -> List[Columns]:
     return found
 
 
-def _keys(first: Any) -> Dict[Any, Any]:
-    """Returns {name or number of a column: its number, or the name of a field}."""
-    if isinstance(first, dict):
-        return {name: name for name in first}
-    count = len(first)
-    numbers = {number: number % count for number in range(-count, count)}
-    return {**numbers, **dict(zip(reversed(first), range(count - 1, -1, -1)))}  # the first wins
-
-
-def _place(column: Column, keys: Mapping[Any, Any]) -> Any:
-    names = column if isinstance(column, tuple) else (column,)
-    return next((keys[name] for name in names if name in keys), None)
+def _place(column: Column, first: Any) -> Any:
+    """The number of a cell, or the name of a field, where a column is; None if it is not there."""
+    for name in column if isinstance(column, tuple) else (column,):
+        if name in first:
+            return name if isinstance(first, dict) else first.index(name)
+        if isinstance(name, int) and isinstance(first, list) and -len(first) <= name < len(first):
+            return name % len(first)
+    return None
 
 
 def _has_header(
