@@ -107,7 +107,6 @@ def test_a_score_is_a_number(tmp_path):
         # Other spellings are known; an example on which annotators disagreed is dropped.
         ("train", "a\tyes\nb\t-\nc\t 0 \n", SINGLE, {"label_aliases": {"yes": "1", "-": ""}}, "10"),
         # Test files may lack labels, and those that are there are not read.
-        ("test", "a\tb\n", PAIRS, {}, [None]),
         ("test", "a\tb\t-1\n", PAIRS, {}, [None]),
         ("test", "text_a\na\n", BY_NAME, {}, [None]),
         ("dev", '{"label": true}', Columns("label", None, "label"), {"labels": ["true"]}, ["true"]),

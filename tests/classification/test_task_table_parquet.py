@@ -121,11 +121,9 @@ def test_a_users_own_files_may_be_parquet(tmp_path):
     [
         (["neg", "pos"], "pos,neg", [0, 1], ["neg", "pos"]),
         (["neg", "pos"], "0,1", [0, 1], ["0", "1"]),
-        (["1", "2", "3"], "0,1,2", [0, 1], ["0", "1"]),
         (["1", "0"], "0,1", [0, 1], ["1", "0"]),
         (["neg", "pos"], "regression", [0, 1], [0.0, 1.0]),
         (None, "0,1", [0.0, 1.0], ["0", "1"]),
-        (None, "2.5,1.0", [2.5, 1.0], ["2.5", "1.0"]),
     ],
 )
 def test_labels_have_the_names_in_the_file_unless_the_tasks_are_numbers(

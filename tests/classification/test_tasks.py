@@ -164,16 +164,10 @@ def test_objects_that_are_not_as_declared_are_named_with_file_and_line(
             [("train-0", "A", "B", 0.5), ("train-1", "C", "D", -1.0)],
         ),
         (
-            {"text_a": "text", "label": "y", "labels": [True, False]},
+            {"text_a": "text", "label": "y", "labels": [True, False], "guid": "id"},
             "train.json",
-            '{"text": "a", "y": true}\n',
-            [("train-0", "a", None, "true")],
-        ),
-        (
-            {"text_a": "text", "label": "y", "labels": [0, 1], "guid": "key"},
-            "train.jsonl",
-            '{"text": "a", "y": "0", "key": 17}\n{"text": "b", "y": "1"}\n',
-            [("17", "a", None, "0"), ("train-1", "b", None, "1")],
+            '{"text": "a", "y": true, "id": 17}\n{"text": "b", "y": false}\n',
+            [("17", "a", None, "true"), ("train-1", "b", None, "false")],
         ),
     ],
 )
