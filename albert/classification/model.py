@@ -124,7 +124,9 @@ def predictions_of(logits: tf.Tensor) -> Dict[str, tf.Tensor]:
     """Returns logits and probabilities [B, C], and predictions, int32 [B] (scores: float32)."""
     if logits.shape[-1] == 1:
         scores = tf.squeeze(logits, [-1])
-        return {"logits": logits, "probabilities": logits, "predictions": scores}
+        # TensorFlow Lite would drop one of two outputs that are the same tensor.
+        again = tf.reshape(scores, [-1, 1])
+        return {"logits": again, "probabilities": logits, "predictions": scores}
     predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
     probabilities = tf.nn.softmax(logits, axis=-1)
     return {"logits": logits, "probabilities": probabilities, "predictions": predictions}
