@@ -61,15 +61,16 @@ class DataProcessor:
             return tokenization.preprocess_text(text, True, self.do_lower_case, self.keep_accents)
         return tokenization.convert_to_unicode(text)
 
-    def _examples(self, data_dir: str, split: str) -> List[InputExample]:
+    def _examples(self, data_dir: str, role: str) -> List[InputExample]:
         task = tasks.get_task(self.task_name)
+        split = (task.split_names(role) or [role])[0]
         examples = tasks.read_examples(task, data_dir, split).examples
         for example in examples:
             example.text_a = self.process_text(example.text_a)
             if task.is_pair:
                 example.text_b = self.process_text(example.text_b)
             if example.label is None:
-                example.label = task.labels[0] if task.labels else 0.0
+                example.label = self.get_labels()[0] or 0.0
         return examples
 
 
@@ -121,8 +122,6 @@ def create_model(
     use_one_hot_embeddings,
     task_name,
     hub_module,
-    *,
-    is_regression=None,
     **options,
 ):
     """Builds a classification model in the default graph.
@@ -132,8 +131,8 @@ def create_model(
       is_training: whether there is dropout.
       input_ids, input_mask, segment_ids: int32 [B, S].
       labels: int32 [B], or float32 for regression; None if unknown.
-      num_labels: C.
-      task_name: says whether it is a regression, unless is_regression does.
+      num_labels: C; 1 for regression.
+      task_name: ignored.
       hub_module: handle of a TF-Hub module, or None.
       use_one_hot_embeddings, **options: see modeling.AlbertModel; options are dropout_seed,
         compute_dtype, recompute and use_xla.
@@ -142,8 +141,6 @@ def create_model(
       (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]); for
       regression logits and predictions are the scores [B]. Losses are None without labels.
     """
-    if is_regression is None:
-        is_regression = tasks.is_regression(task_name)
     encoder = fine_tuning_utils.Encoder(
         albert_config,
         is_training,
@@ -152,12 +149,15 @@ def create_model(
         **options,
     )
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    found = model.logits_of(encoder, features, num_labels=num_labels, is_regression=is_regression)
+    logits = model.logits_of(encoder, features, num_labels)
+    found = model.predictions_of(logits)
     loss = per_example_loss = None
     if labels is not None:
-        per_example_loss = model.losses_of(found.logits, labels, is_regression)
+        per_example_loss = model.losses_of(logits, labels)
         loss = tf.reduce_mean(per_example_loss)
-    return loss, per_example_loss, found.probabilities, found.logits, found.predictions
+    predictions = found["predictions"]
+    logits = predictions if num_labels == 1 else logits
+    return loss, per_example_loss, found["probabilities"], logits, predictions
 
 
 def model_fn_builder(
@@ -176,9 +176,9 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    Further keywords are fields of FineTuningFlags. `task_name` says whether it is a regression.
+    Further keywords are fields of FineTuningFlags. One label is regression, whatever `task_name`.
     """
-    head = model.classification_head(num_labels, tasks.is_regression(task_name))
+    head = model.classification_head(num_labels)
     return model_fn.build_for_program(**locals())
 
 

@@ -79,7 +79,7 @@ def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys,
         task = tasks.get_task(name)
         assert shlex.split(printed)[1:] == [f"--task_name={name}", f"--data_dir={folder}"]
         for split in task.splits:
-            found = tasks.read_examples(task, folder, split.name)
+            found = tasks.read_examples(task, folder, split)
             assert len(found.examples) in (1, 2) and data_set.folder in found.files[0]
     asked = len(server.ranges)
     server.files.clear()
@@ -208,8 +208,10 @@ def test_data_that_is_given_on_request_is_used_once_it_is_there(download):
 
 READERS = {
     **{
-        name: lambda folder, name=name: tasks.read_examples(tasks.get_task(name), folder, "dev")
-        for name in ("rte", "wsc", "mismnli", "qnli")
+        task.name: lambda folder, task=task: tasks.read_examples(
+            task, folder, task.split_names("dev")[0]
+        )
+        for task in map(tasks.get_task, ("rte", "wsc", "mismnli", "qnli"))
     },
     "race": lambda folder: race_examples.read_examples(folder, "dev"),
     "squad_v2": lambda folder: squad_examples.read_squad_examples(

@@ -68,14 +68,14 @@ def labels(*values, dtype=np.int32):
     return {"label_ids": np.array(values, dtype)}
 
 
-CLASSIFIER = model.classification_head(3, is_regression=False), labels(2, 0, 1)
+CLASSIFIER = model.classification_head(3), labels(2, 0, 1)
 V1 = heads.v1_head, ANSWERS
 V2 = functools.partial(heads.v2_head, options=heads.V2Options(2, 3, 0.2)), ANSWERS
 SCORES = labels(2.5, 0.0, 5.0, dtype=np.float32)
 CASES = {
     "classifier": CLASSIFIER,
     "classifier_eval": CLASSIFIER,
-    "regressor_eval": (model.classification_head(1, is_regression=True), SCORES),
+    "regressor_eval": (model.classification_head(1), SCORES),
     "race": (functools.partial(race_model.choice_head, dropout_prob=0.3), labels(3, 0, 2)),
     "v1": V1,
     "v1_eval": V1,

@@ -38,7 +38,7 @@ READERS = {
     **JSON_READERS,
     "vocabulary": tokenization.load_vocab,
     "text": lambda path: list(documents.read_documents([path])),
-    "table": examples.read_table,
+    "table": examples.read_rows,
     "records": record_files.count_records,
     "hash": files.sha256,
     "lines": lambda path: text_lines.open_input(path).__enter__(),

@@ -45,21 +45,15 @@ def convert_examples_to_features(
     Args:
       examples: InputExample or PaddingInputExample each.
       label_list: labels in the order of their ids; [None] for regression.
-      max_seq_length: S.
+      max_seq_length: S, at least 4.
       tokenizer: its `tokenize` is applied to the texts as they are, prepared by a processor.
       task_name: ignored.
       is_raw: the texts are as written, so the tokenizer prepares them; much faster.
 
     Raises:
-      ValueError: max_seq_length is too small, a label is unknown, or the vocabulary lacks [CLS] or
-        [SEP].
+      ValueError: a label is unknown, or the vocabulary lacks [CLS] or [SEP].
     """
     del task_name
-    if max_seq_length < 4:
-        raise UserError(
-            f"max_seq_length is {max_seq_length}; a pair of texts needs at least 4: "
-            "[CLS] a [SEP] [SEP]. Usual are 128 to 512."
-        )
     start, end = tokenizer.required_ids(["[CLS]", "[SEP]"])
     label_ids = {None: 0, **{label: number for number, label in enumerate(label_list)}}
     texts = {getattr(one, name, None) for one in examples for name in ("text_a", "text_b")}
@@ -123,9 +117,9 @@ def file_based_convert_examples_to_features(
 ) -> None:
     """Writes the features of examples to a record file; arguments and errors as above."""
     spec = feature_spec(max_seq_length, is_regression=list(label_list) == [None])
+    converted = convert_examples_to_features(
+        examples, label_list, max_seq_length, tokenizer, task_name
+    )
     with batches.AtomicRecordWriter(output_file, {}) as writer:
-        for example in examples:
-            features = convert_single_example(
-                0, example, label_list, max_seq_length, tokenizer, task_name
-            )
+        for features in converted:
             writer.write(spec.encode(record_of(features)))

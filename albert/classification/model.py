@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The head of classification and regression.
 
-Dimensions: B batch, H hidden, C labels (1 for regression).
+Dimensions: B batch, H hidden, C labels. C is 1 for regression, whose logit is the score.
 """
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -15,14 +15,6 @@ from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput
 from albert.ops import plain
 
 HEAD_DROPOUT = 0.1
-
-
-class Logits(NamedTuple):
-    """The outputs of the head."""
-
-    logits: tf.Tensor  # float32 [B, C]; of a regressor [B]
-    probabilities: tf.Tensor  # float32 [B, C]; of a regressor the score, [B, 1]
-    predictions: tf.Tensor  # int32 [B]; of a regressor the score, float32 [B]
 
 
 def _make_head(encoder: Encoder, num_labels: int, path: str = "") -> Callable[..., tf.Tensor]:
@@ -60,67 +52,47 @@ def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
     return encoder(*inputs, **options).pooled_output
 
 
-def _as_logits(logits: tf.Tensor, is_regression: bool) -> Logits:
-    """The outputs of logits [B, C]."""
-    if is_regression:
-        score = tf.squeeze(logits, [-1])  # [B]
-        return Logits(score, logits, score)
-    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
-    return Logits(logits, tf.nn.softmax(logits, axis=-1), predictions)
-
-
-def logits_of(
-    encoder: Encoder, features: Features, *, num_labels: int, is_regression: bool
-) -> Logits:
-    """Returns the outputs of dropout and one dense layer on the pooled output."""
+def logits_of(encoder: Encoder, features: Features, num_labels: int) -> tf.Tensor:
+    """Returns the logits [B, C] of dropout and one dense layer on the pooled output."""
     pooled = _encode(encoder, features)
-    return _as_logits(_make_head(encoder, num_labels)(pooled), is_regression)
+    return _make_head(encoder, num_labels)(pooled)
 
 
 # ---- a head after each layer: early exit by patience (PABEE, arXiv:2006.04152) ----
 # They share the pooler.
 
 
-class Patience(NamedTuple):
-    """When an example needs no more layers (arXiv:2006.04152).
-
-    Attributes:
-      layers: after how many layers in a row that have not changed its prediction, at least 1.
-      threshold: scores of a regressor that differ by less are the same.
-    """
-
-    layers: int
-    threshold: float = EXIT_THRESHOLD
-
-
-def all_logits(
-    encoder: Encoder, features: Features, *, num_labels: int, is_regression: bool
-) -> List[Logits]:
-    """Returns the outputs after each layer; arguments are those of `logits_of`."""
+def all_logits(encoder: Encoder, features: Features, num_labels: int) -> List[tf.Tensor]:
+    """Returns the logits [B, C] after each layer."""
     heads, pooled = _make_heads(encoder, num_labels), []
     _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
     # The last layer's dropout mask is the one that it has without other heads.
     positions = range(-len(heads), 0)
-    logits = [head(*given) for head, *given in zip(heads, pooled, positions)]
-    return [_as_logits(item, is_regression) for item in logits]
+    return [head(*given) for head, *given in zip(heads, pooled, positions)]
 
 
 def patient_logits(
     encoder: Encoder,
     features: Features,
-    *,
     num_labels: int,
-    is_regression: bool,
-    patience: Patience,
-) -> Tuple[Logits, tf.Tensor]:
-    """Returns the outputs where each example left the batch, and after which layer, int32 [B]."""
+    *,
+    patience: int,
+    threshold: float = EXIT_THRESHOLD,
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Returns the logits [B, C] with which examples left, and after which layer, int32 [B].
+
+    Args:
+      patience: an example leaves after so many layers in a row, at least 1, that have not changed
+        its prediction.
+      threshold: scores that differ by less are the same.
+    """
     heads = _make_heads(encoder, num_labels)
     left: List[List[tf.Tensor]] = []  # of each exit the rows [b], their logits [b, C], the layer
     going: List[tf.Tensor] = []  # the other rows [b], their logits [b, C], for how many layers [b]
 
     def is_same(before: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        if is_regression:
-            return tf.squeeze(tf.abs(logits - before) < patience.threshold, [-1])
+        if num_labels == 1:
+            return tf.squeeze(tf.abs(logits - before) < threshold, [-1])
         return tf.equal(tf.argmax(logits, axis=-1), tf.argmax(before, axis=-1))
 
     def after_layer(layer: int, pooled: tf.Tensor) -> Optional[tf.Tensor]:
@@ -131,9 +103,9 @@ def patient_logits(
             rows, before, unchanged = going
             unchanged = (unchanged + 1) * tf.cast(is_same(before, logits), tf.int32)
         going[:] = rows, logits, unchanged
-        if not patience.layers < layer < len(heads):
+        if not patience < layer < len(heads):
             return None
-        leaves = tf.cast(unchanged >= patience.layers, tf.int32)
+        leaves = tf.cast(unchanged >= patience, tf.int32)
         stay, leave = zip(*(tf.dynamic_partition(item, leaves, 2) for item in [places, *going]))
         going[:] = stay[1:]
         left.append([*leave[1:3], tf.fill(tf.shape(leave[0]), layer)])
@@ -142,54 +114,67 @@ def patient_logits(
     _encode(encoder, features, after_layer=after_layer)
     left.append([*going[:2], tf.fill(tf.shape(going[0]), len(heads))])
     rows, logits, layers = map(list, zip(*left))
-    found = _as_logits(tf.dynamic_stitch(rows, logits), is_regression)
-    return found, tf.dynamic_stitch(rows, layers)
+    return tf.dynamic_stitch(rows, logits), tf.dynamic_stitch(rows, layers)
 
 
 # ---- the head with its loss ----
 
 
-def losses_of(logits: tf.Tensor, labels: tf.Tensor, is_regression: bool) -> tf.Tensor:
+def predictions_of(logits: tf.Tensor) -> Dict[str, tf.Tensor]:
+    """Returns logits and probabilities [B, C], and predictions, int32 [B] (scores: float32)."""
+    if logits.shape[-1] == 1:
+        scores = tf.squeeze(logits, [-1])
+        # TensorFlow Lite would drop one of two outputs that are the same tensor.
+        again = tf.reshape(scores, [-1, 1])
+        return {"logits": again, "probabilities": logits, "predictions": scores}
+    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
+    probabilities = tf.nn.softmax(logits, axis=-1)
+    return {"logits": logits, "probabilities": probabilities, "predictions": predictions}
+
+
+def losses_of(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Returns cross entropy, or the squared error, of each example; float32 [B]."""
     labels = tf.reshape(labels, [-1])
-    if is_regression:
-        return tf.square(logits - tf.cast(labels, tf.float32))
+    if logits.shape[-1] == 1:
+        return tf.square(tf.squeeze(logits, [-1]) - tf.cast(labels, tf.float32))
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
 def classification_head(
     num_labels: int,
-    is_regression: bool,
     *,
     early_exit: bool = False,
-    patience: Optional[Patience] = None,
+    patience: Optional[int] = None,
+    threshold: float = EXIT_THRESHOLD,
 ) -> Head:
-    """Returns the head, with the outputs of `Logits` and, if features have them, label_ids.
+    """Returns the head, with the outputs of `predictions_of` and, if features have them, label_ids.
 
     Args:
+      num_labels: 1 for regression.
       early_exit: train a head after each layer; the loss of layer n of L has the weight n of
         1 + 2 + ... + L (arXiv:2006.04152).
-      patience: predict with these heads; the output `layers` says after which layer, int32 [B].
+      patience, threshold: predict with these heads, as `patient_logits` does; the output `layers`
+        says after which layer, int32 [B].
     """
-    sizes: Dict[str, Any] = {"num_labels": num_labels, "is_regression": is_regression}
 
     def head(features: Features, encoder: Encoder) -> HeadOutput:
-        before, more = [], {}
+        more = {}
         if early_exit and encoder.is_training:
-            *before, found = all_logits(encoder, features, **sizes)
+            every = all_logits(encoder, features, num_labels)
         elif patience:
-            found, more["layers"] = patient_logits(encoder, features, **sizes, patience=patience)
+            logits, more["layers"] = patient_logits(
+                encoder, features, num_labels, patience=patience, threshold=threshold
+            )
+            every = [logits]
         else:
-            found = logits_of(encoder, features, **sizes)
-        outputs = dict(found._asdict(), logits=tf.reshape(found.logits, [-1, num_labels]), **more)
+            every = [logits_of(encoder, features, num_labels)]
+        outputs = {**predictions_of(every[-1]), **more}
         if "label_ids" not in features:
             return HeadOutput(None, outputs, {})
-        labels = tf.reshape(features["label_ids"], [-1])
-        outputs["label_ids"] = labels
-        logged = {} if is_regression else {"accuracy": tf.equal(found.predictions, labels)}
-        losses = [losses_of(one.logits, labels, is_regression) for one in [*before, found]]
-        total = tf.add_n([number * loss for number, loss in enumerate(losses, 1)])
-        loss = total / sum(range(1, len(losses) + 1))  # [B]
+        outputs["label_ids"] = labels = tf.reshape(features["label_ids"], [-1])
+        logged = {} if num_labels == 1 else {"accuracy": tf.equal(outputs["predictions"], labels)}
+        total = tf.add_n([n * losses_of(logits, labels) for n, logits in enumerate(every, 1)])
+        loss = total / sum(range(1, len(every) + 1))  # [B]
         return HeadOutput(loss, outputs, logged)
 
     return head

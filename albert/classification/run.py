@@ -9,16 +9,16 @@ Dimensions: N examples.
 
 import logging
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert import fine_tuning_utils, tokenization
+from albert import fine_tuning_utils
 from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
-from albert.classification.examples import InputExample, read_file
+from albert.classification.examples import InputExample, read_file, role_of
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
-from albert.classification.task_table import METRICS
+from albert.classification.task_table import LOSSES
 from albert.data import batches, feature_cache
 from albert.data.records import record_of
 from albert.pretrained import inference
@@ -83,19 +83,15 @@ class ClassifierTask(Task):
     heard_flags = ("exit_patience", "exit_threshold")
     free_keys = ("columns",)
 
-    def __init__(
-        self,
-        settings: ClassifierFlags,
-        tokenizer: tokenization.FullTokenizer,
-        description: Mapping[str, Any],
-    ):
-        super().__init__(settings, tokenizer, description)
+    def __init__(self, settings: ClassifierFlags, *arguments: Any):
+        super().__init__(settings, *arguments)
         self.declared: Any = None
+        description = self.description
         if settings.task_name:
             self.declared = task = find_task(settings.task_name, settings)
             self.name, self.labels, self.is_pair = task.name, task.labels, task.is_pair
-            self.best_metric = task.best_metric
-            self.higher_is_better = METRICS[self.best_metric]
+            self.best_metric = task.metrics[0]
+            self.higher_is_better = self.best_metric not in LOSSES
         else:
             self.name, self.labels = description["task"], tuple(description["labels"])
             self.is_pair = description.get("is_pair")
@@ -123,14 +119,9 @@ class ClassifierTask(Task):
         if settings.data_dir:
             tasks.task_folders(task, settings.data_dir)  # before a model is downloaded
 
-    @property
-    def published_name(self) -> str:
-        """A task of the user's own may have the name of a published one."""
-        return self.name if self.declared is tasks.TASKS.get(self.name) else ""
-
     def describe(self) -> Dict[str, Any]:
         """Returns what classifier.json says of the task."""
-        described = {
+        return {
             **super().describe(),
             "labels": list(self.labels),
             "is_regression": self.is_regression,
@@ -138,7 +129,6 @@ class ClassifierTask(Task):
             "early_exit": self.has_exits or None,
             "columns": list(self.columns) or None,
         }
-        return {name: value for name, value in described.items() if value is not None}
 
     # ---- data ----
 
@@ -149,17 +139,14 @@ class ClassifierTask(Task):
             return [_PREDICT_FILE]
         if not super().splits(use):
             return []
-        first, *names = task.split_names(use) or [use]
-        found = [name for name in names if tasks.has_split(task, folder, name)]
-        # The first is missed, if it is not there.
-        is_needed = use == "dev" or not found or tasks.has_split(task, folder, first)
-        return [first] * is_needed + found
+        first, *others = task.split_names(use) or [use]
+        return [first, *(name for name in others if tasks.find_file(task, folder, name))]
 
     def examples(self, split: str) -> List[InputExample]:
         """Reads a split, or the user's own texts."""
         settings, task = self.settings, self.declared
         if split == _PREDICT_FILE:
-            return predictions.read_predict_file(task, settings.predict_file).examples
+            return read_file(task, settings.predict_file).examples
         data = tasks.read_examples(task, settings.data_dir, split)
         if split == "train":
             self.columns = data.columns
@@ -167,12 +154,12 @@ class ClassifierTask(Task):
 
     def read_file(self, path: str) -> List[InputExample]:
         """Reads development data from a file of any name."""
-        return read_file(self.declared, path, self.declared.split("dev")).examples
+        return read_file(self.declared, path, "dev").examples
 
     def record_file(self, split: str) -> Tuple[str, bool]:
         """Returns a file named by its use, such as mrpc_eval.128.tf_record."""
         if split != _PREDICT_FILE:
-            split = _USES[self.declared.split(split).role] + self.declared.suffix(split)
+            split = _USES[role_of(split)] + self.declared.suffix(split)
         return super().record_file(split)
 
     def parse(self, text: inference.Text) -> InputExample:
@@ -207,25 +194,23 @@ class ClassifierTask(Task):
         self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         """Builds a dense layer on the pooled output, or one for each layer's."""
-        patience = model.Patience(self.settings.exit_patience, self.settings.exit_threshold)
         head = model.classification_head(
             len(self.labels) or 1,
-            self.is_regression,
             early_exit=self.has_exits,
-            patience=patience if patience.layers else None,
+            patience=self.settings.exit_patience,
+            threshold=self.settings.exit_threshold,
         )
         return head(features, encoder)
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
         """Returns the label or the number of each example."""
-        rows = outputs["probabilities"].tolist()
-        layers = outputs.get("layers", np.full(len(rows), None)).tolist()
-        if self.is_regression:
-            return [Prediction(None, {}, score, layer) for (score,), layer in zip(rows, layers)]
-        return [
-            Prediction(self.labels[row.index(max(row))], dict(zip(self.labels, row)), None, layer)
-            for row, layer in zip(rows, layers)
-        ]
+        found = []
+        layers = outputs.get("layers", np.full(len(examples), None))
+        for row, layer in zip(outputs["probabilities"].tolist(), layers.tolist()):
+            shares = dict(zip(self.labels, row))  # {} of a regressor
+            label = max(shares, key=shares.__getitem__, default=None)
+            found.append(Prediction(label, shares, None if shares else row[0], layer))
+        return found
 
     def identity(self) -> Dict[str, Any]:
         """Returns the metrics that are computed and, where examples leave early, when."""

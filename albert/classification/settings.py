@@ -138,10 +138,7 @@ class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
         None, "More flags for every run, such as '--recompute --log_steps=10'.", group="Training"
     )
 
-    @property
-    def needs_model(self) -> bool:
-        """The runs say what they need."""
-        return False
+    do_train = False  # its runs say what they need
 
     def check(self) -> None:
         """Refuses two models."""

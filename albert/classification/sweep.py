@@ -6,8 +6,8 @@ import itertools
 import json
 import logging
 import math
-import operator
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,10 +19,9 @@ import tensorflow.compat.v1 as tf
 from albert.classification import predictions, tasks
 from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepFlags
-from albert.classification.task_table import METRICS
+from albert.classification.task_table import LOSSES
 from albert.configs import published
-from albert.pretrained import warm_start
-from albert.training import evaluation, fine_tuning, model_fn
+from albert.training import evaluation, fine_tuning, metrics, model_fn
 from albert.util import config_files, files, folder_lock, provenance, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -32,7 +31,7 @@ _LOGGER = logging.getLogger("albert")
 MARKER_NAME, LOG_NAME = "sweep_run.json", "log.txt"  # in a run's folder
 TEXT_NAME, JSON_NAME, SUBMISSION_NAME = "results.txt", "results.json", "glue_submission.zip"
 # Other metrics in run_summary.json are no scores.
-_SCORES = tuple(name for name, higher_is_better in METRICS.items() if higher_is_better)
+_SCORES = tuple(set(metrics.METRICS) - set(LOSSES))
 LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it
 
 Result = Mapping[str, Any]  # run_summary.json of a run, with its setting
@@ -63,52 +62,48 @@ def make_plan(settings: SweepFlags) -> List[Run]:
     Raises:
       UserError: an input that is missing, unreadable or does not fit the others.
     """
-    given = settings.to_dict()
-    values = {name: given[name].split(",") for name in GRID if given[name]}
+    given, known = settings.given_values(), flags_lib.describe(ClassifierFlags)
+    values = {name: given[name].split(",") for name in GRID if name in given}
+    shared = {name: value for name, value in given.items() if name in known}
+    if settings.model_dir:
+        shared["albert_dir"] = settings.model_dir
     plan = []
     for task_name, task in find_tasks(settings).items():
         data = {
-            split.name: tasks.read_examples(task, settings.data_dir, split.name)
+            split: tasks.read_examples(task, settings.data_dir, split)
             for split in task.splits
-            if split.role == "train" or tasks.has_split(task, settings.data_dir, split.name)
+            if split == "train" or tasks.find_file(task, settings.data_dir, split)
         }
         inputs = {path: files.state_of(path) for split in data.values() for path in split.files}
-        count = len(data["train"].examples) if "train" in data else 0
-        can_predict = settings.do_predict and any(map(data.get, task.split_names("test")))
+        borrows, count = task_name in LENDERS, len(data["train"].examples) if "train" in data else 0
+        can_predict = settings.do_predict and task.split_names("test")[0] in data
         for *chosen, seed in itertools.product(*values.values(), parse_seeds(settings.seeds)):
             grid = dict(zip(values, chosen))
             setting = ",".join(f"{name}={grid[name]}" for name in grid if len(values[name]) > 1)
             place = os.path.join(setting, f"seed-{seed}")
             folder = os.path.join(settings.output_dir, task.name, place)
             flags = {
-                **_shared_flags(settings),
+                **shared,
                 **recipe_flags(task, grid, count),
                 **{"task_name": task_name, "seed": seed, "output_dir": folder},
-                **{"do_train": True, "do_eval": True, "do_predict": can_predict},
+                "cached_dir": os.path.join(settings.output_dir, "features"),
+                "keep_checkpoint_max": 1,  # beside the best one; to resume from
+                **{"do_train": not borrows, "do_eval": not borrows},
+                "do_predict": can_predict or borrows,
             }
-            if task_name in LENDERS:
+            if borrows:
                 lender = os.path.join(settings.output_dir, LENDERS[task_name], place)
-                flags.update(do_train=False, do_eval=False, do_predict=True)
-                flags.update(checkpoint=os.path.join(lender, "model.ckpt-best"))
+                flags["checkpoint"] = os.path.join(lender, "model.ckpt-best")
             arguments = [f"--{name}={value}" for name, value in flags.items()]
             arguments += (settings.run_flags or "").split()
             parsed = flags_lib.parse(ClassifierFlags, arguments)
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             model_fn.check_first_weights(checked.settings, checked.setup.config)
-            paths = [parsed.task_file, *_model_files(checked)]
-            used = {path: files.state_of(path) for path in filter(None, paths)}
-            identity = {**flags, "run_flags": settings.run_flags, "files": {**inputs, **used}}
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
+            identity = {**parsed.given_values(), "files": inputs}
             plan.append(Run(task, setting, seed, folder, command, identity))
             is_finished(plan[-1])  # or is its folder another run's?
     return plan
-
-
-def _model_files(run: fine_tuning.FineTuning) -> List[str]:
-    """The files of the model that a run begins with; of the weights their index."""
-    start = run.settings.init_checkpoint
-    weights = [warm_start.resolve_checkpoint(start) + ".index"] if start else []
-    return [run.settings.albert_config_file, run.setup.vocabulary.path, *weights]
 
 
 def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
@@ -133,12 +128,9 @@ def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
 
 def parse_seeds(text: str) -> List[int]:
     """Returns the seeds of a text such as "1,2 5-7"; raises UserError for anything else."""
-    try:
-        spans = [list(map(int, part.split("-"))) for part in text.replace(",", " ").split()]
-    except ValueError:
-        spans = []
-    seeds = [seed for span in spans for seed in range(span[0], span[-1] + 1)]
-    if not seeds:
+    spans = re.findall(r"(\d+)-?(\d*)", text)
+    seeds = [seed for first, last in spans for seed in range(int(first), int(last or first) + 1)]
+    if not seeds or re.sub(r"\d+(-\d+)?|[, ]", "", text):
         raise UserError(f"--seeds={text}: give whole numbers such as 1,2,3 or 1-5.")
     return list(dict.fromkeys(seeds))
 
@@ -158,17 +150,6 @@ def recipe_flags(task: tasks.Task, given: Mapping[str, str], examples: int) -> D
             flags.pop(winner, None)
     flags.update(given)
     flags.setdefault("save_checkpoints_steps", max(1, examples // int(flags["train_batch_size"])))
-    return flags
-
-
-def _shared_flags(settings: SweepFlags) -> Dict[str, Any]:
-    """The flags that all runs share."""
-    known = flags_lib.describe(ClassifierFlags)
-    flags = {name: value for name, value in settings.given_values().items() if name in known}
-    if settings.model_dir:
-        flags["albert_dir"] = settings.model_dir
-    flags["cached_dir"] = os.path.join(settings.output_dir, "features")
-    flags["keep_checkpoint_max"] = 1  # beside the best one; to resume from
     return flags
 
 
@@ -196,20 +177,20 @@ def sweep(settings: SweepFlags) -> None:
     Raises:
       UserError: inputs that cannot be used, another sweep into the same folder, or a failed run.
     """
+    plan, folder = make_plan(settings), settings.output_dir
     if settings.dry_run:
-        for run in make_plan(settings):
+        for run in plan:
             state = "finished" if is_finished(run) else "to do"
             print(f"# {run.name}: {state}\n{' '.join(map(shlex.quote, run.command))}")
         return
-    folder = settings.output_dir
+    results: List[Result] = []
+    text = ""
     with folder_lock.held(folder):
-        plan, results, text = make_plan(settings), [], ""
         path = os.path.join(folder, config_files.RECORD_NAME)
         config_files.record(path, settings.given_values())
         for number, run in enumerate(plan, 1):
-            state = ": already finished" if is_finished(run) else ""
-            _LOGGER.info("Run %s of %s, %s%s.", number, len(plan), run.name, state)
-            if not state:
+            if not is_finished(run):
+                _LOGGER.info("Run %s of %s: %s.", number, len(plan), run.name)
                 _start(run)
             if run.task.name not in LENDERS:
                 path = os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
@@ -235,12 +216,11 @@ def _start(run: Run) -> None:
             for line in process.stdout:
                 print(line, end="", file=log, flush=True)
                 print(f"[{run.name}] {line}", end="", file=sys.stderr, flush=True)
-            process.wait()
-        finally:
+        except BaseException:
             process.terminate()  # it saves its steps
-            process.wait()
-    if process.returncode:
-        code = process.returncode
+            raise
+    code = process.returncode
+    if code:
         raise UserError(f"{run.name} failed with exit code {code}, see {path}: {line.strip()}")
     files.atomic_write_json(marker, dict(run.identity, is_finished=True))
 
@@ -251,16 +231,14 @@ def _start(run: Run) -> None:
 def score_of(result: Result) -> float:
     """Returns the metric that chose the checkpoint, the larger the better; -inf for none."""
     metric = result["metric"]
-    return evaluation.rank_of(result["metrics"], metric, METRICS[metric])[0]
+    return evaluation.rank_of(result["metrics"], metric, metric not in LOSSES)[0]
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
-    """Returns the table in per cent, with what is published of its scores, and what JSON says.
-
-    The results of a setting follow each other.
-    """
-    by_setting = itertools.groupby(results, operator.itemgetter("task", "setting"))
-    groups = {key: list(group) for key, group in by_setting}
+    """Returns the table in per cent, with what is published of its scores, and what JSON says."""
+    groups: Dict[Tuple[str, str], List[Result]] = {}
+    for result in results:
+        groups.setdefault((result["task"], result["setting"]), []).append(result)
     means = {key: np.mean(list(map(score_of, group))) for key, group in groups.items()}
     model, rows, beside = results[0].get("model"), [], []
     cells = [("task", "metric", "seeds", "mean", "deviation")]

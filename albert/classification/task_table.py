@@ -18,23 +18,14 @@ from albert.classification.examples import (
     Columns,
     InputExample,
     Recipe,
-    Split,
     Task,
     text_of,
 )
 from albert.util import wording
 from albert.util.errors import UserError
 
-# Metrics, by their names in eval_results.txt, and whether more is better.
-METRICS = {
-    "eval_accuracy": True,
-    "f1": True,
-    "matthew_corr": True,
-    "pearson": True,
-    "spearman": True,
-    "MSE": False,
-    "eval_loss": False,
-}
+# Metrics of which less is better.
+LOSSES = ("MSE", "eval_loss")
 
 
 # ------------------------------------------------------------------------------------- rendering
@@ -97,13 +88,12 @@ _GLUE_TEXT = _TEXT._replace(guid=GUID_NAMES)
 
 def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Task:
     """A task, by default of pairs, in files as CLUE has them or without names of columns."""
-    splits = tuple(map(Split, more.pop("splits", ("train", "dev", "test"))))
     usual = {
         "folders": (name, f"{name}_public"),
         "columns": (_PAIR, Columns(0, 1, 2)),
         "hub_labels": labels,
     }
-    return Task(name, labels=labels, recipe=recipe, splits=splits, **{**usual, **more})
+    return Task(name, labels, recipe, **{**usual, **more})
 
 
 def _glue(
@@ -111,7 +101,7 @@ def _glue(
 ) -> Task:
     """A task of GLUE, of pairs by default: columns by usual names, or else by these numbers."""
     columns = (_PAIR._replace(guid=GUID_NAMES), Columns(*numbers)._replace(header=True))
-    usual = {"folders": (name,), "glue_name": name, "columns": columns}
+    usual = {"folders": (name,), "submissions": {"test": f"{name}.tsv"}, "columns": columns}
     return _task(name.lower(), labels, recipe, **{**usual, **more})
 
 
@@ -126,6 +116,7 @@ _MNLI = _glue(
     Recipe(512, 128, 3e-5, 10000, 1000, 100),
     numbers=(8, 9, -1, 0),
     splits=("train", "dev_matched", "dev_mismatched", "test_matched", "test_mismatched"),
+    submissions={"test_matched": "MNLI-m.tsv", "test_mismatched": "MNLI-mm.tsv"},
     hub_labels=_MNLI_HUB,
     label_aliases=_NLI_ALIASES,
 )

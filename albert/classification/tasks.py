@@ -4,13 +4,12 @@
 
     task = get_task("MRPC")
     data = read_examples(task, "glue", "dev")     # glue/MRPC/dev.tsv, or dev.tsv in glue itself
-    task.labels, task.best_metric, task.recipe.learning_rate
+    task.labels, task.metrics, task.recipe.learning_rate
 
 Published tasks are declared in `task_table`.
 """
 
 import dataclasses
-import logging
 import os
 import re
 from typing import Any, Dict, List, Sequence
@@ -18,7 +17,7 @@ from typing import Any, Dict, List, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert.classification import examples
-from albert.classification.examples import Columns, InputExample, Split, TaskData
+from albert.classification.examples import Columns, InputExample, TaskData
 from albert.classification.settings import CustomTaskFlags
 from albert.classification.task_table import CUSTOM, TASKS, Recipe, Task, get_task
 from albert.data import parquet
@@ -28,8 +27,6 @@ from albert.util.errors import UserError
 from albert.util.flags import flag, make
 
 __all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]  # for users
-
-_LOGGER = logging.getLogger(__name__)
 
 
 def is_regression(task_name: str) -> bool:
@@ -69,7 +66,7 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
     Args:
       task: the declaration.
       data_dir: the folder of all tasks (data_dir/MRPC/train.tsv) or the task's own.
-      split: "train", "dev" or "test", or the name of one of task.splits.
+      split: one of task.splits.
 
     Returns:
       Examples in the file's order, with texts as written. Labels are names (regression: numbers);
@@ -79,37 +76,29 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
       ValueError: no such split, no such file, or a row that cannot be used (see
         `examples.read_file`).
     """
-    declared = task.split(split)
-    path = _find_file(task, data_dir, declared)
+    path = find_file(task, data_dir, split)
     if not path:
         raise UserError(
-            f"'{data_dir}' holds no {declared.name} data of {task.name}, such as "
-            f"{wording.listed(declared.files)}. {_advice(task, data_dir)}"
+            f"'{data_dir}' holds no {split} data of {task.name}, such as "
+            f"{wording.listed(task.files_of(split))}. {_advice(task, data_dir)}"
         )
-    data = examples.read_file(task, path, declared)
-    _LOGGER.info("%s", data.log_line(f"{task.name} {split}"))
-    return data
+    return examples.read_file(task, path, split)
 
 
-def has_split(task: Task, data_dir: str, split: str) -> bool:
-    """Returns whether a file for the split exists."""
-    return bool(_find_file(task, data_dir, task.split(split)))
+def find_file(task: Task, data_dir: str, split: str) -> str:
+    """Returns the file of a split, a pattern of Parquet files, or "" if there is none.
 
-
-def _find_file(task: Task, data_dir: str, split: Split) -> str:
-    """The file of a split, a pattern of Parquet files, or "" if there is none.
-
-    It is in the task's own folders, or in `data_dir` if they have no data of the task.
+    It is in the first folder that has data of the task.
     """
-    *own, parent = task_folders(task, data_dir)
-    files_there = {one.name: _first_file(own, one.files) for one in task.splits}
-    if any(files_there.values()):
-        return files_there[split.name]
-    return _first_file([parent], split.files)
+    for folder in task_folders(task, data_dir):
+        found = {one: _first_file(folder, task.files_of(one)) for one in task.splits}
+        if any(found.values()):
+            return found.get(split, "")
+    return ""
 
 
-def _first_file(folders: Sequence[str], names: Sequence[str]) -> str:
-    for path in (os.path.join(folder, name) for folder in folders for name in names):
+def _first_file(folder: str, names: Sequence[str]) -> str:
+    for path in (os.path.join(folder, name) for name in names):
         if parquet.find(path) if "*" in path else tf.io.gfile.exists(path):
             return path
     return ""
@@ -120,9 +109,10 @@ def _first_file(folders: Sequence[str], names: Sequence[str]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class _CustomTask(CustomTaskFlags):
-    """The settings of a task file, which has names without "_column" too."""
+    """The settings of a task file."""
 
     name: str = flag(CUSTOM)
+    label_column: str = flag("label")
 
 
 _CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1)
@@ -163,10 +153,6 @@ def _custom_task(given: Dict[str, Any]) -> Task:
     settings = make(_CustomTask, **{flags[name]: value for name, value in given.items()})
     if settings.text_a_column is None:
         raise UserError("A custom task needs text_a: the text's column, a number from 0 or a name.")
-    if not re.fullmatch(r"[\w-][\w.-]*", settings.name):
-        raise UserError(
-            f"name is {settings.name!r}. Use letters, digits, '-', '_' and, not at the start, '.'."
-        )
     is_regression = labels == ["regression"]
     if len(set(labels)) < max(2, len(labels)) and not is_regression:
         raise UserError(
@@ -180,26 +166,23 @@ def _custom_task(given: Dict[str, Any]) -> Task:
         raise UserError(
             f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(known)}."
         )
+    values = settings.to_dict()
     columns: List[Any] = [
         int(column) if re.fullmatch(r"-?\d+", column or "") else column
-        for column in (
-            settings.text_a_column,
-            settings.text_b_column,
-            settings.label_column or "label",
-            settings.guid_column,
-        )
+        for column in (values[f"{name}_column"] for name in Columns._fields[:4])
     ]
     return Task(
         settings.name,
+        () if is_regression else tuple(labels),
+        _CUSTOM_RECIPE,
         folders=(settings.name,),
-        splits=tuple(
-            Split(role, getattr(settings, f"{role}_file") or "")
-            for role in ("train", "dev", "test")
-        ),
-        labels=() if is_regression else tuple(labels),
-        columns=(Columns(*[*columns, settings.header]),),
-        recipe=_CUSTOM_RECIPE,
+        columns=(Columns(*columns)._replace(header=settings.header),),
         metrics=tuple(metrics),
+        files={
+            role: values[f"{role}_file"]
+            for role in ("train", "dev", "test")
+            if values[f"{role}_file"]
+        },
     )
 
 

@@ -59,17 +59,13 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
         None, "Maximum tokens of an input; longer ones are cut.", lower=4, group="Data"
     )
 
-    @property
-    def needs_model(self) -> bool:
-        """Whether one of the flags that name a model must be given."""
-        return True
-
     def check(self) -> None:
-        """Checks that a model is named."""
+        """Checks that a model is named; a script that can train needs one for that only."""
         super().check()
         names = ["albert_dir", "init_checkpoint", "albert_hub_module_handle"]
         names += ["albert_config_file"] * hasattr(self, "do_train")  # from random weights
-        if self.needs_model and not any(getattr(self, name) for name in names):
+        needs_model = getattr(self, "do_train", True)
+        if needs_model and not any(getattr(self, name) for name in names):
             raise UserError(
                 "--albert_dir must be given (a folder, or a name such as base_v2), or one of "
                 f"{', '.join(f'--{name}' for name in names[1:])}."
@@ -206,11 +202,6 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
     checkpoint: Optional[str] = _evaluation(
         None, "Checkpoint to evaluate or predict with: a path prefix or a folder.", path=True
     )
-
-    @property
-    def needs_model(self) -> bool:
-        """Without training, --output_dir holds the model."""
-        return self.do_train
 
 
 @dataclasses.dataclass(frozen=True)

@@ -33,9 +33,9 @@ _SHAPE = {  # configuration key -> default; they make the size
 # Heads are not compared: xlarge was published with 16 and with 32.
 _RELEASE = {"vocab_size": None, "embedding_layout": "google", "ln_type": "postln"}
 _DROPOUT = {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0}
-_NAMED = re.compile(r"(?<![a-z])(base|x{0,2}large)_(v1|v2|zh)(?![a-z0-9])")
-# The ends of handles of TF-Hub modules.
-_HUB_VERSIONS = {"/1": "_v1", "/2": "_v2", "/3": "_v2"}
+# In names of folders, and at the end of handles of TF-Hub modules.
+_NAMED = re.compile(r"(?<![a-z])(base|x{0,2}large)(?:_(v1|v2|zh)(?![a-z0-9])|/([123])$)")
+_HUB_VERSIONS = {"1": "v1", "2": "v2", "3": "v2"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -75,11 +75,11 @@ def recognise(config: Mapping[str, Any], *places: Optional[str]) -> Optional[Mod
     same_size = [name for name in configs.preset_names() if equals(name, _SHAPE)]
     if not same_size:
         return None
-    named = []
-    for place in filter(None, places):
-        if re.search("google/albert_[a-z]+/[123]$", place):
-            place = place[:-2] + _HUB_VERSIONS[place[-2:]]
-        named += ["albert_" + "_".join(found) for found in _NAMED.findall(place)]
+    named = [
+        f"albert_{size}_{version or _HUB_VERSIONS[number]}"
+        for place in filter(None, places)
+        for size, version, number in _NAMED.findall(place)
+    ]
     fitting = [name for name in same_size if equals(name, _RELEASE)]
     chosen = [name for name in fitting if name in named]
     chosen = chosen or [name for name in fitting if equals(name, _DROPOUT)]
@@ -133,35 +133,31 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    task: str,
-    model: Optional[Model],
-    scores: Mapping[str, Sequence[float]],
-    *,
-    split: str = "dev",
+    task: str, model: Optional[Model], scores: Mapping[str, Sequence[float]]
 ) -> List[Comparison]:
-    """Returns one's own scores, one for each seed, beside what is published of the model.
+    """Returns one's own scores of dev data, one for each seed, beside what is published.
 
     Args:
       task: name of a task, such as "mnli" or "squad_v2".
       model: see `recognise`; None is compared with nothing. The scores beside it are those of its
         release, or else of its size.
       scores: by metric, in per cent; metrics without a published score are left out.
-      split: "dev" or "test".
     """
     found: List[Comparison] = []
+    if model is None:
+        return found
+    releases = {*model.presets, *(re.sub("_v[12]$", "", name) for name in model.presets)}
     for metric, values in scores.items():
-        if model is None or not all(map(math.isfinite, values)):
+        if not all(map(math.isfinite, values)):
             continue
-        mean = statistics.mean(map(float, values))
-        spread = statistics.stdev(map(float, values)) if len(values) > 1 else None
-        own = (task, metric, split, model.name, len(values), mean, spread)
-        known = rows(task, metric, split)
-        releases = {*model.presets, *(re.sub("_v[12]$", "", name) for name in model.presets)}
+        mean = statistics.mean(values)
+        spread = statistics.stdev(values) if len(values) > 1 else None
+        own = (task, metric, "dev", model.name, len(values), mean, spread)
+        known = rows(task, metric)
         same = [row for row in known if row.preset in releases]
         near = [row for row in known if _size_of(row.preset) == model.size]
-        unique: Dict[Tuple[str, str, float], Row] = {}  # not twice from one source
-        for row in same or near:
-            unique.setdefault((row.source, row.preset, row.value), row)
+        # Not twice from one source.
+        unique = {(row.source, row.preset, row.value): row for row in same or near}
         for row in unique.values():
             project = document()["sources"][row.source]["project"]
             found.append(Comparison(*own, row.value, row.model, project))

@@ -41,7 +41,7 @@ def pretraining_shapes(config):
 def classifier_shapes(config, labels):
     return model_shapes(
         lambda *inputs: classifier_utils.create_model(
-            config, False, *inputs, None, labels, False, "custom", None, is_regression=False
+            config, False, *inputs, None, labels, False, "custom", None
         )
     )
 

@@ -32,8 +32,8 @@ SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 BINARY = ["0", "1"]
 
 
-def convert(example, length=16, labels=BINARY):
-    return classifier_features.convert_single_example(0, example, labels, length, spm(), "mrpc")
+def convert(example, labels=BINARY):
+    return classifier_features.convert_single_example(0, example, labels, 16, spm(), "mrpc")
 
 
 def write(examples, path, *, labels=BINARY, length=16, tokenizer=None):
@@ -85,10 +85,9 @@ def test_labels_become_their_ids_and_scores_floats(label, labels, expected):
     assert (found, type(found)) == (expected, type(expected))
 
 
-@pytest.mark.parametrize("label, length, named", [("yes", 16, "'yes'"), ("0", 3, "max_seq_length")])
-def test_unknown_labels_and_lengths_without_room_are_refused(label, length, named):
-    with pytest.raises(ValueError, match=named):
-        convert(InputExample("g", "a", None, label), length=length)
+def test_unknown_labels_are_refused():
+    with pytest.raises(ValueError, match="'yes'"):
+        convert(InputExample("g", "a", None, "yes"))
 
 
 @pytest.mark.parametrize("label, labels", [("1", BINARY), (2.5, [None])])

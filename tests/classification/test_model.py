@@ -51,9 +51,7 @@ def run(build, inputs=None, *, is_training=False, **changes):
 
 def after_each_layer(num_labels, inputs=None, **changes):
     """The logits after each layer, [L, B, C]."""
-    sizes = {"num_labels": num_labels, "is_regression": num_labels == 1}
-    found = run(lambda *given: model.all_logits(*given, **sizes), inputs, **changes)
-    return np.array([one.logits for one in found]).reshape([LAYERS, -1, num_labels])
+    return np.array(run(lambda *given: model.all_logits(*given, num_labels), inputs, **changes))
 
 
 def leaving(logits, patience, threshold):
@@ -70,20 +68,17 @@ def leaving(logits, patience, threshold):
     return len(logits)
 
 
-def patient(num_labels, patience, **changes):
+def patient(num_labels, patience, threshold, **changes):
     """(logits [B, C], layers [B]) of examples that leave the batch."""
-    sizes = {"num_labels": num_labels, "is_regression": num_labels == 1}
-    found, layers = run(
-        lambda *given: model.patient_logits(*given, **sizes, patience=patience), **changes
-    )
-    return found.logits.reshape([ROWS, num_labels]), layers
+    leave = {"patience": patience, "threshold": threshold}
+    return run(lambda *given: model.patient_logits(*given, num_labels, **leave), **changes)
 
 
-def check(num_labels, patience, **changes):
+def check(num_labels, patience, threshold=0.1, **changes):
     """Compares with every example's own way through the layers; returns where they left."""
     logits = after_each_layer(num_labels, **changes)
-    wanted = [leaving(logits[:, row], *patience) for row in range(ROWS)]
-    found, layers = patient(num_labels, patience, **changes)
+    wanted = [leaving(logits[:, row], patience, threshold) for row in range(ROWS)]
+    found, layers = patient(num_labels, patience, threshold, **changes)
     assert layers.tolist() == wanted
     expected = logits[np.array(wanted) - 1, np.arange(ROWS)]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
@@ -92,27 +87,26 @@ def check(num_labels, patience, **changes):
 
 @pytest.mark.parametrize("patience", [1, 2, 3])
 def test_an_example_leaves_once_its_prediction_has_stayed_for_so_many_layers(patience):
-    wanted = check(2, model.Patience(patience))
+    wanted = check(2, patience)
     assert len(set(wanted)) > 1 and min(wanted) > patience
 
 
 def test_a_layer_that_disagrees_begins_the_count_anew():
     # Of layers that differ, three rows' predictions change between two that agree.
-    assert len(set(check(2, model.Patience(2), share_type="none"))) > 1
+    assert len(set(check(2, 2, share_type="none"))) > 1
 
 
 def test_a_score_has_stayed_where_it_moved_by_less_than_the_threshold():
-    wide = check(1, model.Patience(1, 2.0))
-    narrow = check(1, model.Patience(1, 0.5))
+    wide = check(1, 1, 2.0)
+    narrow = check(1, 1, 0.5)
     assert len(set(wide)) > 1 and np.mean(wide) < np.mean(narrow)
 
 
 @pytest.mark.parametrize("patience", [LAYERS - 1, LAYERS, 99])
 def test_with_patience_for_all_layers_the_predictions_are_exactly_the_models(patience):
-    sizes = {"num_labels": 4, "is_regression": False}
-    full = run(lambda *given: model.logits_of(*given, **sizes))
-    logits, layers = patient(4, model.Patience(patience))
-    np.testing.assert_array_equal(logits, full.logits)
+    full = run(lambda *given: model.logits_of(*given, 4))
+    logits, layers = patient(4, patience, 0.1)
+    np.testing.assert_array_equal(logits, full)
     assert set(layers) == {LAYERS}
 
 
@@ -125,7 +119,7 @@ def test_with_patience_for_all_layers_the_predictions_are_exactly_the_models(pat
     ],
 )
 def test_every_kind_of_encoder_can_be_left(changes):
-    assert len(set(check(3, model.Patience(1), **changes))) > 1
+    assert len(set(check(3, 1, **changes))) > 1
 
 
 @pytest.mark.parametrize("num_labels", [3, 1])
@@ -133,7 +127,7 @@ def test_the_loss_of_a_layer_has_the_weight_of_its_number(num_labels, monkeypatc
     monkeypatch.setattr(model, "HEAD_DROPOUT", 0.0)
     labels = np.arange(ROWS, dtype=np.int32) % 3
     inputs = dict(batch(), label_ids=labels)
-    head = model.classification_head(num_labels, num_labels == 1, early_exit=True)
+    head = model.classification_head(num_labels, early_exit=True)
 
     def losses(encoder, features):
         return head(features, encoder).per_example_loss
@@ -155,7 +149,7 @@ def test_the_last_head_is_the_one_of_a_model_without_the_others():
         with tf.Graph().as_default():
             inputs = {name: tf.constant(value) for name, value in batch().items()}
             config = pretrained_models.config(num_hidden_layers=LAYERS)
-            head = model.classification_head(4, False, early_exit=early_exit)
+            head = model.classification_head(4, early_exit=early_exit)
             head(inputs, fine_tuning_utils.Encoder(config, is_training))
             return {variable.op.name for variable in tf.trainable_variables()}
 

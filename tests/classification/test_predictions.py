@@ -8,8 +8,8 @@ import zipfile
 import numpy as np
 import pytest
 
+from albert.classification import examples, tasks
 from albert.classification import predictions as classifier_predictions
-from albert.classification import tasks
 from albert.classification.examples import InputExample
 
 
@@ -107,7 +107,7 @@ def test_the_zip_has_the_same_bytes_again_and_names_what_is_missing(tmp_path):
 def _predicted(folder, task, text):
     path = folder / "mine.txt"
     path.write_bytes(text.encode("utf-8"))
-    data = classifier_predictions.read_predict_file(tasks.get_task(task), str(path))
+    data = examples.read_file(tasks.get_task(task), str(path))
     assert all(example.label is None for example in data.examples)
     return [(example.guid, example.text_a, example.text_b) for example in data.examples]
 

@@ -88,10 +88,6 @@ def test_what_is_not_published_or_no_number_is_left_out():
 
 
 def test_without_a_row_of_its_own_a_model_has_those_of_its_size():
-    google, large = published.recognise(config_of("albert_base_zh")), published.Model("large", ())
-    for task, model, split, expected in (
-        ("xnli", google, "test", [77.1]),
-        ("sst-2", large, "dev", [94.9, 91.7]),
-    ):
-        found = published.compare(task, model, {"eval_accuracy": [76.0]}, split=split)
-        assert [one.published for one in found] == expected
+    large = published.Model("large", ())
+    found = published.compare("sst-2", large, {"eval_accuracy": [76.0]})
+    assert [one.published for one in found] == [94.9, 91.7]

@@ -48,7 +48,7 @@ def test_csv_rows_are_examples_with_the_texts_as_written(path, text_a):
     data = tasks.read_examples(task(text_a=text_a), str(path.parent), "train")
     assert [item.text_a for item in data.examples] == TEXTS
     assert [item.label for item in data.examples] == LABELS
-    assert data.columns == ("text",) and not data.notes
+    assert data.columns == ("text",)
     assert len({item.guid for item in data.examples}) == len(TEXTS)
 
 
@@ -75,4 +75,4 @@ def test_a_wrong_row_is_named_by_file_and_line(tmp_path, content, line):
         answered(path, "text")
     if content != NOT_UTF8:  # a few such lines are repaired
         with pytest.raises(ValueError, match=f"train.csv:{line}: "):
-            examples.read_table(str(path))
+            examples.read_rows(str(path))

@@ -69,9 +69,8 @@ def write_classifier(
     def build_all(config, *inputs):
         if not layers:
             return build(config, labels, *inputs)
-        sizes = {"num_labels": len(labels) or 1, "is_regression": not labels}
         encoder = fine_tuning_utils.Encoder(config, False)
-        return model.all_logits(encoder, dict(zip(INPUTS, inputs)), **sizes)
+        return model.all_logits(encoder, dict(zip(INPUTS, inputs)), len(labels) or 1)
 
     size = {"num_hidden_layers": layers} if layers else {}
     config = modeling.AlbertConfig.from_dict(dict(CONFIG, **size))
@@ -120,7 +119,6 @@ def build(config, labels, ids, mask, segments):
         False,
         "custom",
         None,
-        is_regression=not labels,
     )
 
 
