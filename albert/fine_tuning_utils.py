@@ -217,6 +217,6 @@ def create_vocab(
 ) -> tokenization.FullTokenizer:
     """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
     if hub_module:
-        is_sentencepiece = tokenization.hub_vocabulary(hub_module).is_sentencepiece
+        is_sentencepiece = tokenization.is_sentencepiece(hub.read(hub_module).vocab_file)
         return tokenization.FullTokenizer.from_hub_module(hub_module, is_sentencepiece)
     return tokenization.FullTokenizer(vocab_file, do_lower_case, spm_model_file)

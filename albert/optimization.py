@@ -336,8 +336,9 @@ def build_train_step(
         # optimizer has made means of them.
         tf.get_default_graph()._is_loss_scaled_by_optimizer = True
 
+    options: Dict[str, Any] = {"max_grad_norm": settings.max_grad_norm, "loss_scale": loss_scale}
+
     def update(strategy, of_replicas):
-        options = {"max_grad_norm": settings.max_grad_norm, "loss_scale": loss_scale}
         return _update(rule, strategy, of_replicas, use_tpu=use_tpu, **options)
 
     train_op, norm = replicas.merge_call(update, args=((used, rows, learning_rate),))

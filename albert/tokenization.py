@@ -20,7 +20,6 @@ those of a SentencePiece that is loaded after it: to sample there, import this m
 """
 
 import collections
-import functools
 import itertools
 import logging
 import re
@@ -39,7 +38,6 @@ _LOGGER = logging.getLogger(__name__)
 
 _REPLACEMENT = "\ufffd"
 _MAX_REMEMBERED_WORDS = 1 << 16
-_LONGEST_REMEMBERED_WORD = 64  # longer ones are addresses and the like, which rarely repeat
 
 
 class Encoding(NamedTuple):
@@ -445,24 +443,11 @@ class _WordPieceEncoder:
             encoding = Encoding(pieces, self.ids(pieces), *spans)
             if len(self._remembered) >= _MAX_REMEMBERED_WORDS:
                 self._remembered.clear()
-            if len(word) <= _LONGEST_REMEMBERED_WORD:
-                self._remembered[word] = encoding
+            self._remembered[word] = encoding
         return encoding
 
 
 # ------------------------------------------------------------------------------------- vocabularies
-
-_MOST_UPPER_CASE = 0.05  # of the tokens of an uncased vocabulary
-
-
-@functools.lru_cache(maxsize=None)  # said once
-def _warn_of_upper_case(path: str, share: float):
-    _LOGGER.warning(
-        "%.0f%% of the tokens of %s have upper-case letters, which never occur in lower-case text. "
-        "If the vocabulary is cased, use --nodo_lower_case (do_lower_case=False).",
-        *(100 * share, path),
-    )
-
 
 def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
     """Returns token -> id from a file with one token a line, in the order of the file.
@@ -572,9 +557,6 @@ class FullTokenizer:
                 "vocab_file (Chinese ALBERT: vocab_chinese.txt). It is in the released archive."
             )
         self.inv_vocab = {index: piece for piece, index in self.vocab.items()}
-        upper = [piece for piece in self.vocab if piece[0] not in "[<" and piece != piece.lower()]
-        if self.do_lower_case and len(upper) > _MOST_UPPER_CASE * len(self.vocab):
-            _warn_of_upper_case(str(spm_model_file or vocab_file), len(upper) / len(self.vocab))
 
     @classmethod
     def from_scratch(
@@ -589,8 +571,10 @@ class FullTokenizer:
 
         `use_spm` says whether the module's vocab_file is a SentencePiece model.
         """
-        path, do_lower_case = hub_vocabulary(hub_module)
-        return cls(path, do_lower_case, path if use_spm else None)
+        from albert.runtimes import hub_module as hub
+
+        module = hub.read(hub_module)
+        return cls(module.vocab_file, module.do_lower_case, module.vocab_file if use_spm else None)
 
     def preprocess(self, text: Union[str, bytes]) -> str:
         """Returns `text` as `tokenize` wants it, in lower case if do_lower_case says so."""
@@ -646,28 +630,13 @@ class FullTokenizer:
         return convert_by_vocab(self.vocab, pieces)
 
 
-class HubVocabulary(NamedTuple):
-    """The vocabulary of a TF-Hub module."""
-
-    vocab_file: str
-    do_lower_case: bool
-
-    @property
-    def is_sentencepiece(self) -> bool:
-        """Whether the file is a SentencePiece model, not a list of tokens."""
-        try:
-            _load_model(self.vocab_file)
-        except ValueError:
-            return False
-        return True
-
-
-def hub_vocabulary(hub_module: str) -> HubVocabulary:
-    """Returns the vocabulary of a TF1 hub module, as its signature `tokenization_info` says."""
-    from albert.runtimes import hub_module as hub
-
-    module = hub.read(hub_module)
-    return HubVocabulary(module.vocab_file, module.do_lower_case)
+def is_sentencepiece(path: str) -> bool:
+    """Returns whether a vocabulary is a SentencePiece model, not a list of tokens."""
+    try:
+        _load_model(path)
+    except ValueError:
+        return False
+    return True
 
 
 MOST_ROUNDING = 128  # rows, to the next multiple of a power of two

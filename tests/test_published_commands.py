@@ -258,9 +258,9 @@ def test_commands_of_habanas_demo_fetch_what_they_need_once(
         assert len(server.ranges) == 3
     for title in titles("habana")[1:]:  # without the server
         assert demonstrate(title) == 0, capsys.readouterr().err
-    shown = capsys.readouterr().out
-    assert len(re.findall(r"Speed: \d+\.\d\d sentences/s", shown)) == 6
-    assert len(re.findall("f1 ", shown)) == 4
+    shown = capsys.readouterr().err
+    assert len(re.findall(r": \d+\.\d+ examples/s", shown)) == 6
+    assert len(re.findall("f1 = ", shown)) >= 4
     assert len(list((folder / "tmp" / "albert_demo").iterdir())) == 6
 
 

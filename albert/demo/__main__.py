@@ -53,15 +53,14 @@ def _add_sized_options(parser: argparse.ArgumentParser, phase: str) -> None:
     """Defines the options of the two phases that take a published size."""
     is_pretraining = phase == "pretraining"
     tasks = ["overfit"] if is_pretraining else ["squad", "mrpc"]
-    batches = ", ".join(f"{size} {full}/{half}" for size, (full, half) in runs.BATCH_SIZES.items())
+    batches = ", ".join(f"{size} {batch}" for size, batch in runs.BATCH_SIZES.items())
     option = parser.add_argument
     option("-d", choices=runs.PRECISIONS, default="fp32", help="precision (default: fp32)")
     option("-m", choices=runs.BATCH_SIZES, default="base", help="model size (default: base)")
     option("-t", choices=tasks, default=tasks[0], help=f"task (default: {tasks[0]})")
-    option("-b", type=int, help=f"batch size (default in fp32/16 bits: {batches})")
+    option("-b", type=int, help=f"batch size (default: {batches}; in 16 bits twice as much)")
     option("-c", type=int, default=5000, help="steps between checkpoints (default: 5000)")
-    text = "default: 128, or that of the records; squad: 384"
-    option("-s", type=int, help=f"sequence length ({text})")
+    option("-s", type=int, help="sequence length (default: 128; squad: 384)")
     option("-w", type=int, help="warm-up steps (default: a tenth of all; overfit: at most 10)")
     option("-i", metavar="DIR", help="folder with your data, instead of the task's")
     length = parser.add_mutually_exclusive_group()

@@ -265,6 +265,6 @@ def _module_files(handle: str, named: ModelFiles) -> Tuple[ModelFiles, Optional[
         found = found._replace(spm_model_file=None)
     if found.vocabulary:
         return found, None
-    vocabulary = tokenization.HubVocabulary(module.vocab_file, module.do_lower_case)
-    key = "spm_model_file" if vocabulary.is_sentencepiece else "vocab_file"
+    is_sentencepiece = tokenization.is_sentencepiece(module.vocab_file)
+    key = "spm_model_file" if is_sentencepiece else "vocab_file"
     return found._replace(**{key: module.vocab_file}), module.do_lower_case

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from albert import tokenization
+from albert.runtimes import hub_module
 from tests.support import classification_data, pages, released_archives, squad_data
 
 # Small values of flags, which replace the page's or are added.
@@ -72,7 +72,7 @@ def test_pretrainings_commands_lead_from_text_to_a_model_in_use(folder, capsys):
     vocabulary = (folder / "vocab" / "my-30k.model").read_bytes()
     for place in ("output/base", "albert_mine", "modules/albert_mine/assets"):
         assert (folder / place / "my-30k.model").read_bytes() == vocabulary
-    assert tokenization.hub_vocabulary(str(folder / "modules/albert_mine")).do_lower_case
+    assert hub_module.read(str(folder / "modules/albert_mine")).do_lower_case
     assert (folder / "output" / "mine-mrpc" / "eval_results.json").exists()
 
 
