@@ -59,18 +59,7 @@ def learning_rate_schedule(
     It decays as a polynomial of exponent poly_power from init_lr at step 0 to zero at
     num_train_steps. While global_step - start_warmup_step < num_warmup_steps it rises linearly from
     zero at start_warmup_step instead (and is negative before that step, as in the published code).
-
-    Raises:
-      ValueError: an argument out of range.
     """
-    for name, value, lowest in (
-        ("init_lr", init_lr, 0),
-        ("num_train_steps", num_train_steps, 1),
-        ("num_warmup_steps", num_warmup_steps, 0),
-        ("poly_power", poly_power, 0),
-    ):
-        if not value >= lowest:
-            raise ValueError(f"{name}={value} must be at least {lowest}.")
     step = tf.cast(global_step, tf.float32)
     remaining = 1.0 - tf.minimum(step, float(num_train_steps)) / float(num_train_steps)
     decayed = init_lr * tf.pow(remaining, poly_power)
@@ -320,7 +309,7 @@ def build_train_step(
         global step before this update.
 
     Raises:
-      ValueError: unknown optimizer or variable name, a number out of range, nothing to train.
+      ValueError: unknown optimizer or variable name, or nothing to train.
     """
     global_step = tf.train.get_or_create_global_step()
     learning_rate = learning_rate_schedule(global_step, init_lr=settings.learning_rate, **schedule)

@@ -449,6 +449,7 @@ class _WordPieceEncoder:
 
 # ------------------------------------------------------------------------------------- vocabularies
 
+
 def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
     """Returns token -> id from a file with one token a line, in the order of the file.
 

@@ -155,10 +155,6 @@ def test_rate_rises_linearly_and_decays_as_a_polynomial(steps, changes, expected
 @pytest.mark.parametrize(
     "changes, named",
     [
-        ({"num_train_steps": 0}, "num_train_steps=0"),
-        ({"num_warmup_steps": -1}, "num_warmup_steps=-1"),
-        ({"poly_power": -1.0}, "poly_power=-1.0"),
-        ({"flags": {"learning_rate": float("nan")}}, "init_lr=nan"),
         ({"optimizer": "adam"}, "'adam'.*adamw"),
         ({"excluded_tvars": ["dense/kernal"]}, "excluded_tvars.*'dense/kernal'.*'dense/kernel'"),
         ({"excluded_tvars": [TABLE, KERNEL, BIAS]}, "excluded_tvars"),

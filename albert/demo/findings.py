@@ -10,6 +10,7 @@ Dimensions: B batch, P masked positions, L layers, N heads, S sequence, Q questi
 embedding.
 """
 
+import bisect
 import collections
 import itertools
 import math
@@ -112,20 +113,20 @@ class Reader(inference.MaskFiller):
 
         The texts' checksum chooses the word, or the next of few tokens.
         """
-        text, shift = " ".join(parts), len(parts[0]) + 1
-        first, second = map(self.source.tokenizer.encode_with_offsets, parts)
-        places = [(0, 0), *zip(first.starts, first.ends), (0, 0)]
-        places += [(shift + a, shift + b) for a, b in zip(second.starts, second.ends)]
-        places += [(0, 0)]
-        spans = find(text) if len(places) <= self.source.max_seq_length else []
-        chosen = zlib.crc32(text.encode()) % max(1, len(spans))
-        for start, end in spans[chosen:] + spans[:chosen]:
+        text = " ".join(parts)
+        _, ids, starts, ends = self.source.tokenizer.encode_with_offsets(text)
+        half = bisect.bisect(starts, len(parts[0]))
+        first, second, spans = ids[:half], ids[half:], list(zip(starts, ends))
+        places = [(0, 0), *spans[:half], (0, 0), *spans[half:], (0, 0)]
+        found = find(text) if len(places) <= self.source.max_seq_length else []
+        chosen = zlib.crc32(text.encode()) % max(1, len(found))
+        for start, end in found[chosen:] + found[:chosen]:
             masked = [n for n, (a, b) in enumerate(places) if start <= a < b <= end]
             if 1 <= len(masked) <= _MOST_TOKENS:
-                whole = self._row([first.ids, second.ids])
+                whole = self._row([first, second])
                 ids = [self._mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
                 gap = {**whole, "input_ids": ids, inference.POSITIONS: masked}
-                rows = [gap, whole, self._row([second.ids, first.ids])]
+                rows = [gap, whole, self._row([second, first])]
                 word = text[start:end].lower()
                 return Question(parts, text, word, start, end, places, masked, rows)
         return None
@@ -158,13 +159,14 @@ class Reader(inference.MaskFiller):
             orders = answers["order"].reshape(3, -1)[1:]
             neighbours = _neighbours(ids, tf.train.load_variable(checkpoint, _EMBEDDINGS))
             cosines = [list(near.values()) for near in neighbours.values()]
-            told = np.mean([orders[0] > 0.5, orders[1] <= 0.5])
-            measured = {"order": told, "loss": losses[step], "similarity": np.mean(cosines)}
-            scores.append(_score(asked, guesses, step=step, **measured))
-        without = {"step": 0, "order": 0.5, "loss": loss_baseline(str(path / "held_out.tf_record"))}
+            told = float(np.mean([orders[0] > 0.5, orders[1] <= 0.5]))
+            first, five = _shares_right(asked, guesses)
+            scores.append(Score(step, first, five, told, losses[step], float(np.mean(cosines))))
+        loss = loss_baseline(str(path / "held_out.tf_record"))
+        first, five = _shares_right(asked, [list(words)[:_GUESSES] for words in known])
         return Findings(
             scores,
-            _score(asked, [list(words)[:_GUESSES] for words in known], **without),
+            Score(0, first, five, 0.5, loss),
             questions=asked,
             guesses=guesses,
             orders=orders,
@@ -202,11 +204,10 @@ def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
     return _best(words, chances, _GUESSES)
 
 
-def _score(asked: Sequence[Question], guesses: Sequence[Iterable[str]], **others: Any) -> Score:
-    pairs = list(zip(asked, guesses))
-    first = sum(question.word == next(iter(best)) for question, best in pairs)
-    five = sum(question.word in best for question, best in pairs)
-    return Score(first=first / len(pairs), five=five / len(pairs), **others)
+def _shares_right(asked: Sequence[Question], guesses: Sequence[Iterable[str]]) -> Any:
+    """The shares of the gaps where the first guess is right, and where any one is."""
+    hits = [[one == question.word for one in best] for question, best in zip(asked, guesses)]
+    return np.mean([[hit[0], any(hit)] for hit in hits], axis=0)
 
 
 def loss_baseline(record_file: str) -> float:

@@ -65,12 +65,11 @@ def _item(shown: str, *chips: str) -> str:
 
 def _gap(question: Question, guesses: Shares) -> str:
     """A text with its missing word, and the model's guesses."""
-    start, end = question.start, question.end
-    places = (slice(start), slice(start, end), slice(end, None))
-    before, word, after = (escape(question.text[place]) for place in places)
+    text, start, end = question.text, question.start, question.end
+    before, word, after = map(escape, (text[:start], text[start:end], text[end:]))
     chips = (
-        _chip(f"“{word}” {share:.0%}", share, word == question.word)
-        for word, share in guesses.items()
+        _chip(f"“{guess}” {share:.0%}", share, guess == question.word)
+        for guess, share in guesses.items()
     )
     return _item(f'<p>{before}<span class="gap">{word}</span>{after}</p>', *chips)
 

@@ -13,7 +13,7 @@ import math
 import pathlib
 from typing import Any, Dict, Tuple
 
-from albert import create_pretraining_data, run_pretraining, train_vocab
+from albert import configs, create_pretraining_data, run_pretraining, train_vocab
 from albert.data import record_files
 from albert.demo import runs
 from albert.util import files
@@ -84,7 +84,7 @@ def train(options: argparse.Namespace, command: runs.Run, lengths: Dict[str, Any
         command,
         options,
         run_pretraining,
-        albert_config_file=runs.preset(options.m),
+        albert_config_file=configs.preset_path(f"albert_{options.m}_v2"),
         input_file=records,
         do_eval=True,
         optimizer="lamb",

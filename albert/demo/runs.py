@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the demo's phases share: sizes, folders of their own, and the package's commands."""
 
+import collections
 import contextlib
 import itertools
 import os
@@ -10,7 +11,6 @@ import shlex
 import time
 from typing import Any, Dict, Iterator, List
 
-from albert import configs
 from albert.util import files, folder_lock
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -27,7 +27,7 @@ class Run:
     def __init__(self, path: pathlib.Path):
         self.path = path
         self.lines: List[str] = []
-        self.seconds: Dict[str, float] = {}
+        self.seconds: Dict[str, float] = collections.defaultdict(float)
 
     def __call__(self, module: Any, **flags: Any) -> None:
         """Calls the main of one of the package's scripts with these flags."""
@@ -37,7 +37,7 @@ class Run:
         print(f"    {self.lines[-1]}", flush=True)
         began = time.time()
         module.main(flags_lib.parse(module.Flags, arguments))
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.time() - began
+        self.seconds[name] += time.time() - began
 
 
 @contextlib.contextmanager
@@ -66,11 +66,6 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
 
 
 # ---- What the phases with a published size share.
-
-
-def preset(size: str) -> str:
-    """Returns the configuration file of a size's second release, which has no dropout."""
-    return configs.preset_path(f"albert_{size}_v2")
 
 
 def batch_size(options: Any) -> int:

@@ -68,11 +68,12 @@ def test_folder_with_foreign_files_or_another_run_is_refused(tmp_path):
     assert os.listdir(str(tmp_path / "mine")) == ["thesis.txt"]
 
 
-def test_commands_are_shown_as_one_would_type_them(tmp_path, capsys):
+def test_commands_are_shown_as_one_would_type_them(tmp_path, capsys, monkeypatch):
+    called = []
+    monkeypatch.setattr(train_vocab, "main", called.append)
     command = demo_runs.Run(tmp_path)
-    given = {"input_file": "my text.txt", "model_prefix": "v"}
-    settings = command(train_vocab, lambda flags: flags, **given)
-    assert settings.input_file == "my text.txt"
+    command(train_vocab, input_file="my text.txt", model_prefix="v")
+    assert called[0].input_file == "my text.txt"
     (line,) = command.lines
     assert line.startswith("python -m albert.train_vocab '--input_file=my text.txt' ")
     assert line in capsys.readouterr().out
