@@ -418,12 +418,6 @@ class OrderJudge(_Pretrained):
         return {"order": tf.exp(outputs["sop_log_probs"])}  # [B, 2]
 
 
-def has_order_head(source: Source) -> bool:
-    """Returns whether OrderJudge can take a model: fine-tuning leaves the head out."""
-    names = (name for name, _ in tf.train.list_variables(source.checkpoint))
-    return any(name.startswith("cls/seq_relationship/") for name in names)
-
-
 # ---- their graphs ----
 
 
