@@ -72,7 +72,7 @@ def test_pretrainings_commands_lead_from_text_to_a_model_in_use(folder, capsys):
     vocabulary = (folder / "vocab" / "my-30k.model").read_bytes()
     for place in ("output/base", "albert_mine", "modules/albert_mine/assets"):
         assert (folder / place / "my-30k.model").read_bytes() == vocabulary
-    assert hub_module.read(str(folder / "modules/albert_mine")).do_lower_case
+    assert hub_module.read("modules/albert_mine").do_lower_case
     assert (folder / "output" / "mine-mrpc" / "eval_results.json").exists()
 
 
