@@ -66,7 +66,7 @@ def main() -> None:
         package_data={
             "albert.configs": ["*.json"],
             "albert.datasets": ["*.json"],
-            "albert.demo": ["*.html", "stories_*.txt"],
+            "albert.demo": ["page.*", "stories_*.txt"],
         },
         entry_points={
             "console_scripts": [

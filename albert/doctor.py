@@ -7,19 +7,16 @@
 
 It takes less than a minute: the versions of Python and TensorFlow; the devices; room for
 checkpoints; the vocabulary; and updates of two layers of pretraining in float32 and bfloat16. A
-line with "note" says what could be better, one with "PROBLEM" what to solve first; the exit status
-is 1 if there is one.
+line with PROBLEM says what to solve first; the exit status is 1 if there is one.
 """
 
 import dataclasses
 import os
-import pathlib
 import platform
 import shutil
-import sys
 import tempfile
 import time
-from typing import Iterator, List, Tuple
+from typing import List, Tuple
 
 from albert.command_line import cli
 from albert.configs.flags import TokenizerFlags
@@ -27,14 +24,9 @@ from albert.util import wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
-OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
-Findings = Iterator[Tuple[str, str]]  # one of these states, and a sentence
-
 # A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
 # goes.
 _ENOUGH_DISK_BYTES = 6e9
-# Distributions that bring the module tensorflow.
-_TENSORFLOWS = {"tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-rocm"}
 _UPDATES = 4
 
 
@@ -45,91 +37,77 @@ class Flags(TokenizerFlags):
     output_dir: str = flag(".", "Where checkpoints are to be written.", path=True)
 
 
-def check_versions(settings: Flags) -> Findings:
-    """Python, TensorFlow, and whether several TensorFlows lie over each other."""
+# ---- The checks: each returns what it found, or raises what is to be solved.
+
+
+def check_versions(settings: Flags) -> str:
+    """Python and TensorFlow."""
     import numpy as np
     import tensorflow.compat.v1 as tf
 
-    yield (
-        OK,
+    return (
         f"Python {platform.python_version()}, TensorFlow {tf.__version__}, "
-        f"NumPy {np.__version__}, {platform.system()} {platform.machine()}.",
+        f"NumPy {np.__version__}, {platform.system()} {platform.machine()}."
     )
-    paths = [path for place in sys.path for path in pathlib.Path(place).glob("*.dist-info")]
-    rivals = sorted({path.name.split("-")[0].replace("_", "-") for path in paths} & _TENSORFLOWS)
-    if len(rivals) > 1:
-        yield (
-            NOTE,
-            f"{' and '.join(rivals)} are installed over each other. Run pip uninstall "
-            f"{' '.join(rivals)}, then install the one you want.",
-        )
 
 
-def check_devices(settings: Flags) -> Findings:
+def check_devices(settings: Flags) -> str:
     """GPUs, and whether the driver lists some that TensorFlow does not use."""
     from albert.runtimes import devices
 
     unused = devices.driver_gpus()
     if unused and not devices.gpus():
-        text = f"TensorFlow does not use {devices.describe(unused)}, which nvidia-smi lists."
-        yield PROBLEM, f"{text} See docs/gpu.md."
-    else:
-        yield OK, devices.training_line()
+        raise UserError(
+            f"TensorFlow does not use {devices.describe(unused)}, which nvidia-smi lists. See "
+            "docs/gpu.md."
+        )
+    return devices.training_line()
 
 
-def check_disk(settings: Flags) -> Findings:
+def check_disk(settings: Flags) -> str:
     """Whether checkpoints can be written, and how much space there is."""
-    folder = os.path.abspath(settings.output_dir)
     if "://" in settings.output_dir:
-        yield OK, f"Not checked: {settings.output_dir} is not on this machine."
-        return
+        return f"Not checked: {settings.output_dir} is not on this machine."
+    folder = os.path.abspath(settings.output_dir)
     while not os.path.exists(folder):
         folder = os.path.dirname(folder)
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        yield PROBLEM, f"Cannot write to {folder}: {error.strerror}. Choose another --output_dir."
-        return
+    tempfile.TemporaryFile(dir=folder).close()
     free = shutil.disk_usage(folder).free
-    text = f"{free / 1e9:.0f} GB are free in {folder}."
-    if free < _ENOUGH_DISK_BYTES:
-        yield NOTE, f"{text} For large models, keep fewer checkpoints (--keep_checkpoint_max)."
-    else:
-        yield OK, text
+    advice = " For large models, keep fewer checkpoints (--keep_checkpoint_max)."
+    return f"{free / 1e9:.0f} GB are free in {folder}.{advice * (free < _ENOUGH_DISK_BYTES)}"
 
 
-def check_vocabulary(settings: Flags) -> Findings:
+def check_vocabulary(settings: Flags) -> str:
     """Whether the vocabulary that is named cuts a sentence into tokens."""
     from albert import tokenization
 
     if not settings.spm_model_file and not settings.vocab_file:
-        yield OK, "Not checked: name yours by --spm_model_file or --vocab_file."
-        return
+        return "Not checked: name yours by --spm_model_file or --vocab_file."
     tokenizer = tokenization.FullTokenizer(
         settings.vocab_file, settings.do_lower_case, settings.spm_model_file
     )
     tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
     tokens = tokenizer.tokenize("The quick brown fox jumps over the lazy dog.")
-    yield OK, f"The vocabulary has {len(tokenizer.vocab)} tokens: {' '.join(tokens)}"
+    return f"The vocabulary has {len(tokenizer.vocab)} tokens: {' '.join(tokens)}"
 
 
-def check_training(settings: Flags) -> Findings:
+def check_training(settings: Flags) -> str:
     """Updates of a model with base's width, in float32 and in bfloat16."""
+    speeds = []
     for precision in ("float32", "bfloat16"):
         try:
             milliseconds, losses, idle = train_two_layers(precision)
         except Exception as error:  # noqa: BLE001  older devices do not have it
             if precision == "float32":
                 raise
-            yield NOTE, f"--precision={precision} does not work here: {_first_line(error)}"
-            return
-        text = f"Two layers in {precision}: {milliseconds:.0f} ms an update"
+            speeds.append(f"{precision} does not work here ({_first_line(error)})")
+            continue
         if idle:
-            yield PROBLEM, f"{text}, but no gradient reaches {', '.join(idle)}."
-        elif losses[-1] < losses[0]:
-            yield OK, f"{text}."
-        else:
-            yield PROBLEM, f"{text}, but the loss goes from {losses[0]:.3g} to {losses[-1]:.3g}."
+            raise UserError(f"In {precision} no gradient reaches {', '.join(idle)}.")
+        if not losses[-1] < losses[0]:
+            raise UserError(f"In {precision} the loss goes from {losses[0]} to {losses[-1]}.")
+        speeds.append(f"{milliseconds:.0f} ms an update in {precision}")
+    return f"Two layers: {', '.join(speeds)}."
 
 
 def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
@@ -190,21 +168,14 @@ def _first_line(error: Exception) -> str:
 
 def main(settings: Flags) -> int:
     """Runs the checks; returns 1 if there is a problem."""
-    try:
-        import tensorflow  # noqa: F401
-    except Exception as error:
-        raise UserError(
-            f"{sys.executable} cannot load TensorFlow ({_first_line(error)}). See docs/install.md."
-        ) from error
     problems = 0
     for name, check in CHECKS.items():
         try:
-            findings = list(check(settings))
+            state, text = "ok", check(settings)
         except Exception as error:  # noqa: BLE001  of whatever kind, the other checks go on
-            findings = [(PROBLEM, _first_line(error))]
-        for state, text in findings:
-            problems += state == PROBLEM
-            print(f"{state:8}{name:12}{text}", flush=True)
+            state, text = "PROBLEM", _first_line(error)
+            problems += 1
+        print(f"{state:8}{name:12}{text}", flush=True)
     unsolved = f"{wording.counted(problems, 'problem')} to solve before you train."
     print(unsolved if problems else "Ready to train.")
     return int(problems > 0)

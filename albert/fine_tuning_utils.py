@@ -219,6 +219,6 @@ def create_vocab(
 ) -> tokenization.FullTokenizer:
     """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
     if hub_module:
-        is_pieces = not hub.read(hub_module).vocab_file.endswith(".txt")
-        return tokenization.FullTokenizer.from_hub_module(hub_module, is_pieces)
+        is_sentencepiece = tokenization.is_sentencepiece(hub.read(hub_module).vocab_file)
+        return tokenization.FullTokenizer.from_hub_module(hub_module, is_sentencepiece)
     return tokenization.FullTokenizer(vocab_file, do_lower_case, spm_model_file)

@@ -21,7 +21,7 @@ from albert.util import wording
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 
 Gradient = Union[tf.Tensor, tf.IndexedSlices]
-Pairs = List[Tuple[Gradient, tf.Variable]]
+Tensors = Dict[str, tf.Tensor]
 
 
 class TrainStep(NamedTuple):
@@ -33,15 +33,16 @@ class TrainStep(NamedTuple):
 
 
 class AccumulatedGradients(NamedTuple):
-    """Sums over the micro-batches of one update; the lists have an item for each variable."""
+    """Sums over the micro-batches of one update; gradients are named as their variables.
+
+    Variables that the loss does not use have no gradient. What the clipping norm counts of a
+    looked-up table is the sum of squares of the looked-up rows' gradients.
+    """
 
     loss: tf.Tensor  # []
-    gradients: List[Optional[Gradient]]  # None where the loss does not use the variable
-    variables: List[tf.Variable]
-    metrics: Dict[str, tf.Tensor]
-    # Of tables that are looked up: the sum of squares of the looked-up rows' gradients, which is
-    # what the clipping norm counts; else None.
-    squares_of_rows: List[Optional[tf.Tensor]]
+    metrics: Tensors
+    gradients: Tensors
+    squares_of_rows: Tensors
 
 
 def learning_rate_schedule(
@@ -58,18 +59,7 @@ def learning_rate_schedule(
     It decays as a polynomial of exponent poly_power from init_lr at step 0 to zero at
     num_train_steps. While global_step - start_warmup_step < num_warmup_steps it rises linearly from
     zero at start_warmup_step instead (and is negative before that step, as in the published code).
-
-    Raises:
-      ValueError: an argument out of range.
     """
-    for name, value, lowest in (
-        ("init_lr", init_lr, 0),
-        ("num_train_steps", num_train_steps, 1),
-        ("num_warmup_steps", num_warmup_steps, 0),
-        ("poly_power", poly_power, 0),
-    ):
-        if not value >= lowest:
-            raise ValueError(f"{name}={value} must be at least {lowest}.")
     step = tf.cast(global_step, tf.float32)
     remaining = 1.0 - tf.minimum(step, float(num_train_steps)) / float(num_train_steps)
     decayed = init_lr * tf.pow(remaining, poly_power)
@@ -156,7 +146,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     def apply_sums(
         self,
         strategy: tf.distribute.Strategy,
-        sums: Sequence[Tuple[Gradient, tf.Variable]],
+        sums: Sequence[Tuple[tf.Tensor, tf.Variable]],
         *,
         scale: tf.Tensor,
         condition: Optional[tf.Tensor],
@@ -171,7 +161,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self._prepare()
 
         def update(copy, gradient):
-            return self._update(_scaled(gradient, scale), copy, condition)
+            return self._update(gradient * scale, copy, condition)
 
         updates: List[tf.Operation] = []
         for gradient, variable in sums:
@@ -319,113 +309,86 @@ def build_train_step(
         global step before this update.
 
     Raises:
-      ValueError: unknown optimizer or variable name, a number out of range, nothing to train.
+      ValueError: unknown optimizer or variable name, or nothing to train.
     """
-    step = tf.train.get_or_create_global_step()
-    learning_rate = learning_rate_schedule(step, init_lr=settings.learning_rate, **schedule)
-    rule = _rule(settings, learning_rate, use_xla)
+    global_step = tf.train.get_or_create_global_step()
+    learning_rate = learning_rate_schedule(global_step, init_lr=settings.learning_rate, **schedule)
     if gradients is None:
         placed = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
-        gradients = _differentiate(loss, tf.trainable_variables(), loss_scale, **placed)
-    options = {"max_grad_norm": settings.max_grad_norm, "loss_scale": loss_scale}
-    train_op, norm = _update_everywhere(rule, gradients, excluded_tvars, use_tpu=use_tpu, **options)
-    return TrainStep(train_op, learning_rate, norm)
-
-
-def _update_everywhere(
-    rule: AdamWeightDecayOptimizer,
-    gradients: AccumulatedGradients,
-    excluded: Optional[Sequence[str]],
-    *,
-    use_tpu: bool,
-    **options: Any,
-) -> Tuple[tf.Operation, tf.Tensor]:
-    """Calls `_update` once for all replicas, with what each of them has."""
+        gradients = _differentiate(loss, _trainable_variables(), loss_scale, **placed)
+    used = _without_excluded(gradients.gradients, excluded_tvars or ())
+    rows = {name: row for name, row in gradients.squares_of_rows.items() if name in used}
+    rule = _rule(settings, learning_rate, use_xla)
     replicas = tf.distribute.get_replica_context()
-    has_replicas = replicas.num_replicas_in_sync > 1
-    if has_replicas:
+    if replicas.num_replicas_in_sync > 1:
         # Estimator reports the sum of the replicas' losses, unless the graph says that the
         # optimizer has made means of them.
         tf.get_default_graph()._is_loss_scaled_by_optimizer = True
-    pairs, rows = _used(gradients, excluded, dense=use_tpu or has_replicas)
-    values, variables = zip(*pairs)
 
-    def update(strategy, *of_replicas):
-        values, rows, rates = of_replicas
-        reduce = _over_shards if use_tpu else _over_replicas
-        options["rates"] = strategy.experimental_local_results(rates)
-        pairs = list(zip(values, variables))
-        return _update(rule, pairs, rows, strategy=strategy, reduce=reduce, **options)
+    options: Dict[str, Any] = {"max_grad_norm": settings.max_grad_norm, "loss_scale": loss_scale}
 
-    return replicas.merge_call(update, args=(list(values), rows, rule.learning_rate))
+    def update(strategy, of_replicas):
+        return _update(rule, strategy, of_replicas, use_tpu=use_tpu, **options)
+
+    train_op, norm = replicas.merge_call(update, args=((used, rows, learning_rate),))
+    return TrainStep(train_op, learning_rate, norm)
 
 
 def _update(
     rule: AdamWeightDecayOptimizer,
-    pairs: Pairs,
-    rows: Dict[int, tf.Tensor],
-    *,
     strategy: tf.distribute.Strategy,
-    rates: Sequence[tf.Tensor],
-    reduce: Callable,
+    of_replicas: Any,
+    *,
+    use_tpu: bool,
     max_grad_norm: float,
     loss_scale: Optional["LossScale"],
 ) -> Tuple[tf.Operation, tf.Tensor]:
     """Updates the variables, on one device or many; returns the train op and the norm.
 
     An update whose norm is not finite fails; it is left out on a TPU, and with a loss scale that
-    can be lowered. `rows` has the squares of looked-up tables, by the number of the pair, `rates`
-    the learning rate of each replica, and `reduce` sums tensors over all devices.
+    can be lowered. Of each replica there are the gradients, the squares of looked-up tables, and
+    the learning rate.
     """
-    global_step, can_fail = tf.train.get_global_step(), reduce is not _over_shards
+    gradients, rows, rates = of_replicas
+    global_step, variables = tf.train.get_global_step(), _trainable_variables()
     step_before = tf.identity(global_step)
-    first = strategy.experimental_local_results
-    sums, rows, share = reduce(strategy, pairs, rows)
-    unit = share / loss_scale.value if loss_scale else share
+    pairs = [(value, variables[name]) for part in (gradients, rows) for name, value in part.items()]
+    if use_tpu:
+        sums = [tf.tpu.cross_replica_sum(value) for value, _ in pairs]
+        share = 1.0 / tf.tpu.cross_replica_sum(tf.ones([]))
+    else:
+        sums = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
+        share = 1.0 / strategy.num_replicas_in_sync
+    copies_of = strategy.experimental_local_results
+    totals, rows = sums[: len(gradients)], dict(zip(rows, sums[len(gradients) :]))
     squares = [
-        first(rows[place])[0] if place in rows else _sum_of_squares(first(value)[0])
-        for place, (value, _) in enumerate(sums)
+        copies_of(rows[name])[0] if name in rows else _sum_of_squares(copies_of(total)[0])
+        for name, total in zip(gradients, totals)
     ]
+    unit = share / loss_scale.value if loss_scale else share
     norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
     is_finite = tf.math.is_finite(norm)
-    if can_fail:
+    if not use_tpu:
         is_right = tf.logical_or(is_finite, loss_scale.value > 1.0) if loss_scale else is_finite
         message = ["gradient norm is not finite; global step, norm:", step_before, norm]
         with tf.control_dependencies([tf.debugging.Assert(is_right, message)]):
             norm = tf.identity(norm)
     scale = max_grad_norm / tf.maximum(norm, max_grad_norm) * unit
-    condition = is_finite if loss_scale or not can_fail else None
-    updates = rule.apply_sums(strategy, sums, scale=scale, condition=condition)
+    condition = is_finite if loss_scale or use_tpu else None
+    summed = [(total, variables[name]) for name, total in zip(gradients, totals)]
+    updates = rule.apply_sums(strategy, summed, scale=scale, condition=condition)
     if loss_scale:
         updates += loss_scale.updates(is_finite)
-    count = 1 if can_fail else tf.cast(is_finite, global_step.dtype.base_dtype)
+    count = tf.cast(is_finite, global_step.dtype.base_dtype) if use_tpu else 1
 
     def add(copy):
         return copy.assign_add(count, read_value=False)
 
     # Each replica's rate is read before the step grows, and every copy of a sum has to run, since
     # the devices wait for each other.
-    copies = [copy for row in rows.values() for copy in first(row)]
-    with tf.control_dependencies([*updates, *rates, *copies]):
+    waits = [copy for value in (rates, *rows.values()) for copy in copies_of(value)]
+    with tf.control_dependencies([*updates, *waits]):
         return tf.group(*strategy.extended.update(global_step, add, group=False)), norm
-
-
-def _over_replicas(strategy: tf.distribute.Strategy, pairs: Pairs, rows: Dict[int, tf.Tensor]):
-    """The sums, a copy on every device of each variable, and a replica's share in the mean."""
-    looked_up = [(row, pairs[place][1]) for place, row in rows.items()]
-    total = tf.distribute.ReduceOp.SUM
-    sums = strategy.extended.batch_reduce_to(total, [*pairs, *looked_up])
-    variables = [variable for _, variable in pairs]
-    rows = dict(zip(rows, sums[len(pairs) :]))
-    return list(zip(sums, variables)), rows, 1.0 / strategy.num_replicas_in_sync
-
-
-def _over_shards(strategy: tf.distribute.Strategy, pairs: Pairs, rows: Dict[int, tf.Tensor]):
-    """The sums, which each shard has, and a shard's share in the mean."""
-    del strategy
-    total = tf.tpu.cross_replica_sum
-    sums = [(total(value), variable) for value, variable in pairs]
-    return sums, {place: total(row) for place, row in rows.items()}, 1.0 / total(tf.ones([]))
 
 
 def _rule(
@@ -433,10 +396,7 @@ def _rule(
 ) -> AdamWeightDecayOptimizer:
     name = settings.optimizer
     if name not in OPTIMIZERS:
-        raise ValueError(
-            f"Unknown optimizer {name!r}.{wording.did_you_mean(name, OPTIMIZERS)} "
-            f"Optimizers: {', '.join(sorted(OPTIMIZERS))}."
-        )
+        raise ValueError(f"Unknown optimizer {name!r}. Give one of {', '.join(OPTIMIZERS)}.")
     return OPTIMIZERS[name](
         learning_rate,
         weight_decay_rate=settings.weight_decay_rate,
@@ -448,47 +408,46 @@ def _rule(
     )
 
 
-def _used(
-    gradients: AccumulatedGradients, excluded: Optional[Sequence[str]], *, dense: bool
-) -> Tuple[Pairs, Dict[int, tf.Tensor]]:
-    """Returns gradients with variables that are used and not excluded, and squares of rows."""
-    names = [_parameter_name(variable) for variable in gradients.variables]
-    excluded = [excluded] if isinstance(excluded, str) else list(excluded or ())
-    excluded = [re.sub(r":\d+$", "", name) for name in excluded]
-    for name in sorted(set(excluded).difference(names)):
+def _without_excluded(gradients: Tensors, excluded: Sequence[str]) -> Tensors:
+    """Returns the gradients of the variables that are not excluded, of which there must be one."""
+    names = [re.sub(r":\d+$", "", name) for name in excluded]
+    for name in set(names).difference(_trainable_variables()):
         raise ValueError(
             f"excluded_tvars names {name!r}, which is no trainable variable."
-            f"{wording.did_you_mean(name, names)} Take names from tf.trainable_variables()."
+            f"{wording.did_you_mean(name, _trainable_variables())}"
         )
-    pairs: Pairs = []
-    rows: Dict[int, tf.Tensor] = {}
-    items = zip(names, gradients.gradients, gradients.variables, gradients.squares_of_rows)
-    for name, gradient, variable, square in items:
-        if gradient is None or name in excluded:
-            continue
-        if square is not None:
-            rows[len(pairs)] = square
-        # Rows of a table cannot be gathered from workers whose batches differ in length.
-        pairs.append((_dense(gradient, variable) if dense else gradient, variable))
-    if not pairs:
+    used = {name: gradient for name, gradient in gradients.items() if name not in names}
+    if not used:
         raise ValueError(
             "There is nothing to train: no trainable variable that is not excluded has a gradient "
             "of the loss. Check excluded_tvars and what the loss depends on."
         )
-    return pairs, rows
+    return used
+
+
+def _trainable_variables() -> Dict[str, tf.Variable]:
+    return {_parameter_name(variable): variable for variable in tf.trainable_variables()}
 
 
 def _differentiate(
-    loss: tf.Tensor, variables: List[tf.Variable], loss_scale: Optional["LossScale"], **options: Any
+    loss: tf.Tensor,
+    variables: Dict[str, tf.Variable],
+    loss_scale: Optional["LossScale"],
+    **options: Any,
 ) -> AccumulatedGradients:
     """Returns the gradients of one loss, times the loss scale."""
     scaled = loss * loss_scale.value if loss_scale else loss
-    gradients = tf.gradients(scaled, variables, **options)
-    rows = [
-        _sum_of_squares(gradient.values) if isinstance(gradient, tf.IndexedSlices) else None
-        for gradient in gradients
-    ]
-    return AccumulatedGradients(loss, gradients, list(variables), {}, rows)
+    found = dict(zip(variables, tf.gradients(scaled, list(variables.values()), **options)))
+    return AccumulatedGradients(
+        loss,
+        metrics={},
+        gradients={n: _dense(g, variables[n]) for n, g in found.items() if g is not None},
+        squares_of_rows={
+            name: _sum_of_squares(gradient.values)
+            for name, gradient in found.items()
+            if isinstance(gradient, tf.IndexedSlices)
+        },
+    )
 
 
 def _parameter_name(variable: tf.Variable) -> str:
@@ -506,12 +465,6 @@ def _dense(gradient: Gradient, variable: tf.Variable) -> tf.Tensor:
         return gradient
     rows = variable.shape.as_list()[0]
     return tf.math.unsorted_segment_sum(gradient.values, gradient.indices, rows)
-
-
-def _scaled(gradient: Gradient, scale: Any) -> Gradient:
-    if isinstance(gradient, tf.IndexedSlices):
-        return tf.IndexedSlices(gradient.values * scale, gradient.indices, gradient.dense_shape)
-    return gradient * scale
 
 
 def _sum_of_squares(tensor: tf.Tensor) -> tf.Tensor:
@@ -563,70 +516,41 @@ def accumulate_gradients(
 ) -> AccumulatedGradients:
     """Sums losses and gradients over micro-batches that run one after another in one step.
 
-    Memory is that of one micro-batch. The sums are those of the whole batch if `loss_fn` normalises
-    by numbers of the whole batch (its size, its sum of weights); so is the norm that clipping uses.
-    With several micro-batches `loss_fn` is called once outside the loop to make the variables (what
-    it computes there is never run), and again inside it, where it must find the same variables.
+    Memory is that of one micro-batch. The sums, and the norm that clipping uses, are those of the
+    whole batch if `loss_fn` normalises by its numbers (its size, its sum of weights).
 
     Args:
-      loss_fn: (micro-batch, its index) -> (scalar loss, dict of metrics). A micro-batch has the
-        tensors of `batch` with leading dimension b; the index is an int32 scalar. Metrics have
-        static shapes.
-      batch: tensors with leading dimension B = n * b.
-      steps: n, the number of micro-batches.
+      loss_fn: (micro-batch, its index, int32 []) -> (scalar loss, dict of metrics of static shape).
+        Also called outside the loop, to make the variables: it makes the same ones each time.
+      batch: tensors with leading dimension B = n * b; those of a micro-batch have b.
+      steps: n, the number of micro-batches, which divides B.
       loss_scale: of float16; the gradients are those of the loss times its value.
-
-    Returns:
-      The sums; gradients of looked-up tables are dense, unless steps is 1.
-
-    Raises:
-      ValueError: steps that do not divide the batch, or a metric of unknown shape.
     """
-    scope, split = tf.get_variable_scope(), {}
-    if steps != 1:
-        split = {name: _split(tensor, steps) for name, tensor in batch.items()}
+    scope = tf.get_variable_scope()
+    split = {} if steps == 1 else {name: _split(value, steps) for name, value in batch.items()}
 
-    def loss_of(index: Any) -> Tuple[tf.Tensor, Dict[str, tf.Tensor]]:
-        part = {name: tf.gather(tensor, index) for name, tensor in split.items()}
+    def loss_of(index: Any) -> Tuple[tf.Tensor, Tensors]:
+        part = {name: tf.gather(value, index) for name, value in split.items()} or batch
         with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
-            return loss_fn(part or batch, index)
+            return loss_fn(part, index)
 
-    loss, metrics = loss_of(tf.constant(0) if split else 0)
-    variables = list(tf.trainable_variables())
-    if not split:
+    loss, metrics = loss_of(0 if steps == 1 else tf.constant(0))
+    variables = _trainable_variables()
+    if steps == 1:
         return _differentiate(loss, variables, loss_scale)._replace(metrics=metrics)
     zeros = AccumulatedGradients(
         loss=tf.zeros([], loss.dtype),
-        gradients=[tf.zeros(item.shape, item.dtype.base_dtype) for item in variables],
-        variables=[],
         metrics={name: tf.zeros(item.shape, item.dtype) for name, item in metrics.items()},
-        squares_of_rows=[tf.zeros([]) for _ in variables],
+        gradients={n: tf.zeros(item.shape, item.dtype.base_dtype) for n, item in variables.items()},
+        squares_of_rows={name: tf.zeros([]) for name in variables},
     )
-    return _sum_in_loop(loss_of, steps, variables, zeros=zeros, loss_scale=loss_scale)
-
-
-def _sum_in_loop(
-    loss_of: Callable,
-    steps: int,
-    variables: List[tf.Variable],
-    *,
-    zeros: AccumulatedGradients,
-    loss_scale: Optional[LossScale],
-) -> AccumulatedGradients:
-    found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones are None
+    found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones there are
 
     def body(index, sums):
         loss, metrics = loss_of(index)
-        found.append(_differentiate(loss, variables, loss_scale))
-        assert len(variables) == len(tf.trainable_variables()), "loss_fn made new variables"
-        dense = [_dense(*pair) for pair in zip(found[-1].gradients, variables)]
-        return index + 1, AccumulatedGradients(
-            loss=sums.loss + loss,
-            gradients=_added(sums.gradients, dense),
-            variables=[],
-            metrics={name: sums.metrics[name] + value for name, value in metrics.items()},
-            squares_of_rows=_added(sums.squares_of_rows, found[-1].squares_of_rows),
-        )
+        found.append(_differentiate(loss, variables, loss_scale)._replace(metrics=metrics))
+        added = [_added(*parts) for parts in zip(sums[1:], found[-1][1:])]
+        return index + 1, AccumulatedGradients(sums.loss + loss, *added)
 
     _, sums = tf.while_loop(
         lambda index, _: index < steps,
@@ -637,19 +561,12 @@ def _sum_in_loop(
         maximum_iterations=steps,
         name="micro_batches",
     )
-    return sums._replace(
-        gradients=_present(sums.gradients, found[-1].gradients),
-        variables=variables,
-        squares_of_rows=_present(sums.squares_of_rows, found[-1].squares_of_rows),
-    )
+    present = [{n: part[n] for n in traced} for part, traced in zip(sums[1:], found[-1][1:])]
+    return AccumulatedGradients(sums.loss, *present)
 
 
-def _added(sums: List[tf.Tensor], new: List[Optional[tf.Tensor]]) -> List[tf.Tensor]:
-    return [total if value is None else total + value for total, value in zip(sums, new)]
-
-
-def _present(sums: List[tf.Tensor], found: List[Any]) -> List[Optional[tf.Tensor]]:
-    return [None if value is None else total for total, value in zip(sums, found)]
+def _added(sums: Tensors, new: Tensors) -> Tensors:
+    return {n: total + new[n] if n in new else total for n, total in sums.items()}
 
 
 def _split(tensor: tf.Tensor, steps: int) -> tf.Tensor:

@@ -63,7 +63,7 @@ class Flags(MemoryFlags):
     runtime_gb: float = flag(0.96, "Memory of the process before model and data.", lower=0)
 
     def check(self) -> None:
-        """Checks that one model is named, and that micro-batches have one size."""
+        """Checks that one model is named."""
         super().check()
         named = [self.name, self.albert_config_file, self.albert_dir]
         if not (self.list or self.table) and named.count(None) != 2:
@@ -73,11 +73,6 @@ class Flags(MemoryFlags):
             )
         if self.name:
             published_path(self.name)  # refuses an unknown one
-        if self.batch % self.gradient_accumulation_steps:
-            raise UserError(
-                f"--batch={self.batch} must be a multiple of --gradient_accumulation_steps="
-                f"{self.gradient_accumulation_steps}."
-            )
 
 
 def published_path(name: str) -> str:

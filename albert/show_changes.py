@@ -8,12 +8,12 @@
 
 The three changes are factorised embeddings, layers that share their weights, and the order of
 sentences as a task in place of the next sentence (arXiv:1909.11942, section 3.1). Parameters are
-those of a published size, or of the model in --albert_dir, beside a BERT of the same layers. That
-model, if it has its pretraining heads, also says how probable it finds either order.
+those of a published size, or of the pretrained model in --albert_dir, beside a BERT of the same
+layers. That model also says how probable it finds either order.
 """
 
 import dataclasses
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Optional, Tuple
 
 from albert import plan
 from albert.command_line import cli
@@ -73,18 +73,6 @@ def embedding_parameters(config: Any) -> Tuple[int, int]:
     return wide, (config.vocab_size + config.hidden_size) * config.embedding_size
 
 
-def _judge(model: Any, texts: Sequence[str]) -> List[str]:
-    """What a model says of two texts, as they are and swapped."""
-    from albert.pretrained import inference
-
-    try:
-        with inference.OrderJudge(model) as judge:
-            shares = judge.in_order([texts, texts[::-1]])
-    except UserError:
-        return ["the model lacks its head for this, as fine-tuned models do"] * 2
-    return [f"the model says: {share:.1%} in order, {1 - share:.1%} swapped" for share in shares]
-
-
 # ---- The script.
 
 _PAGE = """\
@@ -135,7 +123,9 @@ def changes(settings: Flags) -> str:
     if settings.albert_dir:
         model = inference.find_source(albert_dir=settings.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize
-        says = [f"; {verdict}" for verdict in _judge(model, texts[:2])]
+        with inference.OrderJudge(model) as judge:
+            shares = judge.in_order([texts[:2], texts[1::-1]])
+        says = [f"; the model says: {one:.1%} in order, {1 - one:.1%} swapped" for one in shares]
     else:
         config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
         tokenize = tokenization.BasicTokenizer(False).tokenize  # words, signs, Chinese characters

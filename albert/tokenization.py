@@ -20,7 +20,6 @@ those of a SentencePiece that is loaded after it: to sample there, import this m
 """
 
 import collections
-import functools
 import itertools
 import logging
 import re
@@ -39,7 +38,6 @@ _LOGGER = logging.getLogger(__name__)
 
 _REPLACEMENT = "\ufffd"
 _MAX_REMEMBERED_WORDS = 1 << 16
-_LONGEST_REMEMBERED_WORD = 64  # longer ones are addresses and the like, which rarely repeat
 
 
 class Encoding(NamedTuple):
@@ -445,23 +443,11 @@ class _WordPieceEncoder:
             encoding = Encoding(pieces, self.ids(pieces), *spans)
             if len(self._remembered) >= _MAX_REMEMBERED_WORDS:
                 self._remembered.clear()
-            if len(word) <= _LONGEST_REMEMBERED_WORD:
-                self._remembered[word] = encoding
+            self._remembered[word] = encoding
         return encoding
 
 
 # ------------------------------------------------------------------------------------- vocabularies
-
-_MOST_UPPER_CASE = 0.05  # of the tokens of an uncased vocabulary
-
-
-@functools.lru_cache(maxsize=None)  # said once
-def _warn_of_upper_case(path: str, share: float):
-    _LOGGER.warning(
-        "%.0f%% of the tokens of %s have upper-case letters, which never occur in lower-case text. "
-        "If the vocabulary is cased, use --nodo_lower_case (do_lower_case=False).",
-        *(100 * share, path),
-    )
 
 
 def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
@@ -572,9 +558,6 @@ class FullTokenizer:
                 "vocab_file (Chinese ALBERT: vocab_chinese.txt). It is in the released archive."
             )
         self.inv_vocab = {index: piece for piece, index in self.vocab.items()}
-        upper = [piece for piece in self.vocab if piece[0] not in "[<" and piece != piece.lower()]
-        if self.do_lower_case and len(upper) > _MOST_UPPER_CASE * len(self.vocab):
-            _warn_of_upper_case(str(spm_model_file or vocab_file), len(upper) / len(self.vocab))
 
     @classmethod
     def from_scratch(
@@ -646,6 +629,15 @@ class FullTokenizer:
         Raises ValueError where one is missing; SentencePiece would treat it as unknown.
         """
         return convert_by_vocab(self.vocab, pieces)
+
+
+def is_sentencepiece(path: str) -> bool:
+    """Returns whether a vocabulary is a SentencePiece model, not a list of tokens."""
+    try:
+        _load_model(path)
+    except ValueError:
+        return False
+    return True
 
 
 MOST_ROUNDING = 128  # rows, to the next multiple of a power of two

@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 import tensorflow_hub as hub
 from tensorflow.core.protobuf import saved_model_pb2
 
+from albert import tokenization
 from albert.runtimes import compat, hub_module
 from tests.support import hub_modules, pretrained_models
 from tests.support.hub_modules import BATCH, call, export
@@ -69,7 +70,7 @@ def saved_model_of(module):
 
 def test_a_module_contains_its_vocabulary(module):
     info = hub_module.read(module)
-    assert info.do_lower_case
+    assert tokenization.is_sentencepiece(info.vocab_file) and info.do_lower_case
     assert os.path.dirname(info.vocab_file) == os.path.join(module, "assets")
     names = ["30k-clean.model", "30k-clean.vocab", "albert_config.json"]
     assert sorted(os.listdir(os.path.join(module, "assets"))) == names
@@ -81,8 +82,9 @@ def test_a_chinese_model_brings_its_word_pieces_and_training_has_dropout(tmp_pat
         tmp_path / "zh", wordpiece=True, hidden_dropout_prob=0.5
     )
     path = export(archive, str(tmp_path / "module"), "--nodo_lower_case")
-    info = hub_module.read(path)
-    assert info[2:] == (f"{path}/assets/vocab_chinese.txt", False)
+    _, _, vocab_file, do_lower_case = hub_module.read(path)
+    assert (vocab_file, do_lower_case) == (f"{path}/assets/vocab_chinese.txt", False)
+    assert not tokenization.is_sentencepiece(vocab_file)
     still, again = (call(path, "tokens", BATCH)["pooled_output"] for _ in range(2))
     np.testing.assert_array_equal(still, again)
     trained = call(path, "tokens", BATCH, tags=["train"])["pooled_output"]

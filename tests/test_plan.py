@@ -162,7 +162,6 @@ def test_table_agrees_with_the_sizes_that_authors_give(capsys):
         (["--name=bse_v2"], "albert_base_v"),
         (["--albert_dir=nowhere"], "nowhere"),
         (["--name=base_v2", "--max_seq_length=600"], "--max_seq_length=600"),
-        (["--name=base_v2", "--gradient_accumulation_steps=5"], "--batch=32"),
     ],
 )
 def test_main_refuses(arguments, named):

@@ -35,45 +35,58 @@ def parser_of(phase: str) -> argparse.ArgumentParser:
     option = parser.add_argument
     if phase == "tour":
         option("--steps", type=int, default=3000, help="training steps (default: 3000)")
-        text = "of the stories: en or zh (Chinese; words are found by jieba) (default: en)"
-        option("--language", choices=["en", "zh"], default="en", help=text)
-        text = "stories made by the demo, or prose that ships with Python (default: stories)"
-        option("--text", choices=["stories", "python"], default="stories", help=text)
+        option(
+            "--language",
+            choices=["en", "zh"],
+            default="en",
+            help="of the stories: en or zh (Chinese; words are found by jieba) (default: en)",
+        )
+        option(
+            "--text",
+            choices=["stories", "python"],
+            default="stories",
+            help="stories made by the demo, or prose that ships with Python (default: stories)",
+        )
     else:
-        _add_sized_options(parser, phase)
-    text = f"continues an interrupted run there (default: a new folder in {runs.DEFAULT_FOLDER})"
-    option("-o", metavar="DIR", help=f"output folder; {text}")
-    text = "show TensorFlow's notices, and the traceback of an error"
-    option("--verbose", action="store_true", help=text)
+        _add_sized_options(parser, ["overfit"] if phase == "pretraining" else ["squad", "mrpc"])
+    option(
+        "-o",
+        metavar="DIR",
+        help="output folder; continues an interrupted run there (default: a new folder in "
+        f"{runs.DEFAULT_FOLDER})",
+    )
+    option("--verbose", action="store_true", help="show TensorFlow's notices, and tracebacks")
     option("--version", action="version", version=__version__)
     return parser
 
 
-def _add_sized_options(parser: argparse.ArgumentParser, phase: str) -> None:
+def _add_sized_options(parser: argparse.ArgumentParser, tasks: List[str]) -> None:
     """Defines the options of the two phases that take a published size."""
-    is_pretraining = phase == "pretraining"
-    tasks = ["overfit"] if is_pretraining else ["squad", "mrpc"]
-    batches = ", ".join(f"{size} {full}/{half}" for size, (full, half) in runs.BATCH_SIZES.items())
     option = parser.add_argument
     option("-d", choices=runs.PRECISIONS, default="fp32", help="precision (default: fp32)")
     option("-m", choices=runs.BATCH_SIZES, default="base", help="model size (default: base)")
     option("-t", choices=tasks, default=tasks[0], help=f"task (default: {tasks[0]})")
-    option("-b", type=int, help=f"batch size (default in fp32/16 bits: {batches})")
+    option("-b", type=int, help=f"batch size (default: {runs.BATCH_SIZES}; in 16 bits twice that)")
     option("-c", type=int, default=5000, help="steps between checkpoints (default: 5000)")
-    text = "default: 128, or that of the records; squad: 384"
-    option("-s", type=int, help=f"sequence length ({text})")
+    option("-s", type=int, help="sequence length (default: 128; squad: 384)")
     option("-w", type=int, help="warm-up steps (default: a tenth of all; overfit: at most 10)")
     option("-i", metavar="DIR", help="folder with your data, instead of the task's")
     length = parser.add_mutually_exclusive_group()
-    text = "passes over the data (default: 2; overfit: 200 steps)"
-    length.add_argument("-e", type=float, help=text)
-    if is_pretraining:
-        length.add_argument("--steps", type=int, help="training steps, instead of -e")
-        text = "size of the vocabulary that is trained if -i has none (default: 30000)"
-        option("--vocab_size", type=int, default=30000, help=text)
+    length.add_argument("-e", type=float, help="passes over the data (default: 2)")
+    if "overfit" in tasks:
+        length.add_argument("--steps", type=int, help="training steps (default: 200 without -i)")
+        option(
+            "--vocab_size",
+            type=int,
+            default=30000,
+            help="size of the vocabulary that is trained if -i has none (default: 30000)",
+        )
     else:
-        text = "default: the released one of the size, fetched the first time"
-        option("--model", help=f"folder of the pretrained model, or its name ({text})")
+        option(
+            "--model",
+            help="folder of the pretrained model, or its name (default: the released one of the "
+            "size, fetched the first time)",
+        )
 
 
 def main(argv: Optional[List[str]] = None) -> int:

@@ -13,13 +13,14 @@ Python version.
 """
 
 import collections
+import itertools
 import pathlib
 import random
 import re
 import sysconfig
 import zlib
 from pydoc_data import topics
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from albert.pretraining import words
 
@@ -48,9 +49,27 @@ def _split(documents: Iterable[Document]) -> Corpus:
     return corpus
 
 
-def by_frequency(words: Iterable[str]) -> List[str]:
+# A word begins where no letter is before it; the "s" of "Anna's" is none.
+_LETTERS = re.compile(r"((?<![^\W\d_])(?<![^\W\d_]')[^\W\d_]+)")
+
+Finder = Callable[[str], List[Tuple[int, int]]]  # text -> where words start and end
+
+
+def word_finder(names: Optional[pathlib.Path] = None) -> Finder:
+    """Returns what finds runs of letters, or, given a file of names, what jieba finds."""
+    cut: Any = words.ChineseSegmenter(str(names)).words if names else _LETTERS.split
+
+    def find(text: str) -> List[Tuple[int, int]]:
+        parts = cut(text)
+        ends = zip(parts, itertools.accumulate(map(len, parts)))
+        return [(end - len(part), end) for part, end in ends if _LETTERS.fullmatch(part)]
+
+    return find
+
+
+def by_frequency(found: Iterable[str]) -> List[str]:
     """Returns the different words, the most frequent first, then in alphabetical order."""
-    counts = collections.Counter(words)
+    counts = collections.Counter(found)
     return sorted(counts, key=lambda word: (-counts[word], word))
 
 
@@ -60,10 +79,11 @@ _SLOT = re.compile(r"\{(([a-z]+)\d?)(?:\.([a-z]+))?\}")  # {animal2.home}
 _FIRST_LETTER = re.compile(r"^\W*\w")
 _A_BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeiou])")
 
-Row = Dict[str, str]  # a table's words by column; that of "" is the row's own
+# By name a table's rows: words by column; that of "" is the row's own.
+Tables = Dict[str, List[Dict[str, str]]]
 
 
-def read_grammar(language: str) -> Tuple[Dict[str, List[Row]], List[List[str]]]:
+def read_grammar(language: str) -> Tuple[Tables, List[List[str]]]:
     """Returns the tables and plots of a language, "en" or "zh".
 
     A plot has lines: sentences with slots, and | between those of which one is drawn.
@@ -101,12 +121,10 @@ def _choice(numbers: random.Random, items: Sequence[Any]) -> Any:
     return items[int(numbers.random() * len(items))]
 
 
-def _story(
-    tables: Dict[str, List[Row]], plots: List[List[str]], numbers: random.Random
-) -> Document:
+def _story(tables: Tables, plots: List[List[str]], numbers: random.Random) -> Document:
     """A story; its key is the plot and the first words that it is about."""
     number, plot = _choice(numbers, list(enumerate(plots, 1)))
-    drawn: Dict[str, Row] = {}
+    drawn: Dict[str, Dict[str, str]] = {}
     for slot, table, _ in _SLOT.findall(" ".join(plot)):
         if slot not in drawn:
             others = [row for row in tables[table] if row not in drawn.values()]
@@ -141,24 +159,21 @@ def extract_sentences(text: str) -> List[str]:
     return list(filter(_SENTENCE.fullmatch, found))
 
 
-def _texts(library: pathlib.Path) -> Iterator[Tuple[str, str]]:
-    """Keys and texts of the topics and docstrings."""
-    yield from topics.topics.items()
-    for path in sorted(library.rglob("*.py")):
-        key = path.relative_to(library)
-        if not _SKIPPED_FOLDERS & set(key.parts):
-            for text in _DOCSTRING.findall(path.read_text(encoding="utf-8", errors="replace")):
-                yield key.as_posix(), text
-
-
 def read_prose(library: str = "") -> Corpus:
     """Returns the prose of the Python library in a folder; default: the running Python's.
 
     Each sentence occurs once; a document has at least two.
     """
+    root = pathlib.Path(library or sysconfig.get_paths()["stdlib"])
+    texts = list(topics.topics.items())
+    for path in sorted(root.rglob("*.py")):
+        below = path.relative_to(root)
+        if not _SKIPPED_FOLDERS & set(below.parts):
+            content = path.read_text(encoding="utf-8", errors="replace")
+            texts += [(below.as_posix(), text) for text in _DOCSTRING.findall(content)]
     seen: Set[str] = set()
     documents = []
-    for key, text in _texts(pathlib.Path(library or sysconfig.get_paths()["stdlib"])):
+    for key, text in texts:
         fresh = [sentence for sentence in extract_sentences(text) if sentence not in seen]
         seen.update(fresh)
         if len(fresh) > 1:

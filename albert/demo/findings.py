@@ -3,26 +3,32 @@
 """What the demo's model has learnt, measured on documents that it did not train on.
 
 Each document is asked two things: a word of it that is missing, and whether its two halves are in
-order. Shown are the first of these questions, and what was measured over all of them.
+order. Shown are the first of these questions, and what was measured over all of them. A question is
+made by a fixed rule, so that nobody chooses what is shown.
+
+Dimensions: B batch, P masked positions, L layers, N heads, S sequence, Q questions, V vocabulary, E
+embedding.
 """
 
+import bisect
 import collections
 import itertools
 import math
 import pathlib
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Set
+import zlib
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches
-from albert.demo.corpus import Corpus, by_frequency
-from albert.demo.questions import Finder, Question, Reader
+from albert.demo.corpus import Corpus, Finder, by_frequency, word_finder
 from albert.pretrained import inference
 from albert.training import evaluation
 
 _GUESSES = 5
 _MOST_QUESTIONS = 400
+_MOST_TOKENS = 4  # of a missing word
 _COUNTED_DOCUMENTS = 3000  # of training, for how frequent words are
 # Words whose neighbours are shown: each so many-th of those from a place in the order of frequency.
 _FIRST_RANK, _RANKS_APART, _LAST_RANK, _NEIGHBOURS = 50, 18, 230, 4
@@ -31,118 +37,153 @@ _EMBEDDINGS = "bert/embeddings/word_embeddings"
 Shares = Dict[str, float]  # words with probabilities or cosines, the highest first
 
 
-class Score(NamedTuple):
-    """Shares of right answers, and the loss."""
+class Question(NamedTuple):
+    """A text of two halves, of which a word is missing. Places are in `text`, in characters."""
 
-    first: float  # the best guess is the missing word
-    five: float  # one of five guesses is
-    order: float  # the order of two texts is told
+    parts: Tuple[str, str]
+    text: str  # both halves
+    word: str  # as a model without capital letters has it
+    start: int  # of the word
+    end: int
+    places: List[Tuple[int, int]]  # where each token starts and ends; the same: no text
+    masked: List[int]  # the tokens of the word
+    rows: List[inference.Row]  # with the gap, without it, and with the halves swapped
+
+
+class Score(NamedTuple):
+    """What was measured at a step, or without reading."""
+
+    step: int
+    first: float  # share of the gaps where the best guess is the missing word
+    five: float  # where one of five guesses is
+    order: float  # share of the pairs of texts whose order is told
     loss: float
+    similarity: float = 0.0  # mean cosine of neighbours
 
 
 class Findings(NamedTuple):
     """Everything that is reported; Q questions, the examples first."""
 
-    scores: Dict[int, Score]  # by step, that of the untrained model first
+    scores: List[Score]  # that of the untrained model first
     baseline: Score  # of the most frequent words, of guessing the order, of how frequent tokens are
     questions: List[Question]
     guesses: List[Shares]
     orders: np.ndarray  # [2, Q]: probability that halves are in order, as they are and swapped
     neighbours: Dict[str, Shares]
-    similarity: List[Any]  # mean cosine of neighbours, untrained and trained
     attention: Dict[str, Any]
-
-    @property
-    def asked(self) -> int:
-        """The number of questions."""
-        return len(self.questions)
-
-    @property
-    def untrained(self) -> Score:
-        """Before the first step."""
-        return self.scores[min(self.scores)]
-
-    @property
-    def trained(self) -> Score:
-        """After the last step."""
-        return self.scores[max(self.scores)]
 
     @property
     def verdict(self) -> str:
         """Whether both shares are above the baseline, by two standard errors or more."""
-        margin = 1 / math.sqrt(self.asked)
+        margin, trained = 1 / math.sqrt(len(self.questions)), self.scores[-1]
         failed = []
-        if self.trained.five < self.baseline.five + margin:
+        if trained.five < self.baseline.five + margin:
             failed.append("to fill gaps")
-        if self.trained.order < self.baseline.order + margin:
+        if trained.order < self.baseline.order + margin:
             failed.append("to tell the order of two texts")
         if not failed:
             return "Both are better than without reading, by more than chance."
         return (
-            f"So it has not learnt {', nor '.join(failed)}. It trained for {max(self.scores):,} "
+            f"So it has not learnt {', nor '.join(failed)}. It trained for {trained.step:,} "
             "steps. More of them is what to try first: the demo's default takes a few minutes."
         )
 
 
-def examine(
-    path: pathlib.Path, source: inference.Source, corpus: Corpus, *, joint: str, find: Finder
-) -> Findings:
-    """Collects a run's evaluations and asks its checkpoints.
+class Reader(inference.MaskFiller):
+    """Both pretraining heads of a checkpoint, and the attention of its layers."""
 
-    Args:
-      path: the run's folder.
-      source: its model and vocabulary.
-      corpus: what it trained on.
-      joint: stands between two sentences.
-      find: finds words.
-    """
-    output_dir = str(path / "model")
-    losses = {row.step: row.metrics["loss"] for row in evaluation.read_results(output_dir)}
-    checkpoints = evaluation.list_checkpoints(output_dir)
-    scores, similarity = {}, []
-    with Reader(source._replace(checkpoint=checkpoints[0][1])) as reader:
-        asked = _questions(reader, corpus, joint, find=find)
-        ids = {word: reader.ids(word) for word in frequent_words(corpus, find)}
-        known = [[word for word in ids if len(ids[word]) == len(q.masked)] for q in asked]
-        for step, checkpoint in checkpoints:
-            reader.network.load(checkpoint)
-            answers = reader.ask(asked)
-            guesses = [
-                _guess(shares, {word: ids[word] for word in words})
-                for words, shares in zip(known, answers["shares"])
-            ]
+    def _build(self, inputs: inference.Tensors) -> inference.Tensors:
+        config, positions = self.source.config, inputs[inference.POSITIONS]
+        outputs = inference.pretraining_outputs(config, inputs, with_attention=True)
+        layers = tf.transpose(outputs["attention_probs"], [0, 3, 1, 2, 4])  # [B, S, L, N, S]
+        shares = tf.nn.softmax(outputs["mlm_logits"])  # [B * P, V]
+        return {
+            # Of each token in place of the masked ones: [B, P, V].
+            "shares": tf.reshape(shares, [-1, tf.shape(positions)[1], config.vocab_size]),
+            # That the texts are in order: [B].
+            "order": tf.exp(outputs["sop_log_probs"])[:, 0],
+            # Where the first masked token looks: [B, L, N, S].
+            "looks": tf.gather(layers, positions[:, :1], batch_dims=1)[:, 0],
+        }
+
+    def _question(self, parts: Tuple[str, str], find: Finder) -> Optional[Question]:
+        """Returns the question of two texts, or None if they are too long or have no short word.
+
+        The texts' checksum chooses the word, or the next of few tokens.
+        """
+        text = " ".join(parts)
+        _, ids, starts, ends = self.source.tokenizer.encode_with_offsets(text)
+        half = bisect.bisect(starts, len(parts[0]))
+        first, second, spans = ids[:half], ids[half:], list(zip(starts, ends))
+        places = [(0, 0), *spans[:half], (0, 0), *spans[half:], (0, 0)]
+        found = find(text) if len(places) <= self.source.max_seq_length else []
+        chosen = zlib.crc32(text.encode()) % max(1, len(found))
+        for start, end in found[chosen:] + found[:chosen]:
+            masked = [n for n, (a, b) in enumerate(places) if start <= a < b <= end]
+            if 1 <= len(masked) <= _MOST_TOKENS:
+                whole = self._row([first, second])
+                ids = [self._mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
+                gap = {**whole, "input_ids": ids, inference.POSITIONS: masked}
+                rows = [gap, whole, self._row([second, first])]
+                word = text[start:end].lower()
+                return Question(parts, text, word, start, end, places, masked, rows)
+        return None
+
+    def examine(
+        self, path: pathlib.Path, corpus: Corpus, names: Optional[pathlib.Path]
+    ) -> Findings:
+        """Collects a run's evaluations and asks its checkpoints.
+
+        Args:
+          path: the run's folder.
+          corpus: what it trained on.
+          names: file of names in a Chinese corpus.
+        """
+        output_dir, find = str(path / "model"), word_finder(names)
+        losses = {row.step: row.metrics["loss"] for row in evaluation.read_results(output_dir)}
+        asked = list(self._questions(corpus, "" if names else " ", find))
+        # First all that have a gap, then all that have none, then the swapped ones.
+        rows = [row for kind in zip(*(question.rows for question in asked)) for row in kind]
+        lines = (line for text in corpus.training[:_COUNTED_DOCUMENTS] for line in text.sentences)
+        frequent = by_frequency(line[a:b].lower() for line in lines for a, b in find(line))
+        ids = {word: self._ids_after_mask(word) for word in frequent}
+        by_length = [{w: t for w, t in ids.items() if len(t) == n} for n in range(_MOST_TOKENS + 1)]
+        known = [by_length[len(question.masked)] for question in asked]
+        scores = []
+        for step, checkpoint in evaluation.list_checkpoints(output_dir):
+            self.network.load(checkpoint)
+            answers = self._run(rows)
+            guesses = list(map(_guess, answers["shares"], known))
             orders = answers["order"].reshape(3, -1)[1:]
-            told = np.mean([orders[0] > 0.5, orders[1] <= 0.5])
-            scores[step] = _score(asked, guesses, order=told, loss=losses[step])
             neighbours = _neighbours(ids, tf.train.load_variable(checkpoint, _EMBEDDINGS))
-            similarity.append(np.mean([list(near.values()) for near in neighbours.values()]))
-    loss = loss_baseline(str(path / "held_out.tf_record"))
-    return Findings(
-        scores,
-        _score(asked, [words[:_GUESSES] for words in known], order=0.5, loss=loss),
-        questions=asked,
-        guesses=guesses,
-        orders=orders,
-        neighbours=neighbours,
-        similarity=[similarity[0], similarity[-1]],
-        attention=_attention(asked, answers["looks"][: len(asked)]),
-    )
+            cosines = [list(near.values()) for near in neighbours.values()]
+            told = float(np.mean([orders[0] > 0.5, orders[1] <= 0.5]))
+            first, five = _shares_right(asked, guesses)
+            scores.append(Score(step, first, five, told, losses[step], float(np.mean(cosines))))
+        loss = loss_baseline(str(path / "held_out.tf_record"))
+        first, five = _shares_right(asked, [list(words)[:_GUESSES] for words in known])
+        return Findings(
+            scores,
+            Score(0, first, five, 0.5, loss),
+            questions=asked,
+            guesses=guesses,
+            orders=orders,
+            neighbours=neighbours,
+            attention=_attention(asked, answers["looks"][: len(asked)]),
+        )
 
-
-def _questions(reader: Reader, corpus: Corpus, joint: str, *, find: Finder) -> List[Question]:
-    """Those of the held-out documents' halves; first of one document of each kind."""
-    numbers: Dict[str, Iterator[int]] = collections.defaultdict(itertools.count)
-    ranked = sorted(corpus.held_out, key=lambda text: next(numbers[text.key.split(":")[0]]))
-    found = []
-    for sentences in (document.sentences for document in ranked[:_MOST_QUESTIONS]):
-        for count in range(len(sentences), 1, -1):  # as many as fit
-            half = count // 2
-            parts = joint.join(sentences[:half]), joint.join(sentences[half:count])
-            question = reader.question(parts, find)
-            if question:
-                found.append(question)
-                break
-    return found
+    def _questions(self, corpus: Corpus, joint: str, find: Finder) -> Iterator[Question]:
+        """Those of the held-out documents' halves; first of one document of each kind."""
+        numbers: Dict[str, Iterator[int]] = collections.defaultdict(itertools.count)
+        ranked = sorted(corpus.held_out, key=lambda text: next(numbers[text.key.split(":")[0]]))
+        for _, sentences in ranked[:_MOST_QUESTIONS]:
+            for count in range(len(sentences), 1, -1):  # as many as fit
+                half = count // 2
+                parts = joint.join(sentences[:half]), joint.join(sentences[half:count])
+                question = self._question(parts, find)
+                if question:
+                    yield question
+                    break
 
 
 def _best(words: Sequence[str], values: np.ndarray, count: int) -> Shares:
@@ -161,17 +202,10 @@ def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
     return _best(words, chances, _GUESSES)
 
 
-def _score(asked: Sequence[Question], guesses: Sequence[Iterable[str]], **others: float) -> Score:
-    pairs = [(question.word, list(best)) for question, best in zip(asked, guesses)]
-    first = sum([word] == best[:1] for word, best in pairs)
-    five = sum(word in best for word, best in pairs)
-    return Score(first / len(pairs), five / len(pairs), **others)
-
-
-def frequent_words(corpus: Corpus, find: Finder) -> List[str]:
-    """Returns the words of some training documents, the most frequent first."""
-    lines = (line for text in corpus.training[:_COUNTED_DOCUMENTS] for line in text.sentences)
-    return by_frequency(line[start:end].lower() for line in lines for start, end in find(line))
+def _shares_right(asked: Sequence[Question], guesses: Sequence[Iterable[str]]) -> Any:
+    """The shares of the gaps where the first guess is right, and where any one is."""
+    hits = [[one == question.word for one in best] for question, best in zip(asked, guesses)]
+    return np.mean([[hit[0], any(hit)] for hit in hits], axis=0)
 
 
 def loss_baseline(record_file: str) -> float:
@@ -221,16 +255,17 @@ def _attention(asked: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
 
 
 _SUMMARY = """\
-  Held-out documents: {3.asked:<10}untrained  without reading  trained
+  Held-out documents: {4:<10}untrained  without reading  trained
   right word: the first guess  {0.first:>9.1%} {1.first:>16.1%} {2.first:>8.1%}
   right word: among five       {0.five:>9.1%} {1.five:>16.1%} {2.five:>8.1%}
   order of two texts           {0.order:>9.1%} {1.order:>16.1%} {2.order:>8.1%}
   loss                         {0.loss:>9.3f} {1.loss:>16.3f} {2.loss:>8.3f}
 
   Without reading: the most frequent words, a coin, and how frequent each token is.
-  {3.verdict}"""
+  {3}"""
 
 
 def summary(findings: Findings) -> str:
     """Returns what the terminal shows."""
-    return _SUMMARY.format(findings.untrained, findings.baseline, findings.trained, findings)
+    scores, verdict, asked = findings.scores, findings.verdict, len(findings.questions)
+    return _SUMMARY.format(scores[0], findings.baseline, scores[-1], verdict, asked)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo's report page: one HTML file with its charts inside, which needs no network.
 
-page.html has the text and style; this module fills in what was measured.
+page.html has the text and style, page.mplstyle the charts' style; this module fills in what was
+measured.
 """
 
 import io
@@ -10,8 +11,7 @@ import pathlib
 from html import escape
 from typing import Any, Dict, List, Sequence
 
-from albert.demo.findings import Findings, Shares
-from albert.demo.questions import Question
+from albert.demo.findings import Findings, Question, Shares
 from albert.util import files
 from albert.util.errors import UserError
 
@@ -22,29 +22,13 @@ except ImportError as error:
     needed = "The report page needs matplotlib: pip install 'albert-tf[plots]'."
     raise UserError(needed) from error
 
-_TEMPLATE = pathlib.Path(__file__).with_name("page.html")
+_TEMPLATE, _STYLE = map(pathlib.Path(__file__).with_name, ("page.html", "page.mplstyle"))
 _EXAMPLES, _LOOKS = 8, 4  # texts that are shown, and those whose attention is
 # Title -> the column of the training curve, and the lines: fields of a Score, and their names.
 _CHARTS = {
     "Gaps with the right word": ("", {"five": "among five guesses", "first": "first guess"}),
     "Order of two texts": ("sentence_order_accuracy", {"order": "held-out texts"}),
     "Loss": ("loss", {"loss": "held-out texts"}),
-}
-# Text stays text, in the page's font, so that it can be searched and scales well.
-_CHART_STYLE: Any = {
-    "svg.fonttype": "none",
-    "figure.figsize": (3.7, 3.4),
-    "figure.autolayout": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "grid.alpha": 0.25,
-    "lines.markersize": 4,
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "savefig.transparent": True,
-    **dict.fromkeys(["axes.edgecolor", "xtick.color", "ytick.color"], "#8a8f9c"),
 }
 
 
@@ -56,6 +40,9 @@ def write_page(
     examples = findings.questions[:_EXAMPLES]
     page = text.format(
         found=findings,
+        asked=len(findings.questions),
+        untrained=findings.scores[0],
+        trained=findings.scores[-1],
         charts="".join(_chart(title, findings, curve) for title in _CHARTS),
         gaps="".join(map(_gap, examples, findings.guesses)),
         pairs="".join(map(_pair, examples, findings.orders.T)),
@@ -72,25 +59,29 @@ def _chip(label: str, share: float, is_right: bool = False) -> str:
     return f'<span class="chip{kind}" style="--share: {share:.0%}">{escape(label)}{mark}</span>'
 
 
+def _item(shown: str, *chips: str) -> str:
+    return f'<div class="item">{shown}<div class="chips">{"".join(chips)}</div></div>'
+
+
 def _gap(question: Question, guesses: Shares) -> str:
     """A text with its missing word, and the model's guesses."""
     text, start, end = question.text, question.start, question.end
     before, word, after = map(escape, (text[:start], text[start:end], text[end:]))
-    chips = "".join(
+    chips = (
         _chip(f"“{guess}” {share:.0%}", share, guess == question.word)
         for guess, share in guesses.items()
     )
-    shown = f'<p>{before}<span class="gap">{word}</span>{after}</p>'
-    return f'<div class="item">{shown}<div class="chips">{chips}</div></div>'
+    return _item(f'<p>{before}<span class="gap">{word}</span>{after}</p>', *chips)
 
 
 def _pair(question: Question, shares: Sequence[float]) -> str:
     """Two texts, and what the model says of both orders."""
     (first, second), (here, swapped) = map(escape, question.parts), shares
-    chips = _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5)
-    chips += _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5)
-    shown = f'<div class="pair"><p>{first}</p><p>{second}</p></div>'
-    return f'<div class="item">{shown}<div class="chips">{chips}</div></div>'
+    return _item(
+        f'<div class="pair"><p>{first}</p><p>{second}</p></div>',
+        _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5),
+        _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5),
+    )
 
 
 def _look(question: Question, weights: Sequence[float]) -> str:
@@ -115,12 +106,12 @@ def _near(word: str, others: Shares) -> str:
 def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
     """A figure with lines over the steps; all but the loss are shares from 0 to 100%."""
     column, lines = _CHARTS[title]
-    with rc_context({**_CHART_STYLE, "svg.hashsalt": title}):
+    with rc_context({"svg.hashsalt": title}, str(_STYLE)):
         figure = Figure()
         axes = figure.subplots()
         for (name, label), color in zip(lines.items(), ("#2f6fc4", "#c2701c")):
-            values = [getattr(score, name) for score in findings.scores.values()]
-            axes.plot(list(findings.scores), values, "o-", color=color, label=label)
+            points = [(score.step, getattr(score, name)) for score in findings.scores]
+            axes.plot(*zip(*points), "o-", color=color, label=label)
             base = getattr(findings.baseline, name)
             axes.axhline(base, color=color, ls="--", lw=1, label="without reading")
         if column:

@@ -3,26 +3,20 @@
 """Pretrains an ALBERT of a published size, and reports sentences per second.
 
 Without -i it trains on a very small text until the model knows it by heart: a quick test of model,
-optimiser and precision. With -i it trains on your data:
-
-  text files (*.txt, one sentence per line, a blank line between documents), with a vocabulary in
-  the same folder (one SentencePiece *.model file, or vocab.txt); without one, it is trained; or
-  records that create_pretraining_data has made (*.tf_record, *.tfrecord).
+optimiser and precision. With -i it trains on your text files (*.txt, one sentence per line, a blank
+line between documents), with the vocabulary in the same folder (one SentencePiece *.model file, or
+vocab.txt); without one, it is trained.
 """
 
 import argparse
 import math
 import pathlib
-from typing import List, Tuple
+from typing import Any, Dict, Tuple
 
-import tensorflow.compat.v1 as tf
-
-from albert import create_pretraining_data, run_pretraining, train_vocab
+from albert import configs, create_pretraining_data, run_pretraining, train_vocab
 from albert.data import record_files
 from albert.demo import runs
-from albert.training import evaluation
 from albert.util import files
-from albert.util.errors import UserError
 
 # The task overfit.
 OVERFIT_TEXT = """\
@@ -52,83 +46,58 @@ Clean it away with a soft brush and put a drop of oil on the pivot.
 Close the case again, wind the spring, and listen.
 If it ticks evenly, you are done.
 """
-_OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES, _OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 160, 2, 200, 10
+_OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 200, 10
 
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    name = f"pretraining-{options.m}-{options.d}"
+    length = options.s or 128
+    lengths = {"max_seq_length": length, "max_predictions_per_seq": max(1, round(length * 0.15))}
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
     identity = {"size": options.m, "data": options.i, "vocab_size": options.vocab_size}
-    with runs.held(options.o, name, **identity) as command:
-        train(options, command, records=find_or_make_records(options, command))
+    with runs.held(options.o, f"pretraining-{options.m}-{options.d}", **identity) as command:
+        make_records(options, command, lengths)
+        train(options, command, lengths)
 
 
-def find_or_make_records(options: argparse.Namespace, command: runs.Run) -> List[str]:
-    """Returns the record files in the folder -i, or those that are made of the text there."""
+def make_records(options: argparse.Namespace, command: runs.Run, lengths: Dict[str, Any]) -> None:
+    """Makes train.tf_record of the text in the folder -i, or of the demo's own."""
     path, vocab_size, passes = command.path, options.vocab_size, 5
     folder = pathlib.Path(options.i or path).expanduser()
-    records = sorted(map(str, folder.glob("*.tf*record*")))
-    if options.i and records:
-        return records
     if not options.i:
         files.atomic_write_text(str(path / "text.txt"), OVERFIT_TEXT)
-        vocab_size, passes = _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES
-    texts = sorted(str(file) for file in folder.glob("*.txt") if file.name != "vocab.txt")
-    if not texts:
-        raise UserError(
-            f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
-            "sentence per line and a blank line between documents."
-        )
-    text, record_file, length = ",".join(texts), str(path / "train.tf_record"), options.s or 128
+        vocab_size, passes = 160, 2
+    texts = [str(file) for file in sorted(folder.glob("*.txt")) if file.name != "vocab.txt"]
+    text = {"input_file": ",".join(texts) or folder / "*.txt"}
+    if not (runs.vocabulary_of(folder) or runs.vocabulary_of(path)):
+        command(train_vocab, model_prefix=path / "vocabulary", vocab_size=vocab_size, **text)
     vocabulary = runs.vocabulary_of(folder) or runs.vocabulary_of(path)
-    if not vocabulary:
-        prefix = path / "vocabulary"
-        command(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
-        vocabulary = runs.vocabulary_of(path)
-    command(
-        create_pretraining_data,
-        input_file=text,
-        output_file=record_file,
-        max_seq_length=length,
-        max_predictions_per_seq=max(1, round(length * 0.15)),
-        dupe_factor=passes,
-        **vocabulary,
-    )
-    return [record_file]
+    made = {"output_file": path / "train.tf_record", "dupe_factor": passes}
+    command(create_pretraining_data, **text, **made, **lengths, **vocabulary)
 
 
-def train(options: argparse.Namespace, command: runs.Run, *, records: List[str]) -> None:
-    """Trains on the records, evaluates on the same ones, and reports."""
-    first = tf.train.Example.FromString(record_files.read_first_record(records[0]) or b"")
-    length, predictions = (
-        len(first.features.feature[name].int64_list.value)
-        for name in ("input_ids", "masked_lm_ids")
-    )
-    batch_size, count = runs.batch_size(options), sum(map(record_files.count_records, records))
-    steps, warmup_steps = steps_of(options, count, batch_size)
-    outcome = runs.train(
+def train(options: argparse.Namespace, command: runs.Run, lengths: Dict[str, Any]) -> None:
+    """Trains on the records and evaluates on the same ones."""
+    records = str(command.path / "train.tf_record")
+    steps, warmup_steps = steps_of(options, record_files.count_records(records))
+    runs.train(
         command,
         options,
-        (run_pretraining, run_pretraining.pretrain),
-        albert_config_file=runs.preset(options.m),
-        input_file=",".join(records),
+        run_pretraining,
+        albert_config_file=configs.preset_path(f"albert_{options.m}_v2"),
+        input_file=records,
         do_eval=True,
-        max_seq_length=options.s or length,
-        max_predictions_per_seq=predictions,
-        train_batch_size=batch_size,
         optimizer="lamb",
         learning_rate=0.00176,
         num_train_steps=steps,
         num_warmup_steps=warmup_steps,
+        **lengths,
     )
-    last = outcome.evaluation.results[-1]
-    print(f"The same data after step {last.step}: {evaluation.format_metrics(last.metrics)}")
 
 
-def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tuple[int, int]:
+def steps_of(options: argparse.Namespace, records: int) -> Tuple[int, int]:
     """Returns the training steps and warm-up steps for -e, --steps, -w and this many records."""
-    steps = options.steps or math.ceil(records * (options.e or 2) / batch_size)
+    steps = options.steps or math.ceil(records * (options.e or 2) / runs.batch_size(options))
     if not (options.i or options.e or options.steps):
         steps = _OVERFIT_STEPS
     warmup_steps = min(steps // 10, steps if options.i else _OVERFIT_WARMUP_STEPS)

@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the demo's phases share: sizes, folders of their own, and the package's commands."""
 
+import collections
 import contextlib
 import itertools
 import os
 import pathlib
 import shlex
 import time
-from typing import Any, Dict, Iterator, List, Sequence
+from typing import Any, Dict, Iterator, List
 
-from albert import configs
 from albert.util import files, folder_lock
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-# Default batch of each size in float32 and in 16 bits.
-BATCH_SIZES = {"base": (32, 64), "large": (16, 32), "xlarge": (8, 16), "xxlarge": (4, 8)}
+# Default batch of each size in float32; in 16 bits it is twice as large.
+BATCH_SIZES = {"base": 32, "large": 16, "xlarge": 8, "xxlarge": 4}
 
 
 class Run:
@@ -27,18 +27,17 @@ class Run:
     def __init__(self, path: pathlib.Path):
         self.path = path
         self.lines: List[str] = []
-        self.seconds: Dict[str, float] = {}
+        self.seconds: Dict[str, float] = collections.defaultdict(float)
 
-    def __call__(self, module: Any, function: Any = None, **flags: Any) -> Any:
-        """Calls the module's main, or `function`, with these flags; returns what it returns."""
+    def __call__(self, module: Any, **flags: Any) -> None:
+        """Calls the main of one of the package's scripts with these flags."""
         name = module.__name__.split(".")[-1]
         arguments = [f"--{key}={value}" for key, value in flags.items()]
         self.lines.append(" ".join(["python -m", f"albert.{name}", *map(shlex.quote, arguments)]))
         print(f"    {self.lines[-1]}", flush=True)
         began = time.time()
-        result = (function or module.main)(flags_lib.parse(module.Flags, arguments))
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.time() - began
-        return result
+        module.main(flags_lib.parse(module.Flags, arguments))
+        self.seconds[name] += time.time() - began
 
 
 @contextlib.contextmanager
@@ -69,35 +68,23 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
 # ---- What the phases with a published size share.
 
 
-def preset(size: str) -> str:
-    """Returns the configuration file of a size's second release, which has no dropout."""
-    return configs.preset_path(f"albert_{size}_v2")
-
-
 def batch_size(options: Any) -> int:
     """Returns what -b says, or the default of the size and precision."""
-    return options.b or BATCH_SIZES[options.m][options.d != "fp32"]
+    return options.b or BATCH_SIZES[options.m] * (1 + (options.d != "fp32"))
 
 
-def train(command: Run, options: Any, script: Sequence[Any], **flags: Any) -> Any:
-    """Trains as -c and -d say by a script's module and function, and prints the speed.
-
-    Returns what the function returns, a `training.fine_tuning.Outcome` or the like.
-    """
-    outcome = command(
-        *script,
+def train(command: Run, options: Any, script: Any, **flags: Any) -> None:
+    """Trains as -b, -c and -d say by a script, whose log has the speed and the scores."""
+    command(
+        script,
         output_dir=command.path / "model",
         do_train=True,
+        train_batch_size=batch_size(options),
         precision=PRECISIONS[options.d],
         save_checkpoints_steps=options.c,
         log_steps=10,
         **flags,
     )
-    if outcome.training:  # None where nothing was left to train
-        speed = outcome.training.examples_per_second
-        print(f"\nSpeed: {speed:.2f} sentences/s (without the first step)")
-    print(f"Model: {command.path / 'model'}")
-    return outcome
 
 
 def vocabulary_of(folder: pathlib.Path) -> Dict[str, str]:

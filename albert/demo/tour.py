@@ -20,7 +20,7 @@ import tensorflow.compat.v1 as tf
 from albert import create_pretraining_data, modeling, run_pretraining, tokenization, train_vocab
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
-from albert.demo import page, questions, runs
+from albert.demo import page, runs
 from albert.pretrained import inference
 from albert.training import hooks
 from albert.util import files, progress
@@ -91,22 +91,17 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     print("\n[3/5] Records of masked sequences and swapped texts", flush=True)
     _make_records(command, kind, vocabulary)
     print(f"\n[4/5] Pretraining, {steps:,} steps, and evaluation on held-out text", flush=True)
-    tokenizer = tokenization.FullTokenizer(
-        vocabulary.get("vocab_file"), spm_model_file=vocabulary.get("spm_model_file")
-    )
+    given: Dict[str, Any] = {"vocab_file": None, **vocabulary}
+    tokenizer = tokenization.FullTokenizer(**given)
     length = KINDS[kind].lengths["max_seq_length"]
     config = modeling.AlbertConfig(len(tokenizer.vocab), max_position_embeddings=length, **MODEL)
     files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
     _pretrain(command, kind, steps)
     print("\n[5/5] What was learnt", flush=True)
-    is_chinese = kind == "zh"
-    findings = demo_findings.examine(
-        path,
-        inference.Source(config, "", tokenizer, length),
-        corpus,
-        joint="" if is_chinese else " ",
-        find=questions.word_finder(path / "names.txt" if is_chinese else None),
-    )
+    best = str(path / "model" / "model.ckpt-best")
+    with demo_findings.Reader(inference.Source(config, best, tokenizer, length)) as reader:
+        names = path / "names.txt" if kind == "zh" else None
+        findings = reader.examine(path, corpus, names)
     curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
     known, asked = ([line for text in part for line in text.sentences] for part in corpus)
     page.write_page(
@@ -114,7 +109,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         findings,
         curve,
         text=KINDS[kind].text,
-        language="zh" if is_chinese else "en",
+        language="zh" if kind == "zh" else "en",
         config=config,
         parameters=sum(modeling.parameter_counts(config, "pretraining").values()),
         tensorflow=tf.__version__,
@@ -176,7 +171,6 @@ def _pretrain(command: runs.Run, kind: str, steps: int) -> None:
     path = command.path
     command(
         run_pretraining,
-        run_pretraining.pretrain,
         albert_config_file=path / "albert_config.json",
         input_file=path / "train.tf_record",
         eval_file=path / "held_out.tf_record",

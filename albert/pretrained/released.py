@@ -18,7 +18,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
+from albert import modeling, tokenization
 from albert.checkpoints import weights
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL, Source, TransferFlags
@@ -248,6 +248,6 @@ def _module_files(handle: str, named: Mapping[str, str]) -> ModelFiles:
     # So published commands ask for the module's own vocabulary.
     found.update({key: name for key, name in named.items() if name != "from_tf_hub"})
     if not model_vocabulary.KEYS.keys() & found.keys():
-        key = "vocab_file" if path.endswith(".txt") else "spm_model_file"
+        key = "spm_model_file" if tokenization.is_sentencepiece(path) else "vocab_file"
         found.update({key: path, "do_lower_case": do_lower_case})
     return found
