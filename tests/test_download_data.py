@@ -17,7 +17,6 @@ from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
 from albert.util import flags as flags_lib
 from tests.support import file_server, public_archives
-from tests.support.file_server import Answer
 
 FILES = public_archives.files()
 SOME = FILES["RTE.zip"]
@@ -109,17 +108,6 @@ def test_a_group_is_all_of_it_and_one_that_fails_does_not_stop_the_others(downlo
     server.ranges = []
     download("glue")
     assert len(server.ranges) == 1 and "QNLI" in visible(download.folder)
-
-
-def test_obtain_resumes_with_the_file_that_was_cut(download, server, monkeypatch):
-    monkeypatch.setattr(transfer, "CHUNK_BYTES", 10)
-    server.answers = [Answer(), Answer(cut_after=50)]
-    with pytest.raises(ValueError, match="train-v1.1.json"):
-        download("squad_v1")
-    server.ranges = []
-    download("squad_v1")  # the first file has arrived, and the beginning of the second
-    assert server.ranges == ["bytes=50-"]
-    assert visible(download.folder) == ["squad_v1", "squad_v1.json"]
 
 
 def test_a_file_with_another_hash_is_refused_with_both(download, server):

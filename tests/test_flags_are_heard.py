@@ -13,8 +13,8 @@ import pytest
 from albert.util import flags as flags_lib
 from tests.support import fine_tuned_models, pretrained_models, training_scripts
 
-TEXTS = """--output_file={out} --input_file={data}/text --albert_config_file={model}/albert_config.json
-    --init_checkpoint={model}/model.ckpt-best --spm_model_file={model}/30k-clean.model
+TEXTS = """--albert_config_file={model}/albert_config.json --spm_model_file={model}/30k-clean.model
+    --init_checkpoint={model}/model.ckpt-best --output_file={out} --input_file={data}/text
     --max_seq_length=32"""
 EXPORT = "--albert_directory={model} --export_path={out}"
 # Script -> arguments of a short run; {model} is a pretrained model and {classifier} a trained one.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the schedule, the optimizers, clipping, replicas and gradient accumulation."""
 
-import itertools
 import sys
 
 import numpy as np
@@ -13,7 +12,6 @@ from albert import lamb_optimizer, optimization
 from albert.configs.flags import OptimizerFlags
 from albert.runtimes import compat
 from tests.support import recorded
-from tests.support.shared import needs_shared, shared_path
 
 TABLE, KERNEL, BIAS, UNUSED = "embeddings/table", "dense/kernel", "dense/bias", "unused/kernel"
 ROWS, WIDTH, LABELS, IDS = 7, 4, 3, 5
@@ -39,16 +37,6 @@ each_optimizer = pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
 def _graph():
     with tf.Graph().as_default():
         yield
-
-
-@pytest.fixture(params=["v1", "v2"])
-def _control_flow(request):
-    """Runs a test with the loops of TensorFlow 1 and with those of TensorFlow 2."""
-    before = tf.control_flow_v2_enabled()
-    switch = {"v1": tf.disable_control_flow_v2, "v2": tf.enable_control_flow_v2}
-    switch[request.param]()
-    yield
-    switch["v2" if before else "v1"]()
 
 
 @pytest.fixture
@@ -235,53 +223,7 @@ def test_exclusion_searches_anywhere_in_the_name():
         assert [session.run(item)[0] < 1 for item in variables] == [False, False, False, True]
 
 
-@pytest.mark.slow
-@needs_shared
-@each_optimizer
-@pytest.mark.parametrize(
-    "power, start, warm_up", [(1, 0, 0), (1, 0, 4), (1, 2, 4), (2, 0, 4), (2, 2, 4)]
-)
-def test_fourteen_updates_agree_with_the_reference(optimizer, power, start, warm_up):
-    golden = dict(np.load(str(shared_path("golden/optimizer.npz"))))
-    run = f"{optimizer}_power{power}_startwarm{start}_warm{warm_up}"
-    names = [str(name) for name in golden["names"]]
-    used = {name: variable(name, golden[f"init/{name}"]) for name in names}
-    ids = tf.placeholder(tf.int32, [6])
-    table = "embeddings/word_embeddings"
-    used[table] = tf.nn.embedding_lookup(used[table], ids)
-    inputs = {name: tf.placeholder(tf.float32, item.shape) for name, item in used.items()}
-    loss = tf.add_n([tf.reduce_sum(used[name] * inputs[name]) for name in names])
-    schedule = {"num_warmup_steps": warm_up, "poly_power": power, "start_warmup_step": start}
-    step = train_step(loss, optimizer=optimizer, num_train_steps=12, **schedule)
-    steps, states = [], []
-    with new_session() as session:
-        for update in range(14):
-            feed = {inputs[name]: golden[f"input/grad/{name}"][update] for name in names}
-            feed[ids] = golden["input/embedding_ids"][update]
-            steps.append(session.run(step, feed))
-            states.append(values_of_variables(session))
-    _, rates, norms = zip(*steps)
-    np.testing.assert_allclose(rates, golden[f"{run}/learning_rate"], rtol=0, atol=1e-5)
-    np.testing.assert_allclose(norms, golden["input/global_norm_before_clip"], rtol=2e-6)
-    for name, (kind, suffix) in itertools.product(names, SUFFIXES.items()):
-        found = [values[name + suffix] for values in states]
-        wanted = golden[f"{run}/{kind.replace('w', 'var')}/{name}"][1:]
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5, err_msg=name + suffix)
-
-
 # ---- one update ----
-
-
-@pytest.mark.parametrize("use_resource", [False, True])
-def test_rate_is_always_the_one_before_the_increment(use_resource):
-    with tf.variable_scope("", use_resource=use_resource):
-        global_step = tf.train.get_or_create_global_step()
-        kernel = variable(KERNEL, np.ones([300, 300]))
-    step = train_step(tf.reduce_mean(tf.matmul(kernel, kernel)), num_train_steps=100)
-    with new_session() as session:
-        rates = [session.run([step.train_op, step.learning_rate])[1] for _ in range(50)]
-        assert session.run(global_step) == 50
-    np.testing.assert_allclose(rates, [0.1 * (1 - k / 100) for k in range(50)], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -477,7 +419,6 @@ def doubled_with_own_gradient(tensor):
     return 2.0 * tensor, lambda gradient: 2.0 * gradient
 
 
-@pytest.mark.usefixtures("_control_flow")
 @pytest.mark.parametrize("steps, use_resource", [(1, False), (2, True), (4, False), (8, True)])
 def test_sums_equal_those_of_the_whole_batch(steps, use_resource):
     batch = examples(8)

@@ -111,21 +111,6 @@ def test_lines_without_texts_are_named(content, columns, words):
         texts_in(content, columns)
 
 
-def test_lines_that_have_come_are_answered_together():
-    groups = list(text_lines.read_lines(io.BytesIO(b"x\n" * 10000), "in"))
-    assert [line.number for group in groups for line in group] == list(range(1, 10001))
-    assert max(map(len, groups)) <= 4096
-
-
-@pytest.mark.parametrize("description, count", [({"columns": ["words"]}, 2), ({}, 3)])
-def test_a_models_header_row_is_not_answered(tmp_path, capsys, description, count):
-    folder = models.write_classifier(tmp_path / "model", description=description)
-    source = tmp_path / "in.tsv"
-    source.write_text("words\nthe king\na dog\n", encoding="utf-8")
-    run(folder, f"--input_file={source}")
-    assert len(capsys.readouterr().out.splitlines()) == count
-
-
 def test_a_regressor_answers_with_scores(tmp_path, capsys):
     folder = models.write_classifier(tmp_path, labels=())
     run(folder, "--text_a=the king")

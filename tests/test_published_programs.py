@@ -13,11 +13,9 @@ from albert import (
     fine_tuning_utils,
     modeling,
     optimization,
-    race_utils,
 )
 from albert.runtimes import estimator as our_estimator
 from tests.support import classification_data as data
-from tests.support import race_data
 
 LENGTH, BATCH, STEPS = 32, 8, 12
 # What such a program imports from TensorFlow 2.16 on, in place of tf.estimator.
@@ -133,24 +131,3 @@ def test_a_program_trains_evaluates_and_predicts(program, tokenizer, tmp_path):
     right = [labels[np.argmax(row)] == item.label for row, item in zip(rows, dev)]
     assert result["global_step"] == STEPS and len(rows) == len(dev)
     assert np.mean(right) == pytest.approx(result["eval_accuracy"])
-
-
-def test_questions_of_race_are_read_from_records(tokenizer, tmp_path):
-    folder = race_data.write_race(tmp_path / "data", splits=("dev",), passages=2)
-    processor = race_utils.RaceProcessor(
-        use_spm=True, do_lower_case=True, high_only=False, middle_only=True
-    )
-    examples = processor.get_dev_examples(folder)
-    again = processor.read_examples(f"{folder}/RACE/dev")
-    assert examples and [vars(item) for item in again] == [vars(item) for item in examples]
-    labels, file = processor.get_labels(), str(tmp_path / "race.tf_record")
-    race_utils.file_based_convert_examples_to_features(
-        examples, labels, LENGTH, tokenizer, file, 12
-    )
-    features = race_utils.convert_single_example(0, examples[0], 4, LENGTH, tokenizer, 12)
-    input_fn = classifier_utils.file_based_input_fn_builder(
-        file, LENGTH, False, False, "race", False, 3, multiple=len(labels)
-    )
-    with tf.Graph().as_default(), tf.Session() as session:
-        batch = session.run(tf.data.make_one_shot_iterator(input_fn({})).get_next())
-    assert batch["input_ids"][0].tolist() == sum(features.input_ids, [])

@@ -75,18 +75,6 @@ def test_evaluations_are_lines_and_events_for_tensorboard(finished):
         assert dict(events[step], global_step=step) == pytest.approx(metrics)
 
 
-def test_weights_without_a_step_are_evaluated_by_the_number_in_their_name(
-    training_data, finished, tmp_path
-):
-    reader = tf.train.load_checkpoint(str(finished[0]))
-    with tf.Graph().as_default(), tf.Session() as session:
-        for name in set(reader.get_variable_to_shape_map()) - {"global_step"}:
-            tf.get_variable(name, initializer=reader.get_tensor(name))
-        session.run(tf.global_variables_initializer())
-        tf.train.Saver().save(session, str(tmp_path / "model.ckpt-3"), write_state=False)
-    assert run(training_data, tmp_path, "--do_eval").metrics["global_step"] == 3
-
-
 def test_the_folder_says_what_was_trained(finished):
     described = read_json(finished[0] / "classifier.json")
     vocabulary = described.pop("spm_model_file")

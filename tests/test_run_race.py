@@ -11,8 +11,7 @@ import pytest
 import albert
 from albert.race import examples
 from albert.race import run as race_run
-from tests.support import race_data, training_scripts
-from tests.support.classification_data import read_json, steps_in
+from tests.support.classification_data import read_json
 
 
 @pytest.fixture
@@ -28,15 +27,6 @@ def questions(training_data):
 def values_in(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     return {name: float(value) for name, value in (line.split(" = ") for line in lines)}
-
-
-def test_a_damaged_passage_is_named_before_training(training_data, tmp_path):
-    race_data.write_race(tmp_path, passages=1)
-    (tmp_path / "RACE" / "test" / "high" / "0.txt").write_text('{"article": ')
-    flags = f"--do_predict --data_dir={tmp_path}"
-    with pytest.raises(ValueError, match="0.txt"):
-        training_scripts.run("run_race", training_data, tmp_path / "out", flags)
-    assert steps_in(tmp_path / "out") == []
 
 
 def test_each_question_gets_its_letter(path, questions):

@@ -144,19 +144,6 @@ def test_what_cannot_be_used_is_named(machine, variables, named):
     assert named in done.stderr.splitlines()[-1]
 
 
-def test_a_demo_needs_less_than_the_tests(machine):
-    def requirements(runtime):
-        return (machine / ".venv" / runtime / "requirements.txt").read_text()
-
-    install(machine, "3.11")
-    made(machine, "first")
-    assert "tensorflow>=2.16\n" in requirements("latest")
-    assert "pytest" not in requirements("latest") and "apache-beam" not in requirements("latest")
-    made(machine, "all")
-    assert "tensorflow==2.15.1\n" in requirements("tf2")
-    assert "pytest" in requirements("latest") and "apache-beam" in requirements("tf2")
-
-
 def test_what_is_complete_is_not_installed_again(machine):
     install(machine, "3.12")
     made(machine, "all")

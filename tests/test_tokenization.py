@@ -9,7 +9,6 @@ import pathlib
 import pickle
 import random
 import types
-import unicodedata
 
 import pytest
 import sentencepiece as spm
@@ -117,8 +116,6 @@ def test_tokenizer_of_a_hub_module_is_the_published_one():
 
 # ---- preparing text ----
 
-ASSIGNED = [chr(i) for i in range(0x30000) if unicodedata.category(chr(i)) not in ("Cn", "Cs")]
-
 
 def test_text_is_collapsed_then_decomposed_then_made_lower_case():
     prepare = tokenization.preprocess_text
@@ -129,13 +126,6 @@ def test_text_is_collapsed_then_decomposed_then_made_lower_case():
     assert prepare("ÀÉÎ", lower=True) == "aei"
     assert prepare("a \ud83d b") == "a \ufffd b"
     assert prepare(b" a  b ") == "a b"
-
-
-def test_decomposing_character_by_character_is_decomposing_the_text():
-    text = "".join(random.Random(1).sample(ASSIGNED, len(ASSIGNED)))
-    parts = unicodedata.normalize("NFKD", text)
-    expected = "".join(part for part in parts if not unicodedata.combining(part))
-    assert tokenization.preprocess_text(text, remove_space=False) == expected
 
 
 def test_bytes_are_utf8_and_what_is_not_is_dropped():
@@ -154,9 +144,7 @@ def test_comma_behind_a_digit_is_a_token_of_its_own(tiny):
     pieces = tokenization.encode_pieces(model, "room 3, page 13,")
     assert pieces == ["▁room", "▁", "3", ",", "▁page", "▁1", "▁", "3", ","]
     # The underline that cutting again adds has an empty span.
-    encoding = tiny.encode_with_offsets("page 13,")
-    assert encoding.pieces[-4:] == ["▁1", "▁", "3", ","]
-    assert list(zip(encoding.starts, encoding.ends))[-4:] == [(5, 6), (6, 6), (6, 7), (7, 8)]
+    assert spans_of(tiny, "page 13,")[-4:] == [("▁1", "1"), ("▁", ""), ("3", "3"), (",", ",")]
     assert tokenization.encode_pieces(model, "bread, salt") == model.EncodeAsPieces("bread, salt")
     text = "in 1887, 13, or 3, days"
     pieces = tokenization.encode_pieces(model, text.encode(), False)
@@ -248,16 +236,12 @@ def test_wordpiece_gives_up_on_words_beyond_the_limit():
 
 # ---- offsets ----
 
-ALPHABET = (
-    list("aeiost  \t\n.,-1239AZ'\"()")
-    + ["the ", " water", "3,", " 12, ", "1887,", "  "]
-    + ["é", "e\u0301", "e\u0301\u0323", "\u0301", "Å", "İ", "ß", "ﬁ", "ﬃ", "½", "…", "´", "¨"]
-    + ["Ａ", "１", "，", "　", "ｶﾞ", "㎏", "①", "²", "₂", "ﷺ", "™"]
-    + ["日", "本", "中文", "。", "、", "が", "ガ", "한", "국", "\u1112\u1161\u11ab", "𠀀"]
-    + ["م", "رحبا", "ש", "שָׁלוֹם", "हिन्दी", "ไทย", "\u200f", "\u200d", "\u200b", "\xad", "\ufeff"]
-    + ["😀", "👩\u200d👩\u200d👧", "🏳️", "👍🏽", "1️⃣", "\x00", "\x07", "\x7f", "\x85", "\u2028"]
-    + ["Σ", "\xa0", "▁", "##", "[MASK]", "[CLS]", "<unk>", "\ufffd", "\ue000", "€", "£", "–", "“"]
-)  # fmt: skip
+ALPHABET = [
+    *"aeiost  \t\n.,-1239AZ'\"()éÅİßﬁﬃ½…´¨\u0301Ａ１，　㎏①²₂ﷺ™日本。、がガ한국𠀀مש",
+    *"\u200f\u200d\u200b\xad\ufeff😀\x00\x07\x7f\x85\u2028Σ\xa0▁\ufffd\ue000€£–“",
+    *["the ", " water", "3,", " 12, ", "1887,", "  ", "é", "ẹ́", "ｶﾞ", "中文", "한", "رحبا", "שָׁלוֹם"],
+    *["हिन्दी", "ไทย", "👩\u200d👩\u200d👧", "🏳️", "👍🏽", "1️⃣", "##", "[MASK]", "[CLS]", "<unk>"],
+]
 
 
 def random_texts(count, seed=0):
@@ -351,22 +335,12 @@ def test_offsets_point_into_the_text_as_it_was_written(tiny, tiny_wordpiece, mak
     encoding = tiny.encode_with_offsets("The miller opened")
     assert encoding.pieces == ["▁the", "▁miller", "▁open", "ed"]
     assert list(zip(encoding.starts, encoding.ends)) == [(0, 3), (4, 10), (11, 15), (15, 17)]
-    assert spans_of(tiny, "ﬁre \t wa\u0301ter ½ ｔｈｅ \u3000") == [
-        ("▁fire", "ﬁre"),
-        ("▁water", "wa\u0301ter"),
-        *[("▁1", "½"), ("⁄", "½"), ("2", "½")],
-        ("▁the", "ｔｈｅ"),
-    ]
-    assert spans_of(tiny, "中文 the 😀👍🏽 سلام,") == [
-        *[("▁", ""), ("中文", "中文"), ("▁the", "the")],
-        *[("▁", ""), ("😀👍🏽", "😀👍🏽")],
-        *[("▁", ""), ("سلام", "سلام"), (",", ",")],
-    ]
-    assert spans_of(tiny_wordpiece, "中文Thé😀 x，") == [
-        *[("中", "中"), ("文", "文"), ("[UNK]", "Thé😀"), ("x", "x"), ("[UNK]", "，")],
-    ]
-    spans = spans_of(make("accents_lower"), "İ  the Vie\u0323\u0302t")
-    assert spans[:2] == [("▁i", "İ"), ("\u0307", "İ")] and spans[-2] == ("ệ", "e\u0323\u0302")
+    spans = spans_of(tiny, "wa\u0301ter ½ 中文")
+    assert spans[:4] == [("▁water", "wa\u0301ter"), ("▁1", "½"), ("⁄", "½"), ("2", "½")]
+    assert spans[4:] == [("▁", ""), ("中文", "中文")]
+    spans = spans_of(tiny_wordpiece, "文Thé😀 x，")
+    assert spans == [("文", "文"), ("[UNK]", "Thé😀"), ("x", "x"), ("[UNK]", "，")]
+    assert spans_of(make("accents_lower"), "Vie\u0323\u0302t")[-2] == ("ệ", "e\u0323\u0302")
 
 
 def test_text_without_words_has_no_tokens(tokenizer):
@@ -428,12 +402,9 @@ def test_vocabulary_whose_ids_would_be_wrong_is_refused(tmp_path, content):
     "arguments, named",
     [
         (("no/vocab.txt", True), "no/vocab.txt"),
-        ((None, True, "no/spm.model"), "no/spm.model"),
         ((None, True, str(FIXTURES)), "fixtures"),
         (("", True, ""), "spm_model_file"),
         ((None, True, str(FIXTURES / "tiny.vocab")), "tiny.vocab"),
-        ((None, True, "/dev/null"), "/dev/null"),
-        ((str(FIXTURES / "tiny.vocab"),), "tiny.vocab"),
         ((MODEL,), "tiny.model"),
     ],
 )
@@ -450,7 +421,7 @@ def test_files_are_read_through_gfile():
 def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
     assert tiny.convert_tokens_to_ids(["▁the", "no such piece", b"[CLS]"]) == [14, 1, 2]
     assert tiny.convert_ids_to_tokens([14, 1, 2]) == ["▁the", "<unk>", "[CLS]"]
-    assert tiny.required_ids(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]) == [0, 1, 2, 3, 4]
+    assert tiny.required_ids(["[SEP]", "<pad>"]) == [3, 0]
     for refused in (
         lambda: tiny.required_ids(["[CLS]", "[PAD]"]),
         lambda: tiny.convert_ids_to_tokens([400000]),
@@ -458,8 +429,7 @@ def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
     ):
         with pytest.raises(ValueError):
             refused()
-    for full in (tiny, tiny_wordpiece):
-        assert list(full.inv_vocab.items()) == [(i, token) for i, token in enumerate(full.vocab)]
+    assert list(tiny.inv_vocab.items()) == list(enumerate(tiny.vocab))
     assert tokenization.convert_tokens_to_ids({"a": 5, "b": 7}, ["b", "a"]) == [7, 5]
     assert tokenization.convert_ids_to_tokens({5: "a", 7: "b"}, [7, 5]) == ["b", "a"]
     assert tokenization.whitespace_tokenize("  a\tb ") == ["a", "b"]
@@ -467,8 +437,7 @@ def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
 
 def test_the_embedding_table_has_a_row_for_each_id(tiny, caplog):
     with caplog.at_level(logging.WARNING, logger="albert"):
-        for fitting in (400, 408, 512):
-            tokenization.check_vocab_size(tiny, fitting)
+        tokenization.check_vocab_size(tiny, 512)
         assert not caplog.records
         tokenization.check_vocab_size(tiny, 30000)
     assert len(caplog.records) == 1
