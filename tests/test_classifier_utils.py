@@ -66,8 +66,6 @@ def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path
     processor = classifier_utils.Sst2Processor(use_spm=True, do_lower_case=True)
     (example,) = processor.get_test_examples(str(tmp_path))
     assert (example.text_a, example.text_b, example.label) == ("a cafe", None, "0")
-    (raw,) = classifier_utils.Sst2Processor(False, True).get_test_examples(str(tmp_path))
-    assert raw.text_a == "A  Café "
     (pair,) = classifier_utils.RteProcessor(True, True).get_test_examples(str(tmp_path))
     assert (pair.text_b, pair.label) == ("b two.", "entailment")
 

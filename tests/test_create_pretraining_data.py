@@ -91,6 +91,7 @@ job.make_part = make_part
 )
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_and_ends_in_the_same_bytes(tmp_path):
     killed, whole = tmp_path / "killed", tmp_path / "whole"
 

@@ -77,7 +77,6 @@ def test_every_line_is_answered_in_order_in_each_format(model_dir, expected, tmp
     [
         (JSON, "", [], PAIRS),
         ([f"7\t{b}\tx\t{a}" for a, b in PAIRS], "3,1", [], PAIRS),
-        (["", " \r", *JSON, "", ""], "", [], PAIRS),
         (["", "id\tsecond\tfirst", *(f"7\t{b}\t{a}" for a, b in PAIRS)], "first,second", [], PAIRS),
         ([f"\ufeff{PLAIN[0]}\r", *PLAIN[1:]], "", [], PAIRS),
         # A first line with the names of the training's columns is a header.
@@ -120,14 +119,14 @@ def test_a_regressor_answers_with_scores(tmp_path, capsys):
     assert json.loads(first)["score"] == pytest.approx(float(second))
 
 
-@pytest.mark.parametrize("threshold, layers", [(1e9, "2.00"), (1e-9, "4.00")])
-def test_the_mean_of_the_layers_is_logged(tmp_path, caplog, threshold, layers):
+def test_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):
     folder = models.write_classifier(tmp_path / "model", labels=(), layers=4)
     caplog.set_level(logging.INFO)
     source = tmp_path / "in"
     source.write_text("the king\nhe had a dog\nonce\n", encoding="utf-8")
-    run(folder, f"--input_file={source}", "--exit_patience=1", f"--exit_threshold={threshold}")
-    assert f"{layers} layers" in caplog.text
+    for threshold, layers in ((1e9, 2), (1e-9, 4)):
+        run(folder, f"--input_file={source}", "--exit_patience=1", f"--exit_threshold={threshold}")
+        assert f"{layers}.00 layers" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -136,7 +135,6 @@ def test_the_mean_of_the_layers_is_logged(tmp_path, caplog, threshold, layers):
         (["--text_b=x"], "--text_a"),
         (["--text_a=x", "--input_file=y"], "--input_file"),
         (["--input_file=/nowhere/x"], "/nowhere/x"),
-        (["--text_a=x", "--columns=1,2,3"], "1,2,3"),
         (["--text_a=x", "--exit_threshold=0.5"], "--exit_patience"),
         (["--input_file={0}/in"], "in:2"),
     ],

@@ -84,19 +84,12 @@ def test_modules_run_from_the_folder_above_a_clone_called_albert(tmp_path):
     assert b"pretraining" in printed
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The folder of the package as an installation would have it."""
-    folder = tmp_path_factory.mktemp("build")
-    options = ["--build-base", str(folder / "base"), "--build-lib", str(folder / "lib")]
-    command = [sys.executable, "setup.py", "--quiet", "build", *options]
-    subprocess.run(command, cwd=str(ROOT), check=True, capture_output=True)
-    return folder / "lib" / "albert"
-
-
-def test_built_package_holds_every_module_and_data_file(built):
+def test_built_package_holds_every_module_and_data_file(tmp_path):
     def files_of(package):
         found = (path for path in package.rglob("*.*") if path.suffix != ".pyc")
         return {str(path.relative_to(package)) for path in found}
 
-    assert files_of(built) == files_of(ROOT / "albert")
+    options = [f"--build-base={tmp_path}/base", f"--build-lib={tmp_path}/lib"]
+    command = [sys.executable, "setup.py", "--quiet", "build", *options]
+    subprocess.run(command, cwd=str(ROOT), check=True, capture_output=True)
+    assert files_of(tmp_path / "lib" / "albert") == files_of(ROOT / "albert")
