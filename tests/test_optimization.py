@@ -321,78 +321,7 @@ def test_an_overflow_without_any_scale_left_fails_with_its_step():
         next(states)
 
 
-# ---- replicas and shards ----
-
-
-class TwoReplicas:
-    """Two CPU devices in one graph; each calls `function` with half of a batch of 8."""
-
-    def __init__(self, function, batch):
-        strategy = tf.distribute.MirroredStrategy(
-            ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
-        )
-
-        def replica():
-            context = tf.distribute.get_replica_context()
-            start = 4 * int(tf.get_static_value(context.replica_id_in_sync_group))
-            return function({name: value[start : start + 4] for name, value in batch.items()})
-
-        run = getattr(strategy, "run", None) or strategy.experimental_run_v2
-        self.copies = strategy.experimental_local_results
-        with strategy.scope():
-            tf.train.get_or_create_global_step()
-            self.result = run(replica)
-
-    def values(self, session):
-        """The variables, whose copies have to be equal."""
-        variables = {item.name.split(":")[0]: item for item in tf.global_variables()}
-        pairs = session.run({name: self.copies(item) for name, item in variables.items()})
-        for name, (first, second) in pairs.items():
-            np.testing.assert_array_equal(first, second, err_msg=name)
-        return {name: pair[0] for name, pair in pairs.items()}
-
-
-@pytest.mark.slow
-@each_optimizer
-@pytest.mark.parametrize("steps", [1, 2])
-def test_two_replicas_of_four_train_as_one_of_eight(optimizer, steps):
-    fed = placeholders(THREE[0])
-    replicas = TwoReplicas(
-        lambda half: model_step(half, size=4.0, steps=steps, optimizer=optimizer), fed
-    )
-    # So Estimator reports the mean of the replicas' losses.
-    assert tf.get_default_graph()._is_loss_scaled_by_optimizer
-    fetches = [replicas.copies(item) for item in replicas.result]
-    with new_session() as session:
-        for update, batch in enumerate(THREE):
-            _, rates, norms = session.run(fetches, {fed[name]: batch[name] for name in fed})
-            np.testing.assert_allclose(rates, [0.1 * (1 - update / 10)] * 2, rtol=1e-6)
-        found = dict(replicas.values(session), norm=norms[0])
-    assert_same_values(found, recorded.arrays("optimizer", f"{optimizer}/plain"))
-
-
-@each_optimizer
-def test_minimize_sums_the_replicas_gradients_as_every_optimizer_does(optimizer):
-    def update(half):
-        rule = optimization.OPTIMIZERS[optimizer](0.1, 0.01)
-        return rule.minimize(model_loss(half), tf.train.get_global_step())
-
-    replicas = TwoReplicas(update, THREE[0])
-    with new_session() as session:
-        session.run(replicas.copies(replicas.result))
-        found = replicas.values(session)
-    assert_same_values(found, recorded.arrays("optimizer", f"{optimizer}/unclipped"))
-
-
-@pytest.mark.usefixtures("_two_equal_shards")
-def test_two_equal_shards_train_as_one_replica():
-    halves = [examples(4, seed) for seed in range(3)]
-    fed = placeholders(halves[0])
-    step = model_step(fed, size=4.0, use_tpu=True)
-    assert not [op for op in tf.get_default_graph().get_operations() if "Assert" in op.type]
-    with new_session() as session:
-        found = run_all(session, step, fed, halves)
-    assert_same_values(found, recorded.arrays("optimizer", "adamw/shards"))
+# ---- shards of a TPU ----
 
 
 @pytest.mark.usefixtures("_two_equal_shards")

@@ -64,12 +64,9 @@ def test_every_line_is_answered_in_order_in_each_format(model_dir, expected, tmp
     assert head == ["label", *LABELS]
     assert [row[0] for row in rows] == [LABELS[place] for place in expected.argmax(1)]
     np.testing.assert_allclose([[*map(float, row[1:])] for row in rows], expected, atol=1e-5)
-    pair = [f"--text_a={PAIRS[0][0]}", f"--text_b={PAIRS[0][1]}"]
-    run(model_dir, *pair, "--output_format=tsv")
-    run(model_dir, *pair)
-    *table, answer = capsys.readouterr().out.splitlines()
-    np.testing.assert_allclose(answers(answer), expected[:1], atol=1e-5)
-    assert table[0].split("\t") == head and table[1].split("\t") == rows[0]
+    run(model_dir, "--text_a=the king", "--text_b=went home", "--output_format=tsv")
+    table = capsys.readouterr().out.splitlines()
+    assert [line.split("\t") for line in table] == [head, rows[0]]
 
 
 @pytest.mark.parametrize(

@@ -422,13 +422,13 @@ def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
     assert tiny.convert_tokens_to_ids(["▁the", "no such piece", b"[CLS]"]) == [14, 1, 2]
     assert tiny.convert_ids_to_tokens([14, 1, 2]) == ["▁the", "<unk>", "[CLS]"]
     assert tiny.required_ids(["[SEP]", "<pad>"]) == [3, 0]
-    for refused in (
-        lambda: tiny.required_ids(["[CLS]", "[PAD]"]),
-        lambda: tiny.convert_ids_to_tokens([400000]),
-        lambda: tiny_wordpiece.convert_tokens_to_ids(["the", "zebra"]),
+    for function, wrong in (
+        (tiny.required_ids, ["[CLS]", "[PAD]"]),
+        (tiny.convert_ids_to_tokens, [400000]),
+        (tiny_wordpiece.convert_tokens_to_ids, ["the", "zebra"]),
     ):
         with pytest.raises(ValueError):
-            refused()
+            function(wrong)
     assert list(tiny.inv_vocab.items()) == list(enumerate(tiny.vocab))
     assert tokenization.convert_tokens_to_ids({"a": 5, "b": 7}, ["b", "a"]) == [7, 5]
     assert tokenization.convert_ids_to_tokens({5: "a", 7: "b"}, [7, 5]) == ["b", "a"]

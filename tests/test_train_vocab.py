@@ -7,7 +7,6 @@ import os
 import pathlib
 
 import pytest
-import sentencepiece as spm
 
 from albert import tokenization
 from albert.pretraining import vocabulary
@@ -50,18 +49,8 @@ def test_special_pieces_come_first_in_the_published_order(tokenizer):
     assert [piece for piece in pieces if piece in SPECIAL] == ["(", "-", ")", '"', '"', "."]
 
 
-def test_vocab_file_is_the_list_that_sentencepiece_itself_writes(trained, tmp_path):
-    lines = [tokenization.preprocess_text(line, lower=True) for line in TEXT.splitlines(True)]
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines),
-        model_prefix=str(tmp_path / "peer"),
-        vocab_size=VOCAB_SIZE,
-        character_coverage=0.99995,
-        minloglevel=2,
-        **vocabulary._RECIPE,
-    )
-    assert content(trained.vocab_file) == content(tmp_path / "peer.vocab")
-    assert list(tokenization.load_vocab(trained.vocab_file))[:13] == SPECIAL
+def test_vocab_file_lists_the_pieces_by_id(trained, tokenizer):
+    assert list(tokenization.load_vocab(trained.vocab_file)) == list(tokenizer.vocab)
 
 
 def test_text_is_prepared_by_the_rule_of_the_tokenizer(trained, tmp_path):
