@@ -54,20 +54,10 @@ def test_preset_has_its_published_sizes(name):
     sizes, words, *_ = PRESETS[name]
     names = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers")
     dropout = 0.1 if name in WITH_DROPOUT else 0
-    expected = {
-        **dict(zip(names, sizes)),
-        "vocab_size": words,
-        "hidden_dropout_prob": dropout,
-        "attention_probs_dropout_prob": dropout,
-        "embedding_size": 128,
-        "max_position_embeddings": 512,
-        "num_hidden_groups": 1,
-        "inner_group_num": 1,
-        "type_vocab_size": 2,
-        "initializer_range": 0.02,
-        "hidden_act": "gelu",
-        "down_scale_factor": 1,
-    }
+    expected = dict(zip(names, sizes), vocab_size=words, embedding_size=128, hidden_act="gelu")
+    expected.update(hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
+    expected.update(max_position_embeddings=512, type_vocab_size=2, initializer_range=0.02)
+    expected.update(num_hidden_groups=1, inner_group_num=1, down_scale_factor=1)
     config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
     assert {field: getattr(config, field) for field in expected} == expected
 

@@ -11,7 +11,7 @@ import pytest
 
 from albert import create_pretraining_data
 from albert.data import record_files
-from albert.util import config_files, files
+from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import processes
 
@@ -50,7 +50,6 @@ def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
     run_here(arguments)  # its own output is no input
     # BERT's usual pattern: the flags that lie beside the records are none.
     assert files.expand_patterns(f"{output}*", "input_file") == [output]
-    assert config_files.read(config_files.beside(output))["text_field"] == "body"
     text = record_files.read_sidecar(output).fingerprint["text"]
     assert [source["name"] for source in text] == ["1.jsonl", "2.txt.gz"]
 

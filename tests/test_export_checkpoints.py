@@ -14,7 +14,6 @@ import tensorflow.compat.v1 as tf
 from albert import export_checkpoints, modeling
 from albert.util import flags as flags_lib
 from tests.support import released_archives
-from tests.support.shared import needs_shared, shared_path
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +109,3 @@ def test_a_configuration_of_another_model_is_refused(copied, tmp_path, key, valu
     with pytest.raises(ValueError, match=named):
         export(copied, f"{tmp_path}/new/")
     assert files_in(tmp_path) == ["trained"]
-
-
-@needs_shared
-def test_a_checkpoint_of_the_reference_is_exported(tmp_path):
-    golden = shared_path("golden/model_tiny")
-    trace = golden / "train_trace/base_lamb"
-    for path in [golden / "base/albert_config.json", *trace.glob("model.ckpt-8.*")]:
-        shutil.copy(str(path), str(tmp_path))
-    export(tmp_path, f"{tmp_path}/new/", "--checkpoint_name=model.ckpt-8")
-    text = (golden / "base/variables.txt").read_text(encoding="utf-8")
-    assert set(values_in(tmp_path / "new")) == {line.split("\t")[0] for line in text.splitlines()}

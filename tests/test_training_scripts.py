@@ -37,14 +37,12 @@ def test_fine_tuning_predicts_and_sums_up_the_best_checkpoint(trained, script):
     assert files <= set(contents(folder))
     best, last = outcome.evaluation.best, outcome.training.last_step
     value = best.metrics[metric]
-    trial = (folder / "best_trial.txt").read_text(encoding="utf-8")
-    assert trial == f"{last}:{best.step}:{value}"
+    assert (folder / "best_trial.txt").read_text() == f"{last}:{best.step}:{value}"
     summary = read_json(folder / "run_summary.json")
     expected = {"task": task, "metric": metric, "value": value, "best_step": best.step}
     expected.update(seed=12345, num_train_steps=last, metrics=best.metrics)
     assert {name: summary[name] for name in expected} == expected
-    for name in ("train_examples_per_second", "train_seconds", "eval_seconds", "wall_seconds"):
-        assert summary[name] > 0, name
+    assert summary["train_examples_per_second"] > 0
 
 
 @every_script
