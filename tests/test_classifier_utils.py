@@ -16,9 +16,7 @@ GOLDEN = (("cls3", "mnli", 3), ("cls2", "mrpc", 2), ("cls2_cola", "cola", 2), ("
 
 @needs_shared
 @pytest.mark.parametrize("name,task,labels", GOLDEN)
-def test_the_model_gives_the_references_outputs_by_variables_of_the_published_names(
-    name, task, labels
-):
+def test_create_model_gives_the_references_outputs(name, task, labels):
     config = golden_heads.config()
     golden_heads.check_outputs(
         name,
@@ -31,7 +29,7 @@ def test_the_model_gives_the_references_outputs_by_variables_of_the_published_na
 @pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("name,task,labels", GOLDEN)
-def test_the_model_function_measures_what_the_references_did(name, task, labels):
+def test_model_fn_measures_as_the_reference(name, task, labels):
     arrays = golden_heads.arrays(name)
     keys = (*golden_heads.INPUTS, "is_real_example")
     batches = [{key: arrays[key][rows] for key in keys} for rows in (slice(0, 8), slice(8, 16))]
@@ -44,7 +42,7 @@ def test_the_model_function_measures_what_the_references_did(name, task, labels)
         assert measured[key] == pytest.approx(value, abs=1e-4), key
 
 
-def test_a_preln_encoder_gets_a_layer_norm_before_the_head_and_without_labels_there_is_no_loss():
+def test_create_model_normalizes_preln_outputs_and_has_no_loss_without_labels():
     config = modeling.AlbertConfig.from_dict(dict(data.CONFIG, ln_type="preln"))
     with tf.Graph().as_default():
         ids = tf.zeros([1, 8], tf.int32)
@@ -56,7 +54,7 @@ def test_a_preln_encoder_gets_a_layer_norm_before_the_head_and_without_labels_th
     assert outputs[:2] == (None, None)
 
 
-def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path):
+def test_processors_prepare_texts_and_fill_unknown_labels(tmp_path):
     for folder, text in (
         ("SST-2", "index\tsentence\n0\tA  Café \n"),
         ("RTE", "index\tsentence1\tsentence2\n0\tA two.\tB two.\n"),
@@ -70,7 +68,7 @@ def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path
     assert (pair.text_b, pair.label) == ("b two.", "entailment")
 
 
-def test_every_task_has_its_published_processor():
+def test_processors_cover_every_task():
     assert list(classifier_utils.PROCESSORS) == list(tasks.TASKS)
     for name, processor in classifier_utils.PROCESSORS.items():
         assert getattr(classifier_utils, processor.__name__) is processor

@@ -38,7 +38,7 @@ WITH_DROPOUT = ("albert_base_v1", "albert_large_v1", "albert_xlarge_v1")
 every_preset = pytest.mark.parametrize("name", sorted(PRESETS))
 
 
-def test_every_preset_is_in_the_table_and_the_other_way_round():
+def test_presets_are_the_published_models():
     assert configs.preset_names() == sorted(PRESETS)
 
 
@@ -74,6 +74,6 @@ def test_preset_has_its_published_number_of_parameters(name):
 
 
 @pytest.mark.parametrize("name", ["albert_base_v3", "../configs/albert_base_v1"])
-def test_an_unknown_preset_is_an_error_that_names_those_there_are(name):
+def test_preset_that_is_unknown_is_refused(name):
     with pytest.raises(ValueError, match="albert_base_v1.*albert_zh_xxlarge"):
         configs.preset_path(name)

@@ -36,7 +36,7 @@ def run_process(arguments, prelude):
 # ---- flags ---------------------------------------------------------------------------------------
 
 
-def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
+def test_input_file_may_be_a_folder_of_json_lines_and_text(tmp_path):
     (tmp_path / "in").mkdir()
     line = json.dumps({"body": "One two three. Four five six.", "text": ""})
     (tmp_path / "in" / "1.jsonl").write_text(line + "\n" + line + "\n", encoding="utf-8")
@@ -63,7 +63,7 @@ def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
         ("--input_file=a --output_file=b --word_start=x", "word_start"),
     ],
 )
-def test_mistakes_are_named_with_their_flag(arguments, named, tmp_path, monkeypatch):
+def test_wrong_flag_is_named(arguments, named, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=named):
         run_here(arguments)
@@ -91,7 +91,7 @@ job.make_part = make_part
 
 
 @pytest.mark.slow
-def test_a_killed_process_goes_on_and_ends_in_the_same_bytes(tmp_path):
+def test_killed_process_resumes_to_the_same_bytes(tmp_path):
     killed, whole = tmp_path / "killed", tmp_path / "whole"
 
     def arguments(folder):

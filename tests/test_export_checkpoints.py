@@ -71,7 +71,7 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
 
 
 @pytest.mark.parametrize("name", ["small.index", "albert_config.json", "30k-clean.model"])
-def test_export_path_is_a_prefix_and_nothing_is_overwritten(trained, tmp_path, name):
+def test_export_path_is_a_prefix_and_keeps_existing_files(trained, tmp_path, name):
     (tmp_path / name).write_text("mine", encoding="utf-8")
     with pytest.raises(ValueError, match=name):
         export(trained, tmp_path / "small")
@@ -94,7 +94,7 @@ def test_checkpoint_name_chooses_the_checkpoint(copied, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_vocabulary_may_be_named_or_missing(copied, tmp_path):
+def test_export_works_with_a_named_vocabulary_or_none(copied, tmp_path):
     (copied / "30k-clean.model").unlink()
     export(copied, f"{tmp_path}/without/")
     export(copied, f"{tmp_path}/with/", f"--spm_model_file={released_archives.SPM_MODEL}")
@@ -103,7 +103,7 @@ def test_a_vocabulary_may_be_named_or_missing(copied, tmp_path):
 
 
 @pytest.mark.parametrize("key, value, named", [("hidden_size", 24, "24"), ("vocab_size", 3, "400")])
-def test_a_configuration_of_another_model_is_refused(copied, tmp_path, key, value, named):
+def test_export_refuses_another_models_configuration(copied, tmp_path, key, value, named):
     config = json.dumps(dict(released_archives.CONFIG, **{key: value}))
     (copied / "albert_config.json").write_text(config, encoding="utf-8")
     with pytest.raises(ValueError, match=named):

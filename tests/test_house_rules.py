@@ -88,7 +88,7 @@ def cyclic(edges: Dict[str, Set[str]]) -> List[str]:
             del left[module]
 
 
-def test_imports_follow_the_order_of_folders_without_a_cycle():
+def test_imports_follow_the_order_of_folders():
     edges = {module_of(path): imports_of(path) for path in PACKAGE}
     edges.pop("albert")
     against = [
@@ -101,7 +101,7 @@ def test_imports_follow_the_order_of_folders_without_a_cycle():
     assert against == [] and cyclic(edges) == []
 
 
-def test_only_the_runner_of_scripts_touches_the_global_flags():
+def test_flags_object_is_used_only_by_command_line():
     touching = {
         path.parent.name
         for path in PROGRAM
@@ -149,7 +149,7 @@ def test_parameters_from_the_fourth_on_are_keyword_only():
 # ---- files ----
 
 
-def test_the_folder_of_reference_outputs_is_named_only_by_tests():
+def test_reference_folder_is_named_only_by_tests():
     files = PROGRAM + [ROOT / "setup.py", ROOT / "Makefile"]
     for pattern in ("*.md", "*.txt", "tools/*.*", "docs/**/*.md"):
         files += sorted(ROOT.glob(pattern))

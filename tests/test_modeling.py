@@ -100,21 +100,21 @@ def assert_same_training(actual, expected, tolerance):
     ],
     ids=str,
 )
-def test_a_wrong_setting_is_named_when_a_model_is_built(changes):
+def test_config_with_a_wrong_setting_is_refused(changes):
     (key,) = changes
     named = "'swish'" if changes[key] == "swish" else key
     with tf.Graph().as_default(), pytest.raises(ValueError, match=named):
         modeling.AlbertModel(tiny_config(**changes), False, tf.zeros([1, 2], tf.int32))
 
 
-def test_misspelt_key_is_refused_where_the_right_one_is_absent():
+def test_config_refuses_a_misspelt_key():
     with pytest.raises(ValueError, match="'hiden_size'.*'hidden_size'"):
         modeling.AlbertConfig.from_dict({"vocab_size": 10, "hiden_size": 32})
     both = {"vocab_size": 10, "hidden_size": 64, "hiden_size": 32}
     assert modeling.AlbertConfig.from_dict(both).hidden_size == 64
 
 
-def test_unknown_keys_survive_a_round_trip():
+def test_config_keeps_unknown_keys():
     settings = json.loads(tiny_config().to_json_string())
     settings.update(net_structure_type=0, gap_size=0, directionality="bidi")
     config = modeling.AlbertConfig.from_dict(settings)
@@ -122,7 +122,7 @@ def test_unknown_keys_survive_a_round_trip():
     assert config.to_json_string().endswith("}\n")
 
 
-def test_activations_by_name():
+def test_get_activation_takes_names_and_functions():
     assert modeling.get_activation("linear") is modeling.get_activation("") is None
     assert modeling.get_activation(None) is None
     assert modeling.get_activation(tf.nn.relu) is tf.nn.relu
@@ -132,13 +132,13 @@ def test_activations_by_name():
 # ---- variants ------------------------------------------------------------------------------------
 
 
-def test_layers_share_groups_by_integer_division():
+def test_layer_groups_divide_the_layers():
     config = tiny_config(num_hidden_layers=5, num_hidden_groups=3)
     groups = [modeling.layer_groups(config, layer).attention for layer in range(5)]
     assert groups == [0, 0, 1, 1, 2]
 
 
-def test_attention_of_every_block_is_shared_among_the_tokens():
+def test_attention_probs_sum_to_one_without_padding():
     with tf.Graph().as_default(), tf.Session() as session:
         model, _ = build(tiny_config())
         session.run(tf.global_variables_initializer())
@@ -169,7 +169,7 @@ def test_custom_gradients_equal_plain_autodiff(variant):
     assert_same_training(compiled, autodiff, 1e-5)
 
 
-def test_gradients_of_shared_weights_are_added_up_in_float32():
+def test_shared_weights_add_gradients_in_float32():
     with tf.Graph().as_default(), tf.Session() as session:
         weight = tf.constant([2.0])
         first, rest = fused.shared([weight], [tf.cast(weight, tf.bfloat16)])
@@ -192,9 +192,7 @@ def vocabulary_losses(ops, labels, dtype=tf.float32):
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(tf.float32, 2e-6), (tf.bfloat16, 0.01)])
-def test_the_compiled_loss_over_the_vocabulary_and_its_gradients_are_the_plain_ones(
-    dtype, tolerance
-):
+def test_fused_vocabulary_loss_equals_the_plain_one(dtype, tolerance):
     labels = [3, 49, 3, 0]
     right = vocabulary_losses(plain, labels)
     compiled = vocabulary_losses(fused, labels, dtype)
@@ -205,13 +203,13 @@ def test_the_compiled_loss_over_the_vocabulary_and_its_gradients_are_the_plain_o
 
 
 @pytest.mark.parametrize("label", [50, -1])
-def test_a_word_outside_of_the_vocabulary_has_no_loss(label):
+def test_vocabulary_loss_refuses_a_label_out_of_range(label):
     for ops in (plain, fused):
         with pytest.raises(tf.errors.InvalidArgumentError):
             vocabulary_losses(ops, [3, label, 3, 0])
 
 
-def test_plain_graphs_load_and_differentiate_anywhere():
+def test_plain_graphs_have_no_custom_operations():
     """No gradient of our own, and no compiled or stateful operation where nothing is trained."""
     with tf.Graph().as_default() as graph:
         build(tiny_config(hidden_dropout_prob=0.1), training=True)
@@ -245,7 +243,7 @@ def test_recomputation_refuses_stateful_dropout():
 # ---- seeds ----
 
 
-def test_initial_values_depend_on_seed_and_name_alone():
+def test_initial_values_depend_on_seed_and_name():
     """The numbers hold on every runtime, whatever else is in the graph."""
     with tf.Graph().as_default():
         tf.set_random_seed(12345)
@@ -286,7 +284,7 @@ def test_assignment_map_gives_every_group_the_checkpoints_only_one(tmp_path):
     assert {v.op.name for v in variables} <= set(names)
 
 
-def test_helpers_of_the_public_script_keep_their_meaning():
+def test_published_helpers_keep_their_meaning():
     with tf.Graph().as_default():
         matrix = modeling.reshape_to_matrix(tf.zeros([2, 3, 4]))
         assert matrix.shape.as_list() == [6, 4]

@@ -130,7 +130,7 @@ def assert_same_values(actual, expected):
         ([0, 2, 5, 6], {"num_warmup_steps": 4, "start_warmup_step": 2}, [-0.5, 0.0, 0.75, 0.4]),
     ],
 )
-def test_rate_rises_linearly_and_decays_as_a_polynomial(steps, changes, expected):
+def test_learning_rate_warms_up_and_decays(steps, changes, expected):
     step = tf.placeholder(tf.int64, [])
     settings = {"init_lr": 1.0, "num_train_steps": 10, "num_warmup_steps": 0, **changes}
     rate = optimization.learning_rate_schedule(step, **settings)
@@ -152,7 +152,7 @@ def test_rate_rises_linearly_and_decays_as_a_polynomial(steps, changes, expected
         ({"excluded_tvars": [TABLE, KERNEL, BIAS]}, "excluded_tvars"),
     ],
 )
-def test_what_cannot_be_trained_is_named(changes, named):
+def test_build_train_step_refuses_wrong_settings(changes, named):
     with pytest.raises(ValueError, match=named):
         model_step(examples(8), **changes)
 
@@ -185,7 +185,7 @@ def test_updates_follow_the_published_formulas(optimizer, way):
         (lamb_optimizer.LAMBOptimizer, [["kernel"]], BIAS),
     ],
 )
-def test_gradients_applied_by_hand_leave_the_global_step_to_the_program(optimizer, more, adapted):
+def test_apply_gradients_leaves_the_global_step(optimizer, more, adapted):
     gradients = {KERNEL: np.array([0.5, -2.0]), BIAS: np.array([3.0])}
     pairs = [(None, variable("unused", [1.0])), (tf.zeros([1]), None)]
     pairs += [(tf.constant(part), tf.Variable(part, name=name)) for name, part in gradients.items()]
@@ -214,7 +214,7 @@ def test_trust_ratio_is_one_for_a_zero_weight_or_direction(decay):
     assert decay or np.all(values["other/kernel"] == 1)
 
 
-def test_exclusion_searches_anywhere_in_the_name():
+def test_weight_decay_excludes_by_part_of_the_name():
     names = ["a/debiased_weights", "a/layer_norm_2/beta", "a/LayerNorm_1/gamma", KERNEL]
     variables = [variable(name, np.ones([2])) for name in names]
     step = train_step(tf.add_n([tf.reduce_sum(0.0 * item) for item in variables]))
@@ -229,7 +229,7 @@ def test_exclusion_searches_anywhere_in_the_name():
 @pytest.mark.parametrize(
     "bad, use_resource", [(np.nan, False), (np.inf, True), (1e38, False), (1e38, True)]
 )
-def test_gradients_that_are_not_finite_change_nothing(bad, use_resource):
+def test_nonfinite_gradients_change_nothing(bad, use_resource):
     factor = tf.placeholder(tf.float32, [])
     step = model_step(dict(examples(8), factor=factor), use_resource=use_resource)
     with new_session() as session:
@@ -246,7 +246,7 @@ def test_gradients_that_are_not_finite_change_nothing(bad, use_resource):
 @pytest.mark.parametrize(
     "excluded", [[KERNEL, BIAS], [f"{KERNEL}:0", f"{BIAS}:0"], [BIAS, TABLE], KERNEL]
 )
-def test_create_optimizer_leaves_exactly_the_excluded_variables(excluded):
+def test_create_optimizer_leaves_excluded_variables(excluded):
     """With the reference's arguments by position."""
     loss = model_loss(examples(4))
     train_op = optimization.create_optimizer(
@@ -263,7 +263,7 @@ def test_create_optimizer_leaves_exactly_the_excluded_variables(excluded):
 
 
 @pytest.mark.skipif(not compat.is_tf2(), reason="TensorFlow 1.15 compiles nothing")
-def test_a_rule_is_compiled_once_for_all_variables():
+def test_rules_are_compiled_once():
     """Each function of its own would be compiled for itself: a third of a first step's time."""
     table, kernel, bias = (variable(name, np.ones([4])) for name in WEIGHTS)
     train_step(tf.reduce_sum(table * kernel + bias), use_xla=True)
@@ -290,9 +290,7 @@ def states_of_scale(factors, *, scale, **settings):
 
 
 @pytest.mark.parametrize("optimizer, steps, bad", [("adamw", 1, np.inf), ("lamb", 2, np.nan)])
-def test_an_overflow_halves_the_scale_and_good_updates_in_a_row_double_it(
-    monkeypatch, optimizer, steps, bad
-):
+def test_loss_scale_halves_and_doubles(monkeypatch, optimizer, steps, bad):
     assert optimization.LossScale.GROWTH_STEPS == 2000
     monkeypatch.setattr(optimization.LossScale, "GROWTH_STEPS", 3)
     largest = optimization.LossScale.LARGEST
@@ -312,7 +310,7 @@ def assert_left_out(good, skipped, last):
     assert not np.array_equal(last[KERNEL], good[KERNEL])
 
 
-def test_an_overflow_without_any_scale_left_fails_with_its_step():
+def test_loss_scale_of_one_fails_on_overflow():
     states = states_of_scale([1.0, np.inf, np.inf], scale=2.0)
     assert [next(states)["loss_scale"] for _ in range(3)] == [2, 2, 1]
     with pytest.raises(
@@ -326,7 +324,7 @@ def test_an_overflow_without_any_scale_left_fails_with_its_step():
 
 @pytest.mark.usefixtures("_two_equal_shards")
 @each_optimizer
-def test_an_update_of_shards_that_is_not_finite_changes_nothing(optimizer):
+def test_nonfinite_gradients_of_shards_change_nothing(optimizer):
     factor, seen = tf.placeholder(tf.float32, []), []
     batch = dict(examples(4), factor=factor)
     step = model_step(batch, use_tpu=True, optimizer=optimizer, use_resource=True)
@@ -349,7 +347,7 @@ def doubled_with_own_gradient(tensor):
 
 
 @pytest.mark.parametrize("steps, use_resource", [(1, False), (2, True), (4, False), (8, True)])
-def test_sums_equal_those_of_the_whole_batch(steps, use_resource):
+def test_accumulated_gradients_equal_the_whole_batchs(steps, use_resource):
     batch = examples(8)
 
     def loss_fn(part, index):

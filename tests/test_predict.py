@@ -54,7 +54,7 @@ def texts_in(content, columns, known=()):
     return [text for lines in groups for text in reader.texts(lines)]
 
 
-def test_every_line_is_answered_in_order_in_each_format(model_dir, expected, tmp_path, capsys):
+def test_predict_answers_every_line_in_order(model_dir, expected, tmp_path, capsys):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     with open(str(source), "w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
@@ -83,7 +83,7 @@ def test_every_line_is_answered_in_order_in_each_format(model_dir, expected, tmp
         (["text", "a king"], "", ["body"], [("text",), ("a king",)]),
     ],
 )
-def test_texts_are_found_in_each_kind_of_line(lines, columns, known, expected):
+def test_text_reader_finds_texts_in_each_kind_of_line(lines, columns, known, expected):
     assert texts_in("\n".join(lines).encode("utf-8"), columns, known) == expected
 
 
@@ -102,17 +102,17 @@ def test_texts_are_found_in_each_kind_of_line(lines, columns, known, expected):
         (b"a\tb\tc\n", "1,2,3", "1,2,3"),
     ],
 )
-def test_lines_without_texts_are_named(content, columns, words):
+def test_text_reader_names_a_wrong_line(content, columns, words):
     with pytest.raises(ValueError, match=words):
         texts_in(content, columns)
 
 
-def test_a_regressor_answers_with_a_score(tmp_path, capsys):
+def test_predict_answers_a_regression_with_a_score(tmp_path, capsys):
     run(models.write_classifier(tmp_path, labels=()), "--text_a=the king")
     assert list(json.loads(capsys.readouterr().out)) == ["score"]
 
 
-def test_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):
+def test_predict_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):
     folder = models.write_classifier(tmp_path / "model", labels=(), layers=4)
     caplog.set_level(logging.INFO)
     source = tmp_path / "in"
@@ -132,7 +132,7 @@ def test_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):
         (["--input_file={0}/in"], "in:2"),
     ],
 )
-def test_an_error_names_the_flag_and_leaves_no_output_file(model_dir, tmp_path, arguments, words):
+def test_predict_names_a_wrong_flag_and_writes_nothing(model_dir, tmp_path, arguments, words):
     (tmp_path / "in").write_text("a\tb\na\tb\tc\n", encoding="utf-8")
     arguments = [item.format(tmp_path) for item in arguments]
     with pytest.raises(ValueError, match=words):
@@ -141,7 +141,7 @@ def test_an_error_names_the_flag_and_leaves_no_output_file(model_dir, tmp_path, 
 
 
 @pytest.mark.slow
-def test_a_pipe_is_answered_line_by_line(model_dir, expected):
+def test_predict_answers_a_pipe_line_by_line(model_dir, expected):
     """The second line is written only after the answer to the first was read."""
     received = ""
     with subprocess.Popen(

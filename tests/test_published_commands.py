@@ -226,9 +226,7 @@ def demonstrate(title: str) -> int:
 
 
 @pytest.mark.slow
-def test_commands_of_habanas_demo_fetch_what_they_need_once(
-    folder, small_sizes, monkeypatch, capsys
-):
+def test_commands_of_habanas_demo(folder, small_sizes, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(folder))
     model = released_archives.write_model(folder / "model", max_position_embeddings=512)
     archive = released_archives.write_archive(folder / "archive", model)
@@ -253,6 +251,6 @@ def test_commands_of_habanas_demo_fetch_what_they_need_once(
     assert len(list((folder / "tmp" / "albert_demo").iterdir())) == 6
 
 
-def test_every_published_command_is_run():
+def test_projects_cover_every_published_command():
     done = [title for project in PROJECTS for title in titles(project)]
     assert done == list(COMMANDS)

@@ -12,7 +12,7 @@ from tests.support.shared import needs_shared
 
 
 @needs_shared
-def test_the_model_gives_the_references_outputs_by_variables_of_the_published_names():
+def test_create_model_gives_the_references_outputs():
     config = golden_heads.config()
     golden_heads.check_outputs(
         "race",
@@ -24,7 +24,7 @@ def test_the_model_gives_the_references_outputs_by_variables_of_the_published_na
 
 @needs_shared
 @pytest.mark.parametrize("shape", [[5, 4 * 32], [5, 4, 32]])
-def test_the_model_function_measures_what_the_references_did(shape):
+def test_model_fn_measures_as_the_reference(shape):
     arrays = golden_heads.arrays("race")
     batch = {key: arrays[key].reshape(shape) for key in model.SEQUENCES}
     batch.update({key: arrays[key] for key in ("label_ids", "is_real_example")})
@@ -46,7 +46,7 @@ def test_create_model_without_labels_has_no_loss():
     assert loss is None and logits.shape.as_list() == [2, 4]
 
 
-def test_processor_prepares_texts_as_the_tokenizer_wants_them(tmp_path):
+def test_processor_prepares_texts_for_the_tokenizer(tmp_path):
     text = (
         '{"article": "Caf\\u00e9  noir", "questions": ["Is  it _ ?"], '
         '"options": [["A", "B", "C", "D"]], "answers": ["C"]}'

@@ -66,7 +66,7 @@ def check(item, published):
     return wrong
 
 
-def test_the_list_is_whole():
+def test_reference_names_are_all_listed():
     counted = [name for names in NAMES.values() for name in names if name != "main"]
     assert len(counted) == 122
 
@@ -74,14 +74,14 @@ def test_the_list_is_whole():
 @pytest.mark.parametrize(
     "module, name", [(module, name) for module, names in NAMES.items() for name in names]
 )
-def test_a_published_name_takes_the_published_arguments(module, name):
+def test_published_name_takes_the_published_arguments(module, name):
     found = importlib.import_module(f"albert.{module}")
     assert hasattr(found, name), f"albert.{module}.{name} is missing"
     wrong = check(getattr(found, name), NAMES[module][name])
     assert not wrong, f"albert.{module}.{name}: {wrong}"
 
 
-def test_private_helpers_do_what_forks_expect():
+def test_private_helpers_keep_their_results():
     pair = [list(range(5)), list(range(2))]
     classifier_utils._truncate_seq_pair(*pair, 3)  # cuts the longer one, in place
     assert pair == [[0, 1], [0]]
@@ -91,7 +91,7 @@ def test_private_helpers_do_what_forks_expect():
     assert squad_utils._compute_softmax([]) == []
 
 
-def test_squad_serving_inputs_are_placeholders_of_one_sequence():
+def test_squad_serving_input_fn_takes_one_sequence():
     with tf.Graph().as_default():
         found = run_squad_v1.build_squad_serving_input_fn(12)()
     assert set(found.features) == {"input_ids", "input_mask", "segment_ids"}

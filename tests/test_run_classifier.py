@@ -30,7 +30,7 @@ def finished(trained):
     return trained("run_classifier")
 
 
-def test_a_vocabulary_other_than_the_pretrained_models_is_refused(training_data, tmp_path):
+def test_training_refuses_another_vocabulary(training_data, tmp_path):
     model = pathlib.Path(pretrained_models.write_archive(tmp_path / "model"))
     own, other = model / "30k-clean.model", tmp_path / "other.model"
     model_vocabulary.put(str(model), model_vocabulary.Vocabulary("spm_model_file", str(own)))
@@ -44,7 +44,7 @@ def test_a_vocabulary_other_than_the_pretrained_models_is_refused(training_data,
 # ---- files ----
 
 
-def test_predictions_have_the_tests_order_and_the_confusion_matrix_is_the_bests(finished):
+def test_predictions_and_confusion_matrix_are_of_the_best_checkpoint(finished):
     path, outcome = finished
     results = np.loadtxt(str(path / "test_results.tsv"))
     np.testing.assert_allclose(results.sum(axis=1), np.ones(13), atol=1e-5)
@@ -71,7 +71,7 @@ def test_evaluations_are_events_for_tensorboard(finished):
         assert dict(events[step], global_step=step) == pytest.approx(metrics)
 
 
-def test_the_folder_says_what_was_trained(finished):
+def test_classifier_json_describes_the_training(finished):
     described = read_json(finished[0] / "classifier.json")
     vocabulary = described.pop("spm_model_file")
     assert (finished[0] / vocabulary["path"]).read_bytes() == data.VOCABULARY.read_bytes()
@@ -79,9 +79,7 @@ def test_the_folder_says_what_was_trained(finished):
     assert {name: described[name] for name in expected} == expected
 
 
-def test_one_checkpoint_is_evaluated_elsewhere_with_equal_results_for_any_batches(
-    training_data, finished, tmp_path
-):
+def test_checkpoint_is_evaluated_into_another_folder(training_data, finished, tmp_path):
     path, outcome = finished
     before = contents(path)
     elsewhere = f"--do_eval --checkpoint={path}/model.ckpt-2.index --padding=max"
@@ -94,7 +92,7 @@ def test_one_checkpoint_is_evaluated_elsewhere_with_equal_results_for_any_batche
     assert (tmp_path / "eval_results.model.ckpt-2.txt").exists()
 
 
-def test_one_checkpoint_can_predict_a_file_of_ones_own(training_data, finished, tmp_path):
+def test_checkpoint_predicts_a_file(training_data, finished, tmp_path):
     own = tmp_path / "own.jsonl"
     rows = [{"text_a": "the king", "text_b": "a king", "id": "x"}, {"text_a": "b", "text_b": ""}]
     own.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -109,7 +107,7 @@ def test_one_checkpoint_can_predict_a_file_of_ones_own(training_data, finished, 
 
 
 @pytest.mark.slow
-def test_every_dev_split_is_measured_and_the_first_decides(training_data, tmp_path):
+def test_evaluation_measures_every_dev_split(training_data, tmp_path):
     data.write_nli(tmp_path / "MNLI", ["train", "dev_matched", "dev_mismatched"])
     flags = f"--do_train --do_eval --task_name=MNLI --data_dir={tmp_path} --train_step=2"
     measured = set(run(training_data, tmp_path / "out", flags).evaluation.best.metrics)
@@ -117,7 +115,7 @@ def test_every_dev_split_is_measured_and_the_first_decides(training_data, tmp_pa
 
 
 @pytest.mark.slow
-def test_a_regression_of_ones_own_is_learnt_by_heart(tmp_path):
+def test_custom_regression_is_learnt(tmp_path):
     generator = random.Random(2)
     rows = [[data.text(generator, "king", n % 5), n % 5] for n in range(64)]
     for name in ("train", "dev", "test"):
@@ -154,7 +152,7 @@ def early(training_data, tmp_path_factory):
     return path / "out", more, outcome
 
 
-def test_examples_leave_early_where_patience_is_asked_for(early, caplog):
+def test_early_exit_stops_by_patience(early, caplog):
     path, more, outcome = early
     last = outcome.evaluation.results[-1].metrics
     assert "mean_layers" not in last
@@ -170,7 +168,7 @@ def test_examples_leave_early_where_patience_is_asked_for(early, caplog):
     assert "4.00 layers" in caplog.text
 
 
-def test_checkpoints_are_measured_anew_for_another_patience(early, tmp_path):
+def test_early_exit_evaluates_again_for_another_patience(early, tmp_path):
     path, more, _ = early
     copy = tmp_path / "out"
     shutil.copytree(str(path), str(copy))
@@ -189,6 +187,6 @@ def test_checkpoints_are_measured_anew_for_another_patience(early, tmp_path):
         ("--do_eval --exit_threshold=0.5", "--exit_threshold=0.5.*--exit_patience"),
     ],
 )
-def test_early_exit_where_it_cannot_be_is_refused(early, flags, named):
+def test_early_exit_refuses_wrong_flags(early, flags, named):
     with pytest.raises(ValueError, match=named):
         early[1](flags)

@@ -28,7 +28,7 @@ def finished(trained):
 # ---- training and evaluation ----
 
 
-def test_results_have_the_published_names_and_count_each_record_once(finished):
+def test_results_have_the_published_names(finished):
     lines = (finished[0] / "eval_results.txt").read_text(encoding="utf-8").splitlines()
     results = dict(line.split(" = ") for line in lines[-6:])
     means = ["masked_lm_accuracy", "masked_lm_loss"]
@@ -45,21 +45,21 @@ def losses_of(outcome):
     return means + [result.metrics["loss"] for result in outcome.evaluation.results]
 
 
-def test_every_runtime_takes_the_same_six_updates(finished):
+def test_six_updates_give_the_golden_losses(finished):
     """LAMB with dropout: the means of training, and what evaluation found after three and six."""
     expected = [4.4225033, 1.7897836, 4.4127893, 4.3931317]
     assert losses_of(finished[1]) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.slow
-def test_every_runtime_takes_the_same_two_hundred_updates(training_data, tmp_path):
+def test_two_hundred_updates_give_the_golden_losses(training_data, tmp_path):
     flags = "--num_train_steps=200 --save_checkpoints_steps=100 --learning_rate=0.01 --eval_file="
     outcome = run(training_data, tmp_path, f"{flags} --do_eval --log_steps=200")
     expected = [4.0400420, 1.1003151, 4.0056480, 3.9158542]  # of TensorFlow 2.15
     assert losses_of(outcome) == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_run_in_two_parts_is_the_run_in_one(training_data, finished, tmp_path):
+def test_until_step_resumes_bit_exact(training_data, finished, tmp_path):
     first = run(training_data, tmp_path, "--until_step=3")
     assert first.training.last_step == 3 and steps_in(tmp_path) == [0, 3]
     assert run(training_data, tmp_path).training.last_step == 6
@@ -83,7 +83,7 @@ def test_train_layers_grows_a_model_by_shared_layers(training_data, finished, tm
 
 
 @pytest.mark.slow
-def test_without_an_evaluation_file_the_input_is_evaluated(training_data, tmp_path):
+def test_evaluation_uses_the_input_without_eval_file(training_data, tmp_path):
     run(training_data, tmp_path, "--do_eval --eval_file= --num_train_steps=1 --max_eval_steps=2")
     content = read_json(tmp_path / "eval_results.json")["fingerprint"]
     # One file has enough for two steps.
@@ -116,9 +116,7 @@ def without_masks(training_data, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_together(
-    without_masks, tmp_path
-):
+def test_float16_recompute_accumulation_and_masking_combine(without_masks, tmp_path):
     flags = "--precision=float16 --recompute --use_xla --gradient_accumulation_steps=2"
     outcome = without_masks(tmp_path, f"{flags} --masked_lm_budget=0.2 --optimizer=adamw")
     assert np.isfinite(outcome.training.scalars["gradient_norm"])
@@ -127,9 +125,7 @@ def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_togeth
 
 
 @pytest.mark.slow
-def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_evaluation(
-    without_masks, tmp_path
-):
+def test_unmasked_records_are_masked_alike_in_each_evaluation(without_masks, tmp_path):
     masks = "--masked_lm_budget=0.25 --max_predictions_per_seq=4"
     first = without_masks(tmp_path / "0", f"{masks} --seed=1").evaluation.results[-1]
     start = f"--init_checkpoint={tmp_path}/0/model.ckpt-3 --eval_untrained"
@@ -143,7 +139,7 @@ def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_e
     assert again.evaluated_steps == [3] and again.best.metrics["masked_lm_loss"] != loss
 
 
-def test_records_without_masks_need_a_budget(without_masks, tmp_path):
+def test_unmasked_records_need_a_budget(without_masks, tmp_path):
     with pytest.raises(ValueError, match="tf_record.*--masked_lm_budget="):
         without_masks(tmp_path)
 
@@ -154,7 +150,7 @@ def write_vocabulary(folder, specials, pieces):
     return f"--vocab_file={path}"
 
 
-def test_records_of_other_masks_or_vocabularies_are_refused(training_data, tmp_path):
+def test_unmasked_records_of_other_settings_are_refused(training_data, tmp_path):
     train, other = tmp_path / "train.tf_record", tmp_path / "other.tf_record"
     flags = write_unmasked(train) + " --masked_lm_budget=0.25 "
     write_unmasked(other, "--ngram=1")
@@ -167,7 +163,7 @@ def test_records_of_other_masks_or_vocabularies_are_refused(training_data, tmp_p
 # ---- mistakes ----
 
 
-def test_a_checkpoint_of_another_size_is_refused(training_data, finished, tmp_path):
+def test_init_checkpoint_of_another_size_is_refused(training_data, finished, tmp_path):
     wide = records.write_config(tmp_path / "wide.json", hidden_size=20)
     named = write_vocabulary(tmp_path, "[PAD] [UNK] [CLS] [SEP] [MASK]", ["a"])
     flags = f"--albert_config_file={wide} --init_checkpoint={finished[0]}/model.ckpt-6 {named}"
@@ -176,7 +172,7 @@ def test_a_checkpoint_of_another_size_is_refused(training_data, finished, tmp_pa
     assert steps_in(tmp_path / "out") == []
 
 
-def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(training_data, tmp_path):
+def test_divergence_is_reported_and_not_saved(training_data, tmp_path):
     flags = "--learning_rate=1e30 --num_warmup_steps=0 --optimizer=adamw"
     with pytest.raises(hooks.TrainingDivergedError, match="step [23].*--learning_rate"):
         run(training_data, tmp_path, flags)

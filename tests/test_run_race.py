@@ -29,7 +29,7 @@ def values_in(path):
     return {name: float(value) for name, value in (line.split(" = ") for line in lines)}
 
 
-def test_each_question_gets_its_letter(path, questions):
+def test_predictions_are_letters_of_each_question(path, questions):
     answers = read_json(path / "predictions.json")
     assert list(answers) == [item.name for item in questions]
     probabilities = np.loadtxt(str(path / "test_results.tsv"))
@@ -42,7 +42,7 @@ def test_each_question_gets_its_letter(path, questions):
     assert {"eval_accuracy_middle", "eval_accuracy_high", "eval_loss"} <= set(results)
 
 
-def test_loaded_model_chooses_as_the_script(path, questions):
+def test_load_chooses_as_the_script(path, questions):
     asked = [(item.context_sentence, "", item.endings) for item in questions]
     expected = np.loadtxt(str(path / "test_results.tsv"))
     with albert.load(str(path), batch_size=3) as model:
@@ -54,7 +54,7 @@ def test_loaded_model_chooses_as_the_script(path, questions):
         assert len(alone.probabilities) == 2
 
 
-def test_only_questions_with_known_answers_are_measured():
+def test_measure_skips_questions_without_an_answer():
     questions = [
         examples.InputExample("a", "", None, [], label, level=level)
         for label, level in ((1, "middle"), (None, "middle"), (2, "high"), (3, "high"))

@@ -122,13 +122,13 @@ def assert_close(found, expected):
         np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
 
 
-def test_a_checkpoint_means_the_same_to_another_runtime(folder, found):
+def test_checkpoint_gives_the_same_outputs_elsewhere(folder, found):
     expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
     assert set(found["checkpoint"]) == set(expected)
     assert_close(found["checkpoint"], expected)
 
 
-def test_a_module_of_either_format_is_read_and_trained_by_another_runtime(folder, found):
+def test_module_is_read_and_trained_elsewhere(folder, found):
     expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
     assert bool(found["hub.Module"]) == (found["name"] != other_runtime.NEWEST)
     for outputs in [*found["signatures"], *found["hub.Module"].values(), *found["loaded"]]:
@@ -137,7 +137,7 @@ def test_a_module_of_either_format_is_read_and_trained_by_another_runtime(folder
     np.testing.assert_allclose(found["vectors"], vectors, atol=1e-5)
 
 
-def test_a_conversion_comes_back_from_another_runtime(folder, found):
+def test_conversion_comes_back_from_elsewhere(folder, found):
     before = conversions.values_in(folder / "archive")
     after = conversions.values_in(folder / f"back_{found['name']}")
     assert set(before) == set(after)
@@ -145,7 +145,7 @@ def test_a_conversion_comes_back_from_another_runtime(folder, found):
         np.testing.assert_array_equal(before[name], after[name])
 
 
-def test_what_was_trained_here_answers_the_same_there(folder, found):
+def test_squad_model_answers_the_same_elsewhere(folder, found):
     here = answer_again(folder, "here")
     assert found["answers"][0] == pytest.approx(here[0])
     written = classification_data.read_json(folder / "squad" / "predictions.json")
@@ -163,6 +163,6 @@ def test_what_was_trained_here_answers_the_same_there(folder, found):
     assert written.stat().st_mtime_ns == before
 
 
-def test_an_exported_classifier_gives_the_same_there(folder, found):
+def test_exported_classifier_answers_the_same_elsewhere(folder, found):
     expected = fine_tuned_models.expected_logits(folder / "classifier")
     np.testing.assert_allclose(found["classifier"], expected, atol=1e-5)

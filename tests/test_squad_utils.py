@@ -181,7 +181,7 @@ def test_raw_scores_and_thresholds_are_the_hand_computed_ones():
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_predictions_have_the_names_and_width_that_programs_look_for(version):
+def test_model_fn_predictions_have_the_published_names(version):
     config = pretrained_models.config()
     first = (config, None, 5e-5, None, None, False, False)
     if version == 1:

@@ -70,7 +70,7 @@ def reference_rows():
 
 
 @needs_shared
-def test_text_is_prepared_as_by_the_published_code(reference_rows):
+def test_preprocess_text_equals_the_reference(reference_rows):
     columns = {
         "preprocess_lower": {"lower": True},
         "preprocess_cased": {"lower": False},
@@ -93,7 +93,7 @@ def test_text_is_prepared_as_by_the_published_code(reference_rows):
         ("wp_zh_lower", "text", ("data/wordpiece/zh_vocab.txt", True)),
     ],
 )
-def test_tokens_and_ids_are_those_of_the_published_code(reference_rows, column, source, arguments):
+def test_tokens_and_ids_equal_the_references(reference_rows, column, source, arguments):
     paths = [str(shared_path(item)) if isinstance(item, str) else item for item in arguments]
     full = tokenization.FullTokenizer(*paths)
     for row in reference_rows:
@@ -103,7 +103,7 @@ def test_tokens_and_ids_are_those_of_the_published_code(reference_rows, column, 
 
 
 @needs_shared
-def test_tokenizer_of_a_hub_module_is_the_published_one():
+def test_from_hub_module_equals_the_reference():
     info = json.loads(shared_path("golden/hub/expected_info.json").read_text(encoding="utf-8"))
     full = tokenization.FullTokenizer.from_hub_module(str(shared_path("golden/hub/module")))
     assert full.do_lower_case is info["do_lower_case"]
@@ -117,7 +117,7 @@ def test_tokenizer_of_a_hub_module_is_the_published_one():
 # ---- preparing text ----
 
 
-def test_text_is_collapsed_then_decomposed_then_made_lower_case():
+def test_preprocess_text_collapses_decomposes_and_lowers():
     prepare = tokenization.preprocess_text
     assert prepare("  a \t ´\n b ") == "a   b"
     assert prepare(" a ", remove_space=False) == " a "
@@ -128,7 +128,7 @@ def test_text_is_collapsed_then_decomposed_then_made_lower_case():
     assert prepare(b" a  b ") == "a b"
 
 
-def test_bytes_are_utf8_and_what_is_not_is_dropped():
+def test_convert_to_unicode_drops_what_is_not_utf8():
     assert tokenization.convert_to_unicode("café".encode() + b"\xff") == "café"
     assert tokenization.printable_text("café".encode()) == "café"
     with pytest.raises(ValueError):
@@ -138,7 +138,7 @@ def test_bytes_are_utf8_and_what_is_not_is_dropped():
 # ---- SentencePiece ----
 
 
-def test_comma_behind_a_digit_is_a_token_of_its_own(tiny):
+def test_encode_pieces_separates_commas_behind_digits(tiny):
     model = tiny.sp_model
     assert model.EncodeAsPieces("room 3, page 13,")[-2:] == ["▁1", "3,"]
     pieces = tokenization.encode_pieces(model, "room 3, page 13,")
@@ -151,14 +151,14 @@ def test_comma_behind_a_digit_is_a_token_of_its_own(tiny):
     assert tokenization.encode_ids(model, text) == tiny.convert_tokens_to_ids(pieces)
 
 
-def test_sampled_tokens_spell_the_same_text_in_several_ways(tiny):
+def test_encode_pieces_samples_spellings_of_one_text(tiny):
     model, text = tiny.sp_model, "the librarian opened the old library"
     samples = {tuple(tokenization.encode_pieces(model, text, sample=True)) for _ in range(50)}
     assert len(samples) > 1
     assert {"".join(sample) for sample in samples} == {"▁" + text.replace(" ", "▁")}
 
 
-def test_tokenize_leaves_case_alone_and_tokenize_text_applies_the_rule(tiny, make):
+def test_tokenize_keeps_case_and_tokenize_text_lowers(tiny, make):
     assert tiny.preprocess("  The  Miller ") == "the miller"
     assert tiny.tokenize("the miller") == ["▁the", "▁miller"] != tiny.tokenize("The miller")
     assert tiny.tokenize_text("The  Miller") == ["▁the", "▁miller"]
@@ -167,7 +167,7 @@ def test_tokenize_leaves_case_alone_and_tokenize_text_applies_the_rule(tiny, mak
     assert cased.tokenize_text("The") == cased.tokenize("The")
 
 
-def test_unknown_characters_that_spell_a_control_symbol_get_the_published_id(make):
+def test_encode_ids_finds_written_control_symbols(make):
     cased, text = make("spm_cased"), "a [MASK] b"
     mask = cased.vocab["[MASK]"]
     assert cased.sp_model.EncodeAsIds(text) != cased.encode_ids_batch([text])[0]
@@ -175,7 +175,7 @@ def test_unknown_characters_that_spell_a_control_symbol_get_the_published_id(mak
     assert mask in cased.encode_with_offsets(text).ids
 
 
-def test_accents_are_kept_if_the_model_says_so(make):
+def test_keep_accents_is_read_from_the_model(make):
     full, text = make("accents_lower"), "  TIẾNG \t Việt a\u0301 ﬁ İ \ud83d"
     assert full.preprocess(text) == "tiếng việt a\u0301 ﬁ i\u0307 \ufffd"
     assert full.sp_model.Normalize("tiếng a\u0301 ﬁ") == "▁tiếng▁á▁fi"
@@ -187,7 +187,7 @@ def test_accents_are_kept_if_the_model_says_so(make):
     assert tokenization.with_keep_accents(stored, False) == pathlib.Path(MODEL).read_bytes()
 
 
-def test_a_cased_vocabulary_with_lower_case_text_is_warned_of_once(tmp_path, make, caplog):
+def test_cased_vocabulary_for_lower_case_text_warns_once(tmp_path, make, caplog):
     pieces = ["[UNK]", *(f"{letter}x{number}" for letter in "aB" for number in range(10))]
     path = write_vocab(tmp_path, "\n".join(pieces))
     make("spm_lower")
@@ -290,7 +290,7 @@ def check_offsets(tokenizer, text):
             assert normal_form(tokenizer, part) == spelled(tokenizer, piece), (text, piece, part)
 
 
-def test_offsets_keep_their_promises_on_any_text(tokenizer):
+def test_offsets_are_consistent_on_random_text(tokenizer):
     for text in random_texts(2000):
         check_offsets(tokenizer, text)
 
@@ -306,7 +306,7 @@ def test_offsets_keep_their_promises_on_any_text(tokenizer):
     ],
     ids=lambda options: "-".join(map(str, list(options.items())[0])),
 )
-def test_offsets_keep_their_promises_with_models_of_other_recipes(tmp_path, options):
+def test_offsets_are_consistent_for_other_sentencepiece_models(tmp_path, options):
     spm.SentencePieceTrainer.train(
         input=str(FIXTURES / "corpus.txt"),
         model_prefix=str(tmp_path / "other"),
@@ -329,7 +329,7 @@ def spans_of(full, text):
     return [(piece, text[start:end]) for piece, (start, end) in zip(encoding.pieces, spans)]
 
 
-def test_offsets_point_into_the_text_as_it_was_written(tiny, tiny_wordpiece, make):
+def test_offsets_point_into_the_original_text(tiny, tiny_wordpiece, make):
     encoding = tiny.encode_with_offsets("The miller opened")
     assert encoding.pieces == ["▁the", "▁miller", "▁open", "ed"]
     assert list(zip(encoding.starts, encoding.ends)) == [(0, 3), (4, 10), (11, 15), (15, 17)]
@@ -351,7 +351,7 @@ def test_text_without_words_has_no_tokens(tokenizer):
 # ---- batches and processes ----
 
 
-def test_fast_ids_equal_tokens_and_ids_on_any_text(tokenizer):
+def test_encode_ids_batch_equals_tokens_and_ids(tokenizer):
     texts = list(random_texts(1000))
     expected = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize_text(text)) for text in texts]
     assert tokenizer.encode_ids_batch(texts, num_threads=2) == expected
@@ -359,7 +359,7 @@ def test_fast_ids_equal_tokens_and_ids_on_any_text(tokenizer):
     assert pickle.loads(pickle.dumps(tokenizer)).encode_ids_batch(texts) == expected
 
 
-def test_tokenizer_works_in_processes_forked_after_threads_ran(tokenizer):
+def test_encode_ids_batch_works_after_a_fork(tokenizer):
     texts = list(random_texts(200))
     ids = tokenizer.encode_ids_batch(texts, num_threads=2)
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -385,13 +385,13 @@ def write_vocab(folder, content):
     ],
     ids=["plain", "other line separators", "scores, Windows line ends, byte order mark"],
 )
-def test_ids_are_line_numbers(tmp_path, content, expected):
+def test_load_vocab_numbers_lines(tmp_path, content, expected):
     vocab = tokenization.load_vocab(write_vocab(tmp_path, content))
     assert list(vocab.items()) == [(token, index) for index, token in enumerate(expected)]
 
 
 @pytest.mark.parametrize("content", ["[UNK]\nb\nb\n", "[UNK]\n\nb\n\n\nc", "", "[PAD]\nthe\n"])
-def test_vocabulary_whose_ids_would_be_wrong_is_refused(tmp_path, content):
+def test_vocabulary_with_wrong_ids_is_refused(tmp_path, content):
     with pytest.raises(ValueError, match="vocab.txt"):
         tokenization.FullTokenizer(write_vocab(tmp_path, content))
 
@@ -406,17 +406,17 @@ def test_vocabulary_whose_ids_would_be_wrong_is_refused(tmp_path, content):
         ((MODEL,), "tiny.model"),
     ],
 )
-def test_missing_and_mistaken_files_are_named(arguments, named):
+def test_tokenizer_names_a_wrong_file(arguments, named):
     with pytest.raises(ValueError, match=named):
         tokenization.FullTokenizer(*arguments)
 
 
-def test_files_are_read_through_gfile():
+def test_tokenizer_reads_through_gfile():
     assert len(tokenization.FullTokenizer(None, True, f"file://{MODEL}").vocab) == 400
     assert len(tokenization.FullTokenizer(f"file://{VOCAB}").vocab) == 257
 
 
-def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
+def test_convert_tokens_and_ids(tiny, tiny_wordpiece):
     assert tiny.convert_tokens_to_ids(["▁the", "no such piece", b"[CLS]"]) == [14, 1, 2]
     assert tiny.convert_ids_to_tokens([14, 1, 2]) == ["▁the", "<unk>", "[CLS]"]
     assert tiny.required_ids(["[SEP]", "<pad>"]) == [3, 0]
@@ -433,7 +433,7 @@ def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
     assert tokenization.whitespace_tokenize("  a\tb ") == ["a", "b"]
 
 
-def test_the_embedding_table_has_a_row_for_each_id(tiny, caplog):
+def test_check_vocab_size_needs_a_row_for_each_id(tiny, caplog):
     with caplog.at_level(logging.WARNING, logger="albert"):
         tokenization.check_vocab_size(tiny, 512)
         assert not caplog.records

@@ -132,9 +132,7 @@ def results(script, mode, *, inputs, compiled):
 @needs_tf_estimator
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_each_script_compiles_to_what_runs_without_a_tpu(
-    monkeypatch, training_data, tmp_path, name
-):
+def test_script_compiled_for_a_tpu_gives_the_same(monkeypatch, training_data, tmp_path, name):
     def sum_over_two_equal_shards(tensor, *_):
         return 2.0 * tf.convert_to_tensor(tensor)
 
@@ -214,7 +212,7 @@ for recompute in (False, True):
 
 @needs_tf_estimator  # whose compilers give the same bits
 @pytest.mark.slow
-def test_recomputation_stays_where_xla_compiles_the_whole_step(tmp_path):
+def test_recomputation_survives_xla(tmp_path):
     """In a process of its own, since XLA reads once where to write a compiled step."""
     completed = subprocess.run(
         [sys.executable, "-c", RECOMPUTATION, str(tmp_path)],

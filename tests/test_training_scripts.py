@@ -20,7 +20,7 @@ FINE_TUNING = {
 
 
 @every_script
-def test_one_command_trains_and_evaluates_every_checkpoint(trained, script):
+def test_script_trains_and_evaluates_every_checkpoint(trained, script):
     folder, outcome = trained(script)
     last, every = outcome.training.last_step, 3 if script == "run_pretraining" else 2
     steps = sorted({*range(0, last + 1, every), last})
@@ -31,7 +31,7 @@ def test_one_command_trains_and_evaluates_every_checkpoint(trained, script):
 
 
 @pytest.mark.parametrize("script", FINE_TUNING)
-def test_fine_tuning_predicts_and_sums_up_the_best_checkpoint(trained, script):
+def test_fine_tuning_summarizes_the_best_checkpoint(trained, script):
     folder, outcome = trained(script)
     task, metric, files = FINE_TUNING[script]
     assert files <= set(contents(folder))
@@ -46,7 +46,7 @@ def test_fine_tuning_predicts_and_sums_up_the_best_checkpoint(trained, script):
 
 
 @every_script
-def test_a_second_start_of_the_same_command_changes_nothing(training_data, trained, script):
+def test_second_start_changes_nothing(training_data, trained, script):
     folder, outcome = trained(script)
     before = contents(folder)
     again = run(script, training_data, folder, SCRIPTS[script].phases)
@@ -115,7 +115,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize("script, arguments, named", MISTAKES)
-def test_a_mistake_is_named_before_anything_is_made(
+def test_wrong_flag_is_named_before_anything_is_made(
     training_data, tmp_path, script, arguments, named
 ):
     before = contents(training_data)
@@ -147,7 +147,7 @@ def test_a_mistake_is_named_before_anything_is_made(
         ("run_race", "--max_qa_length=21", "another run.*max_qa_length"),
     ],
 )
-def test_a_folder_or_checkpoint_of_another_run_is_refused(
+def test_folder_or_checkpoint_of_another_run_is_refused(
     training_data, trained, tmp_path, monkeypatch, script, arguments, named
 ):
     monkeypatch.chdir(tmp_path)
