@@ -3,11 +3,10 @@
 """The head of multiple choice against the reference's outputs, and the names programs rely on."""
 
 import pytest
-import tensorflow.compat.v1 as tf
 
-from albert import modeling, race_utils
+from albert import race_utils
 from albert.race import model
-from tests.support import classification_data, golden_heads
+from tests.support import golden_heads
 from tests.support.shared import needs_shared
 
 
@@ -34,16 +33,6 @@ def test_model_fn_measures_as_the_reference(shape):
     )
     measured = golden_heads.measured(model_fn, [batch])
     assert measured == pytest.approx(golden_heads.expected_metrics("race"), abs=1e-4)
-
-
-def test_create_model_without_labels_has_no_loss():
-    config = modeling.AlbertConfig.from_dict(classification_data.CONFIG)
-    with tf.Graph().as_default():
-        ids = tf.ones([2, 4, 8], tf.int32)
-        loss, *_, logits, _ = race_utils.create_model(
-            config, False, ids, ids, 0 * ids, None, 4, False, 8, 0.1, None
-        )
-    assert loss is None and logits.shape.as_list() == [2, 4]
 
 
 def test_processor_prepares_texts_for_the_tokenizer(tmp_path):

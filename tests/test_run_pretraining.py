@@ -59,6 +59,7 @@ def test_two_hundred_updates_give_the_golden_losses(training_data, tmp_path):
     assert losses_of(outcome) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_until_step_resumes_bit_exact(training_data, finished, tmp_path):
     first = run(training_data, tmp_path, "--until_step=3")
     assert first.training.last_step == 3 and steps_in(tmp_path) == [0, 3]
@@ -67,6 +68,7 @@ def test_until_step_resumes_bit_exact(training_data, finished, tmp_path):
     assert parts == whole
 
 
+@pytest.mark.slow
 def test_train_layers_grows_a_model_by_shared_layers(training_data, finished, tmp_path):
     log = "--log_steps=1 --do_eval"
     shallow = run(training_data, tmp_path, f"--until_step=3 --train_layers=1 {log}")
