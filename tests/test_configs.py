@@ -38,7 +38,7 @@ WITH_DROPOUT = ("albert_base_v1", "albert_large_v1", "albert_xlarge_v1")
 every_preset = pytest.mark.parametrize("name", sorted(PRESETS))
 
 
-def test_every_preset_is_in_the_table_and_the_other_way_round():
+def test_presets_are_the_published_models():
     assert configs.preset_names() == sorted(PRESETS)
 
 
@@ -54,20 +54,10 @@ def test_preset_has_its_published_sizes(name):
     sizes, words, *_ = PRESETS[name]
     names = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers")
     dropout = 0.1 if name in WITH_DROPOUT else 0
-    expected = {
-        **dict(zip(names, sizes)),
-        "vocab_size": words,
-        "hidden_dropout_prob": dropout,
-        "attention_probs_dropout_prob": dropout,
-        "embedding_size": 128,
-        "max_position_embeddings": 512,
-        "num_hidden_groups": 1,
-        "inner_group_num": 1,
-        "type_vocab_size": 2,
-        "initializer_range": 0.02,
-        "hidden_act": "gelu",
-        "down_scale_factor": 1,
-    }
+    expected = dict(zip(names, sizes), vocab_size=words, embedding_size=128, hidden_act="gelu")
+    expected.update(hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
+    expected.update(max_position_embeddings=512, type_vocab_size=2, initializer_range=0.02)
+    expected.update(num_hidden_groups=1, inner_group_num=1, down_scale_factor=1)
     config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
     assert {field: getattr(config, field) for field in expected} == expected
 
@@ -84,6 +74,6 @@ def test_preset_has_its_published_number_of_parameters(name):
 
 
 @pytest.mark.parametrize("name", ["albert_base_v3", "../configs/albert_base_v1"])
-def test_an_unknown_preset_is_an_error_that_names_those_there_are(name):
+def test_preset_that_is_unknown_is_refused(name):
     with pytest.raises(ValueError, match="albert_base_v1.*albert_zh_xxlarge"):
         configs.preset_path(name)

@@ -11,7 +11,7 @@ import pytest
 
 from albert import create_pretraining_data
 from albert.data import record_files
-from albert.util import config_files, files
+from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import processes
 
@@ -36,7 +36,7 @@ def run_process(arguments, prelude):
 # ---- flags ---------------------------------------------------------------------------------------
 
 
-def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
+def test_input_file_may_be_a_folder_of_json_lines_and_text(tmp_path):
     (tmp_path / "in").mkdir()
     line = json.dumps({"body": "One two three. Four five six.", "text": ""})
     (tmp_path / "in" / "1.jsonl").write_text(line + "\n" + line + "\n", encoding="utf-8")
@@ -50,7 +50,6 @@ def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
     run_here(arguments)  # its own output is no input
     # BERT's usual pattern: the flags that lie beside the records are none.
     assert files.expand_patterns(f"{output}*", "input_file") == [output]
-    assert config_files.read(config_files.beside(output))["text_field"] == "body"
     text = record_files.read_sidecar(output).fingerprint["text"]
     assert [source["name"] for source in text] == ["1.jsonl", "2.txt.gz"]
 
@@ -64,7 +63,7 @@ def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
         ("--input_file=a --output_file=b --word_start=x", "word_start"),
     ],
 )
-def test_mistakes_are_named_with_their_flag(arguments, named, tmp_path, monkeypatch):
+def test_wrong_flag_is_named(arguments, named, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=named):
         run_here(arguments)
@@ -91,7 +90,8 @@ job.make_part = make_part
 )
 
 
-def test_a_killed_process_goes_on_and_ends_in_the_same_bytes(tmp_path):
+@pytest.mark.slow
+def test_killed_process_resumes_to_the_same_bytes(tmp_path):
     killed, whole = tmp_path / "killed", tmp_path / "whole"
 
     def arguments(folder):

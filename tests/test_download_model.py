@@ -29,7 +29,7 @@ def parsed(*arguments):
 
 
 @pytest.mark.slow
-def test_the_command_prints_the_folder_and_the_flag_that_takes_it(arguments, tmp_path, capsys):
+def test_download_model_prints_the_folder_and_its_flag(arguments, tmp_path, capsys):
     folder = f"{tmp_path}/cache/albert_base_v2/albert_base"
     download_model.main(parsed("--name=base_v2", *arguments))
     assert capsys.readouterr().out == f"{folder}\n--albert_dir={folder}\n"
@@ -38,7 +38,7 @@ def test_the_command_prints_the_folder_and_the_flag_that_takes_it(arguments, tmp
     assert capsys.readouterr().out.startswith(folder)
 
 
-def test_defaults_are_the_public_ones_and_names_are_suggested(capsys):
+def test_download_model_lists_and_suggests_names(capsys):
     download_model.main(parsed("--list"))
     assert len(capsys.readouterr().out.splitlines()) == 1 + 12 + 3
     assert released.BASE_URL == "https://storage.googleapis.com/albert_models"
@@ -49,7 +49,7 @@ def test_defaults_are_the_public_ones_and_names_are_suggested(capsys):
             download_model.main(parsed(*given))
 
 
-def test_limits_and_the_hash_are_those_of_the_flags(arguments):
+def test_download_model_enforces_limits_and_hash(arguments):
     settings = parsed("--name=Albert_Base_V2.tar.gz", *arguments)
     for limit in ({"size_limit_gb": 1e-9}, {"time_limit_minutes": 1e-9}, {"sha256": "0" * 64}):
         with pytest.raises((ValueError, ConnectionError)):

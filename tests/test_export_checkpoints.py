@@ -12,10 +12,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import export_checkpoints, modeling
-from albert.pretrained import released
 from albert.util import flags as flags_lib
 from tests.support import released_archives
-from tests.support.shared import needs_shared, shared_path
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +50,6 @@ def files_in(folder):
     [
         ("lamb", {}),
         ("adam", {"num_hidden_groups": 2, "inner_group_num": 2}),
-        ("adam", {"embedding_layout": "albert_zh"}),
-        ("adam", {"share_type": "attention"}),
         ("adam", {"ln_type": "preln", "chinese": True}),
     ],
 )
@@ -70,14 +66,12 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
     with tf.Graph().as_default(), tf.Session() as session:
         saver = tf.train.import_meta_graph(f"{new}/model.ckpt-best.meta")
         saver.restore(session, f"{new}/model.ckpt-best")
-    found = released.find_files(str(new))
-    assert found["init_checkpoint"] == f"{new}/model.ckpt-best"
     config = (new / "albert_config.json").read_bytes()
     assert config == (folder / "albert_config.json").read_bytes()  # unknown keys too
 
 
 @pytest.mark.parametrize("name", ["small.index", "albert_config.json", "30k-clean.model"])
-def test_export_path_is_a_prefix_and_nothing_is_overwritten(trained, tmp_path, name):
+def test_export_path_is_a_prefix_and_keeps_existing_files(trained, tmp_path, name):
     (tmp_path / name).write_text("mine", encoding="utf-8")
     with pytest.raises(ValueError, match=name):
         export(trained, tmp_path / "small")
@@ -95,16 +89,12 @@ def test_checkpoint_name_chooses_the_checkpoint(copied, tmp_path):
     export(copied, f"{tmp_path}/new/", "--checkpoint_name=model.ckpt-7")
     for name, value in values_in(tmp_path / "new").items():
         np.testing.assert_array_equal(value, values[name])
-    encoder = {name: value for name, value in values.items() if name.startswith("bert/")}
-    released_archives.save(copied / "model.ckpt-9", encoder)  # without pretraining heads
-    for wrong in ("model.ckpt-8", "model.ckpt-9"):
-        with pytest.raises(ValueError, match=wrong):
-            export(copied, f"{tmp_path}/other/", f"--checkpoint_name={wrong}")
-    assert files_in(tmp_path) == ["new", "trained"]
+    with pytest.raises(ValueError, match="model.ckpt-8"):
+        export(copied, f"{tmp_path}/other/", "--checkpoint_name=model.ckpt-8")
 
 
 @pytest.mark.slow
-def test_a_vocabulary_may_be_named_or_missing(copied, tmp_path):
+def test_export_works_with_a_named_vocabulary_or_none(copied, tmp_path):
     (copied / "30k-clean.model").unlink()
     export(copied, f"{tmp_path}/without/")
     export(copied, f"{tmp_path}/with/", f"--spm_model_file={released_archives.SPM_MODEL}")
@@ -113,20 +103,9 @@ def test_a_vocabulary_may_be_named_or_missing(copied, tmp_path):
 
 
 @pytest.mark.parametrize("key, value, named", [("hidden_size", 24, "24"), ("vocab_size", 3, "400")])
-def test_a_configuration_of_another_model_is_refused(copied, tmp_path, key, value, named):
+def test_export_refuses_another_models_configuration(copied, tmp_path, key, value, named):
     config = json.dumps(dict(released_archives.CONFIG, **{key: value}))
     (copied / "albert_config.json").write_text(config, encoding="utf-8")
     with pytest.raises(ValueError, match=named):
         export(copied, f"{tmp_path}/new/")
     assert files_in(tmp_path) == ["trained"]
-
-
-@needs_shared
-def test_a_checkpoint_of_the_reference_is_exported(tmp_path):
-    golden = shared_path("golden/model_tiny")
-    trace = golden / "train_trace/base_lamb"
-    for path in [golden / "base/albert_config.json", *trace.glob("model.ckpt-8.*")]:
-        shutil.copy(str(path), str(tmp_path))
-    export(tmp_path, f"{tmp_path}/new/", "--checkpoint_name=model.ckpt-8")
-    text = (golden / "base/variables.txt").read_text(encoding="utf-8")
-    assert set(values_in(tmp_path / "new")) == {line.split("\t")[0] for line in text.splitlines()}

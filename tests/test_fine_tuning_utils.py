@@ -14,7 +14,7 @@ MODULE = str(shared_path("golden/hub/module"))
 
 
 @needs_shared
-def test_a_hub_module_encodes_as_recorded():
+def test_encoder_of_a_hub_module_gives_the_references_outputs():
     expected = np.load(str(shared_path("golden/hub/expected_outputs.npz")))
     with tf.Graph().as_default(), tf.Session() as session:
         encoder = fine_tuning_utils.Encoder(None, False, hub_module=MODULE)
@@ -25,6 +25,6 @@ def test_a_hub_module_encodes_as_recorded():
     np.testing.assert_allclose(sequence, expected["tokens/sequence_output"], atol=1e-4)
 
 
-def test_an_encoder_needs_a_configuration_or_a_module():
+def test_encoder_needs_a_configuration_or_a_module():
     with pytest.raises(ValueError):
         fine_tuning_utils.Encoder(None, False)

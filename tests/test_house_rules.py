@@ -34,11 +34,9 @@ ORDER = (
     ("demo",),
 )
 LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in places}
-# Folders of tests/ that mirror none of albert/.
 PACKAGE = sorted((ROOT / "albert").rglob("*.py"))
 PROGRAM = PACKAGE + sorted((ROOT / "benchmarks").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-FOLDERS = sorted({path.parent for path in PACKAGE} - {ROOT / "albert"})
 
 
 def name_of(path: pathlib.Path) -> str:
@@ -70,18 +68,6 @@ def imports_of(path: pathlib.Path) -> Set[str]:
     return names & MODULES
 
 
-# ---- folders ----
-
-
-def test_folders_have_their_place():
-    for folder in FOLDERS:
-        assert folder.parent == ROOT / "albert"
-        assert folder.name in LEVEL_OF, f"{folder.name} has no line in ORDER"
-        if folder.name != "configs":
-            (statement,) = tree_of(folder / "__init__.py").body
-            assert isinstance(statement, ast.Expr), f"{folder}/__init__.py says what is in it"
-
-
 # ---- who imports whom ----
 
 
@@ -89,11 +75,6 @@ def place_of(module: str) -> str:
     """A module's folder; the name of a module at the top that ORDER has; "" for the others."""
     part = module.split(".")[1]
     return part if part in LEVEL_OF else ""
-
-
-def is_against_the_order(module: str, imported: str) -> bool:
-    here, there = place_of(module), place_of(imported)
-    return here != there and LEVEL_OF[there] >= LEVEL_OF[here]
 
 
 def cyclic(edges: Dict[str, Set[str]]) -> List[str]:
@@ -107,19 +88,20 @@ def cyclic(edges: Dict[str, Set[str]]) -> List[str]:
             del left[module]
 
 
-def test_imports_follow_the_order_of_folders_without_a_cycle():
+def test_imports_follow_the_order_of_folders():
     edges = {module_of(path): imports_of(path) for path in PACKAGE}
     edges.pop("albert")
     against = [
         (module, imported)
         for module, names in edges.items()
         for imported in names
-        if is_against_the_order(module, imported)
+        if place_of(module) != place_of(imported)
+        and LEVEL_OF[place_of(imported)] >= LEVEL_OF[place_of(module)]
     ]
     assert against == [] and cyclic(edges) == []
 
 
-def test_only_the_runner_of_scripts_touches_the_global_flags():
+def test_flags_object_is_used_only_by_command_line():
     touching = {
         path.parent.name
         for path in PROGRAM
@@ -132,40 +114,34 @@ def test_only_the_runner_of_scripts_touches_the_global_flags():
 # ---- functions ----
 
 
-def functions_in(tree: ast.AST, prefix: str = "") -> Iterator[Tuple[str, ast.AST, bool]]:
-    """Yields (name with its classes, node, is it a method) of every function below `tree`."""
+def functions_in(tree: ast.AST) -> Iterator[Tuple[ast.FunctionDef, bool]]:
+    """Yields every function below `tree`, and whether it is a method."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef):
-            yield prefix + node.name, node, isinstance(tree, ast.ClassDef)
-        inner = f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else ""
-        yield from functions_in(node, inner)
+            yield node, isinstance(tree, ast.ClassDef)
+        yield from functions_in(node)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 8), reason="the tree does not know where functions end")
 def test_functions_have_at_most_sixty_lines():
     long = [
-        f"{name_of(path)}:{node.lineno} {name}"
+        f"{name_of(path)}:{node.lineno} {node.name}"
         for path in PROGRAM + TESTS
-        for name, node, _ in functions_in(tree_of(path))
+        for node, _ in functions_in(tree_of(path))
         if node.end_lineno - node.lineno >= LONGEST_FUNCTION
     ]
     assert long == []
 
 
 def test_parameters_from_the_fourth_on_are_keyword_only():
-    # Programs call these by position, wherever they are defined; TPUEstimator calls model_fn.
-    published = {"model_fn"}
-    path = ROOT / "tests" / "fixtures" / "reference_names.json"
-    for module in json.loads(path.read_text(encoding="utf-8")).values():
-        for name, methods in module.items():
-            is_class = isinstance(methods, dict) and methods
-            published.update(f"{name}.{method}" for method in methods if is_class)
-            published.update([] if is_class else [name])
+    # Programs call the published names by position; TPUEstimator calls model_fn.
+    published = (ROOT / "tests" / "fixtures" / "reference_names.json").read_text(encoding="utf-8")
     many = [
-        f"{name_of(path)}:{node.lineno} {name}"
+        f"{name_of(path)}:{node.lineno} {node.name}"
         for path in PROGRAM
-        for name, node, is_method in functions_in(tree_of(path))
-        if len(node.args.args) - is_method > MOST_POSITIONAL and name not in published
+        for node, is_method in functions_in(tree_of(path))
+        if len(node.args.args) - is_method > MOST_POSITIONAL
+        and f'"{node.name}"' not in published + '"model_fn"'
     ]
     assert many == []
 
@@ -173,7 +149,7 @@ def test_parameters_from_the_fourth_on_are_keyword_only():
 # ---- files ----
 
 
-def test_the_folder_of_reference_outputs_is_named_only_by_tests():
+def test_reference_folder_is_named_only_by_tests():
     files = PROGRAM + [ROOT / "setup.py", ROOT / "Makefile"]
     for pattern in ("*.md", "*.txt", "tools/*.*", "docs/**/*.md"):
         files += sorted(ROOT.glob(pattern))

@@ -59,7 +59,7 @@ def test_all_zero_mask_equals_the_reference():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES + SIZES)
-def test_variables_are_created_in_the_reference_order(case):
+def test_variables_have_the_references_order(case):
     folder = shared_path("golden/model_tiny")
     if case in CASES:
         files = [folder / case / "albert_config.json"]

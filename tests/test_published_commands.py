@@ -167,15 +167,6 @@ def titles(project: str) -> List[str]:
     return found
 
 
-def write_text_and_vocabulary(folder: pathlib.Path) -> None:
-    """English text and a vocabulary for it, small ones."""
-    lines = ["the small bird saw a king", "it sang a song", "", "a king heard it", "he slept", ""]
-    (folder / "text.txt").write_text("\n".join(lines * 4), encoding="utf-8")
-    words = sorted({word for line in lines for word in line.split()})
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
-    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
-
-
 @pytest.mark.slow
 def test_commands_of_google_albert(google):
     hub_modules.export("google", "module")
@@ -186,7 +177,8 @@ def test_commands_of_google_albert(google):
 
 @pytest.mark.slow
 def test_commands_of_albert_pytorch(google):
-    write_text_and_vocabulary(google)
+    shutil.copy(str(FIXTURES / "corpus.txt"), "text.txt")
+    shutil.copy(str(FIXTURES / "wordpiece_vocab.txt"), "vocab.txt")
     for title in titles("albert_pytorch"):
         run(title)
     assert (google / "pytorch" / "test_results.tsv").exists()
@@ -198,11 +190,8 @@ def test_commands_of_albert_zh(folder, capsys):
     for name in ("bert_config", "albert_config", "data", "text"):
         (folder / name).mkdir()
         shutil.copy(str(FIXTURES / "chinese_vocab.txt"), str(folder / name / "vocab.txt"))
-    for path in (
-        "bert_config/albert_config_xxlarge.json",
-        "albert_config/albert_config_large.json",
-    ):
-        (folder / path).write_text(json.dumps(config), encoding="utf-8")
+    for path in ("bert_config/albert_config_xxlarge", "albert_config/albert_config_large"):
+        (folder / f"{path}.json").write_text(json.dumps(config), encoding="utf-8")
     released_archives.write_checkpoint(
         "bert_config/bert_model.ckpt", modeling.AlbertConfig.from_dict(config)
     )
@@ -236,9 +225,7 @@ def demonstrate(title: str) -> int:
 
 
 @pytest.mark.slow
-def test_commands_of_habanas_demo_fetch_what_they_need_once(
-    folder, small_sizes, monkeypatch, capsys
-):
+def test_commands_of_habanas_demo(folder, small_sizes, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(folder))
     model = released_archives.write_model(folder / "model", max_position_embeddings=512)
     archive = released_archives.write_archive(folder / "archive", model)
@@ -263,6 +250,6 @@ def test_commands_of_habanas_demo_fetch_what_they_need_once(
     assert len(list((folder / "tmp" / "albert_demo").iterdir())) == 6
 
 
-def test_every_published_command_is_run():
+def test_projects_cover_every_published_command():
     done = [title for project in PROJECTS for title in titles(project)]
     assert done == list(COMMANDS)

@@ -11,12 +11,12 @@ from tools import published_pages
 
 
 @pytest.mark.parametrize("name", published_pages.PAGES)
-def test_the_tables_of_a_page_are_made_from_the_data(name):
+def test_page_tables_match_the_data(name):
     text = (published_pages.DOCS / name).read_text(encoding="utf-8")
     assert published_pages.filled(text) == text, "run: python -m tools.published_pages"
 
 
-def test_every_published_table_is_on_a_page():
+def test_pages_show_every_published_table():
     text = "".join((published_pages.DOCS / name).read_text() for name in published_pages.PAGES)
     shown = set(re.findall("<!-- table: (.+?) -->", text))
     tables = {result["name"] for result in published.document()["results"]}

@@ -13,11 +13,9 @@ from albert import (
     fine_tuning_utils,
     modeling,
     optimization,
-    race_utils,
 )
 from albert.runtimes import estimator as our_estimator
 from tests.support import classification_data as data
-from tests.support import race_data
 
 LENGTH, BATCH, STEPS = 32, 8, 12
 # What such a program imports from TensorFlow 2.16 on, in place of tf.estimator.
@@ -59,98 +57,49 @@ def own_model_fn(config, num_labels):
     return model_fn
 
 
-@pytest.fixture(scope="module")
-def tokenizer():
-    return fine_tuning_utils.create_vocab(
+def published_model_fn(config, num_labels):
+    return classifier_utils.model_fn_builder(
+        config, num_labels, None, 1e-3, STEPS, 0, False, False, "mrpc"
+    )
+
+
+@pytest.mark.parametrize("build", [own_model_fn, published_model_fn])
+def test_program_trains_evaluates_and_predicts(build, tmp_path):
+    """Training reads features in memory, and evaluation a record file."""
+    folder, records = data.write_mrpc(tmp_path), str(tmp_path / "dev.tf_record")
+    processor = classifier_utils.MrpcProcessor(use_spm=True, do_lower_case=True)
+    train, dev = processor.get_train_examples(folder), processor.get_dev_examples(folder)
+    labels = processor.get_labels()
+    tokenizer = fine_tuning_utils.create_vocab(
         vocab_file=None, do_lower_case=True, spm_model_file=str(data.VOCABULARY), hub_module=None
     )
-
-
-def in_memory(config, tokenizer, examples, labels, folder):
-    """A model function of one's own, and the input of each split from features in memory."""
-
-    def input_fn(split):
-        features = classifier_utils.convert_examples_to_features(
-            examples[split], labels, LENGTH, tokenizer, "mrpc"
-        )
-        is_training = split == "train"
-        return classifier_utils.input_fn_builder(features, LENGTH, is_training, is_training)
-
-    return own_model_fn(config, len(labels)), input_fn
-
-
-def from_records(config, tokenizer, examples, labels, folder):
-    """The published builders of a model function and of input from record files."""
-    for split in examples:
-        classifier_utils.file_based_convert_examples_to_features(
-            examples[split], labels, LENGTH, tokenizer, str(folder / split), "mrpc"
-        )
-
-    def input_fn(split):
-        return classifier_utils.file_based_input_fn_builder(
-            input_file=str(folder / split),
-            seq_length=LENGTH,
-            is_training=split == "train",
-            drop_remainder=split == "train",
-            task_name="mrpc",
-            use_tpu=False,
-            bsz=BATCH,
-        )
-
-    model_fn = classifier_utils.model_fn_builder(
-        albert_config=config,
-        num_labels=len(labels),
-        init_checkpoint=None,
-        learning_rate=1e-3,
-        num_train_steps=STEPS,
-        num_warmup_steps=0,
-        use_tpu=False,
-        use_one_hot_embeddings=False,
-        task_name="mrpc",
+    features = classifier_utils.convert_examples_to_features(
+        train, labels, LENGTH, tokenizer, "mrpc"
     )
-    return model_fn, input_fn
-
-
-@pytest.mark.parametrize("program", [in_memory, from_records])
-def test_a_program_trains_evaluates_and_predicts(program, tokenizer, tmp_path):
-    folder = data.write_mrpc(tmp_path)
-    processor = classifier_utils.MrpcProcessor(use_spm=True, do_lower_case=True)
-    dev, labels = processor.get_dev_examples(folder), processor.get_labels()
-    examples = {"train": processor.get_train_examples(folder), "dev": dev}
-    config = modeling.AlbertConfig.from_dict(data.CONFIG)
-    model_fn, input_fn = program(config, tokenizer, examples, labels, tmp_path)
+    train_fn = classifier_utils.input_fn_builder(features, LENGTH, True, True)
+    classifier_utils.file_based_convert_examples_to_features(
+        dev, labels, LENGTH, tokenizer, records, "mrpc"
+    )
+    dev_fn = classifier_utils.file_based_input_fn_builder(
+        input_file=records,
+        seq_length=LENGTH,
+        is_training=False,
+        drop_remainder=False,
+        task_name="mrpc",
+        use_tpu=False,
+        bsz=BATCH,
+    )
     estimator = tf_estimator.tpu.TPUEstimator(
         use_tpu=False,
-        model_fn=model_fn,
+        model_fn=build(modeling.AlbertConfig.from_dict(data.CONFIG), len(labels)),
         config=tf_estimator.tpu.RunConfig(model_dir=f"{tmp_path}/model", tf_random_seed=1),
         train_batch_size=BATCH,
         eval_batch_size=BATCH,
         predict_batch_size=BATCH,
     )
-    estimator.train(input_fn=input_fn("train"), max_steps=STEPS)
-    result = estimator.evaluate(input_fn=input_fn("dev"))
-    rows = [row["probabilities"] for row in estimator.predict(input_fn("dev"))]
+    estimator.train(input_fn=train_fn, max_steps=STEPS)
+    result = estimator.evaluate(input_fn=dev_fn)
+    rows = [row["probabilities"] for row in estimator.predict(dev_fn)]
     right = [labels[np.argmax(row)] == item.label for row, item in zip(rows, dev)]
     assert result["global_step"] == STEPS and len(rows) == len(dev)
     assert np.mean(right) == pytest.approx(result["eval_accuracy"])
-
-
-def test_questions_of_race_are_read_from_records(tokenizer, tmp_path):
-    folder = race_data.write_race(tmp_path / "data", splits=("dev",), passages=2)
-    processor = race_utils.RaceProcessor(
-        use_spm=True, do_lower_case=True, high_only=False, middle_only=True
-    )
-    examples = processor.get_dev_examples(folder)
-    again = processor.read_examples(f"{folder}/RACE/dev")
-    assert examples and [vars(item) for item in again] == [vars(item) for item in examples]
-    labels, file = processor.get_labels(), str(tmp_path / "race.tf_record")
-    race_utils.file_based_convert_examples_to_features(
-        examples, labels, LENGTH, tokenizer, file, 12
-    )
-    features = race_utils.convert_single_example(0, examples[0], 4, LENGTH, tokenizer, 12)
-    input_fn = classifier_utils.file_based_input_fn_builder(
-        file, LENGTH, False, False, "race", False, 3, multiple=len(labels)
-    )
-    with tf.Graph().as_default(), tf.Session() as session:
-        batch = session.run(tf.data.make_one_shot_iterator(input_fn({})).get_next())
-    assert batch["input_ids"][0].tolist() == sum(features.input_ids, [])

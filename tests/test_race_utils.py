@@ -2,18 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The head of multiple choice against the reference's outputs, and the names programs rely on."""
 
-import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
-from albert import modeling, race_utils
+from albert import race_utils
 from albert.race import model
-from tests.support import classification_data, golden_heads
+from tests.support import golden_heads
 from tests.support.shared import needs_shared
 
 
 @needs_shared
-def test_the_model_gives_the_references_outputs_by_variables_of_the_published_names():
+def test_create_model_gives_the_references_outputs():
     config = golden_heads.config()
     golden_heads.check_outputs(
         "race",
@@ -25,7 +23,7 @@ def test_the_model_gives_the_references_outputs_by_variables_of_the_published_na
 
 @needs_shared
 @pytest.mark.parametrize("shape", [[5, 4 * 32], [5, 4, 32]])
-def test_the_model_function_measures_what_the_references_did(shape):
+def test_model_fn_measures_as_the_reference(shape):
     arrays = golden_heads.arrays("race")
     batch = {key: arrays[key].reshape(shape) for key in model.SEQUENCES}
     batch.update({key: arrays[key] for key in ("label_ids", "is_real_example")})
@@ -37,20 +35,7 @@ def test_the_model_function_measures_what_the_references_did(shape):
     assert measured == pytest.approx(golden_heads.expected_metrics("race"), abs=1e-4)
 
 
-def test_create_model_without_labels_has_no_loss():
-    config = modeling.AlbertConfig.from_dict(classification_data.CONFIG)
-    with tf.Graph().as_default(), tf.Session() as session:
-        ids = tf.ones([2, 4, 8], tf.int32)
-        loss, _, *outputs = race_utils.create_model(
-            config, False, ids, ids, 0 * ids, None, 4, False, 8, 0.1, None
-        )
-        session.run(tf.global_variables_initializer())
-        probabilities, logits, _ = session.run(outputs)
-    assert loss is None and logits.shape == (2, 4)
-    np.testing.assert_allclose(probabilities, 0.25, atol=1e-6)  # of equal options
-
-
-def test_processor_prepares_texts_as_the_tokenizer_wants_them(tmp_path):
+def test_processor_prepares_texts_for_the_tokenizer(tmp_path):
     text = (
         '{"article": "Caf\\u00e9  noir", "questions": ["Is  it _ ?"], '
         '"options": [["A", "B", "C", "D"]], "answers": ["C"]}'

@@ -9,11 +9,11 @@ import functools
 
 import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
-from albert.data import batches
+from albert import create_pretraining_data
 from albert.training import hooks
-from tests.support import one_weight, processes, training_scripts
+from albert.util import flags as flags_lib
+from tests.support import fine_tuned_models, one_weight, processes, squad_data, training_scripts
 from tests.support import pretraining_records as records
 from tests.support.classification_data import read_json, steps_in
 
@@ -28,20 +28,16 @@ def finished(trained):
 # ---- training and evaluation ----
 
 
-def test_results_have_the_published_names_and_count_each_record_once(training_data, finished):
-    folder, _ = finished
-    lines = (folder / "eval_results.txt").read_text(encoding="utf-8").splitlines()
+def test_results_have_the_published_names(finished):
+    lines = (finished[0] / "eval_results.txt").read_text(encoding="utf-8").splitlines()
     results = dict(line.split(" = ") for line in lines[-6:])
     means = ["masked_lm_accuracy", "masked_lm_loss"]
     means += ["sentence_order_accuracy", "sentence_order_loss"]
     assert list(results) == ["global_step", "loss", *means]
     # Ten records in batches of four.
-    content = read_json(folder / "eval_results.json")["fingerprint"]
-    (file,) = content["files"]
-    size = (training_data / "eval.tf_record").stat().st_size
-    assert (file["name"], file["size"], content["batches"]) == ("eval.tf_record", size, 3)
-    accuracy = float(results["sentence_order_accuracy"])
-    assert accuracy * 10 == pytest.approx(round(accuracy * 10), abs=1e-4)
+    assert read_json(finished[0] / "eval_results.json")["fingerprint"]["batches"] == 3
+    tenths = float(results["sentence_order_accuracy"]) * 10
+    assert tenths == pytest.approx(round(tenths), abs=1e-4)
 
 
 def losses_of(outcome):
@@ -49,21 +45,22 @@ def losses_of(outcome):
     return means + [result.metrics["loss"] for result in outcome.evaluation.results]
 
 
-def test_every_runtime_takes_the_same_six_updates(finished):
+def test_six_updates_give_the_golden_losses(finished):
     """LAMB with dropout: the means of training, and what evaluation found after three and six."""
     expected = [4.4225033, 1.7897836, 4.4127893, 4.3931317]
     assert losses_of(finished[1]) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.slow
-def test_every_runtime_takes_the_same_two_hundred_updates(training_data, tmp_path):
+def test_two_hundred_updates_give_the_golden_losses(training_data, tmp_path):
     flags = "--num_train_steps=200 --save_checkpoints_steps=100 --learning_rate=0.01 --eval_file="
     outcome = run(training_data, tmp_path, f"{flags} --do_eval --log_steps=200")
     expected = [4.0400420, 1.1003151, 4.0056480, 3.9158542]  # of TensorFlow 2.15
     assert losses_of(outcome) == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_run_in_two_parts_is_the_run_in_one(training_data, finished, tmp_path):
+@pytest.mark.slow
+def test_until_step_resumes_bit_exact(training_data, finished, tmp_path):
     first = run(training_data, tmp_path, "--until_step=3")
     assert first.training.last_step == 3 and steps_in(tmp_path) == [0, 3]
     assert run(training_data, tmp_path).training.last_step == 6
@@ -71,25 +68,24 @@ def test_a_run_in_two_parts_is_the_run_in_one(training_data, finished, tmp_path)
     assert parts == whole
 
 
-def test_layers_that_share_their_weights_can_be_added(training_data, finished, tmp_path):
+@pytest.mark.slow
+def test_train_layers_grows_a_model_by_shared_layers(training_data, finished, tmp_path):
     log = "--log_steps=1 --do_eval"
     shallow = run(training_data, tmp_path, f"--until_step=3 --train_layers=1 {log}")
-    assert read_json(tmp_path / "albert_config.json")["num_hidden_layers"] == 2
-    run(training_data, tmp_path, log)
+    again = run(training_data, tmp_path, log)
     rates = [0.0, *(0.00176 * part for part in (1 / 2, 4 / 6, 3 / 6, 2 / 6, 1 / 6))]
     found = [float(row["learning_rate"]) for row in one_weight.curve_of(tmp_path)]
     assert found == pytest.approx(rates, rel=1e-4)
     names = [set(processes.weights(path / "model.ckpt-6")) for path in (finished[0], tmp_path)]
     assert names[0] == names[1]
     # Checkpoints are evaluated with all layers, whichever are trained.
-    again = run(training_data, tmp_path, f"--nodo_train --train_layers=1 {log}")
     (early,), (same, late) = shallow.evaluation.results, again.evaluation.results
     assert (early.step, same.step, late.step) == (3, 3, 6)
     assert early.metrics["loss"] == same.metrics["loss"] != late.metrics["loss"]
 
 
 @pytest.mark.slow
-def test_without_an_evaluation_file_the_input_is_evaluated(training_data, tmp_path):
+def test_evaluation_uses_the_input_without_eval_file(training_data, tmp_path):
     run(training_data, tmp_path, "--do_eval --eval_file= --num_train_steps=1 --max_eval_steps=2")
     content = read_json(tmp_path / "eval_results.json")["fingerprint"]
     # One file has enough for two steps.
@@ -100,34 +96,20 @@ def test_without_an_evaluation_file_the_input_is_evaluated(training_data, tmp_pa
 # ---- records without masks ----
 
 
-def strip_masks(source, target, *, vocabulary=True, ngram=2):
-    """Copies records without their masks, as data creation writes them for masks on the fly."""
-    fingerprint = {"settings": {"ngram": ngram}}
-    if vocabulary:
-        ordinary = [[records.FIRST_PIECE, records.VOCAB_SIZE]]
-        fingerprint["vocabulary"] = {"mask_id": records.MASK, "ordinary": ordinary}
-    with batches.AtomicRecordWriter(str(target), fingerprint) as writer:
-        for serialized in tf.python_io.tf_record_iterator(str(source)):
-            example = tf.train.Example.FromString(serialized)
-            features = example.features.feature
-            ids = features["input_ids"].int64_list.value
-            places = features["masked_lm_positions"].int64_list.value
-            labels = features["masked_lm_ids"].int64_list.value
-            weights = features["masked_lm_weights"].float_list.value
-            for place, label, weight in zip(places, labels, weights):
-                ids[place] = label if weight else ids[place]
-            for name in ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights"):
-                del features[name]
-            writer.write(example.SerializeToString())
+def write_unmasked(path, more=""):
+    """Writes records without masks; returns the flags of a training on them."""
+    flags = f"""--input_file={squad_data.FIXTURES}/corpus.txt --output_file={path} --dupe_factor=1
+        --spm_model_file={fine_tuned_models.VOCABULARY} --masked_lm_prob=0
+        --max_seq_length={records.LENGTH} --max_predictions_per_seq={records.PREDICTIONS} {more}"""
+    create_pretraining_data.main(flags_lib.parse(create_pretraining_data.Flags, flags.split()))
+    return f"--input_file={path} --albert_config_file={{data}}/config.json"
 
 
 @pytest.fixture(scope="module")
 def without_masks(training_data, tmp_path_factory):
     """Runs a training of three steps on records that hold no masks."""
-    folder = tmp_path_factory.mktemp("unmasked")
-    strip_masks(training_data / "train-0.tf_record", folder / "train.tf_record")
-    strip_masks(training_data / "eval.tf_record", folder / "eval.tf_record")
-    files = f"--input_file={folder}/train.tf_record --eval_file={folder}/eval.tf_record"
+    path = tmp_path_factory.mktemp("unmasked") / "train.tf_record"
+    files = write_unmasked(path) + f" --eval_file={path}"
 
     def run_on_them(output_dir, flags=""):
         return run(training_data, output_dir, f"{files} --num_train_steps=3 --do_eval {flags}")
@@ -136,9 +118,7 @@ def without_masks(training_data, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_together(
-    without_masks, tmp_path
-):
+def test_float16_recompute_accumulation_and_masking_combine(without_masks, tmp_path):
     flags = "--precision=float16 --recompute --use_xla --gradient_accumulation_steps=2"
     outcome = without_masks(tmp_path, f"{flags} --masked_lm_budget=0.2 --optimizer=adamw")
     assert np.isfinite(outcome.training.scalars["gradient_norm"])
@@ -147,9 +127,7 @@ def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_togeth
 
 
 @pytest.mark.slow
-def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_evaluation(
-    without_masks, tmp_path
-):
+def test_unmasked_records_are_masked_alike_in_each_evaluation(without_masks, tmp_path):
     masks = "--masked_lm_budget=0.25 --max_predictions_per_seq=4"
     first = without_masks(tmp_path / "0", f"{masks} --seed=1").evaluation.results[-1]
     start = f"--init_checkpoint={tmp_path}/0/model.ckpt-3 --eval_untrained"
@@ -163,7 +141,7 @@ def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_e
     assert again.evaluated_steps == [3] and again.best.metrics["masked_lm_loss"] != loss
 
 
-def test_records_without_masks_need_a_budget(without_masks, tmp_path):
+def test_unmasked_records_need_a_budget(without_masks, tmp_path):
     with pytest.raises(ValueError, match="tf_record.*--masked_lm_budget="):
         without_masks(tmp_path)
 
@@ -174,28 +152,20 @@ def write_vocabulary(folder, specials, pieces):
     return f"--vocab_file={path}"
 
 
-def test_records_of_other_masks_or_vocabularies_are_refused(training_data, tmp_path):
-    def refused(match, files, named=""):
-        flags = f"--input_file={files} --masked_lm_budget=0.25 {named}"
-        with pytest.raises(ValueError, match=match):
-            run(training_data, tmp_path / "out", flags)
-
-    masked = training_data / "train-1.tf_record"
-    train, unknown, other = (tmp_path / f"{name}.tf_record" for name in ("a", "unknown", "other"))
-    strip_masks(masked, train)
-    strip_masks(masked, unknown, vocabulary=False)
-    strip_masks(masked, other, ngram=1)
-    refused("--vocab_file", unknown)
-    refused("'ngram': ", f"{train},{other}")
-    words = map(str, range(records.VOCAB_SIZE))
-    named = write_vocabulary(tmp_path, "[PAD] [UNK] [CLS] [SEP] [MASK]", words)
-    refused(f"{records.VOCAB_SIZE + 5} .* {records.VOCAB_SIZE}", train, named)
+def test_unmasked_records_of_other_settings_are_refused(training_data, tmp_path):
+    train, other = tmp_path / "train.tf_record", tmp_path / "other.tf_record"
+    flags = write_unmasked(train) + " --masked_lm_budget=0.25 "
+    write_unmasked(other, "--ngram=1")
+    named = write_vocabulary(tmp_path, "[PAD] [UNK] [CLS] [SEP] [MASK]", map(str, range(400)))
+    for wrong, word in ((f"--input_file={train},{other}", "ngram"), (named, "405 .* 400")):
+        with pytest.raises(ValueError, match=word):
+            run(training_data, tmp_path / "out", flags + wrong)
 
 
 # ---- mistakes ----
 
 
-def test_a_checkpoint_of_another_size_is_refused(training_data, finished, tmp_path):
+def test_init_checkpoint_of_another_size_is_refused(training_data, finished, tmp_path):
     wide = records.write_config(tmp_path / "wide.json", hidden_size=20)
     named = write_vocabulary(tmp_path, "[PAD] [UNK] [CLS] [SEP] [MASK]", ["a"])
     flags = f"--albert_config_file={wide} --init_checkpoint={finished[0]}/model.ckpt-6 {named}"
@@ -204,7 +174,7 @@ def test_a_checkpoint_of_another_size_is_refused(training_data, finished, tmp_pa
     assert steps_in(tmp_path / "out") == []
 
 
-def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(training_data, tmp_path):
+def test_divergence_is_reported_and_not_saved(training_data, tmp_path):
     flags = "--learning_rate=1e30 --num_warmup_steps=0 --optimizer=adamw"
     with pytest.raises(hooks.TrainingDivergedError, match="step [23].*--learning_rate"):
         run(training_data, tmp_path, flags)

@@ -17,7 +17,6 @@ from albert.pretrained import inference
 from albert.squad import export as squad_export
 from albert.util import flags as flags_lib
 from tests.support import (
-    albert_zh_models,
     classification_data,
     conversions,
     fine_tuned_models,
@@ -44,8 +43,6 @@ def folder(tmp_path_factory):
     for name in ("tf1", "tf2"):
         hub_modules.export(archive, folder / f"module_{name}", f"--format={name}")
     conversions.convert("to_huggingface", archive, folder / "huggingface")
-    zh = albert_zh_models.write(folder / "zh")
-    conversions.convert("from_albert_zh", zh, folder / "albert_zh")
     classifier = fine_tuned_models.write_classifier(folder / "classifier")
     exported = fine_tuned_models.export(classifier, folder / "exported")
     pathlib.Path(exported).rename(folder / "exported" / "classifier")
@@ -85,26 +82,17 @@ def answer_again(folder, name):
 def read(folder, name, is_lite_read):
     """Everything, as JSON, in the other runtime; features and answers are written by `name`."""
     batch, module, exported = hub_modules.BATCH, f"{folder}/module_tf1", f"{folder}/exported"
-    back = conversions.convert("from_huggingface", f"{folder}/huggingface", f"{folder}/back_{name}")
+    conversions.convert("from_huggingface", f"{folder}/huggingface", f"{folder}/back_{name}")
     serve, answers = fine_tuned_models.serve, pretrained_models.inputs(32, 1)
     found = {
         "checkpoint": pretrained_models.outputs(f"{folder}/archive", batch),
-        "albert_zh": pretrained_models.outputs(f"{folder}/albert_zh", batch),
         "signatures": [hub_modules.call(module, *item) for item in hub_modules.SIGNATURES.items()],
         "hub.Module": hub_modules.call_by_hub_module(module) if hub_modules.HAS_HUB_MODULE else {},
-        "encoder": hub_modules.encode(module),
         "vectors": embed(f"--albert_hub_module_handle={module}"),
         "loaded": hub_modules.call_loaded(f"{folder}/module_tf2"),
-        "converted": len(back.converted),
         "answers": answer_again(folder, name),
         "squad": serve(f"{exported}/squad", "ids", answers)["start_logits"],
-        "classifier": [
-            serve(f"{exported}/classifier", signature, inputs)["logits"]
-            for signature, inputs in (
-                ("serving_default", {"examples": fine_tuned_models.serialized()}),
-                ("ids", fine_tuned_models.INPUTS),
-            )
-        ],
+        "classifier": serve(f"{exported}/classifier", "ids", fine_tuned_models.INPUTS)["logits"],
     }
     if is_lite_read:
         program = programs.open_program(f"{exported}/{squad_export.TFLITE_NAME}")
@@ -134,34 +122,30 @@ def assert_close(found, expected):
         np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
 
 
-def test_a_checkpoint_means_the_same_to_another_runtime(folder, found):
-    for name, source in (("checkpoint", "archive"), ("albert_zh", "albert_zh")):
-        expected = pretrained_models.outputs(str(folder / source), hub_modules.BATCH)
-        assert set(found[name]) == set(expected)
-        assert_close(found[name], expected)
+def test_checkpoint_gives_the_same_outputs_elsewhere(folder, found):
+    expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
+    assert set(found["checkpoint"]) == set(expected)
+    assert_close(found["checkpoint"], expected)
 
 
-def test_a_module_of_either_format_is_read_and_trained_by_another_runtime(folder, found):
+def test_module_is_read_and_trained_elsewhere(folder, found):
     expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
     assert bool(found["hub.Module"]) == (found["name"] != other_runtime.NEWEST)
     for outputs in [*found["signatures"], *found["hub.Module"].values(), *found["loaded"]]:
         assert_close(outputs, expected)
-    pooled, gradients = found["encoder"]
-    assert_close({"pooled_output": pooled}, expected)
-    assert gradients == 25
     vectors = embed(f"--albert_dir={folder}/archive")
     np.testing.assert_allclose(found["vectors"], vectors, atol=1e-5)
 
 
-def test_a_conversion_comes_back_from_another_runtime(folder, found):
+def test_conversion_comes_back_from_elsewhere(folder, found):
     before = conversions.values_in(folder / "archive")
     after = conversions.values_in(folder / f"back_{found['name']}")
-    assert set(before) == set(after) and found["converted"] == len(after)
+    assert set(before) == set(after)
     for name in before:
         np.testing.assert_array_equal(before[name], after[name])
 
 
-def test_what_was_trained_here_answers_the_same_there(folder, found):
+def test_squad_model_answers_the_same_elsewhere(folder, found):
     here = answer_again(folder, "here")
     assert found["answers"][0] == pytest.approx(here[0])
     written = classification_data.read_json(folder / "squad" / "predictions.json")
@@ -179,6 +163,6 @@ def test_what_was_trained_here_answers_the_same_there(folder, found):
     assert written.stat().st_mtime_ns == before
 
 
-def test_an_exported_classifier_gives_the_same_there(folder, found):
+def test_exported_classifier_answers_the_same_elsewhere(folder, found):
     expected = fine_tuned_models.expected_logits(folder / "classifier")
-    np.testing.assert_allclose(found["classifier"], [expected] * 2, atol=1e-5)
+    np.testing.assert_allclose(found["classifier"], expected, atol=1e-5)

@@ -10,7 +10,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import squad_utils, tokenization
 from albert.runtimes import estimator as tf_estimator
-from tests.support import pretrained_models
+from tests.support import fine_tuned_models, pretrained_models
 from tests.support.shared import needs_shared, shared_path
 
 N_BEST, LONGEST = 20, 30
@@ -98,29 +98,29 @@ def test_v1_predictions_equal_the_reference(name, prefix, second, tmp_path):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_features_built_by_hand_are_written_read_and_give_the_answer(version, tmp_path):
-    example = squad_utils.SquadExample("q", "who ?", "the old town")
-    ids, tokens = [2, 8, 3, 4, 5, 6, 3, 0], ["[CLS]", "who", "[SEP]", "the", "old", "town", "[SEP]"]
-    maps = [0, 4, 8], [2, 6, 11], {3: True, 4: True, 5: True}
-    first = (7, 0, 0, *maps, tokens, ids, [1] * 7 + [0], [0] * 3 + [1] * 4 + [0], 7)
-    feature = squad_utils.InputFeatures(*first, p_mask=[0, 1, 1, 0, 0, 0, 1, 1])
-    writer = squad_utils.FeatureWriter(str(tmp_path / "features"), False)
+def test_features_are_written_read_and_answered(version, tmp_path):
+    tokenizer = tokenization.FullTokenizer(None, True, str(fine_tuned_models.VOCABULARY))
+    examples, features = [squad_utils.SquadExample("q", "who ?", "the old town")], []
+    squad_utils.convert_examples_to_features(
+        examples, tokenizer, 16, 4, 8, False, features.append, True
+    )
+    (feature,), path = features, str(tmp_path / "features")
+    writer = squad_utils.FeatureWriter(path, False)
     writer.process_feature(feature)
     writer.close()
-    input_fn = squad_utils.input_fn_builder(
-        str(tmp_path / "features"), 8, False, False, False, 4, version == 2
-    )
+    input_fn = squad_utils.input_fn_builder(path, 16, False, False, False, 4, version == 2)
     with tf.Graph().as_default(), tf.Session() as session:
         batch = session.run(tf.data.make_one_shot_iterator(input_fn({"batch_size": 7})).get_next())
-    assert batch["unique_ids"].tolist() == [7] and ("p_mask" in batch) == (version == 2)
-    for name in batch.keys() - {"unique_ids"}:
-        assert batch[name].tolist() == [getattr(feature, name)]
-    data = ([example], [feature])
+    assert ("p_mask" in batch) == (version == 2)
+    for name, values in batch.items():
+        assert values.tolist() == [getattr(feature, name.replace("unique_ids", "unique_id"))]
+    start, end = feature.tokens.index("▁old"), len(feature.tokens) - 2
+    data, number = (examples, features), feature.unique_id
     if version == 1:
-        result = squad_utils.RawResult(7, list(np.eye(8)[4]), list(np.eye(8)[5]))
+        result = squad_utils.RawResult(number, list(np.eye(16)[start]), list(np.eye(16)[end]))
         answers = _answers_v1(data, tmp_path, [result])
     else:
-        result = squad_utils.RawResultV2(7, [0.0], [4], [0.0], [5], 0.5)
+        result = squad_utils.RawResultV2(number, [0.0], [start], [0.0], [end], 0.5)
         answers, _ = _answers_v2(data, tmp_path, [result])
     assert answers == {"q": "old town"}
 
@@ -152,51 +152,36 @@ def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp
 
 # ---- the official scores, by the official names ----
 
-DATASET = [
-    {
-        "paragraphs": [
-            {
-                "qas": [
-                    {"id": "a", "answers": [{"text": "one two"}, {"text": "the"}]},
-                    {"id": "b", "answers": []},
-                    {"id": "c", "answers": []},
-                    {"id": "d", "answers": [{"text": "four"}]},
-                    {"id": "e", "answers": [{"text": "five"}]},
-                ]
-            }
-        ]
-    }
-]
+ANSWERS = {"a": ["one two", "the"], "b": [], "c": [], "d": ["four"], "e": ["five"]}
 PREDICTIONS = {"a": "One!", "b": "", "c": "three", "d": "a four"}
 ODDS = {"c": -1.0, "a": -2.0, "b": 1.0, "d": 2.0}
-HAS_ANSWER = {"a": True, "b": False, "c": False, "d": True, "e": True}
 
 
 def test_raw_scores_and_thresholds_are_the_hand_computed_ones():
-    assert squad_utils.compute_f1("", "the") == 1 and squad_utils.compute_f1("red", "") == 0
-    exact, f1 = squad_utils.get_raw_scores(DATASET, PREDICTIONS)
+    questions = [
+        {"id": key, "answers": [{"text": text} for text in texts]} for key, texts in ANSWERS.items()
+    ]
+    has_answer = {key: bool(texts) for key, texts in ANSWERS.items()}
+    exact, f1 = squad_utils.get_raw_scores([{"paragraphs": [{"qas": questions}]}], PREDICTIONS)
     assert exact == {"a": 0, "b": 1, "c": 0, "d": 1}
     assert f1 == {"a": pytest.approx(2 / 3), "b": 1, "c": 0, "d": 1}
     # Above 0: b and d get no answer, which is right for b.
-    cut = squad_utils.apply_no_ans_threshold(exact, ODDS, HAS_ANSWER, 0.0)
+    cut = squad_utils.apply_no_ans_threshold(exact, ODDS, has_answer, 0.0)
     assert cut == {"a": 0, "b": 1.0, "c": 0, "d": 0.0}
     result = squad_utils.make_eval_dict(exact, f1)
+    assert (result["exact"], result["f1"]) == (50, pytest.approx(100 * (2 / 3 + 2) / 4))
     squad_utils.merge_eval(result, squad_utils.make_eval_dict(exact, f1, ["b", "c"]), "NoAns")
+    assert (result["NoAns_exact"], result["NoAns_total"]) == (50, 2)
     # No answers: 2 right. Keeping a: 2 + 2/3; c: -1; b: 0; d: +1.
-    squad_utils.find_all_best_thresh(result, PREDICTIONS, exact, f1, ODDS, HAS_ANSWER)
-    assert result == {
-        **{"exact": 50.0, "f1": pytest.approx(100 * (2 / 3 + 2) / 4), "total": 4},
-        **{"NoAns_exact": 50.0, "NoAns_f1": 50.0, "NoAns_total": 2},
-        **{"best_exact": 50.0, "best_exact_thresh": 0.0},
-        **{"best_f1": pytest.approx(100 * (2 + 2 / 3) / 4), "best_f1_thresh": -2.0},
-    }
+    squad_utils.find_all_best_thresh(result, PREDICTIONS, exact, f1, ODDS, has_answer)
+    assert (result["best_exact_thresh"], result["best_f1_thresh"]) == (0, -2)
 
 
 # ---- model functions ----
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_predictions_have_the_names_and_width_that_programs_look_for(version):
+def test_model_fn_predictions_have_the_published_names(version):
     config = pretrained_models.config()
     first = (config, None, 5e-5, None, None, False, False)
     if version == 1:

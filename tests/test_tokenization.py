@@ -9,7 +9,6 @@ import pathlib
 import pickle
 import random
 import types
-import unicodedata
 
 import pytest
 import sentencepiece as spm
@@ -71,7 +70,7 @@ def reference_rows():
 
 
 @needs_shared
-def test_text_is_prepared_as_by_the_published_code(reference_rows):
+def test_preprocess_text_equals_the_reference(reference_rows):
     columns = {
         "preprocess_lower": {"lower": True},
         "preprocess_cased": {"lower": False},
@@ -94,7 +93,7 @@ def test_text_is_prepared_as_by_the_published_code(reference_rows):
         ("wp_zh_lower", "text", ("data/wordpiece/zh_vocab.txt", True)),
     ],
 )
-def test_tokens_and_ids_are_those_of_the_published_code(reference_rows, column, source, arguments):
+def test_tokens_and_ids_equal_the_references(reference_rows, column, source, arguments):
     paths = [str(shared_path(item)) if isinstance(item, str) else item for item in arguments]
     full = tokenization.FullTokenizer(*paths)
     for row in reference_rows:
@@ -104,7 +103,7 @@ def test_tokens_and_ids_are_those_of_the_published_code(reference_rows, column, 
 
 
 @needs_shared
-def test_tokenizer_of_a_hub_module_is_the_published_one():
+def test_from_hub_module_equals_the_reference():
     info = json.loads(shared_path("golden/hub/expected_info.json").read_text(encoding="utf-8"))
     full = tokenization.FullTokenizer.from_hub_module(str(shared_path("golden/hub/module")))
     assert full.do_lower_case is info["do_lower_case"]
@@ -117,10 +116,8 @@ def test_tokenizer_of_a_hub_module_is_the_published_one():
 
 # ---- preparing text ----
 
-ASSIGNED = [chr(i) for i in range(0x30000) if unicodedata.category(chr(i)) not in ("Cn", "Cs")]
 
-
-def test_text_is_collapsed_then_decomposed_then_made_lower_case():
+def test_preprocess_text_collapses_decomposes_and_lowers():
     prepare = tokenization.preprocess_text
     assert prepare("  a \t ´\n b ") == "a   b"
     assert prepare(" a ", remove_space=False) == " a "
@@ -131,14 +128,7 @@ def test_text_is_collapsed_then_decomposed_then_made_lower_case():
     assert prepare(b" a  b ") == "a b"
 
 
-def test_decomposing_character_by_character_is_decomposing_the_text():
-    text = "".join(random.Random(1).sample(ASSIGNED, len(ASSIGNED)))
-    parts = unicodedata.normalize("NFKD", text)
-    expected = "".join(part for part in parts if not unicodedata.combining(part))
-    assert tokenization.preprocess_text(text, remove_space=False) == expected
-
-
-def test_bytes_are_utf8_and_what_is_not_is_dropped():
+def test_convert_to_unicode_drops_what_is_not_utf8():
     assert tokenization.convert_to_unicode("café".encode() + b"\xff") == "café"
     assert tokenization.printable_text("café".encode()) == "café"
     with pytest.raises(ValueError):
@@ -148,29 +138,27 @@ def test_bytes_are_utf8_and_what_is_not_is_dropped():
 # ---- SentencePiece ----
 
 
-def test_comma_behind_a_digit_is_a_token_of_its_own(tiny):
+def test_encode_pieces_separates_commas_behind_digits(tiny):
     model = tiny.sp_model
     assert model.EncodeAsPieces("room 3, page 13,")[-2:] == ["▁1", "3,"]
     pieces = tokenization.encode_pieces(model, "room 3, page 13,")
     assert pieces == ["▁room", "▁", "3", ",", "▁page", "▁1", "▁", "3", ","]
     # The underline that cutting again adds has an empty span.
-    encoding = tiny.encode_with_offsets("page 13,")
-    assert encoding.pieces[-4:] == ["▁1", "▁", "3", ","]
-    assert list(zip(encoding.starts, encoding.ends))[-4:] == [(5, 6), (6, 6), (6, 7), (7, 8)]
+    assert spans_of(tiny, "page 13,")[-4:] == [("▁1", "1"), ("▁", ""), ("3", "3"), (",", ",")]
     assert tokenization.encode_pieces(model, "bread, salt") == model.EncodeAsPieces("bread, salt")
     text = "in 1887, 13, or 3, days"
     pieces = tokenization.encode_pieces(model, text.encode(), False)
     assert tokenization.encode_ids(model, text) == tiny.convert_tokens_to_ids(pieces)
 
 
-def test_sampled_tokens_spell_the_same_text_in_several_ways(tiny):
+def test_encode_pieces_samples_spellings_of_one_text(tiny):
     model, text = tiny.sp_model, "the librarian opened the old library"
     samples = {tuple(tokenization.encode_pieces(model, text, sample=True)) for _ in range(50)}
     assert len(samples) > 1
     assert {"".join(sample) for sample in samples} == {"▁" + text.replace(" ", "▁")}
 
 
-def test_tokenize_leaves_case_alone_and_tokenize_text_applies_the_rule(tiny, make):
+def test_tokenize_keeps_case_and_tokenize_text_lowers(tiny, make):
     assert tiny.preprocess("  The  Miller ") == "the miller"
     assert tiny.tokenize("the miller") == ["▁the", "▁miller"] != tiny.tokenize("The miller")
     assert tiny.tokenize_text("The  Miller") == ["▁the", "▁miller"]
@@ -179,7 +167,7 @@ def test_tokenize_leaves_case_alone_and_tokenize_text_applies_the_rule(tiny, mak
     assert cased.tokenize_text("The") == cased.tokenize("The")
 
 
-def test_unknown_characters_that_spell_a_control_symbol_get_the_published_id(make):
+def test_encode_ids_finds_written_control_symbols(make):
     cased, text = make("spm_cased"), "a [MASK] b"
     mask = cased.vocab["[MASK]"]
     assert cased.sp_model.EncodeAsIds(text) != cased.encode_ids_batch([text])[0]
@@ -187,7 +175,7 @@ def test_unknown_characters_that_spell_a_control_symbol_get_the_published_id(mak
     assert mask in cased.encode_with_offsets(text).ids
 
 
-def test_accents_are_kept_if_the_model_says_so(make):
+def test_keep_accents_is_read_from_the_model(make):
     full, text = make("accents_lower"), "  TIẾNG \t Việt a\u0301 ﬁ İ \ud83d"
     assert full.preprocess(text) == "tiếng việt a\u0301 ﬁ i\u0307 \ufffd"
     assert full.sp_model.Normalize("tiếng a\u0301 ﬁ") == "▁tiếng▁á▁fi"
@@ -235,16 +223,12 @@ def test_wordpiece_gives_up_on_words_beyond_the_limit():
 
 # ---- offsets ----
 
-ALPHABET = (
-    list("aeiost  \t\n.,-1239AZ'\"()")
-    + ["the ", " water", "3,", " 12, ", "1887,", "  "]
-    + ["é", "e\u0301", "e\u0301\u0323", "\u0301", "Å", "İ", "ß", "ﬁ", "ﬃ", "½", "…", "´", "¨"]
-    + ["Ａ", "１", "，", "　", "ｶﾞ", "㎏", "①", "²", "₂", "ﷺ", "™"]
-    + ["日", "本", "中文", "。", "、", "が", "ガ", "한", "국", "\u1112\u1161\u11ab", "𠀀"]
-    + ["م", "رحبا", "ש", "שָׁלוֹם", "हिन्दी", "ไทย", "\u200f", "\u200d", "\u200b", "\xad", "\ufeff"]
-    + ["😀", "👩\u200d👩\u200d👧", "🏳️", "👍🏽", "1️⃣", "\x00", "\x07", "\x7f", "\x85", "\u2028"]
-    + ["Σ", "\xa0", "▁", "##", "[MASK]", "[CLS]", "<unk>", "\ufffd", "\ue000", "€", "£", "–", "“"]
-)  # fmt: skip
+ALPHABET = [
+    *"aeiost  \t\n.,-1239AZ'\"()éÅİßﬁﬃ½…´¨\u0301Ａ１，　㎏①²₂ﷺ™日本。、がガ한국𠀀مש",
+    *"\u200f\u200d\u200b\xad\ufeff😀\x00\x07\x7f\x85\u2028Σ\xa0▁\ufffd\ue000€£–“",
+    *["the ", " water", "3,", " 12, ", "1887,", "  ", "é", "ẹ́", "ｶﾞ", "中文", "한", "رحبا", "שָׁלוֹם"],
+    *["हिन्दी", "ไทย", "👩\u200d👩\u200d👧", "🏳️", "👍🏽", "1️⃣", "##", "[MASK]", "[CLS]", "<unk>"],
+]
 
 
 def random_texts(count, seed=0):
@@ -295,7 +279,7 @@ def check_offsets(tokenizer, text):
             assert normal_form(tokenizer, part) == spelled(tokenizer, piece), (text, piece, part)
 
 
-def test_offsets_keep_their_promises_on_any_text(tokenizer):
+def test_offsets_are_consistent_on_random_text(tokenizer):
     for text in random_texts(2000):
         check_offsets(tokenizer, text)
 
@@ -311,7 +295,7 @@ def test_offsets_keep_their_promises_on_any_text(tokenizer):
     ],
     ids=lambda options: "-".join(map(str, list(options.items())[0])),
 )
-def test_offsets_keep_their_promises_with_models_of_other_recipes(tmp_path, options):
+def test_offsets_are_consistent_for_other_sentencepiece_models(tmp_path, options):
     spm.SentencePieceTrainer.train(
         input=str(FIXTURES / "corpus.txt"),
         model_prefix=str(tmp_path / "other"),
@@ -334,26 +318,16 @@ def spans_of(full, text):
     return [(piece, text[start:end]) for piece, (start, end) in zip(encoding.pieces, spans)]
 
 
-def test_offsets_point_into_the_text_as_it_was_written(tiny, tiny_wordpiece, make):
+def test_offsets_point_into_the_original_text(tiny, tiny_wordpiece, make):
     encoding = tiny.encode_with_offsets("The miller opened")
     assert encoding.pieces == ["▁the", "▁miller", "▁open", "ed"]
     assert list(zip(encoding.starts, encoding.ends)) == [(0, 3), (4, 10), (11, 15), (15, 17)]
-    assert spans_of(tiny, "ﬁre \t wa\u0301ter ½ ｔｈｅ \u3000") == [
-        ("▁fire", "ﬁre"),
-        ("▁water", "wa\u0301ter"),
-        *[("▁1", "½"), ("⁄", "½"), ("2", "½")],
-        ("▁the", "ｔｈｅ"),
-    ]
-    assert spans_of(tiny, "中文 the 😀👍🏽 سلام,") == [
-        *[("▁", ""), ("中文", "中文"), ("▁the", "the")],
-        *[("▁", ""), ("😀👍🏽", "😀👍🏽")],
-        *[("▁", ""), ("سلام", "سلام"), (",", ",")],
-    ]
-    assert spans_of(tiny_wordpiece, "中文Thé😀 x，") == [
-        *[("中", "中"), ("文", "文"), ("[UNK]", "Thé😀"), ("x", "x"), ("[UNK]", "，")],
-    ]
-    spans = spans_of(make("accents_lower"), "İ  the Vie\u0323\u0302t")
-    assert spans[:2] == [("▁i", "İ"), ("\u0307", "İ")] and spans[-2] == ("ệ", "e\u0323\u0302")
+    spans = spans_of(tiny, "wa\u0301ter ½ 中文")
+    assert spans[:4] == [("▁water", "wa\u0301ter"), ("▁1", "½"), ("⁄", "½"), ("2", "½")]
+    assert spans[4:] == [("▁", ""), ("中文", "中文")]
+    spans = spans_of(tiny_wordpiece, "文Thé😀 x，")
+    assert spans == [("文", "文"), ("[UNK]", "Thé😀"), ("x", "x"), ("[UNK]", "，")]
+    assert spans_of(make("accents_lower"), "Vie\u0323\u0302t")[-2] == ("ệ", "e\u0323\u0302")
 
 
 def test_text_without_words_has_no_tokens(tokenizer):
@@ -366,7 +340,7 @@ def test_text_without_words_has_no_tokens(tokenizer):
 # ---- batches and processes ----
 
 
-def test_fast_ids_equal_tokens_and_ids_on_any_text(tokenizer):
+def test_encode_ids_batch_equals_tokens_and_ids(tokenizer):
     texts = list(random_texts(1000))
     expected = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize_text(text)) for text in texts]
     assert tokenizer.encode_ids_batch(texts, num_threads=2) == expected
@@ -374,7 +348,7 @@ def test_fast_ids_equal_tokens_and_ids_on_any_text(tokenizer):
     assert pickle.loads(pickle.dumps(tokenizer)).encode_ids_batch(texts) == expected
 
 
-def test_tokenizer_works_in_processes_forked_after_threads_ran(tokenizer):
+def test_encode_ids_batch_works_after_a_fork(tokenizer):
     texts = list(random_texts(200))
     ids = tokenizer.encode_ids_batch(texts, num_threads=2)
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -400,13 +374,13 @@ def write_vocab(folder, content):
     ],
     ids=["plain", "other line separators", "scores, Windows line ends, byte order mark"],
 )
-def test_ids_are_line_numbers(tmp_path, content, expected):
+def test_load_vocab_numbers_lines(tmp_path, content, expected):
     vocab = tokenization.load_vocab(write_vocab(tmp_path, content))
     assert list(vocab.items()) == [(token, index) for index, token in enumerate(expected)]
 
 
 @pytest.mark.parametrize("content", ["[UNK]\nb\nb\n", "[UNK]\n\nb\n\n\nc", "", "[PAD]\nthe\n"])
-def test_vocabulary_whose_ids_would_be_wrong_is_refused(tmp_path, content):
+def test_vocabulary_with_wrong_ids_is_refused(tmp_path, content):
     with pytest.raises(ValueError, match="vocab.txt"):
         tokenization.FullTokenizer(write_vocab(tmp_path, content))
 
@@ -415,47 +389,42 @@ def test_vocabulary_whose_ids_would_be_wrong_is_refused(tmp_path, content):
     "arguments, named",
     [
         (("no/vocab.txt", True), "no/vocab.txt"),
-        ((None, True, "no/spm.model"), "no/spm.model"),
         ((None, True, str(FIXTURES)), "fixtures"),
         (("", True, ""), "spm_model_file"),
         ((None, True, str(FIXTURES / "tiny.vocab")), "tiny.vocab"),
-        ((None, True, "/dev/null"), "/dev/null"),
-        ((str(FIXTURES / "tiny.vocab"),), "tiny.vocab"),
         ((MODEL,), "tiny.model"),
     ],
 )
-def test_missing_and_mistaken_files_are_named(arguments, named):
+def test_tokenizer_names_a_wrong_file(arguments, named):
     with pytest.raises(ValueError, match=named):
         tokenization.FullTokenizer(*arguments)
 
 
-def test_files_are_read_through_gfile():
+def test_tokenizer_reads_through_gfile():
     assert len(tokenization.FullTokenizer(None, True, f"file://{MODEL}").vocab) == 400
     assert len(tokenization.FullTokenizer(f"file://{VOCAB}").vocab) == 257
 
 
-def test_tokens_and_ids_of_a_vocabulary(tiny, tiny_wordpiece):
+def test_convert_tokens_and_ids(tiny, tiny_wordpiece):
     assert tiny.convert_tokens_to_ids(["▁the", "no such piece", b"[CLS]"]) == [14, 1, 2]
     assert tiny.convert_ids_to_tokens([14, 1, 2]) == ["▁the", "<unk>", "[CLS]"]
-    assert tiny.required_ids(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]) == [0, 1, 2, 3, 4]
-    for refused in (
-        lambda: tiny.required_ids(["[CLS]", "[PAD]"]),
-        lambda: tiny.convert_ids_to_tokens([400000]),
-        lambda: tiny_wordpiece.convert_tokens_to_ids(["the", "zebra"]),
+    assert tiny.required_ids(["[SEP]", "<pad>"]) == [3, 0]
+    for function, wrong in (
+        (tiny.required_ids, ["[CLS]", "[PAD]"]),
+        (tiny.convert_ids_to_tokens, [400000]),
+        (tiny_wordpiece.convert_tokens_to_ids, ["the", "zebra"]),
     ):
         with pytest.raises(ValueError):
-            refused()
-    for full in (tiny, tiny_wordpiece):
-        assert list(full.inv_vocab.items()) == [(i, token) for i, token in enumerate(full.vocab)]
+            function(wrong)
+    assert list(tiny.inv_vocab.items()) == list(enumerate(tiny.vocab))
     assert tokenization.convert_tokens_to_ids({"a": 5, "b": 7}, ["b", "a"]) == [7, 5]
     assert tokenization.convert_ids_to_tokens({5: "a", 7: "b"}, [7, 5]) == ["b", "a"]
     assert tokenization.whitespace_tokenize("  a\tb ") == ["a", "b"]
 
 
-def test_the_embedding_table_has_a_row_for_each_id(tiny, caplog):
+def test_check_vocab_size_needs_a_row_for_each_id(tiny, caplog):
     with caplog.at_level(logging.WARNING, logger="albert"):
-        for fitting in (400, 408, 512):
-            tokenization.check_vocab_size(tiny, fitting)
+        tokenization.check_vocab_size(tiny, 512)
         assert not caplog.records
         tokenization.check_vocab_size(tiny, 30000)
     assert len(caplog.records) == 1

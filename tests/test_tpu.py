@@ -33,41 +33,24 @@ BATCH = 2
 # ---- configuration ----
 
 
-class FakeResolver(tf.distribute.cluster_resolver.ClusterResolver):
-    """As TPUClusterResolver answers, without asking the cloud."""
-
-    asked = []
-
-    def __init__(self, tpu, zone=None, project=None):
-        self.asked.append((tpu, zone, project))
-
-    def master(self, task_type=None, task_id=None, rpc_layer=None):
-        return "grpc://10.1.2.3:8470"
-
-    def get_master(self):
-        return self.master()
-
-    def get_job_name(self):
-        return "worker"
-
-    def cluster_spec(self):
-        return tf.train.ClusterSpec({"worker": ["10.1.2.3:8470", "10.1.2.4:8470"]})
-
-    def num_accelerators(self, *_, **__):
-        return {"TPU": 8}
-
-
 @needs_tf_estimator
 def test_flags_find_the_tpu(monkeypatch, tmp_path):
-    monkeypatch.setattr(tf.distribute.cluster_resolver, "TPUClusterResolver", FakeResolver)
+    resolvers, asked = tf.distribute.cluster_resolver, []
+    spec = tf.train.ClusterSpec({"worker": ["10.1.2.3:8470", "10.1.2.4:8470"]})
+
+    def resolve(tpu, zone=None, project=None):
+        asked.extend([tpu, zone, project])
+        return resolvers.SimpleClusterResolver(spec, master="grpc://10.1.2.3:8470")
+
+    monkeypatch.setattr(resolvers, "TPUClusterResolver", resolve)
     flags = f"""--albert_config_file=c --input_file=i --output_dir={tmp_path} --use_tpu
         --tpu_name=pod --tpu_zone=europe-west4-a --gcp_project=mine --num_tpu_cores=16
         --iterations_per_loop=50 --master=unused"""
     settings = flags_lib.parse(run_pretraining.Flags, flags.split())
     config = estimators.run_config(settings, keep_checkpoint_max=3)
-    assert FakeResolver.asked.pop() == ("pod", "europe-west4-a", "mine")
+    assert asked == ["pod", "europe-west4-a", "mine"]
     assert config.master == "grpc://10.1.2.3:8470"
-    assert config.cluster_spec.as_dict()["worker"] == ["10.1.2.3:8470", "10.1.2.4:8470"]
+    assert config.cluster_spec.as_dict() == spec.as_dict()
     assert (config.tpu_config.num_shards, config.tpu_config.iterations_per_loop) == (16, 50)
 
 
@@ -149,9 +132,7 @@ def results(script, mode, *, inputs, compiled):
 @needs_tf_estimator
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_each_script_compiles_to_what_runs_without_a_tpu(
-    monkeypatch, training_data, tmp_path, name
-):
+def test_script_compiled_for_a_tpu_gives_the_same(monkeypatch, training_data, tmp_path, name):
     def sum_over_two_equal_shards(tensor, *_):
         return 2.0 * tf.convert_to_tensor(tensor)
 
@@ -231,7 +212,7 @@ for recompute in (False, True):
 
 @needs_tf_estimator  # whose compilers give the same bits
 @pytest.mark.slow
-def test_recomputation_stays_where_xla_compiles_the_whole_step(tmp_path):
+def test_recomputation_survives_xla(tmp_path):
     """In a process of its own, since XLA reads once where to write a compiled step."""
     completed = subprocess.run(
         [sys.executable, "-c", RECOMPUTATION, str(tmp_path)],

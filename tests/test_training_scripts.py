@@ -20,7 +20,7 @@ FINE_TUNING = {
 
 
 @every_script
-def test_one_command_trains_and_evaluates_every_checkpoint(trained, script):
+def test_script_trains_and_evaluates_every_checkpoint(trained, script):
     folder, outcome = trained(script)
     last, every = outcome.training.last_step, 3 if script == "run_pretraining" else 2
     steps = sorted({*range(0, last + 1, every), last})
@@ -31,24 +31,22 @@ def test_one_command_trains_and_evaluates_every_checkpoint(trained, script):
 
 
 @pytest.mark.parametrize("script", FINE_TUNING)
-def test_fine_tuning_predicts_and_sums_up_the_best_checkpoint(trained, script):
+def test_fine_tuning_summarizes_the_best_checkpoint(trained, script):
     folder, outcome = trained(script)
     task, metric, files = FINE_TUNING[script]
     assert files <= set(contents(folder))
     best, last = outcome.evaluation.best, outcome.training.last_step
     value = best.metrics[metric]
-    trial = (folder / "best_trial.txt").read_text(encoding="utf-8")
-    assert trial == f"{last}:{best.step}:{value}"
+    assert (folder / "best_trial.txt").read_text() == f"{last}:{best.step}:{value}"
     summary = read_json(folder / "run_summary.json")
     expected = {"task": task, "metric": metric, "value": value, "best_step": best.step}
     expected.update(seed=12345, num_train_steps=last, metrics=best.metrics)
     assert {name: summary[name] for name in expected} == expected
-    for name in ("train_examples_per_second", "train_seconds", "eval_seconds", "wall_seconds"):
-        assert summary[name] > 0, name
+    assert summary["train_examples_per_second"] > 0
 
 
 @every_script
-def test_a_second_start_of_the_same_command_changes_nothing(training_data, trained, script):
+def test_second_start_changes_nothing(training_data, trained, script):
     folder, outcome = trained(script)
     before = contents(folder)
     again = run(script, training_data, folder, SCRIPTS[script].phases)
@@ -111,7 +109,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize("script, arguments, named", MISTAKES)
-def test_a_mistake_is_named_before_anything_is_made(
+def test_wrong_flag_is_named_before_anything_is_made(
     training_data, tmp_path, script, arguments, named
 ):
     before = contents(training_data)
@@ -143,7 +141,7 @@ def test_a_mistake_is_named_before_anything_is_made(
         ("run_race", "--max_qa_length=21", "another run.*max_qa_length"),
     ],
 )
-def test_a_folder_or_checkpoint_of_another_run_is_refused(
+def test_folder_or_checkpoint_of_another_run_is_refused(
     training_data, trained, tmp_path, monkeypatch, script, arguments, named
 ):
     monkeypatch.chdir(tmp_path)
