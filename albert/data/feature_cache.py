@@ -96,7 +96,7 @@ def build_records(
 
     def encode(first: int) -> Conversion:
         converted = convert(items[first : first + _CHUNK_ITEMS])
-        return Conversion([spec.encode(record) for record in converted.records], converted.notes)
+        return Conversion(spec.encode_all(converted.records), converted.notes)
 
     notes: Counter[str] = collections.Counter()
     starts = range(0, len(items), _CHUNK_ITEMS)
