@@ -33,7 +33,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
-from albert.data import record_files, record_index
+from albert.data import record_files
 from albert.data.records import encode_examples
 from albert.util import files as file_utils
 from albert.util import many_files
@@ -117,7 +117,7 @@ class FeatureSpec:
             something else.
         """
         columns = {}
-        for name, shape, dtype, _ in self.features:
+        for name, shape, dtype, _ in self.features if rows else ():
             try:
                 values = np.array([row[name] for row in rows])
                 values = values.astype(dtype.as_numpy_dtype, casting="same_kind")
@@ -181,23 +181,20 @@ class AtomicRecordWriter:
 
     def __init__(self, path: str, fingerprint: Mapping[str, Any]):
         """`fingerprint`: JSON values that say what the records were made from."""
-        self._file = record_files.RecordFile(str(path), fingerprint=fingerprint)
+        self.file = record_files.RecordFile(str(path), fingerprint=fingerprint)
         self._block = self._whole_or_nothing()
         self._writer: Any = None
 
     @contextlib.contextmanager
     def _whole_or_nothing(self) -> Iterator[None]:
-        with file_utils.atomic_path(self._file.path) as temporary:
+        sidecar = record_files.sidecar_path(self.file.path)
+        with file_utils.atomic_path(self.file.path) as temporary:
             with tf.io.TFRecordWriter(temporary) as self._writer:
                 yield
             # The old metadata must never describe the new file, not even after a kill.
-            record_files.remove_sidecar(self._file.path)
-        record_files.write_sidecar(self._file)
-
-    @property
-    def count(self) -> int:
-        """The records written so far."""
-        return self._file.count
+            if tf.io.gfile.exists(sidecar):
+                tf.io.gfile.remove(sidecar)
+        record_files.write_sidecar(self.file)
 
     def __enter__(self) -> "AtomicRecordWriter":
         self._block.__enter__()
@@ -206,7 +203,7 @@ class AtomicRecordWriter:
     def write(self, serialized: bytes) -> None:
         """Appends one serialised record."""
         self._writer.write(serialized)
-        self._file.add(len(serialized))
+        self.file.add(len(serialized))
 
     def __exit__(self, *error) -> None:
         self._block.__exit__(*error)
@@ -224,10 +221,10 @@ _MAX_INT64 = np.iinfo(np.int64).max
 
 
 def _checked_index(
-    files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: Optional[int] = None
+    files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: int = _MAX_INT64
 ) -> List[record_files.RecordFile]:
     """Finds the records of each file and checks its first one, before anything is built."""
-    found = record_index.load(files, folder=folder, enough=enough)
+    found = record_files.load(files, folder=folder, enough=enough)
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
         raise UserError(f"There is no record in the record files {list(files)}.")
@@ -291,7 +288,7 @@ def seeded_batches(
       shard_index: which share of every batch this reader serves, of `shard_count`.
       transform: (features, the records' positions int64 [B]) -> features; with random numbers that
         are functions of the positions, batches stay functions of (seed, n).
-      index_folder: see record_index.load.
+      index_folder: see record_files.load.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32.
@@ -528,7 +525,7 @@ def evaluation_batches(
       shard_index: which stretch of the records this reader serves, of `shard_count` stretches that
         differ by one record at most; it may be empty.
       transform: (features, the records' numbers int64 [B]) -> features.
-      index_folder: see record_index.load.
+      index_folder: see record_files.load.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32, and `is_real_example` int32 [B], 0

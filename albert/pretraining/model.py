@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data import batches, padded_batches, record_index
+from albert.data import batches, padded_batches, record_files
 from albert.ops import plain
 from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings, PretrainingFlags
@@ -296,7 +296,7 @@ def evaluation_part(
     paths: List[str] = []
     records = 0  # in `paths`
     enough = batch_size * max_steps
-    for file in record_index.load(files, folder=index_folder, enough=enough):
+    for file in record_files.load(files, folder=index_folder, enough=enough):
         if records < enough:
             paths.append(file.path)
             records += file.count
