@@ -228,7 +228,6 @@ def _checked_index(
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
         raise UserError(f"There is no record in the record files {list(files)}.")
-    record_files.note(found)
     return found
 
 

@@ -180,13 +180,10 @@ def walk_records(path: str) -> RecordFile:
     Raises:
       UserError: the file ends inside a record, or is no TFRecord file.
     """
-    walked, (size, _) = RecordFile(path), files.state_of(path)
+    walked = RecordFile(path)
     with files.open_to_read(path) as stream:
-        while walked.bytes < size:
-            walked.add(_length(stream.read(_HEADER_BYTES)))
-            if walked.bytes > size:
-                raise _cut_off(path, walked.count - 1)
-            stream.seek(walked.bytes)
+        for length in _lengths(path, stream):
+            walked.add(length)
     return walked
 
 
@@ -198,24 +195,25 @@ def read_first_record(path: str) -> Optional[bytes]:
     Raises:
       UserError: the file ends inside the record, or is no TFRecord file.
     """
-    size, _ = files.state_of(path)
     with files.open_to_read(path) as stream:
-        length = _length(stream.read(_HEADER_BYTES))
-        if 0 < size < _HEADER_BYTES + length + _FOOTER_BYTES:
-            raise _cut_off(path, 0)
-        return stream.read(length) if size else None
+        for length in _lengths(path, stream):
+            return stream.read(length)
+    return None
 
 
-def _length(header: bytes) -> int:
-    """The bytes of data in the record with this header."""
-    return int.from_bytes(header[:8], "little")
-
-
-def _cut_off(path: str, count: int) -> UserError:
-    return UserError(
-        f"Record file '{path}' was cut off, or is no uncompressed TFRecord file: after {count} "
-        "whole records it ends inside a record. Create it again."
-    )
+def _lengths(path: str, stream: Any, position: int = 0) -> Iterator[int]:
+    """Yields the bytes of data of each record, from a position on, where the stream stands then."""
+    size, _ = files.state_of(path)
+    while position < size:
+        stream.seek(position)
+        length = int.from_bytes(stream.read(_HEADER_BYTES)[:8], "little")
+        position += _HEADER_BYTES + length + _FOOTER_BYTES
+        if position > size:
+            raise UserError(
+                f"Record file '{path}' was cut off, or is no uncompressed TFRecord file: it ends "
+                "inside a record. Create it again."
+            )
+        yield length
 
 
 def load(
@@ -260,6 +258,7 @@ def load(
             break
     if folder and kept != before:  # another process may have added files
         files.atomic_write_json(index, {"files": {**_read_index(index), **kept}})
+    _read.update((file.path, file) for file in found)
     return found
 
 
@@ -274,7 +273,7 @@ def _read_index(index: str) -> Dict[str, Dict[str, Any]]:
 # ------------------------------------------------------------------------------------------ damage
 
 _PLACE = re.compile(r"(?:corrupted|truncated) record at (\d+)")
-_noted: Dict[str, RecordFile] = {}  # the files that datasets read, by path
+_read: Dict[str, RecordFile] = {}  # the files that data sets of this process read, by path
 
 
 def records(path: str) -> Iterator[bytes]:
@@ -296,11 +295,6 @@ def records(path: str) -> Iterator[bytes]:
         ) from None
 
 
-def note(found: Sequence[RecordFile]) -> None:
-    """Notes the record files that a dataset reads, for `explained`."""
-    _noted.update((file.path, file) for file in found)
-
-
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
     """Makes the error of a damaged record say which record of which file it is.
@@ -316,7 +310,7 @@ def explained() -> Iterator[None]:
         place = _PLACE.search(error.message)
         if place:
             check = functools.partial(_check_record, offset=int(place.group(1)))
-            list(many_files.each(check, list(_noted.values())[::-1]))
+            list(many_files.each(check, list(_read.values())[::-1]))
         raise
 
 
@@ -326,8 +320,9 @@ def _check_record(file: RecordFile, *, offset: int) -> None:
         return
     position = file.offsets[bisect.bisect_right(file.offsets, offset) - 1]
     with files.open_to_read(file.path) as stream:
-        while position < offset - _HEADER_BYTES:
-            stream.seek(position)
-            position += _HEADER_BYTES + _length(stream.read(_HEADER_BYTES)) + _FOOTER_BYTES
+        for length in _lengths(file.path, stream, position):
+            if position >= offset - _HEADER_BYTES:
+                break
+            position += _HEADER_BYTES + length + _FOOTER_BYTES
     if position in (offset, offset - _HEADER_BYTES):
         collections.deque(records(file.path), maxlen=0)

