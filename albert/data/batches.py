@@ -39,12 +39,6 @@ from albert.util import files as file_utils
 from albert.util import many_files
 from albert.util.errors import UserError
 
-# Functions of other modules that belong to the work with records.
-read_sidecar = record_files.read_sidecar
-count_records = record_files.count_records
-records = record_files.records
-expand_patterns = file_utils.expand_patterns
-
 # ---------------------------------------------------------------------------------- declaration
 
 
@@ -251,6 +245,7 @@ as_written = tf.autograph.experimental.do_not_convert
 # ------------------------------------------------------------------------------ reading: training
 
 Features = Dict[str, tf.Tensor]
+Transform = Callable[[Features, tf.Tensor], Features]  # of features and positions of a batch
 
 
 def seeded_batches(
@@ -261,9 +256,8 @@ def seeded_batches(
     seed: int,
     start_batch: int = 0,
     shuffle_window: int = 10000,
-    shard_index: int = 0,
-    shard_count: int = 1,
-    transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
+    shard: InputShard = WHOLE,
+    transform: Optional[Transform] = None,
     index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
@@ -284,7 +278,7 @@ def seeded_batches(
       seed: any integer.
       start_batch: the first batch served; what is before is skipped by arithmetic or read past.
       shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
-      shard_index: which share of every batch this reader serves, of `shard_count`.
+      shard: which share of every batch this reader serves.
       transform: (features, the records' positions int64 [B]) -> features; with random numbers that
         are functions of the positions, batches stay functions of (seed, n).
       index_folder: see record_files.load.
@@ -297,11 +291,9 @@ def seeded_batches(
     """
     files = sorted(str(name) for name in files)
     found = _checked_index(files, spec, folder=index_folder)
-    start = start_batch * batch_size * shard_count
-    shard = (shard_index, shard_count)
-    stream = _Stream(
-        _runs(found, shuffle_window), shuffle_window, seed=seed, start=start, shard=shard
-    )
+    start = start_batch * batch_size * shard.count
+    runs = _runs(found, shuffle_window)
+    stream = _Stream(runs, shuffle_window, seed=seed, start=start, shard=shard)
 
     def parse(texts: tf.Tensor, positions: tf.Tensor) -> Features:
         features = spec.parse_batch(texts)
@@ -311,13 +303,10 @@ def seeded_batches(
 
 
 class _Runs(NamedTuple):
-    """The records of all files in runs, arrays [U]: what is put in a random order and read."""
+    """The records of all files in runs: what is put in a random order and read."""
 
-    paths: np.ndarray
-    offsets: np.ndarray  # first byte
-    sizes: np.ndarray  # bytes
-    firsts: np.ndarray  # number of the first record, in its file
-    counts: np.ndarray  # records
+    paths: np.ndarray  # [U]
+    places: np.ndarray  # [U, 4]: first byte, bytes, number of the first record in the file, records
 
 
 def _runs(found: Sequence[record_files.RecordFile], window: int) -> _Runs:
@@ -327,24 +316,17 @@ def _runs(found: Sequence[record_files.RecordFile], window: int) -> _Runs:
     files are not cut, or it would read each as often as it has runs.
     """
     total = sum(file.count for file in found)
-    columns = []
+    paths: List[str] = []
+    places = []
     for file in found:
         wanted = max(-(-_RUNS_OF_AN_EPOCH * file.count // total), 1) if total > window else 1
-        blocks = np.array(file.offsets or [0])
-        step = -(-len(blocks) // wanted)  # blocks of a run
-        offsets = blocks[::step]
-        firsts = np.arange(0, len(blocks), step) * file.block_records
+        step = -(-len(file.offsets or [0]) // wanted)  # blocks of a run
+        offsets = (file.offsets or [0])[::step]
+        firsts = [run * step * file.block_records for run in range(len(offsets))]
         sizes, counts = np.diff([*offsets, file.bytes]), np.diff([*firsts, file.count])
-        columns.append(([file.path] * len(offsets), offsets, sizes, firsts, counts))
-    return _Runs(*map(np.concatenate, zip(*columns)))
-
-
-class _Parts(NamedTuple):
-    """Parts of runs, tensors [N], whose records follow each other."""
-
-    order: tf.Tensor  # the runs
-    passed: tf.Tensor  # a run's records before the part
-    counts: tf.Tensor
+        paths += [file.path] * len(offsets)
+        places.append(np.stack([offsets, sizes, firsts, counts], axis=1))
+    return _Runs(np.array(paths), np.concatenate(places))
 
 
 class _Stream:
@@ -354,12 +336,12 @@ class _Stream:
     lanes have equal shares of an epoch. A reader reads those lanes that its positions are in.
     """
 
-    def __init__(self, runs: _Runs, window: int, *, seed: int, start: int, shard: Tuple[int, int]):
-        """`start`: the position, counted over all shards, to begin with; `shard`: index, count."""
-        self._runs, self._start = runs, start
-        self._shard, self._shards = shard
+    def __init__(self, runs: _Runs, window: int, *, seed: int, start: int, shard: InputShard):
+        """`start`: the position, counted over all shards, to begin with."""
+        self._runs, self._start, self._counts = runs, start, runs.places[:, 3]
+        self._shard, self._shards = shard.index, shard.count
         self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
-        self._epoch_size = int(sum(runs.counts))  # R
+        self._epoch_size = int(sum(self._counts))  # R
         self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
         self._stride = math.gcd(self._shards, self._lanes)  # from one of our lanes to the next
         self._window = max(1, window // self._lanes)  # of a lane
@@ -409,13 +391,15 @@ class _Stream:
         times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
         return tf.gather(shuffled, tf.argsort(times))
 
-    def _deal(self, run_order: tf.Tensor) -> Tuple[_Parts, tf.Tensor]:
+    def _deal(self, run_order: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
         """Assigns the runs to the lanes round-robin, so that all have equal shares of the epoch.
 
         A lane has its own records of each of its runs. What is beyond its share is lent to the
-        lanes that have fewer. First come all own parts, lane by lane, then all lent ones. The
-        second result says where the own and then the lent records of the lanes begin and end among
-        them, [2 * lanes + 1].
+        lanes that have fewer.
+
+        Returns:
+          The parts of runs (see _read): first all own ones, lane by lane, then all lent ones; and
+          where the own and then the lent records of the lanes begin and end, [2 * lanes + 1].
         """
         turns = np.arange(len(self._runs.paths)) % self._lanes
         by_lane = np.argsort(turns, kind="stable")
@@ -423,23 +407,20 @@ class _Stream:
         lanes = np.arange(self._lanes)
         shares = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes
         order = tf.gather(run_order, by_lane)
-        counts = tf.gather(self._runs.counts, order)
+        counts = tf.gather(self._counts, order)
         starts = tf.cumsum(counts, exclusive=True)
         in_lane = starts - tf.gather(starts, np.searchsorted(lane_of, lane_of))
         own = tf.clip_by_value(shares[lane_of] - in_lane, np.int64(0), counts)
         own_of_lane = tf.math.segment_sum(own, lane_of)
-        parts = _Parts(
-            tf.tile(order, [2]),
-            tf.concat([tf.zeros_like(own), own], axis=0),
-            tf.concat([own, counts - own], axis=0),
-        )
+        order, nothing = tf.cast(order, tf.int64), tf.zeros_like(own)
+        own_parts, lent_parts = (order, nothing, own), (order, own, counts - own)
+        parts = tf.concat([tf.stack(own_parts, 1), tf.stack(lent_parts, 1)], axis=0)
         return parts, tf.cumsum(tf.concat([[0], own_of_lane, shares - own_of_lane], axis=0))
 
-    def _lane(self, dealt: _Parts, borders, epoch, *, lane, window) -> tf.data.Dataset:
+    def _lane(self, dealt, borders, epoch, *, lane, window) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of a lane, from one of its windows on."""
-        own, own_end, lent, lent_end = tf.unstack(
-            tf.gather(borders, [lane, lane + 1, self._lanes + lane, self._lanes + lane + 1])
-        )
+        own, own_end = borders[lane], borders[lane + 1]
+        lent, lent_end = borders[self._lanes + lane], borders[self._lanes + lane + 1]
         passed = window * self._window
         own_passed = tf.minimum(passed, own_end - own)
         texts = _read(self._runs, dealt, own + own_passed, end=own_end)
@@ -464,14 +445,18 @@ class _Stream:
         )
 
 
-def _read(runs: _Runs, parts: _Parts, begin: tf.Tensor, *, end: tf.Tensor) -> tf.data.Dataset:
-    """The raw records `begin` to before `end` of all parts."""
-    starts = tf.cumsum(parts.counts, exclusive=True)
+def _read(runs: _Runs, parts: tf.Tensor, begin: Any, *, end: Any) -> tf.data.Dataset:
+    """The raw records `begin` to before `end` of all parts.
+
+    `parts`: int64 [N, 3], for each the run, how many of its records are passed over, and how many
+    are read.
+    """
+    starts = tf.cumsum(parts[:, 2], exclusive=True)
     first = tf.searchsorted(starts, tf.cast([begin], tf.int64), "right", tf.int64)[0] - 1
 
     def read(number: tf.Tensor) -> tf.data.Dataset:
-        texts = _read_run(runs, tf.gather(parts.order, number))
-        return texts.skip(tf.gather(parts.passed, number)).take(tf.gather(parts.counts, number))
+        part = tf.gather(parts, number)
+        return _read_run(runs, part[0]).skip(part[1]).take(part[2])
 
     texts = tf.data.Dataset.range(first, tf.size(starts, out_type=tf.int64)).flat_map(
         as_written(read)
@@ -481,15 +466,17 @@ def _read(runs: _Runs, parts: _Parts, begin: tf.Tensor, *, end: tf.Tensor) -> tf
 
 def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
     """The raw records of a run, from its first byte on where the runtime can begin there."""
-    path, count = tf.gather(runs.paths, run), tf.gather(runs.counts, run)
+    path, place = tf.gather(runs.paths, run), tf.gather(runs.places, run)
+    offset, size, passed, count = (place[column] for column in range(4))
     if not _READS_FROM_OFFSETS:
-        texts = tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
-        return texts.skip(tf.gather(runs.firsts, run)).take(count)
+        return (
+            tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES).skip(passed).take(count)
+        )
     from_offset = tf.raw_ops.TFRecordDatasetV2(
         filenames=[path],
         compression_type="",
-        buffer_size=tf.minimum(tf.gather(runs.sizes, run), _READ_BUFFER_BYTES),
-        byte_offsets=[tf.gather(runs.offsets, run)],
+        buffer_size=tf.minimum(size, _READ_BUFFER_BYTES),
+        byte_offsets=[offset],
     )
     return tf.data.experimental.from_variant(from_offset, tf.TensorSpec([], tf.string)).take(count)
 
@@ -508,9 +495,8 @@ def evaluation_batches(
     batch_size: int,
     max_batches: Optional[int] = None,
     pad_final_batch: bool = True,
-    shard_index: int = 0,
-    shard_count: int = 1,
-    transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
+    shard: InputShard = WHOLE,
+    transform: Optional[Transform] = None,
     index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
     """Returns a dataset that serves each record once, in the order of the files given.
@@ -521,8 +507,8 @@ def evaluation_batches(
       batch_size: B, examples a batch.
       max_batches: stops after so many; None or 0 serves everything.
       pad_final_batch: fills the last batch to B, so that B is static, with copies of weight zero.
-      shard_index: which stretch of the records this reader serves, of `shard_count` stretches that
-        differ by one record at most; it may be empty.
+      shard: which stretch of the records this reader serves, of stretches that differ by one record
+        at most; it may be empty.
       transform: (features, the records' numbers int64 [B]) -> features.
       index_folder: see record_files.load.
 
@@ -533,12 +519,12 @@ def evaluation_batches(
     Raises:
       ValueError: as of seeded_batches.
     """
-    enough = max_batches * batch_size * shard_count if max_batches else _MAX_INT64
+    enough = max_batches * batch_size * shard.count if max_batches else _MAX_INT64
     found = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
     total = min(sum(one.count for one in found), enough)
-    begin, end = (total * number // shard_count for number in (shard_index, shard_index + 1))
+    begin, end = (total * number // shard.count for number in (shard.index, shard.index + 1))
     runs = _runs(found, 0 if _READS_FROM_OFFSETS else _MAX_INT64)
-    in_order = _Parts(np.arange(len(runs.paths)), np.zeros_like(runs.counts), runs.counts)
+    in_order = tf.constant([(run, 0, place[3]) for run, place in enumerate(runs.places)], tf.int64)
 
     def parse(texts: tf.Tensor, numbers: tf.Tensor) -> Features:
         size = batch_size if pad_final_batch else tf.size(texts)

@@ -95,7 +95,7 @@ def input_fn(
             paths, spec, batch_size=size, pad_final_batch=drop_remainder
         )
         if drop_remainder:
-            served = served.take(sum(map(input_pipeline.count_records, paths)) // size)
+            served = served.take(sum(map(record_files.count_records, paths)) // size)
         keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
         return served.map(keep)
 
@@ -133,8 +133,8 @@ def training_batches(
     """
     served = input_pipeline.seeded_batches
     if padding.mode != "bucket":
-        reading.update(shard_index=shard.index, shard_count=shard.count)
-        batches = served(files, spec, batch_size=batch_size, start_batch=start_batch, **reading)
+        reading.update(batch_size=batch_size, start_batch=start_batch, shard=shard)
+        batches = served(files, spec, **reading)
         return cut(batches, padding)
     sizes = [shard.count * shard.batches_per_step, batch_size]  # of an update
     total = sizes[0] * batch_size

@@ -89,11 +89,11 @@ def read_files(paths: Sequence[str], spec: batches.FeatureSpec) -> List[RecordFi
 
     def read(path: str) -> RecordFile:
         spec.check_file(path)
-        sidecar = batches.read_sidecar(path)
+        sidecar = record_files.read_sidecar(path)
         fingerprint = sidecar.fingerprint if sidecar else {}
         metadata = {name: fingerprint[name] for name in _METADATA if name in fingerprint}
         largest: Dict[str, float] = collections.defaultdict(float)
-        for record in itertools.islice(batches.records(path), _RECORDS_TO_CHECK):
+        for record in itertools.islice(record_files.records(path), _RECORDS_TO_CHECK):
             for name, feature in tf.train.Example.FromString(record).features.feature.items():
                 values = feature.int64_list.value or feature.float_list.value
                 largest[name] = max([largest[name], *values])
@@ -280,7 +280,7 @@ def _evaluation_batches(
     )
     # A TPU's host serves a batch to each of its cores in one step of evaluation.
     max_batches = settings.max_batches and settings.max_batches * shard.batches_per_step
-    served = read(max_batches=max_batches, shard_index=shard.index, shard_count=shard.count)
+    served = read(max_batches=max_batches, shard=shard)
     if params.get("use_tpu"):
         weightless = batches.as_written(
             lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))

@@ -160,7 +160,7 @@ def find_data(
     masks_on_the_fly = settings.masked_lm_budget > 0
 
     def read(flag: str) -> RecordFiles:
-        paths = batches.expand_patterns(getattr(settings, flag), flag)
+        paths = file_utils.expand_patterns(getattr(settings, flag), flag)
         files = pretraining_utils.read_files(paths, spec)
         pretraining_utils.check_files(files, config, masks_on_the_fly=masks_on_the_fly)
         return files

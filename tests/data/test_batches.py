@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
 from albert.data import record_files
-from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec
+from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec, InputShard
 from tests.support import number_records
 from tests.support.number_records import NUMBER, served
 
@@ -86,7 +86,7 @@ def test_a_record_file_and_its_metadata_appear_together_at_the_end_or_not_at_all
         writer.write(b"one")
         writer.write(b"two")
         assert not os.path.exists(path)
-    assert input_pipeline.read_sidecar(path).count == input_pipeline.count_records(path) == 2
+    assert record_files.read_sidecar(path).count == record_files.count_records(path) == 2
     with pytest.raises(RuntimeError), AtomicRecordWriter(path, {"length": 4}) as writer:
         writer.write(b"other")
         raise RuntimeError("stopped")
@@ -142,16 +142,14 @@ def test_both_runtimes_draw_the_same_order_however_files_are_named(paths):
     far = _numbers(paths, 1, **dict(settings, seed=-(1 << 40), start_batch=10**9))
     assert _digest(far) == ORDERS["far"]
     assert batches.tolist() == _numbers(paths[::-1], 16, **settings).tolist()
-    shard = {"batch_size": 4, "shard_index": 1, "shard_count": 2}  # in the second epoch
+    shard = {"batch_size": 4, "shard": InputShard(1, 2, 1)}  # in the second epoch
     batch = _numbers(paths, 1, **dict(settings, **shard, start_batch=15))[0]
     assert batch.tolist() == batches[15][1::2].tolist()
 
 
 def test_two_shards_share_two_epochs_of_one_file_in_different_orders(tmp_path):
     paths = number_records.write(tmp_path, [61])
-    parts = [
-        _numbers(paths, 1, batch_size=61, seed=1, shard_index=i, shard_count=2) for i in (0, 1)
-    ]
+    parts = [_numbers(paths, 1, batch_size=61, seed=1, shard=InputShard(i, 2, 1)) for i in (0, 1)]
     first, second = np.stack(parts, axis=2).reshape(2, 61).tolist()
     assert first != second and sorted(first) == sorted(second) == list(range(61))
 
@@ -211,7 +209,7 @@ def test_a_shard_reads_its_share_of_the_data(tmp_path, shards):
             for number in range(25600 // files):
                 writer.write(spec.encode({"number": number, "more": [0] * 900}))
     share = sum(map(os.path.getsize, paths)) / shards
-    given = {"batch_size": 50, "shard_index": shards - 1, "shard_count": shards}
+    given = {"batch_size": 50, "shard": InputShard(shards - 1, shards, 1)}
 
     def train(batches):
         served(lambda: input_pipeline.seeded_batches(paths, spec, seed=1, **given), batches)
@@ -286,11 +284,6 @@ def test_evaluation_without_padding_ends_with_a_smaller_batch(weighted_paths):
     assert [batch["is_real_example"].tolist() for batch in batches] == [[1] * 3, [1] * 3, [1]]
 
 
-@pytest.mark.parametrize("limit, served_batches", [(1, 1), (3, 3), (9, 3), (None, 3), (0, 3)])
-def test_evaluation_stops_after_max_batches(weighted_paths, limit, served_batches):
-    assert len(_evaluation(weighted_paths, batch_size=3, max_batches=limit)) == served_batches
-
-
 @pytest.fixture(name="uneven", scope="module")
 def _uneven(tmp_path_factory):
     return number_records.write(tmp_path_factory.mktemp("uneven"), [500, 0, 300, 7])
@@ -315,4 +308,4 @@ def test_evaluation_shards_serve_together_what_one_serves(uneven, shards, limit)
     whole = numbers(20 * shards)
     for index in sorted({0, 1, shards // 2, shards - 1}):
         begin, end = (len(whole) * number // shards for number in (index, index + 1))
-        assert numbers(20, shard_index=index, shard_count=shards) == whole[begin:end]
+        assert numbers(20, shard=InputShard(index, shards, 1)) == whole[begin:end]
