@@ -91,7 +91,7 @@ def _varints(values: np.ndarray) -> List[bytes]:
     bits = int(values.max(initial=1)).bit_length() if values.min(initial=0) >= 0 else 64
     if bits <= 7:
         return [row.tobytes() for row in values.astype(np.uint8)]
-    dtype = np.uint32 if bits <= 32 else np.uint64
+    dtype: Any = np.uint32 if bits <= 32 else np.uint64
     shifts = np.arange(0, bits, 7).astype(dtype)
     rest = values.astype(dtype)[:, :, None] >> shifts  # [N, L, bytes]
     groups = (rest | (rest > 0x7F).astype(np.uint8) << 7).astype(np.uint8)

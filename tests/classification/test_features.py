@@ -94,13 +94,12 @@ def test_unknown_labels_and_lengths_without_room_are_refused(label, length, name
 @pytest.mark.parametrize("label, labels", [("1", BINARY), (2.5, [None])])
 def test_the_declaration_parses_what_was_written(label, labels, tmp_path, caplog):
     examples = [InputExample("0", "cat " * 20, "a", label), PaddingInputExample()]
-    with caplog.at_level("INFO", "albert"):
-        built = write(examples, tmp_path / "a.tf_record", labels=labels)
+    caplog.set_level("INFO")
+    built = write(examples, tmp_path / "a.tf_record", labels=labels)
     assert "1 x cut to 16 tokens" in caplog.text
     spec = classifier_features.feature_spec(16, labels == [None])
-    records = list(tf.python_io.tf_record_iterator(built.path))
     with tf.Graph().as_default(), tf.Session() as session:
-        parsed = session.run(spec.parse_batch(tf.constant(records)))
+        parsed = session.run(spec.parse_batch(list(tf.python_io.tf_record_iterator(built.path))))
     assert parsed["input_mask"].tolist() == [[1] * 16, [0] * 16]
     assert not any(parsed[name][1].any() for name in SEQUENCES)
     assert parsed["label_ids"].tolist() == [float(label), 0]
