@@ -107,6 +107,11 @@ def test_text_reader_names_a_wrong_line(content, columns, words):
         texts_in(content, columns)
 
 
+def test_read_lines_keeps_the_numbers():
+    groups = list(text_lines.read_lines(io.BytesIO(b"x\n" * 10000), "in"))
+    assert [line.number for group in groups for line in group] == list(range(1, 10001))
+
+
 def test_predict_answers_a_regression_with_a_score(tmp_path, capsys):
     run(models.write_classifier(tmp_path, labels=()), "--text_a=the king")
     assert list(json.loads(capsys.readouterr().out)) == ["score"]

@@ -5,26 +5,21 @@
 import logging
 import os
 import sys
+import time
 
 
 class _Handler(logging.Handler):
-    """Writes log lines above a progress bar instead of through it."""
+    """Writes the time and the message above a progress bar; the level only from warnings on."""
 
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm import tqdm
 
+        level = f"{record.levelname}: " if record.levelno >= logging.WARNING else ""
         try:
-            tqdm.write(self.format(record), file=sys.stderr)
+            line = f"{time.strftime('%H:%M:%S')} {level}{self.format(record)}"
+            tqdm.write(line, file=sys.stderr)
         except OSError:  # a log that nobody reads ends no training
             self.handleError(record)
-
-
-class _Formatter(logging.Formatter):
-    """The time and the message; the level only from warnings on."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        level = f"{record.levelname}: " if record.levelno >= logging.WARNING else ""
-        return f"{self.formatTime(record, '%H:%M:%S')} {level}{super().format(record)}"
 
 
 def configure(*, is_verbose: bool) -> None:
@@ -39,9 +34,7 @@ def configure(*, is_verbose: bool) -> None:
 
 def show(level: int = logging.INFO) -> None:
     """Shows this package's lines from a level on."""
-    handler = _Handler()
-    handler.setFormatter(_Formatter())
     logger = logging.getLogger("albert")
-    logger.handlers = [handler]
+    logger.handlers = [_Handler()]
     logger.propagate = False
     logger.setLevel(level)

@@ -20,7 +20,6 @@ from typing import (
     Any,
     Callable,
     Dict,
-    Iterable,
     Iterator,
     List,
     Mapping,
@@ -34,18 +33,11 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
-from albert.data import record_files, record_index
+from albert.data import record_files
+from albert.data.records import encode_examples
 from albert.util import files as file_utils
 from albert.util import many_files
 from albert.util.errors import UserError
-
-# Functions of other modules that belong to the work with records.
-read_sidecar = record_files.read_sidecar
-count_records = record_files.count_records
-records = record_files.records
-expand_patterns = file_utils.expand_patterns
-
-_FLOAT32 = tf.float32  # looking an attribute of the module up is slow on TF 1.15
 
 # ---------------------------------------------------------------------------------- declaration
 
@@ -96,8 +88,6 @@ class FeatureSpec:
     def __init__(self, features: Sequence[Feature]):
         """Takes the features in any order, with the dtypes tf.int64 or tf.float32."""
         self.features = tuple(features)
-        self._by_name = {feature.name: feature for feature in self.features}
-        self._sizes = {f.name: int(np.prod(f.shape, dtype=np.int64)) for f in self.features}
 
     @property
     def names(self) -> Tuple[str, ...]:
@@ -105,51 +95,30 @@ class FeatureSpec:
         return tuple(feature.name for feature in self.features)
 
     def encode(self, values: Mapping[str, Any]) -> bytes:
-        """Returns one record, a serialised tf.train.Example.
+        """Returns one record; see encode_all, which takes less time for each of many."""
+        return self.encode_all([values])[0]
+
+    def encode_all(self, rows: Sequence[Mapping[str, Any]]) -> List[bytes]:
+        """Returns records, serialised tf.train.Examples.
 
         The features are sorted by name: equal records are equal bytes.
 
         Args:
-          values: for each feature a number, list or array with as many values as its shape has.
-            A feature with a default may be left out.
+          rows: for each feature a number, list or array with as many values as its shape has.
 
         Raises:
-          ValueError: a required feature is missing, one is unknown, a length is wrong, or an
-            integer feature holds something else.
+          ValueError: a feature is missing, its length is wrong, or an integer feature holds
+            something else.
         """
-        example = tf.train.Example()
-        for name, value in values.items():
-            if name not in self._by_name:
-                raise UserError(f"Unknown feature '{name}'; declared are {list(self._by_name)}.")
-            feature = self._by_name[name]
-            numbers = self._numbers(feature, example.features.feature[name])
-            is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
-            try:  # a flat list as it is: this is where the conversion of a data set spends its time
-                numbers.extend(value if is_flat else np.ravel(value).tolist())
-            except TypeError as error:
-                raise UserError(f"Feature '{name}': {error}.") from None
-        self._check(example, "The record")
-        return example.SerializeToString(deterministic=True)
-
-    @staticmethod
-    def _numbers(feature: Feature, entry: tf.train.Feature) -> Any:
-        """The values of a feature in a tf.train.Example."""
-        return (entry.float_list if feature.dtype == _FLOAT32 else entry.int64_list).value
-
-    def _check(self, example: tf.train.Example, where: str) -> None:
-        """Raises UserError if an example has not these features."""
-        found = example.features.feature
-        for feature in self.features:
-            if feature.name in found:
-                count = len(self._numbers(feature, found[feature.name]))
-                if count != self._sizes[feature.name]:
-                    raise UserError(
-                        f"{where}: feature '{feature.name}' has {count} values of "
-                        f"{feature.dtype.name}, not {self._sizes[feature.name]}. Make the records "
-                        "with the settings of this run."
-                    )
-            elif feature.default is None:
-                raise UserError(f"{where}: there is no feature '{feature.name}' in {list(found)}.")
+        columns = {}
+        for name, shape, dtype, _ in self.features if rows else ():
+            try:
+                values = np.array([row[name] for row in rows])
+                values = values.astype(dtype.as_numpy_dtype, casting="same_kind")
+                columns[name] = values.reshape([len(rows), size_of(shape)])
+            except (KeyError, TypeError, ValueError) as error:
+                raise UserError(f"Feature '{name}': {error}.") from error
+        return encode_examples(columns)
 
     def check_file(self, path: str) -> None:
         """Raises UserError, which names the file, if its first record has not these features."""
@@ -157,10 +126,18 @@ class FeatureSpec:
         if serialized is None:
             return
         try:
-            example = tf.train.Example.FromString(serialized)
+            found = tf.train.Example.FromString(serialized).features.feature
         except message.DecodeError as error:
             raise UserError(f"'{path}': its records are not tf.train.Examples.") from error
-        self._check(example, f"'{path}'")
+        for name, shape, dtype, default in self.features:
+            if name not in found and default is not None:
+                continue
+            lists = found[name].float_list if dtype == tf.float32 else found[name].int64_list
+            if len(lists.value) != size_of(shape):
+                raise UserError(
+                    f"'{path}': feature '{name}' has {len(lists.value)} values of {dtype.name}, "
+                    f"not {size_of(shape)}. Make the records with the settings of this run."
+                )
 
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
@@ -169,6 +146,11 @@ class FeatureSpec:
             value = None if default is None else np.full(shape, default, dtype.as_numpy_dtype)
             parsed[name] = tf.io.FixedLenFeature(shape, dtype, value)
         return integers_to_int32(tf.io.parse_example(serialized, parsed))
+
+
+def size_of(shape: Sequence[int]) -> int:
+    """Returns how many numbers an array of this shape has."""
+    return int(np.prod(shape, dtype=np.int64))
 
 
 def integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
@@ -193,23 +175,20 @@ class AtomicRecordWriter:
 
     def __init__(self, path: str, fingerprint: Mapping[str, Any]):
         """`fingerprint`: JSON values that say what the records were made from."""
-        self._file = record_files.RecordFile(str(path), fingerprint=fingerprint)
+        self.file = record_files.RecordFile(str(path), fingerprint=fingerprint)
         self._block = self._whole_or_nothing()
         self._writer: Any = None
 
     @contextlib.contextmanager
     def _whole_or_nothing(self) -> Iterator[None]:
-        with file_utils.atomic_path(self._file.path) as temporary:
+        sidecar = record_files.sidecar_path(self.file.path)
+        with file_utils.atomic_path(self.file.path) as temporary:
             with tf.io.TFRecordWriter(temporary) as self._writer:
                 yield
             # The old metadata must never describe the new file, not even after a kill.
-            record_files.remove_sidecar(self._file.path)
-        record_files.write_sidecar(self._file)
-
-    @property
-    def count(self) -> int:
-        """The records written so far."""
-        return self._file.count
+            if tf.io.gfile.exists(sidecar):
+                tf.io.gfile.remove(sidecar)
+        record_files.write_sidecar(self.file)
 
     def __enter__(self) -> "AtomicRecordWriter":
         self._block.__enter__()
@@ -218,7 +197,7 @@ class AtomicRecordWriter:
     def write(self, serialized: bytes) -> None:
         """Appends one serialised record."""
         self._writer.write(serialized)
-        self._file.add(len(serialized))
+        self.file.add(len(serialized))
 
     def __exit__(self, *error) -> None:
         self._block.__exit__(*error)
@@ -236,14 +215,13 @@ _MAX_INT64 = np.iinfo(np.int64).max
 
 
 def _checked_index(
-    files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: Optional[int] = None
+    files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: int = _MAX_INT64
 ) -> List[record_files.RecordFile]:
     """Finds the records of each file and checks its first one, before anything is built."""
-    found = record_index.load(files, folder=folder, enough=enough)
+    found = record_files.load(files, folder=folder, enough=enough)
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
         raise UserError(f"There is no record in the record files {list(files)}.")
-    record_files.note(found)
     return found
 
 
@@ -260,12 +238,6 @@ def _parsed(batches: tf.data.Dataset, parse: Callable) -> tf.data.Dataset:
     return batches.map(as_written(parse), _AUTOTUNE).prefetch(_AUTOTUNE).with_options(options)
 
 
-def _check_at_least(minimum: int, **values: int) -> None:
-    for name, value in values.items():
-        if value < minimum:
-            raise UserError(f"{name} is {value}; it must be at least {minimum}.")
-
-
 # For the functions given to `map` and the like. They have no Python branch on a tensor, and without
 # this AutoGraph takes seconds at the start of every program to rewrite them.
 as_written = tf.autograph.experimental.do_not_convert
@@ -273,6 +245,7 @@ as_written = tf.autograph.experimental.do_not_convert
 # ------------------------------------------------------------------------------ reading: training
 
 Features = Dict[str, tf.Tensor]
+Transform = Callable[[Features, tf.Tensor], Features]  # of features and positions of a batch
 
 
 def seeded_batches(
@@ -283,10 +256,8 @@ def seeded_batches(
     seed: int,
     start_batch: int = 0,
     shuffle_window: int = 10000,
-    shard_index: int = 0,
-    shard_count: int = 1,
-    transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
-    drop_remainder: bool = True,
+    shard: InputShard = WHOLE,
+    transform: Optional[Transform] = None,
     index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
@@ -307,41 +278,35 @@ def seeded_batches(
       seed: any integer.
       start_batch: the first batch served; what is before is skipped by arithmetic or read past.
       shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
-      shard_index: which share of every batch this reader serves, of `shard_count`.
+      shard: which share of every batch this reader serves.
       transform: (features, the records' positions int64 [B]) -> features; with random numbers that
         are functions of the positions, batches stay functions of (seed, n).
-      drop_remainder: makes B static; index_folder: see record_index.load.
+      index_folder: see record_files.load.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32.
 
     Raises:
-      ValueError: a number out of its range, a damaged file, a record of another format, no record.
+      ValueError: a damaged file, a record of another format, no record.
     """
-    _check_at_least(1, batch_size=batch_size, shuffle_window=shuffle_window)
-    _check_at_least(0, start_batch=start_batch, shard_index=shard_index)
-    _check_at_least(shard_index + 1, shard_count=shard_count)
     files = sorted(str(name) for name in files)
     found = _checked_index(files, spec, folder=index_folder)
-    start = start_batch * batch_size * shard_count
-    shard = (shard_index, shard_count)
-    stream = _Stream(found, seed=seed, window=shuffle_window, start=start, shard=shard)
+    start = start_batch * batch_size * shard.count
+    runs = _runs(found, shuffle_window)
+    stream = _Stream(runs, shuffle_window, seed=seed, start=start, shard=shard)
 
     def parse(texts: tf.Tensor, positions: tf.Tensor) -> Features:
         features = spec.parse_batch(texts)
         return transform(features, positions) if transform else features
 
-    return _parsed(stream.records().batch(batch_size, drop_remainder=drop_remainder), parse)
+    return _parsed(stream.records().batch(batch_size, drop_remainder=True), parse)
 
 
 class _Runs(NamedTuple):
-    """The records of all files in runs, arrays [U]: what is put in a random order and read."""
+    """The records of all files in runs: what is put in a random order and read."""
 
-    paths: np.ndarray
-    offsets: np.ndarray  # first byte
-    sizes: np.ndarray  # bytes
-    firsts: np.ndarray  # number of the first record, in its file
-    counts: np.ndarray  # records
+    paths: np.ndarray  # [U]
+    places: np.ndarray  # [U, 4]: first byte, bytes, number of the first record in the file, records
 
 
 def _runs(found: Sequence[record_files.RecordFile], window: int) -> _Runs:
@@ -351,94 +316,64 @@ def _runs(found: Sequence[record_files.RecordFile], window: int) -> _Runs:
     files are not cut, or it would read each as often as it has runs.
     """
     total = sum(file.count for file in found)
-    rows: List[Tuple] = []
+    paths: List[str] = []
+    places = []
     for file in found:
         wanted = max(-(-_RUNS_OF_AN_EPOCH * file.count // total), 1) if total > window else 1
-        blocks = max(1, len(file.offsets))
-        rows += _cut(file, range(0, blocks, -(-blocks // wanted)))
-    return _columns(rows)
-
-
-def _cut(file: record_files.RecordFile, blocks: Sequence[int]) -> Iterable[Tuple]:
-    """The runs of a file that begin with these blocks, as rows of _Runs."""
-    offsets = [(file.offsets or [0])[block] for block in blocks]
-    firsts = [block * file.block_records for block in blocks]
-    sizes, counts = np.diff([*offsets, file.bytes]), np.diff([*firsts, file.count])
-    return zip([file.path] * len(offsets), offsets, sizes, firsts, counts)
-
-
-def _columns(rows: Sequence[Tuple]) -> _Runs:
-    paths, *numbers = zip(*rows)
-    return _Runs(np.array(paths), *np.array(numbers, np.int64))
-
-
-class _Dealt(NamedTuple):
-    """The parts of an epoch's runs that lanes read one after another: tensors [2 * U] and [lanes].
-
-    A lane has `own` records of each of its runs. What is beyond its share of an epoch is `spare`,
-    for the lanes that have fewer. First come all own parts, lane by lane, then all spare ones.
-    """
-
-    order: tf.Tensor  # the runs
-    passed: tf.Tensor  # a run's records before the part
-    counts: tf.Tensor
-    own_of_lane: tf.Tensor
+        step = -(-len(file.offsets or [0]) // wanted)  # blocks of a run
+        offsets = (file.offsets or [0])[::step]
+        firsts = [run * step * file.block_records for run in range(len(offsets))]
+        sizes, counts = np.diff([*offsets, file.bytes]), np.diff([*firsts, file.count])
+        paths += [file.path] * len(offsets)
+        places.append(np.stack([offsets, sizes, firsts, counts], axis=1))
+    return _Runs(np.array(paths), np.concatenate(places))
 
 
 class _Stream:
     """The endless stream of serialised records in the order that the seed gives.
 
     Epoch e has the positions from e * R on. The one that is s further is in lane s % lanes. All
-    lanes have equal parts of an epoch. A reader reads those lanes that its positions are in.
+    lanes have equal shares of an epoch. A reader reads those lanes that its positions are in.
     """
 
-    def __init__(self, found, *, seed: int, window: int, start: int, shard: Tuple[int, int]):
-        """`start`: the position, counted over all shards, to begin with; `shard`: index, count."""
-        self._runs = runs = _runs(found, window)
-        self._epoch_size = int(sum(runs.counts))  # R
+    def __init__(self, runs: _Runs, window: int, *, seed: int, start: int, shard: InputShard):
+        """`start`: the position, counted over all shards, to begin with."""
+        self._runs, self._start, self._counts = runs, start, runs.places[:, 3]
+        self._shard, self._shards = shard.index, shard.count
+        self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
+        self._epoch_size = int(sum(self._counts))  # R
         self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
-        lanes = np.arange(self._lanes)
-        self._sizes = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes  # of the lanes
-        # The runs are assigned to the lanes round-robin.
-        self._turns = np.argsort(np.arange(len(runs.paths)) % self._lanes, kind="stable")
-        self._lane_of = self._turns % self._lanes
+        self._stride = math.gcd(self._shards, self._lanes)  # from one of our lanes to the next
         self._window = max(1, window // self._lanes)  # of a lane
         self._windows_of_lane = -(-self._epoch_size // (self._lanes * self._window))
-        self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
-        self._shard, self._shards = shard
-        self._stride = math.gcd(self._shards, self._lanes)  # from one of our lanes to the next
-        self._start = start
-        self._first_epoch, in_epoch = divmod(start, self._epoch_size)
-        self._first_window = in_epoch // (self._lanes * self._window)
 
     def records(self) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of this shard from `start` on."""
-        epochs = tf.data.Dataset.range(self._first_epoch, _MAX_INT64)
-        records = epochs.flat_map(as_written(self._epoch))
+        epochs = tf.data.Dataset.range(self._start // self._epoch_size, _MAX_INT64)
+        found = epochs.flat_map(as_written(self._epoch))
         if self._stride == self._shards:
-            return records
+            return found
         count, index = self._shards, self._shard
-        return records.filter(as_written(lambda _, place: tf.equal(place % count, index)))
+        return found.filter(as_written(lambda _, place: tf.equal(place % count, index)))
 
     def _epoch(self, epoch: tf.Tensor) -> tf.data.Dataset:
         """The records of one epoch that are in our lanes, from the start on."""
-        dealt = self._deal(self._run_order(epoch))
-        is_first = tf.cast(tf.equal(epoch, self._first_epoch), tf.int64)
-        window = is_first * self._first_window
+        dealt, borders = self._deal(self._run_order(epoch))
         begin = epoch * self._epoch_size
+        start = tf.maximum(begin, self._start)
+        window = (start - begin) // (self._lanes * self._window)
         lanes = tf.data.Dataset.range(
             tf.math.floormod(self._shard - begin, self._stride), self._lanes, self._stride
         )
-        records = lanes.interleave(
-            as_written(lambda lane: self._lane(dealt, epoch, lane, window=window)),
+        found = lanes.interleave(
+            as_written(lambda lane: self._lane(dealt, borders, epoch, lane=lane, window=window)),
             cycle_length=self._lanes // self._stride,
             block_length=1,
         )
         # Our positions from the beginning of the window to the start.
         first = begin + self._lanes * self._window * window
         first += tf.math.floormod(self._shard - first, self._stride)
-        passed = (self._start - first + self._stride - 1) // self._stride
-        return records.skip(is_first * tf.maximum(passed, np.int64(0)))
+        return found.skip((start - first + self._stride - 1) // self._stride)
 
     def _run_order(self, epoch: tf.Tensor) -> tf.Tensor:
         """The runs in the order of an epoch, int32 [U].
@@ -456,62 +391,52 @@ class _Stream:
         times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
         return tf.gather(shuffled, tf.argsort(times))
 
-    def _deal(self, run_order: tf.Tensor) -> _Dealt:
-        """Assigns the runs to the lanes and balances the number of records per lane."""
-        order = tf.gather(run_order, self._turns)
-        counts = tf.gather(self._runs.counts, order)
+    def _deal(self, run_order: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+        """Assigns the runs to the lanes round-robin, so that all have equal shares of the epoch.
+
+        A lane has its own records of each of its runs. What is beyond its share is lent to the
+        lanes that have fewer.
+
+        Returns:
+          The parts of runs (see _read): first all own ones, lane by lane, then all lent ones; and
+          where the own and then the lent records of the lanes begin and end, [2 * lanes + 1].
+        """
+        turns = np.arange(len(self._runs.paths)) % self._lanes
+        by_lane = np.argsort(turns, kind="stable")
+        lane_of = turns[by_lane]
+        lanes = np.arange(self._lanes)
+        shares = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes
+        order = tf.gather(run_order, by_lane)
+        counts = tf.gather(self._counts, order)
         starts = tf.cumsum(counts, exclusive=True)
-        in_lane = starts - tf.gather(starts, np.searchsorted(self._lane_of, self._lane_of))
-        own = tf.clip_by_value(self._sizes[self._lane_of] - in_lane, np.int64(0), counts)
-        return _Dealt(
-            tf.tile(order, [2]),
-            tf.concat([tf.zeros_like(own), own], axis=0),
-            tf.concat([own, counts - own], axis=0),
-            tf.math.segment_sum(own, self._lane_of),
-        )
+        in_lane = starts - tf.gather(starts, np.searchsorted(lane_of, lane_of))
+        own = tf.clip_by_value(shares[lane_of] - in_lane, np.int64(0), counts)
+        own_of_lane = tf.math.segment_sum(own, lane_of)
+        order, nothing = tf.cast(order, tf.int64), tf.zeros_like(own)
+        own_parts, lent_parts = (order, nothing, own), (order, own, counts - own)
+        parts = tf.concat([tf.stack(own_parts, 1), tf.stack(lent_parts, 1)], axis=0)
+        return parts, tf.cumsum(tf.concat([[0], own_of_lane, shares - own_of_lane], axis=0))
 
-    def _lane(self, dealt: _Dealt, epoch, lane, *, window) -> tf.data.Dataset:
+    def _lane(self, dealt, borders, epoch, *, lane, window) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of a lane, from one of its windows on."""
-        has_own, size = dealt.own_of_lane[lane], tf.gather(self._sizes, lane)
-        # A lane's own records and those that it is lent: where they begin among all parts.
-        lent = self._sizes - dealt.own_of_lane
-        begins = tf.cumsum(tf.concat([dealt.own_of_lane, lent], axis=0), exclusive=True)
-        own_begin, lent_begin = begins[lane], begins[self._lanes + lane]
-        passed = tf.minimum(window * self._window, size)
-        own_passed = tf.minimum(passed, has_own)
-        texts = self._part(dealt, own_begin + own_passed, own_begin + has_own).concatenate(
-            self._part(dealt, lent_begin + passed - own_passed, lent_begin + size - has_own)
-        )
+        own, own_end = borders[lane], borders[lane + 1]
+        lent, lent_end = borders[self._lanes + lane], borders[self._lanes + lane + 1]
+        passed = window * self._window
+        own_passed = tf.minimum(passed, own_end - own)
+        texts = _read(self._runs, dealt, own + own_passed, end=own_end)
+        lent_texts = _read(self._runs, dealt, lent + passed - own_passed, end=lent_end)
+
+        def shuffle(texts, number) -> Tuple[tf.Tensor, tf.Tensor]:
+            key = (epoch * self._lanes + lane) * self._windows_of_lane + number
+            size = tf.shape(texts, out_type=tf.int64)[0]
+            turns = number * self._window + tf.range(size)
+            positions = epoch * self._epoch_size + turns * self._lanes + lane
+            return tf.gather(texts, tf.argsort(self._draws(key, [size]))), positions
+
         numbers = tf.data.Dataset.range(window, _MAX_INT64)
-        shuffled = as_written(
-            lambda batch, number: self._shuffle(batch, epoch, lane=lane, number=number)
-        )
+        windows = tf.data.Dataset.zip((texts.concatenate(lent_texts).batch(self._window), numbers))
         # Each lane prefetches its next window, so that the lanes read in parallel.
-        windows = tf.data.Dataset.zip((texts.batch(self._window), numbers))
-        return windows.map(shuffled).prefetch(1).unbatch()
-
-    def _part(self, dealt: _Dealt, begin, end) -> tf.data.Dataset:
-        """The raw records `begin` to before `end` of all parts."""
-        ends = tf.cumsum(dealt.counts)
-        first, last = tf.unstack(tf.searchsorted(ends, [begin, end - 1], "right", tf.int64))
-
-        def read(number: tf.Tensor) -> tf.data.Dataset:
-            run, count = dealt.order[number], dealt.counts[number]
-            before = tf.maximum(begin - (ends[number] - count), 0)
-            return (
-                _read_run(self._runs, run).skip(dealt.passed[number] + before).take(count - before)
-            )
-
-        numbers = tf.data.Dataset.range(first, tf.where(begin < end, last + 1, first))
-        return numbers.flat_map(as_written(read)).take(end - begin)
-
-    def _shuffle(self, texts, epoch, *, lane, number) -> Tuple[tf.Tensor, tf.Tensor]:
-        """Puts a window of a lane in a random order, and gives the records their positions."""
-        key = (epoch * self._lanes + lane) * self._windows_of_lane + number
-        size = tf.shape(texts, out_type=tf.int64)[0]
-        turns = number * self._window + tf.range(size)
-        positions = epoch * self._epoch_size + turns * self._lanes + lane
-        return tf.gather(texts, tf.argsort(self._draws(key, [size]))), positions
+        return windows.map(as_written(shuffle)).prefetch(1).unbatch()
 
     def _draws(self, key: tf.Tensor, shape: Sequence[Any]) -> tf.Tensor:
         """Random numbers from 0 to 2^63 - 1, a function of the seed and the key."""
@@ -520,20 +445,40 @@ class _Stream:
         )
 
 
+def _read(runs: _Runs, parts: tf.Tensor, begin: Any, *, end: Any) -> tf.data.Dataset:
+    """The raw records `begin` to before `end` of all parts.
+
+    `parts`: int64 [N, 3], for each the run, how many of its records are passed over, and how many
+    are read.
+    """
+    starts = tf.cumsum(parts[:, 2], exclusive=True)
+    first = tf.searchsorted(starts, tf.cast([begin], tf.int64), "right", tf.int64)[0] - 1
+
+    def read(number: tf.Tensor) -> tf.data.Dataset:
+        part = tf.gather(parts, number)
+        return _read_run(runs, part[0]).skip(part[1]).take(part[2])
+
+    texts = tf.data.Dataset.range(first, tf.size(starts, out_type=tf.int64)).flat_map(
+        as_written(read)
+    )
+    return texts.skip(begin - starts[first]).take(end - begin)
+
+
 def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
     """The raw records of a run, from its first byte on where the runtime can begin there."""
-    path, count = tf.gather(runs.paths, run), tf.gather(runs.counts, run)
+    path, place = tf.gather(runs.paths, run), tf.gather(runs.places, run)
+    offset, size, passed, count = (place[column] for column in range(4))
     if not _READS_FROM_OFFSETS:
-        records = tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
-        return records.skip(tf.gather(runs.firsts, run)).take(count)
+        return (
+            tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES).skip(passed).take(count)
+        )
     from_offset = tf.raw_ops.TFRecordDatasetV2(
         filenames=[path],
         compression_type="",
-        buffer_size=tf.minimum(tf.gather(runs.sizes, run), _READ_BUFFER_BYTES),
-        byte_offsets=[tf.gather(runs.offsets, run)],
+        buffer_size=tf.minimum(size, _READ_BUFFER_BYTES),
+        byte_offsets=[offset],
     )
-    records = tf.data.experimental.from_variant(from_offset, tf.TensorSpec([], tf.string))
-    return records.take(count)
+    return tf.data.experimental.from_variant(from_offset, tf.TensorSpec([], tf.string)).take(count)
 
 
 # TF 1.15 reads a file from its beginning only.
@@ -550,9 +495,8 @@ def evaluation_batches(
     batch_size: int,
     max_batches: Optional[int] = None,
     pad_final_batch: bool = True,
-    shard_index: int = 0,
-    shard_count: int = 1,
-    transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
+    shard: InputShard = WHOLE,
+    transform: Optional[Transform] = None,
     index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
     """Returns a dataset that serves each record once, in the order of the files given.
@@ -563,10 +507,10 @@ def evaluation_batches(
       batch_size: B, examples a batch.
       max_batches: stops after so many; None or 0 serves everything.
       pad_final_batch: fills the last batch to B, so that B is static, with copies of weight zero.
-      shard_index: which stretch of the records this reader serves, of `shard_count` stretches that
-        differ by one record at most; it may be empty.
+      shard: which stretch of the records this reader serves, of stretches that differ by one record
+        at most; it may be empty.
       transform: (features, the records' numbers int64 [B]) -> features.
-      index_folder: see record_index.load.
+      index_folder: see record_files.load.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32, and `is_real_example` int32 [B], 0
@@ -575,27 +519,27 @@ def evaluation_batches(
     Raises:
       ValueError: as of seeded_batches.
     """
-    _check_at_least(1, batch_size=batch_size)
-    _check_at_least(0, max_batches=max_batches or 0, shard_index=shard_index)
-    _check_at_least(shard_index + 1, shard_count=shard_count)
-    enough = max_batches * batch_size * shard_count if max_batches else None
+    enough = max_batches * batch_size * shard.count if max_batches else _MAX_INT64
     found = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
-    total = min(sum(one.count for one in found), enough or _MAX_INT64)
-    begin, end = (total * number // shard_count for number in (shard_index, shard_index + 1))
+    total = min(sum(one.count for one in found), enough)
+    begin, end = (total * number // shard.count for number in (shard.index, shard.index + 1))
+    runs = _runs(found, 0 if _READS_FROM_OFFSETS else _MAX_INT64)
+    in_order = tf.constant([(run, 0, place[3]) for run, place in enumerate(runs.places)], tf.int64)
 
     def parse(texts: tf.Tensor, numbers: tf.Tensor) -> Features:
-        is_real = tf.ones([tf.size(texts)], tf.int32)
-        if pad_final_batch:
-            is_real = tf.sequence_mask(tf.size(texts), batch_size, tf.int32)  # [B]
-            texts, numbers = _filled(texts, batch_size), _filled(numbers, batch_size)
-        features = spec.parse_batch(texts)
+        size = batch_size if pad_final_batch else tf.size(texts)
+        is_real = tf.sequence_mask(tf.size(texts), size, tf.int32)  # [B]
+        rows = tf.range(size) * is_real  # the first one fills the batch
+        features = spec.parse_batch(tf.gather(texts, rows))
         if transform:
-            features = transform(features, numbers)
+            features = transform(features, tf.gather(numbers, rows))
         if "is_real_example" in features:  # the records themselves may fill a batch
             is_real *= tf.reshape(features["is_real_example"], [-1])
         return dict(features, is_real_example=is_real)
 
-    return _parsed(_in_order(found, begin, end).batch(batch_size), parse)
+    texts = _read(runs, in_order, begin, end=end)
+    numbered = tf.data.Dataset.zip((texts, tf.data.Dataset.range(begin, end)))
+    return _parsed(numbered.batch(batch_size), parse)
 
 
 def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, np.ndarray]]:
@@ -613,24 +557,3 @@ def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, 
         with contextlib.closing(session), is_over:
             while True:
                 yield session.run(following)
-
-
-def _in_order(found: Sequence[record_files.RecordFile], begin: int, end: int) -> tf.data.Dataset:
-    """(serialised string [], number int64 []) of the records from `begin` to before `end`."""
-    first, *others = [file for file in found if file.count]
-    passed = begin
-    while others and passed >= first.count:
-        passed -= first.count
-        first, *others = others
-    block = min(passed // first.block_records, len(first.offsets) - 1)
-    rows = [*_cut(first, [block]), *(row for file in others for row in _cut(file, [0]))]
-    runs = _columns(rows)
-    texts = tf.data.Dataset.range(len(rows)).flat_map(as_written(lambda run: _read_run(runs, run)))
-    texts = texts.skip(passed - block * first.block_records).take(end - begin)
-    return tf.data.Dataset.zip((texts, tf.data.Dataset.range(begin, end)))
-
-
-def _filled(rows: tf.Tensor, size: int) -> tf.Tensor:
-    """Rows [<= size] and copies of the first one; [size]."""
-    copies = tf.fill([size - tf.size(rows)], rows[0])
-    return tf.reshape(tf.concat([rows, copies], axis=0), [size])

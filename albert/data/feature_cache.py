@@ -23,7 +23,7 @@ import logging
 import multiprocessing
 import os
 import sys
-from typing import Any, Callable, Counter, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Counter, Iterable, List, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -44,35 +44,26 @@ class Conversion(NamedTuple):
     notes: Mapping[str, int] = {}  # what is worth counting -> how often
 
 
-class RecordFile(NamedTuple):
-    """A finished record file."""
-
-    path: str
-    count: int  # type: ignore[assignment]  # of records; a tuple's method
-    was_current: bool  # nothing had to be done
-    notes: Mapping[str, int]  # of the conversion; empty if the file was current
-
-
 def build_records(
     path: str,
     *,
     fingerprint: Mapping[str, Any],
     spec: batches.FeatureSpec,
-    items: Any,
+    items: Callable[[], Sequence[Any]],
     convert: Callable[[Sequence[Any]], Conversion],
     exact_path: bool = False,
-    num_processes: Optional[int] = None,
+    num_processes: int = 1,
     description: str = "features",
-) -> RecordFile:
+) -> record_files.RecordFile:
     """Returns the record file for `fingerprint`: the present one if it is whole, else a new one.
 
     Args:
       path: the record file; eight digits go before its extension unless `exact_path`.
       fingerprint: JSON values that decide the records; those of `spec` are added.
-      items: a sequence, or a function that returns it and is called only if needed.
+      items: returns what is converted; called only if needed.
       convert: some consecutive items -> their records. It is called in forked processes, which have
         the items already: neither need be picklable, and it should not use TensorFlow.
-      num_processes: by default as many as there are processors, and 1 for a few items.
+      num_processes: see processes_for.
       description: what the log calls the file's content.
 
     Raises:
@@ -82,42 +73,43 @@ def build_records(
     made_from = dict(fingerprint, features=declared)
     if not exact_path:
         stem, extension = os.path.splitext(path)
-        name = provenance.digest(made_from)[:_DIGITS]
-        path = f"{stem}.{name}{extension}"
-    reason, sidecar = record_files.why_stale(path, made_from), record_files.read_sidecar(path)
-    if sidecar and not reason:
-        _LOGGER.info("%s: using %s, %d records.", description, path, sidecar.count)
-        return RecordFile(path, sidecar.count, True, {})
-    if not sidecar and files.gfile().exists(path):
+        path = f"{stem}.{provenance.digest(made_from)[:_DIGITS]}{extension}"
+    reason, present = record_files.why_stale(path, made_from), record_files.read_sidecar(path)
+    if present and not reason:
+        _LOGGER.info("%s: using %s, %d records.", description, path, present.count)
+        return present
+    if not present and files.gfile().exists(path):
         record_files.read_first_record(path)  # raises where another file would be lost
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
-    items = items() if callable(items) else items
-    processes = processes_for(num_processes, len(items))
+    converted = items()
+    notes: Counter[str] = collections.Counter()
 
     def encode(first: int) -> Conversion:
-        converted = convert(items[first : first + _CHUNK_ITEMS])
-        return Conversion([spec.encode(record) for record in converted.records], converted.notes)
+        records, counts = convert(converted[first : first + _CHUNK_ITEMS])
+        return Conversion(spec.encode_all(records), counts)
 
-    notes: Counter[str] = collections.Counter()
-    starts = range(0, len(items), _CHUNK_ITEMS)
+    starts = range(0, len(converted), _CHUNK_ITEMS)
     with batches.AtomicRecordWriter(path, made_from) as writer, progress.Progress(
-        description, len(items), unit="examples"
+        description, len(converted), unit="examples"
     ) as bar:
-        for first, chunk in zip(starts, parallel.ordered_map(encode, starts, processes)):
+        for first, chunk in zip(starts, parallel.ordered_map(encode, starts, num_processes)):
             for record in chunk.records:
                 writer.write(record)
             notes.update(chunk.notes)
-            bar.update(min(_CHUNK_ITEMS, len(items) - first))
+            bar.update(min(_CHUNK_ITEMS, len(converted) - first))
     counts = "".join(f", {count} x {what}" for what, count in sorted(notes.items()) if count)
-    _LOGGER.info("%s: %d records%s.", description, writer.count, counts)
-    return RecordFile(path, writer.count, False, dict(notes))
+    _LOGGER.info("%s: %d records%s.", description, writer.file.count, counts)
+    return writer.file
 
 
 def digest(examples: Iterable[Any]) -> str:
     """Returns a hash of what records are made from, in order: objects with fields, or values."""
+    found = hashlib.sha256()
     with np.printoptions(threshold=sys.maxsize):  # an array is written in full
-        contents = (repr(getattr(example, "__dict__", example)) for example in examples)
-        return _digest(content.encode("utf-8", "backslashreplace") for content in contents)
+        for example in examples:
+            content = repr(getattr(example, "__dict__", example))
+            found.update(content.encode("utf-8", "backslashreplace"))
+    return found.hexdigest()
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
@@ -125,19 +117,12 @@ def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
     kind, content = "wordpiece", "\n".join(tokenizer.vocab).encode()
     if tokenizer.sp_model is not None:
         kind, content = "sentencepiece", tokenizer.sp_model.serialized_model_proto()
-    lower = tokenizer.do_lower_case
-    return {"kind": kind, "sha256": _digest([content]), "do_lower_case": lower}
+    lower, digits = tokenizer.do_lower_case, hashlib.sha256(content).hexdigest()
+    return {"kind": kind, "sha256": digits, "do_lower_case": lower}
 
 
-def _digest(contents: Iterable[bytes]) -> str:
-    found = hashlib.sha256()
-    for content in contents:
-        found.update(content)
-    return found.hexdigest()
-
-
-def processes_for(asked: Optional[int], count: int) -> int:
-    """Returns how many processes convert `count` items; `asked` or else a number that fits."""
-    if multiprocessing.current_process().daemon:
-        return 1  # a worker may not start workers
-    return asked or (parallel.default_processes() if count >= _WORTH_FORKING else 1)
+def processes_for(count: int) -> int:
+    """Returns how many processes convert `count` items; a worker may not start workers."""
+    if count < _WORTH_FORKING or multiprocessing.current_process().daemon:
+        return 1
+    return parallel.default_processes()

@@ -13,16 +13,15 @@ Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool
 
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
-from albert.data import record_index
-from albert.util.errors import UserError
+from albert.data import record_files
 
 MODES = ("longest", "bucket", "max")
 # Each distinct length is a separate shape, with its own memory and compiled code.
 LENGTH_MULTIPLE = 16
+_MASK = "input_mask"  # the feature that is 1 in use and 0 beyond the end of a sequence
 # Batches sorted by length together. More make lengths more equal; fewer keep the order random.
 _BATCHES_OF_A_POOL = 100
 _PLACES_OF_A_POOL = 1 << 24  # at most, of all its sequences: 64 MB a feature
@@ -34,7 +33,6 @@ class Padding(NamedTuple):
     """How sequences are padded."""
 
     mode: str = "longest"  # one of MODES
-    mask: str = "input_mask"  # the feature that is 1 in use and 0 beyond the end of a sequence
     # What is cut, along its last dimension.
     features: Tuple[str, ...] = ("input_ids", "input_mask", "segment_ids")
 
@@ -97,7 +95,7 @@ def input_fn(
             paths, spec, batch_size=size, pad_final_batch=drop_remainder
         )
         if drop_remainder:
-            served = served.take(sum(map(input_pipeline.count_records, paths)) // size)
+            served = served.take(sum(map(record_files.count_records, paths)) // size)
         keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
         return served.map(keep)
 
@@ -132,65 +130,45 @@ def training_batches(
 
     Returns:
       A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.
-
-    Raises:
-      UserError: an unknown mode, and what seeded_batches raises.
     """
-    if padding.mode not in MODES:
-        raise UserError(f"Unknown padding {padding.mode!r}. Choose one of: {', '.join(MODES)}.")
-    reading.update(batch_size=batch_size, start_batch=start_batch)
-    if padding.mode == "bucket":
-        return cut(_buckets(files, spec, padding, shard=shard, **reading), padding)
-    reading.update(shard_index=shard.index, shard_count=shard.count)
-    return cut(input_pipeline.seeded_batches(files, spec, **reading), padding)
-
-
-def _buckets(
-    files: Sequence[str],
-    spec: input_pipeline.FeatureSpec,
-    padding: Padding,
-    *,
-    shard: input_pipeline.InputShard,
-    batch_size: int,
-    start_batch: int,
-    **reading: Any,
-) -> tf.data.Dataset:
-    """Batches of like length among the records of all readers, in a random order."""
-    parts = shard.count * shard.batches_per_step
-    total = parts * batch_size  # records of an update
-    mask = next(feature for feature in spec.features if feature.name == padding.mask)
-    places = total * int(np.prod(mask.shape, dtype=np.int64))
-    most = min(_BATCHES_OF_A_POOL, _PLACES_OF_A_POOL // places)
-    index_folder = reading.get("index_folder")
-    found = record_index.load(list(map(str, files)), folder=index_folder, enough=most * total)
+    served = input_pipeline.seeded_batches
+    if padding.mode != "bucket":
+        reading.update(batch_size=batch_size, start_batch=start_batch, shard=shard)
+        batches = served(files, spec, **reading)
+        return cut(batches, padding)
+    sizes = [shard.count * shard.batches_per_step, batch_size]  # of an update
+    total = sizes[0] * batch_size
+    mask = next(feature for feature in spec.features if feature.name == _MASK)
+    most = min(
+        _BATCHES_OF_A_POOL, _PLACES_OF_A_POOL // (total * input_pipeline.size_of(mask.shape))
+    )
+    found = record_files.load(files, folder=reading.get("index_folder"), enough=most * total)
     pool = max(1, min(most, sum(file.count for file in found) // total))  # no more than an epoch
     first_pool, skipped = divmod(start_batch, pool * shard.batches_per_step)
-    pools = input_pipeline.seeded_batches(
-        files, spec, batch_size=pool * total, start_batch=first_pool, **reading
-    )
-    first = shard.index * shard.batches_per_step
+    reading.update(batch_size=pool * total, start_batch=first_pool)
+    mine = slice(shard.index * shard.batches_per_step, (shard.index + 1) * shard.batches_per_step)
 
     def split(number: tf.Tensor, features: Features) -> Features:
-        order = tf.argsort(_lengths(features, padding), stable=True)  # [N]
+        order = tf.argsort(_lengths(features), stable=True)  # [N]
         # A key of its own: the windows of the stream take (seed, number) themselves.
         key = tf.stack([tf.constant(reading["seed"] % (1 << 62), tf.int64), -2 - number])
         turns = tf.argsort(tf.random.stateless_uniform([pool], seed=key))  # [K]
-        order = tf.gather(tf.reshape(order, [pool, parts, batch_size]), turns)  # [K, parts, B]
-        order = order[:, first : first + shard.batches_per_step]
+        order = tf.gather(tf.reshape(order, [pool, *sizes]), turns)[:, mine]
         order = tf.reshape(order, [-1, batch_size])  # [K * batches_per_step, B]
         return {name: tf.gather(value, order) for name, value in features.items()}
 
-    batches = pools.enumerate(first_pool).map(input_pipeline.as_written(split)).unbatch()
-    return batches.skip(skipped)
+    pools = served(files, spec, **reading).enumerate(first_pool)
+    batches = pools.map(input_pipeline.as_written(split)).unbatch()
+    return cut(batches.skip(skipped), padding)
 
 
 def _with_numbers(features: Features, numbers: tf.Tensor) -> Features:
     return dict(features, example_index=tf.cast(numbers, tf.int32))
 
 
-def _lengths(features: Features, padding: Padding) -> tf.Tensor:
+def _lengths(features: Features) -> tf.Tensor:
     """The length of each row, int32 [N]: one more than the last place in use."""
-    mask = features[padding.mask]
+    mask = features[_MASK]
     places = tf.range(1, tf.shape(mask)[-1] + 1)
     used = tf.cast(mask > 0, tf.int32) * places
     return tf.reduce_max(tf.reshape(used, [tf.shape(mask)[0], -1]), axis=1)
@@ -202,7 +180,7 @@ def cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
         return batches
 
     def shorter(features: Features) -> Features:
-        longest = tf.maximum(tf.reduce_max(_lengths(features, padding)), 1)
+        longest = tf.maximum(tf.reduce_max(_lengths(features)), 1)
         rounded = -(-longest // LENGTH_MULTIPLE) * LENGTH_MULTIPLE  # L; slicing stops at S
         sequences = {name: features[name][..., :rounded] for name in padding.features}
         return dict(features, **sequences)

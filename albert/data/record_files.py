@@ -18,6 +18,7 @@ import functools
 import logging
 import os
 import re
+import sys
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
@@ -31,6 +32,11 @@ NOT_THERE = "it does not exist"
 _HEADER_BYTES = 12  # of a record: its length (8) and the checksum of that (4)
 _FOOTER_BYTES = 4  # checksum of the data
 _MOST_OFFSETS = 4096  # that the metadata of a file keeps
+INDEX_NAME = "record_index.json"  # in the output folder, for files without metadata
+# Of all files of a call together: about ten megabytes as JSON, forty as numbers.
+_MOST_OFFSETS_TOGETHER = 1 << 20
+# Of a file: with many files a reader splits each into at most this many runs.
+_FEWEST_OFFSETS = 16
 
 _LOGGER = logging.getLogger("albert")
 
@@ -42,7 +48,7 @@ _LOGGER = logging.getLogger("albert")
 class RecordFile:
     """What is known about a TFRecord file: where its blocks of records begin, and its origin.
 
-    The blocks grow with the file. Metadata of earlier versions has no offsets.
+    The blocks grow with the file.
     """
 
     path: str = ""
@@ -80,7 +86,7 @@ class RecordFile:
     @classmethod
     def from_json(cls, path: str, values: Mapping[str, Any]) -> "RecordFile":
         """Returns a file of which `as_json` gave these values."""
-        blocks = values.get("blocks") or {"records": cls.block_records, "offsets": ""}
+        blocks = values["blocks"]
         offsets = list(map(int, blocks["offsets"].split()))
         return cls(
             path,
@@ -101,12 +107,6 @@ def sidecar_path(path: str) -> str:
 def write_sidecar(file: RecordFile) -> None:
     """Writes the metadata of a finished record file."""
     files.atomic_write_json(sidecar_path(file.path), file.as_json())
-
-
-def remove_sidecar(path: str) -> None:
-    """Removes the metadata of `path` if there is some, before `path` itself is replaced."""
-    if tf.io.gfile.exists(sidecar_path(path)):
-        tf.io.gfile.remove(sidecar_path(path))
 
 
 def read_sidecar(path: str) -> Optional[RecordFile]:
@@ -142,18 +142,6 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
     return provenance.difference(
         {"bytes": known.bytes, **known.fingerprint}, {"bytes": size, **fingerprint}
     )
-
-
-def identity(path: str) -> Dict[str, Any]:
-    """Returns JSON values that differ if the content of a record file does.
-
-    Where the metadata fits the file they are what the records were made from.
-    """
-    stamp, known = provenance.stamp(path), read_sidecar(path)
-    if known is None or known.bytes != stamp["size"]:
-        return stamp
-    made_from = provenance.digest([FORMAT_VERSION, known.fingerprint])
-    return {"name": stamp["name"], "size": stamp["size"], "made_from": made_from}
 
 
 # --------------------------------------------------------------------------------- finding records
@@ -192,17 +180,10 @@ def walk_records(path: str) -> RecordFile:
     Raises:
       UserError: the file ends inside a record, or is no TFRecord file.
     """
-    walked, (size, _) = RecordFile(path), files.state_of(path)
+    walked = RecordFile(path)
     with files.open_to_read(path) as stream:
-        while walked.bytes < size:
-            length = _length(stream.read(_HEADER_BYTES))
+        for length in _lengths(path, stream):
             walked.add(length)
-            if walked.bytes > size:
-                raise _cut_off(path, walked.count - 1)
-            if "://" in path:  # in order: each jump in a remote file is a request
-                stream.read(length + _FOOTER_BYTES)
-            else:
-                stream.seek(walked.bytes)
     return walked
 
 
@@ -214,30 +195,85 @@ def read_first_record(path: str) -> Optional[bytes]:
     Raises:
       UserError: the file ends inside the record, or is no TFRecord file.
     """
-    size, _ = files.state_of(path)
     with files.open_to_read(path) as stream:
-        length = _length(stream.read(_HEADER_BYTES))
-        if 0 < size < _HEADER_BYTES + length + _FOOTER_BYTES:
-            raise _cut_off(path, 0)
-        return stream.read(length) if size else None
+        for length in _lengths(path, stream):
+            return stream.read(length)
+    return None
 
 
-def _length(header: bytes) -> int:
-    """The bytes of data in the record with this header."""
-    return int.from_bytes(header[:8], "little")
+def _lengths(path: str, stream: Any, position: int = 0) -> Iterator[int]:
+    """Yields the bytes of data of each record, from a position on, where the stream stands then."""
+    size, _ = files.state_of(path)
+    while position < size:
+        stream.seek(position)
+        length = int.from_bytes(stream.read(_HEADER_BYTES)[:8], "little")
+        position += _HEADER_BYTES + length + _FOOTER_BYTES
+        if position > size:
+            raise UserError(
+                f"Record file '{path}' was cut off, or is no uncompressed TFRecord file: it ends "
+                "inside a record. Create it again."
+            )
+        yield length
 
 
-def _cut_off(path: str, count: int) -> UserError:
-    return UserError(
-        f"Record file '{path}' was cut off, or is no uncompressed TFRecord file: after {count} "
-        "whole records it ends inside a record. Create it again."
-    )
+def load(
+    paths: Sequence[str], *, folder: Optional[str] = None, enough: int = sys.maxsize
+) -> List[RecordFile]:
+    """Returns the blocks of record files, in their order.
+
+    They are in a file's metadata. Files without it are walked from record header to record header,
+    many at a time, and what was found is kept for the next start. Of more than 256 files each has
+    fewer blocks, so that all of them fit into memory; how many follows from the files alone, on
+    every host and at every start.
+
+    Args:
+      paths: record files.
+      folder: where it is kept, as INDEX_NAME; None: nowhere.
+      enough: once so many records are found, further files are left out.
+
+    Raises:
+      UserError: a file is damaged, cut off, not there, or no record file.
+    """
+    index = os.path.join(folder or "", INDEX_NAME)
+    before = _read_index(index) if folder else {}
+    kept, found, count = dict(before), [], 0
+    most = max(_FEWEST_OFFSETS, _MOST_OFFSETS_TOGETHER // max(1, len(paths)))
+
+    def locate(path: str) -> RecordFile:
+        file = fitting_sidecar(path)
+        if file is None:
+            state = [*files.state_of(path), most]
+            if kept.get(path, {}).get("state") != state:
+                walked = walk_records(path)
+                walked.thin(most)
+                kept[path] = dict(walked.as_json(), state=state)
+            file = RecordFile.from_json(path, kept[path])
+        file.thin(most)
+        return file
+
+    for file in many_files.each(locate, paths, "Looking at the records"):
+        found.append(file)
+        count += file.count
+        if count >= enough:
+            break
+    if folder and kept != before:  # another process may have added files
+        files.atomic_write_json(index, {"files": {**_read_index(index), **kept}})
+    _read.update((file.path, file) for file in found)
+    return found
+
+
+def _read_index(index: str) -> Dict[str, Dict[str, Any]]:
+    """RecordFile.as_json() and the state of files, by path; {} if there is no index to read."""
+    try:
+        return files.read_json_object(index, {"files": {str: dict}})["files"]
+    except UserError:
+        return {}
 
 
 # ------------------------------------------------------------------------------------------ damage
 
 _PLACE = re.compile(r"(?:corrupted|truncated) record at (\d+)")
-_noted: Dict[str, RecordFile] = {}  # the files that datasets read, by path
+_read: Dict[str, RecordFile] = {}  # the files that data sets of this process read, by path
 
 
 def records(path: str) -> Iterator[bytes]:
@@ -259,11 +295,6 @@ def records(path: str) -> Iterator[bytes]:
         ) from None
 
 
-def note(found: Sequence[RecordFile]) -> None:
-    """Notes the record files that a dataset reads, for `explained`."""
-    _noted.update((file.path, file) for file in found)
-
-
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
     """Makes the error of a damaged record say which record of which file it is.
@@ -277,21 +308,21 @@ def explained() -> Iterator[None]:
         yield
     except tf.errors.DataLossError as error:
         place = _PLACE.search(error.message)
-        noted = list(_noted.values())[::-1] if place else []
-        has_record = functools.partial(_has_record, offset=int(place.group(1)) if place else 0)
-        for file, is_suspect in zip(noted, many_files.each(has_record, noted)):
-            if is_suspect:  # if it is the damaged one, reading it raises
-                collections.deque(records(file.path), maxlen=0)
+        if place:
+            check = functools.partial(_check_record, offset=int(place.group(1)))
+            list(many_files.each(check, list(_read.values())[::-1]))
         raise
 
 
-def _has_record(file: RecordFile, *, offset: int) -> bool:
-    """Whether a record of a file, or the data of one, begins at a byte."""
+def _check_record(file: RecordFile, *, offset: int) -> None:
+    """Raises UserError if a record that begins at a byte, or whose data does, is damaged."""
     if offset >= file.bytes:
-        return False
+        return
     position = file.offsets[bisect.bisect_right(file.offsets, offset) - 1]
     with files.open_to_read(file.path) as stream:
-        while position < offset - _HEADER_BYTES:
-            stream.seek(position)
-            position += _HEADER_BYTES + _length(stream.read(_HEADER_BYTES)) + _FOOTER_BYTES
-    return position in (offset, offset - _HEADER_BYTES)
+        for length in _lengths(file.path, stream, position):
+            if position >= offset - _HEADER_BYTES:
+                break
+            position += _HEADER_BYTES + length + _FOOTER_BYTES
+    if position in (offset, offset - _HEADER_BYTES):
+        collections.deque(records(file.path), maxlen=0)

@@ -2,24 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """An example as the model's inputs, and many records at once in tf.train.Example's wire format.
 
-Building and serialising one message after another takes longer than making pretraining data. All
-examples of a batch have features of the same shapes, so that only the varints differ in length:
-they are laid out as one byte matrix with a row for each example and a mask of the bytes that are
-really there. The bytes are those of `FeatureSpec.encode`, which is faster for one record of lists.
+Building and serialising one message after another takes longer than making pretraining data. The
+bytes are those of tf.train.Example.SerializeToString(deterministic=True).
 
-Legend: N examples, L values of a feature, K bytes of the longest row.
+Legend: N examples, L values of a feature.
 """
 
 import dataclasses
-from typing import Any, List, Mapping, NamedTuple, Optional, Union
+import functools
+from typing import Any, List, Mapping, Optional, Union
 
 import numpy as np
 
-from albert.util.errors import UserError
-
-# Tags of length-delimited fields: Example.features = 1, Features.feature = 1 (a map: key = 1,
-# value = 2), Feature.float_list = 2, Feature.int64_list = 3, {Float,Int64}List.value = 1 (packed).
-FIELD_1, FIELD_2, FIELD_3 = b"\x0a", b"\x12", b"\x1a"
+# Fields of the messages: Example.features = 1; Features.feature = 1, a map with key = 1, value = 2;
+# Feature has one of these lists, whose values are packed in a field 1.
+_FLOAT_LIST, _INT64_LIST = 2, 3
 
 
 class PaddingInputExample:
@@ -60,73 +57,43 @@ def record_of(features: InputFeatures) -> Mapping[str, Any]:
     }
 
 
-class EncodedExamples(NamedTuple):
-    """N serialised examples: the n-th is data[ends[n - 1] : ends[n]]."""
-
-    data: bytes
-    ends: np.ndarray  # int64 [N]
-
-
-class _Bytes(NamedTuple):
-    """A part of each of N rows: the bytes `values[n][is_there[n]]`."""
-
-    values: np.ndarray  # uint8 [N, K]
-    is_there: np.ndarray  # bool [N, K]
-
-    def lengths(self) -> np.ndarray:
-        return self.is_there.sum(axis=1)
+def encode_examples(features: Mapping[str, np.ndarray]) -> List[bytes]:
+    """Returns N serialised examples of name -> [N, L], float32 or integers."""
+    entries: List[List[bytes]] = []  # of each feature one for each example
+    for name in sorted(features, key=str.encode):
+        values = features[name]
+        kind, lists = _INT64_LIST, _varints
+        if values.dtype == np.float32:
+            kind, lists = _FLOAT_LIST, _floats
+        key = _field(1, name.encode())
+        entries.append(
+            [_field(1, key + _field(2, _field(kind, _field(1, row)))) for row in lists(values)]
+        )
+    return [_field(1, b"".join(example)) for example in zip(*entries)]
 
 
-def encode_examples(features: Mapping[str, np.ndarray]) -> EncodedExamples:
-    """Returns N examples of name -> [N, L], float32 or integers; ValueError if one is negative."""
-    count = len(next(iter(features.values())))
-    entries: List[_Bytes] = []
-    for name in sorted(features, key=lambda name: name.encode("utf-8")):
-        key = name.encode("utf-8")
-        head = _constant(FIELD_1 + bytes([len(key)]) + key, count)
-        entry = [head] + _delimited(FIELD_2, _feature(name, features[name]))
-        entries += _delimited(FIELD_1, entry)
-    parts = _delimited(FIELD_1, entries)
-    is_there = np.concatenate([part.is_there for part in parts], axis=1)  # [N, K]
-    values = np.concatenate([part.values for part in parts], axis=1)
-    return EncodedExamples(values[is_there].tobytes(), np.cumsum(is_there.sum(axis=1)))
+def _field(number: int, content: bytes) -> bytes:
+    """A field of a message: its tag, its length, and the content."""
+    return _head(number, len(content)) + content
 
 
-def _feature(name: str, values: np.ndarray) -> List[_Bytes]:
-    """A Feature message: a packed list inside a list message inside the feature."""
-    if values.dtype == np.float32:
-        raw = np.ascontiguousarray(values, "<f4").view(np.uint8)
-        packed = _Bytes(raw, np.ones(raw.shape, bool))
-        return _delimited(FIELD_2, _delimited(FIELD_1, [packed]))
-    if values.size and values.min() < 0:
-        raise UserError(f"Feature '{name}' holds {values.min()}; only integers from 0 on fit.")
-    return _delimited(FIELD_3, _delimited(FIELD_1, [_varints(values)]))
+@functools.lru_cache(maxsize=None)
+def _head(number: int, length: int) -> bytes:
+    return bytes([number << 3 | 2]) + _varints(np.array([[length]]))[0]
 
 
-def _delimited(tag: bytes, parts: List[_Bytes]) -> List[_Bytes]:
-    """`parts` as one field: the tag and the length in front."""
-    lengths: Any = sum(part.lengths() for part in parts)
-    return [_constant(tag, len(lengths)), _varints(lengths[:, None])] + parts
+def _floats(values: np.ndarray) -> List[bytes]:
+    return [row.tobytes() for row in values.astype("<f4")]
 
 
-def _constant(content: bytes, count: int) -> _Bytes:
-    """The same bytes in each row."""
-    row = np.frombuffer(content, np.uint8)[None, :]
-    shape = (count, row.shape[1])
-    return _Bytes(np.broadcast_to(row, shape), np.broadcast_to(np.True_, shape))
-
-
-def _varints(values: np.ndarray) -> _Bytes:
+def _varints(values: np.ndarray) -> List[bytes]:
     """Seven bits a byte, the lowest first; every byte but the last of a value has bit 7 set."""
-    longest = int(values.max()) if values.size else 0
-    width = max(1, (longest.bit_length() + 6) // 7)
-    if width == 1:
-        return _Bytes(values.astype(np.uint8), np.ones(values.shape, bool))
-    shape = (*values.shape, width)
-    encoded = np.empty(shape, np.uint8)
-    is_there = np.empty(shape, bool)
-    for byte in range(width):
-        rest = values >> (7 * byte)
-        encoded[:, :, byte] = (rest & 0x7F) | ((rest > 0x7F) << 7)
-        is_there[:, :, byte] = (rest > 0) if byte else True
-    return _Bytes(encoded.reshape(len(values), -1), is_there.reshape(len(values), -1))
+    bits = int(values.max(initial=1)).bit_length() if values.min(initial=0) >= 0 else 64
+    if bits <= 7:
+        return [row.tobytes() for row in values.astype(np.uint8)]
+    dtype: Any = np.uint32 if bits <= 32 else np.uint64
+    shifts = np.arange(0, bits, 7).astype(dtype)
+    rest = values.astype(dtype)[:, :, None] >> shifts  # [N, L, bytes]
+    groups = (rest | (rest > 0x7F).astype(np.uint8) << 7).astype(np.uint8)
+    is_there = (rest > 0) | (shifts == 0)
+    return [row[used].tobytes() for row, used in zip(groups, is_there)]

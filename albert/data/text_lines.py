@@ -8,21 +8,9 @@ so that a program on the other end of a pipe is answered at once.
 """
 
 import contextlib
-import queue
+import itertools
 import sys
-import threading
-from typing import (
-    Any,
-    Callable,
-    Iterable,
-    Iterator,
-    List,
-    NamedTuple,
-    Optional,
-    Sequence,
-    TextIO,
-    Tuple,
-)
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, TextIO, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -31,7 +19,8 @@ from albert.util import files
 from albert.util.errors import UserError
 
 STANDARD = "-"
-_MOST_LINES = 4096  # in memory, and answered together
+_GROUP_BYTES = 1 << 16  # in memory, and answered together
+_GROUP_ROWS = 1000  # of CSV
 _JSON_FIELDS = ("text_a", "text_b")
 
 
@@ -45,46 +34,34 @@ class Line(NamedTuple):
 def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
     """Yields the lines of a stream of bytes in groups: at least one, and all that have come.
 
-    A thread of its own reads the stream; `name` is for messages.
+    Args:
+      stream: is not read further than what has come, where it can tell.
+      name: for messages; a name in .csv says that the lines are rows.
 
     Raises:
       UserError: a line is not UTF-8, or a row is not CSV.
     """
-    lines: queue.Queue = queue.Queue(_MOST_LINES)  # of lines, then None or an error
-    threading.Thread(target=_read, args=(stream, name, lines.put), daemon=True).start()
-    is_over = False
-    while not is_over:
-        items = [lines.get()]
-        while len(items) < _MOST_LINES and not lines.empty():
-            items.append(lines.get())
-        group = [item for item in items if isinstance(item, Line)]
-        if group:
-            yield group
-        is_over = len(group) < len(items)
-    if items[-1]:
-        raise items[-1]
-
-
-def _read(stream: Any, name: str, put: Callable[[Any], None]) -> None:
-    """Puts each line, and None at the end; an error takes the place of the rest."""
-    lines = _decoded(stream, name)
-    rows: Iterable[Any] = enumerate((line.rstrip("\r\n") for line in lines), 1)
+    groups = _decoded(stream, name)
     if name.endswith(csv_rows.ENDING):
-        rows = csv_rows.rows(lines, name)
-    try:
-        for number, text in rows:
-            put(Line(number, text))
-        put(None)
-    except (ValueError, OSError, tf.errors.OpError) as error:
-        put(error)
+        rows = csv_rows.rows((f"{line.text}\n" for lines in groups for line in lines), name)
+        groups = iter(lambda: [Line(*row) for row in itertools.islice(rows, _GROUP_ROWS)], [])
+    return groups
 
 
-def _decoded(stream: Any, name: str) -> Iterator[str]:
-    for number, content in enumerate(stream, 1):
+def _decoded(stream: Any, name: str) -> Iterator[List[Line]]:
+    def decode(content: bytes, number: int) -> Line:
         try:
-            yield content.decode("utf-8" if number > 1 else "utf-8-sig")
+            return Line(number, content.decode("utf-8" if number > 1 else "utf-8-sig"))
         except UnicodeDecodeError as error:
             raise UserError(f"{name}:{number}: not UTF-8 ({error}). Convert the input.") from error
+
+    read, rest, numbers = getattr(stream, "read1", stream.read), b"", itertools.count(1)
+    for content in iter(lambda: read(_GROUP_BYTES), b""):
+        *lines, rest = (rest + content).split(b"\n")
+        if lines:
+            yield list(map(decode, lines, numbers))
+    if rest:
+        yield [decode(rest, next(numbers))]
 
 
 class TextReader:
@@ -98,13 +75,12 @@ class TextReader:
         Raises:
           UserError: more than two columns.
         """
-        self._name = name
+        self._name, self._known = name, list(known)
         self._columns = [part.strip() for part in (columns or "").split(",") if part.strip()]
         if len(self._columns) > 2:
             raise UserError(f"--columns={columns} names more than two; give one, or two for pairs.")
-        self._known = list(known)
-        self._format: Any = None  # _of_json or _of_cells, once a line was seen
-        self._places: List[int] = []  # of the texts among a line's cells; none: all cells are texts
+        self._is_json: Optional[bool] = None  # once a line was seen
+        self._header: List[str] = []
         self._blank = ""  # the first blank line after others
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
@@ -113,65 +89,53 @@ class TextReader:
         for line in lines:
             where = f"{self._name}:{line.number}"
             if not "".join(line.text).strip():
-                self._blank = self._blank or (self._format and where)
+                self._blank = self._blank or (where if self._is_json is not None else "")
                 continue
             if self._blank:
                 raise UserError(
                     f"{self._blank}: the line is blank, though others follow. Every line is "
                     "answered: give it a text, or remove it."
                 )
-            if self._format or not self._is_header(line.text, where):
-                found.append(self._format(line.text, where))
+            is_header = self._is_json is None and self._is_header(line.text)
+            texts = self._texts_of(line.text, where)
+            if not is_header:
+                found.append(texts)
         return found
 
-    def _is_header(self, text: Any, where: str) -> bool:
+    def _is_header(self, text: Any) -> bool:
         """Looks at the first line that is not blank, which decides on the format."""
-        if isinstance(text, str) and text.lstrip().startswith("{"):
-            self._format = self._of_json
-            return False
-        self._format = self._of_cells
+        self._is_json = isinstance(text, str) and text.lstrip().startswith("{")
         header = _cells(text)
-        known = self._known_in(header)
-        if self._columns and all(name.isdecimal() for name in self._columns):
-            self._places = list(map(int, self._columns))
-            return bool(known)
-        names = self._columns or known
-        missing = [name for name in names if name not in header]
-        if missing:
-            raise UserError(
-                f"{where}: no column is named {', '.join(missing)}; there are {', '.join(header)}."
-            )
-        self._places = list(map(header.index, names))
-        return bool(names)
+        has_known = bool(self._known) and set(self._known) <= set(header)
+        has_numbers = all(map(str.isdecimal, self._columns))
+        if self._is_json or (has_numbers and not has_known):
+            return False
+        if not (self._columns and has_numbers):
+            self._header = header
+        return True
 
-    def _known_in(self, names: Iterable[str]) -> List[str]:
-        return self._known if set(self._known) <= set(names) else []
-
-    def _of_json(self, text: str, where: str) -> Tuple[str, ...]:
-        values = files.parse_json(text, where)
-        files.check_types(values, dict, where)
-        usual = self._known_in(values) or [name for name in _JSON_FIELDS if name in values]
-        names = self._columns or usual
-        texts = tuple(values.get(name) for name in names)
-        if not texts or not all(isinstance(text, str) for text in texts):
+    def _texts_of(self, text: Any, where: str) -> Tuple[str, ...]:
+        row: Dict[str, Any]
+        if self._is_json:
+            row = files.parse_json(text, where)
+            files.check_types(row, dict, where)
+            usual = [name for name in _JSON_FIELDS if name in row]
+        else:
+            row = dict(zip(self._header or map(str, itertools.count()), _cells(text)))
+            usual = list(row)
+        known = self._known if set(self._known) <= set(row) else []
+        names = self._columns or known or usual
+        texts = tuple(row.get(name) for name in names)
+        if not 1 <= len(texts) <= 2 or not all(isinstance(text, str) for text in texts):
             raise UserError(
-                f"{where}: the object needs texts named {' and '.join(names or _JSON_FIELDS)}; it "
-                f"has {', '.join(values)}. --columns names other fields."
+                f"{where}: a text or two are expected, in {' and '.join(names or _JSON_FIELDS)}; "
+                f"there are {', '.join(row)}. --columns names others; a TAB is between columns."
             )
         return texts
 
-    def _of_cells(self, text: Any, where: str) -> Tuple[str, ...]:
-        cells = _cells(text)
-        if len(cells) <= max(self._places, default=0) or (not self._places and len(cells) > 2):
-            raise UserError(
-                f"{where}: the line has {len(cells)} columns. A text, or two with a TAB between "
-                "them, are expected; --columns names the columns of others."
-            )
-        return tuple(cells[place] for place in self._places) or tuple(cells)
-
 
 def _cells(text: Any) -> List[str]:
-    return text.split("\t") if isinstance(text, str) else text
+    return text.rstrip("\r").split("\t") if isinstance(text, str) else text
 
 
 @contextlib.contextmanager

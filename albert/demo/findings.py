@@ -21,7 +21,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert.data import batches
+from albert.data import record_files
 from albert.demo.corpus import Corpus, Finder, by_frequency, word_finder
 from albert.pretrained import inference
 from albert.training import evaluation
@@ -211,7 +211,7 @@ def _shares_right(asked: Sequence[Question], guesses: Sequence[Iterable[str]]) -
 def loss_baseline(record_file: str) -> float:
     """Returns the loss of knowing how frequent each token to predict is, and no order (ln 2)."""
     labels: List[int] = []
-    for record in batches.records(record_file):
+    for record in record_files.records(record_file):
         features = tf.train.Example.FromString(record).features.feature
         count = sum(features["masked_lm_weights"].float_list.value)
         labels += features["masked_lm_ids"].int64_list.value[: int(count)]  # the rest is padding

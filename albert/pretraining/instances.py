@@ -259,7 +259,5 @@ def keyed_records(
     predictions = 0
     for batch in features:
         predictions += masking.count_predictions(batch)
-        data, ends = example_batches.encode_examples(batch)
-        borders = [0, *ends.tolist()]
-        records += (data[start:end] for start, end in zip(borders, borders[1:]))
+        records += example_batches.encode_examples(batch)
     return list(zip(keys.tolist(), records)), counts._replace(predictions=predictions)

@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data import batches, padded_batches, record_index
+from albert.data import batches, padded_batches, record_files
 from albert.ops import plain
 from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings, PretrainingFlags
@@ -95,11 +95,11 @@ def read_files(
 
     def read(path: str) -> RecordFile:
         spec.check_file(path)
-        sidecar = batches.read_sidecar(path)
+        sidecar = record_files.read_sidecar(path)
         fingerprint = sidecar.fingerprint if sidecar else {}
         metadata = {name: fingerprint[name] for name in _METADATA if name in fingerprint}
         largest: Dict[str, float] = collections.defaultdict(float)
-        for record in itertools.islice(batches.records(path), _RECORDS_TO_CHECK):
+        for record in itertools.islice(record_files.records(path), _RECORDS_TO_CHECK):
             for name, feature in tf.train.Example.FromString(record).features.feature.items():
                 values = feature.int64_list.value or feature.float_list.value
                 largest[name] = max([largest[name], *values])
@@ -188,7 +188,7 @@ def input_fn_builder(
         read = functools.partial(batches.evaluation_batches, input_files, spec, **reading)
         # A TPU's host serves a batch to each of its cores in one step of evaluation.
         most = max_batches and max_batches * shard.batches_per_step
-        served = read(max_batches=most, shard_index=shard.index, shard_count=shard.count)
+        served = read(max_batches=most, shard=shard)
         if not params.get("use_tpu"):
             return padded_batches.cut(served, cut)
         # All cores of a TPU want a batch in each step, also when there is none any more.
@@ -286,7 +286,7 @@ def evaluation_part(
     paths: List[str] = []
     records = 0  # in `paths`
     enough = batch_size * max_steps
-    for file in record_index.load(files, folder=index_folder, enough=enough):
+    for file in record_files.load(files, folder=index_folder, enough=enough):
         if records < enough:
             paths.append(file.path)
             records += file.count

@@ -10,14 +10,14 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
-from albert.data import batches, record_files
+from albert.data import batches
 from albert.pretrained import model_vocabulary, released
 from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
 from albert.pretraining.settings import PretrainingFlags
 from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
-from albert.util import config_files, many_files, wording
+from albert.util import config_files, many_files, provenance, wording
 from albert.util import files as file_utils
 from albert.util.errors import UserError
 
@@ -140,7 +140,7 @@ def find_data(
     fine_tuning_utils.check_length(settings.max_seq_length, config)
 
     def read(flag: str) -> RecordFiles:
-        paths = batches.expand_patterns(getattr(settings, flag), flag)
+        paths = file_utils.expand_patterns(getattr(settings, flag), flag)
         return pretraining_utils.read_files(paths, settings, config)
 
     training = read("input_file") if settings.do_train or not settings.eval_file else []
@@ -269,7 +269,7 @@ def evaluate(
     )
     files = files[: len(paths)]
     fingerprint = {
-        "files": list(many_files.each(record_files.identity, paths)),
+        "files": list(many_files.each(provenance.stamp, paths)),
         "batches": steps,
         "batch_size": batch_size,
         "precision": settings.precision,

@@ -19,12 +19,12 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
-from albert.data import batches, padded_batches, record_files
+from albert.data import batches, padded_batches
 from albert.pretrained import model_vocabulary, network, warm_start
 from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
 from albert.training.task import Outputs, Split, Task
-from albert.util import config_files, files, progress
+from albert.util import config_files, files, progress, provenance
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
@@ -198,7 +198,7 @@ class FineTuning:
             return None, metrics
         began, identity = time.time(), {"precision": settings.precision, **task.identity()}
         for split in task.splits("dev"):
-            identity[split] = record_files.identity(self._splits[split].records.path)
+            identity[split] = provenance.stamp(self._splits[split].records.path)
         summary = evaluation.evaluate_checkpoints(
             folder,
             self._measure,

@@ -16,7 +16,7 @@ import numpy as np
 
 from albert import fine_tuning_utils, tokenization
 from albert.configs.flags import FineTuningFlags
-from albert.data import batches, feature_cache
+from albert.data import batches, feature_cache, record_files
 from albert.pretrained.network import SEQUENCES
 from albert.util.errors import UserError
 
@@ -29,7 +29,7 @@ class Split(NamedTuple):
     """The examples of one use, and the file with their records in the same order."""
 
     examples: Sequence[Any]
-    records: feature_cache.RecordFile
+    records: record_files.RecordFile
 
 
 class Task:
@@ -141,7 +141,7 @@ class Task:
         if not len(examples):
             raise UserError(f"There is no example in the {split} data of {self.name}.")
         path, is_exact = self.record_file(split)
-        processes = feature_cache.processes_for(None, len(examples))
+        processes = feature_cache.processes_for(len(examples))
         records = feature_cache.build_records(
             path,
             fingerprint={

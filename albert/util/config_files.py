@@ -23,7 +23,6 @@ from albert.util.errors import UserError
 
 RECORD_NAME = "run.toml"  # in the output folder of a run
 _HEADER = "# Repeat this run: "
-_OURS = (_HEADER, "# Flags of a run of albert")  # the latter in files of earlier versions
 
 
 def read(path: str) -> Dict[str, str]:
@@ -54,7 +53,7 @@ def record(path: str, values: Mapping[str, Any]) -> None:
 
     A file of this name that a user wrote stays as it is.
     """
-    if files.gfile().exists(path) and not files.read_text(path).startswith(_OURS):
+    if files.gfile().exists(path) and not files.read_text(path).startswith(_HEADER):
         return
     module = getattr(sys.modules["__main__"], "__spec__", None)
     command = f"python -m {module.name} " if module else ""

@@ -15,7 +15,7 @@ import math
 import operator
 import os
 import re
-from typing import Any, Collection, Dict, FrozenSet, Mapping, Optional, Sequence, Type, TypeVar
+from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Type, TypeVar
 
 from absl import flags
 
@@ -173,16 +173,17 @@ def define(kind: Type[Settings], flag_values: flags.FlagValues) -> None:
     for name, options in describe(kind).items():
         if name in flag_values or options["kind"] is tuple or "help" not in options:
             continue
-        defined = flags.Flag(
+        flags.DEFINE(
             _Parser(options),
-            flags.ArgumentSerializer(),
             name,
             options["default"],
             options["help"],
+            flag_values,
+            flags.ArgumentSerializer(),
+            kind.__module__,
             boolean=options["kind"] is bool,
             allow_override=True,
         )
-        flags.DEFINE_flag(defined, flag_values, kind.__module__)
 
 
 def read(
@@ -213,24 +214,42 @@ def read(
     described = describe(kind)
     positional = next((name for name in described if described[name].get("positional")), None)
     takes_rest = bool(positional) and described[positional]["kind"] is tuple
-    _refuse_two_names({re.sub("^--?|=.*", "", argument) for argument in arguments})
-    try:
-        rest = flag_values(arguments, known_only=takes_rest)[1:]
-    except (flags.Error, ValueError) as error:  # ValueError: --noflag=value
-        raise UserError(f"{re.sub(r'^flag |[ ?.]+$', '', str(error))}.") from error
+    program, *given = arguments
+    rest = _parse(flag_values, arguments, known_only=takes_rest)
     if len(rest) == 1 and positional in flag_values and flag_values[positional].using_default_value:
-        _set_missing(flag_values, {positional: rest.pop()})
-    for path in reversed(flag_values[CONFIG].value):
-        _set_missing(flag_values, config_files.read(path), f"--{CONFIG}={path}, ")
-    _set_missing(flag_values, fallback)
+        given = [f"--{positional}={rest.pop()}", *given]
     if rest and not takes_rest:
         raise UserError(
             f"Unexpected arguments {rest}. Write --flag=value, and --flag or --noflag for a flag "
             "that is on or off."
         )
+    values = {f"--{CONFIG}={path}, ": config_files.read(path) for path in flag_values[CONFIG].value}
+    for place, layer in {"": fallback, **values}.items():
+        if CONFIG in layer:
+            raise UserError(f"{place}{CONFIG}: a file cannot name another one.")
+        _parse(flag_values, [program, *map("--{0[0]}={0[1]}".format, layer.items())], place)
+    _parse(flag_values, [program, *given], known_only=takes_rest)  # the command line wins
     settings = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
     settings.check()
     return settings
+
+
+def _parse(
+    flag_values: flags.FlagValues,
+    arguments: Sequence[str],
+    place: str = "",
+    *,
+    known_only: bool = False,
+) -> List[str]:
+    """Sets flags and returns the other arguments; `place` begins an error's text."""
+    names = {re.sub("^--?|=.*", "", argument) for argument in arguments}
+    for alias, name in ALIASES.items():
+        if {alias, name} <= names:
+            raise UserError(f"{place}{alias} and {name} are two names of one flag. Give one.")
+    try:
+        return flag_values(arguments, known_only=known_only)[1:]
+    except (flags.Error, ValueError) as error:  # ValueError: --noflag=value
+        raise UserError(f"{place}{re.sub(r'^flag |[ ?.]+$', '', str(error))}.") from error
 
 
 def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any) -> AnySettings:
@@ -264,25 +283,3 @@ def parse(kind: Type[AnySettings], arguments: Sequence[str]) -> AnySettings:
     The process's own flags are not touched.
     """
     return read(kind, flags.FlagValues(), ["albert", *arguments])
-
-
-def _refuse_two_names(given: Collection[str], place: str = "") -> None:
-    """Raises UserError if a flag is given by two of its names, whose values could differ."""
-    for alias, name in ALIASES.items():
-        if alias in given and name in given:
-            raise UserError(f"{place}{alias} and {name} are two names of one flag. Give one.")
-
-
-def _set_missing(flag_values: flags.FlagValues, given: Mapping[str, str], place: str = "") -> None:
-    """Sets the flags that were not set yet; `place` begins an error's text."""
-    _refuse_two_names(given, place)
-    for name, value in given.items():
-        if name not in flag_values or name == CONFIG:
-            hint = wording.did_you_mean(name, flag_values, cutoff=0.6)
-            raise UserError(f"{place}{name}: there is no such flag.{hint}")
-        if flag_values[name].using_default_value:
-            try:
-                flag_values[name].parse(value)
-            except flags.Error as error:
-                raise UserError(f"{place}{re.sub('^flag ', '', str(error))}") from error
-            flag_values[name].using_default_value = False

@@ -24,14 +24,19 @@ def _build(path, **changes):
         "fingerprint": {"length": 2},
         "spec": SPEC,
         "convert": _convert,
-        "num_processes": 1,
         "description": "numbers",
     }
-    return feature_cache.build_records(str(path), **dict(settings, **changes))
+    settings.update(changes)
+    items = settings.pop("items")
+    return feature_cache.build_records(str(path), items=lambda: items, **settings)
 
 
 def _never(*_):
     raise AssertionError("nothing needs to be converted")
+
+
+def _remove_sidecar(path):
+    os.remove(record_files.sidecar_path(str(path)))
 
 
 def _values(path):
@@ -43,7 +48,7 @@ def _values(path):
 @pytest.mark.parametrize("count", [1, 3])
 def test_bytes_are_in_order_for_any_number_of_processes(tmp_path, count):
     built = _build(tmp_path / "a.tf_record", items=range(300), num_processes=count)
-    assert (built.count, built.was_current, built.notes) == (299, False, {"unlucky": 1})
+    assert built.count == 299
     assert _values(built.path) == [[n, n * n] for n in range(300) if n != 13]
     assert _build(tmp_path / "empty.tf_record", items=[]).count == 0
 
@@ -53,19 +58,19 @@ def test_file_made_from_something_else_has_another_name(tmp_path):
     paths = {length: _build(path, fingerprint={"length": length}).path for length in (2, 3)}
     assert len(set(paths.values())) == 2
     for length, built in paths.items():
-        again = _build(path, fingerprint={"length": length}, items=_never, convert=_never)
-        assert again == (built, 19, True, {})
+        again = _build(path, fingerprint={"length": length}, convert=_never)
+        assert (again.path, again.count) == (built, 19)
 
 
 def test_named_file_keeps_its_name_and_is_replaced(tmp_path):
     path = tmp_path / "a.tf_record"
     _build(path, exact_path=True)
-    assert _build(path, exact_path=True, convert=_never).was_current
+    _build(path, exact_path=True, convert=_never)
     second = _build(path, exact_path=True, fingerprint={"length": 3}, items=range(5))
-    assert second.path == str(path) and not second.was_current
+    assert second.path == str(path)
     assert _values(path) == [[n, n * n] for n in range(5)]
-    record_files.remove_sidecar(str(path))  # as the records of another program
-    assert not _build(path, exact_path=True).was_current
+    _remove_sidecar(path)  # as the records of another program
+    assert _build(path, exact_path=True).count == 19
 
 
 def test_file_of_another_kind_is_not_replaced(tmp_path):
@@ -81,15 +86,15 @@ def test_file_of_another_kind_is_not_replaced(tmp_path):
     [
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(path.read_bytes()[:-1]),
-        lambda path: record_files.remove_sidecar(str(path)),
+        _remove_sidecar,
     ],
 )
 def test_damaged_file_is_made_again(tmp_path, damage):
     path = pathlib.Path(_build(tmp_path / "a.tf_record").path)
     whole = path.read_bytes()
     damage(path)
-    assert not _build(tmp_path / "a.tf_record").was_current
-    assert path.read_bytes() == whole
+    _build(tmp_path / "a.tf_record")
+    assert path.read_bytes() == whole and os.path.exists(record_files.sidecar_path(str(path)))
 
 
 @pytest.mark.parametrize("processes", [1, 2])

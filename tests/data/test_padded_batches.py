@@ -106,9 +106,7 @@ def test_two_readers_of_two_batches_share_each_batch_of_one_reader(file, mode, s
     np.testing.assert_array_equal(found, np.sort([batch["number"] for batch in whole]))
 
 
-def test_modes_are_those_of_the_flag_and_a_tpu_gets_static_shapes(file):
-    with pytest.raises(ValueError, match="shortest"):
-        training(file, "shortest")
+def test_modes_are_those_of_the_flag_and_a_tpu_gets_static_shapes():
     assert shared_flags.PADDINGS == padded_batches.MODES
     assert [padded_batches.default_mode(use_tpu) for use_tpu in (True, False)] == ["max", "longest"]
 

@@ -176,7 +176,7 @@ def test_config_gives_flags_and_the_command_line_wins(tmp_path):
 @pytest.mark.parametrize(
     "content, named",
     [
-        ("cuont = 2", "'count'"),
+        ("cuont = 2", "count"),
         ("count = -1", "count"),
         ("max_steps = 3\ntrain_step = 4", "max_steps and train_step"),
         ("is_on = 3.5", "is_on"),
