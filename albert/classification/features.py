@@ -121,5 +121,5 @@ def file_based_convert_examples_to_features(
         examples, label_list, max_seq_length, tokenizer, task_name
     )
     with batches.AtomicRecordWriter(output_file, {}) as writer:
-        for features in converted:
-            writer.write(spec.encode(record_of(features)))
+        for record in spec.encode_each(map(record_of, converted)):
+            writer.write(record)

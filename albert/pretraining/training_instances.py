@@ -159,26 +159,29 @@ def write_instance_to_example_files(
     predictions = max_predictions_per_seq * (1 + _flags().do_permutation)
     spec = model.feature_spec(max_seq_length, predictions)
     made_by = {"maker": "write_instance_to_example_files"}
+
+    def row(instance: TrainingInstance) -> Dict[str, Any]:
+        labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
+        values = {
+            "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
+            "input_mask": [1] * len(instance.tokens),
+            "segment_ids": instance.segment_ids,
+            "token_boundary": instance.token_boundary,
+            "masked_lm_positions": instance.masked_lm_positions,
+            "masked_lm_ids": labels,
+            "masked_lm_weights": [1.0] * len(labels),
+            "next_sentence_labels": [int(instance.is_random_next)],
+        }
+        sizes = {feature.name: feature.shape[0] for feature in spec.features}
+        return {name: [*some, *[0] * (sizes[name] - len(some))] for name, some in values.items()}
+
     with contextlib.ExitStack() as stack:
         writers = [
             stack.enter_context(batches.AtomicRecordWriter(path, made_by)) for path in output_files
         ]
-        for instance, writer in zip(instances, itertools.cycle(writers)):
-            labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
-            features = {
-                "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
-                "input_mask": [1] * len(instance.tokens),
-                "segment_ids": instance.segment_ids,
-                "token_boundary": instance.token_boundary,
-                "masked_lm_positions": instance.masked_lm_positions,
-                "masked_lm_ids": labels,
-                "masked_lm_weights": [1.0] * len(labels),
-                "next_sentence_labels": [int(instance.is_random_next)],
-            }
-            for feature in spec.features:
-                values = features[feature.name]
-                features[feature.name] = [*values, *[0] * (feature.shape[0] - len(values))]
-            writer.write(spec.encode(features))
+        records = spec.encode_each(map(row, instances))
+        for record, writer in zip(records, itertools.cycle(writers)):
+            writer.write(record)
 
 
 def create_int_feature(values) -> tf.train.Feature:

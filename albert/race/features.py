@@ -113,7 +113,7 @@ def file_based_convert_examples_to_features(
     """
     sizes, count = (max_seq_length, tokenizer, max_qa_length), len(label_list)
     spec = feature_spec(max_seq_length, count)
+    converted = (convert_single_example(0, example, count, *sizes) for example in examples)
     with batches.AtomicRecordWriter(output_file, {}) as writer:
-        for index, example in enumerate(examples):
-            features = convert_single_example(index, example, count, *sizes)
-            writer.write(spec.encode(record_of(features)))
+        for record in spec.encode_each(map(record_of, converted)):
+            writer.write(record)
