@@ -54,7 +54,6 @@ def main(settings: FineTuningFlags, task: Type[Task]) -> None:
     estimators.run_as_worker(lambda own: run(own, task), settings)
 
 
-@estimators.lock_output_dir
 def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
@@ -207,19 +206,19 @@ class FineTuning:
             fingerprint=identity,
             higher_is_better=task.higher_is_better,
             wait_seconds=60.0 * wait_minutes,
-            final_step=self._final_step(),
+            final_step=self.schedule.num_train_steps if settings.do_train else None,
         )
         best, steps = summary.best, [result.step for result in summary.results]
-        metrics = dict(best.metrics) if best else {}
+        metrics: Dict[str, Any] = dict(best.metrics) if best else {}
         if best:
             trial = f"{steps[-1]}:{best.step}:{metrics[task.best_metric]}"
             files.atomic_write_text(os.path.join(folder, BEST_TRIAL_NAME), trial)
-        if best and summary.evaluated_steps:
-            self._describe_best(summary)
-        if summary.evaluated_steps:
-            end = time.time()
-            self._add_to_summary(eval_seconds=end - began, wall_seconds=end - self._began)
+            if summary.evaluated_steps:
+                self._describe_best(summary)
+        now = time.time()
+        times = {"eval_seconds": now - began, "wall_seconds": now - self._began}
         self._add_to_summary(
+            **(times if summary.evaluated_steps else {}),
             model=self.published_model and self.published_model._asdict(),
             published=[one._asdict() for one in self.compare(metrics)],
             num_train_steps=steps[-1],
@@ -230,14 +229,6 @@ class FineTuning:
         if settings.do_train:  # model.ckpt-0 is not needed any more either
             evaluation.prune_checkpoints(folder, settings.keep_checkpoint_max, [0, *steps])
         return summary, metrics
-
-    def _final_step(self) -> Optional[int]:
-        """The last step of training; None where another process trains and its epochs say it."""
-        settings = self.settings
-        if settings.do_train:
-            return self.schedule.num_train_steps
-        is_known = not settings.num_train_epochs and "train_step" in settings.given
-        return settings.train_step if is_known else None
 
     def _measure(self, checkpoint: str) -> Dict[str, float]:
         """The measurements of a checkpoint; those of splits after the first carry their names."""

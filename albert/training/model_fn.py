@@ -266,9 +266,7 @@ def _evaluation(features: Features, output: HeadOutput) -> Tuple[tf.Tensor, Call
 
 
 def _predictions(features: Features, output: HeadOutput) -> Tensors:
-    predictions = dict(output.outputs)
-    if output.per_example_loss is not None:
-        predictions["per_example_loss"] = output.per_example_loss
+    predictions = output.with_losses()
     for name in ("is_real_example", "example_index"):
         if name in features:
             predictions[name] = tf.reshape(features[name], [-1])

@@ -61,10 +61,7 @@ WORKER = {"type": "worker", "index": 0}
     "cluster, task",
     [
         ([], WORKER),
-        ({"worker": HOSTS, "ps": HOSTS[:1]}, WORKER),
-        ({"worker": ["host1"]}, WORKER),
-        ({"chief": HOSTS[:2]}, {"type": "chief", "index": 0}),
-        ({"worker": HOSTS + HOSTS[:1]}, WORKER),
+        ({"worker": HOSTS, "ps": HOSTS[:1]}, {"type": "ps", "index": 0}),
         ({"worker": HOSTS}, None),
         ({"worker": HOSTS}, {"type": "worker", "index": 3}),
     ],
