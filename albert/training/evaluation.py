@@ -290,15 +290,16 @@ class _Evaluator:
 
         A better one would replace it.
         """
-        found = [
-            item for item in list_checkpoints(self.output_dir) if item.step or self.untrained_too
-        ]
-        present = dict(found)
+        present = {
+            step: path
+            for step, path in list_checkpoints(self.output_dir)
+            if path not in self.corrupt and (step or self.untrained_too)
+        }
         with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
             kept = step_in(self.best_path)
-            if kept not in (None, *present):
-                present = {kept: self.best_path, **present}
-        return {step: path for step, path in present.items() if path not in self.corrupt}
+            if kept not in (None, *present) and self.best_path not in self.corrupt:
+                return {kept: self.best_path, **present}
+        return present
 
     def _is_known(self, step: int, path: str) -> bool:
         return self.results.get(step, {}).get("checkpoint") == identity(path)
