@@ -207,7 +207,6 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
         "Folder for features; default: --output_dir.",
         path=True,
         group="Data",
-        chief_only=True,
     )
     checkpoint: Optional[str] = _evaluation(
         None, "Checkpoint to evaluate or predict with: a path prefix or a folder.", path=True

@@ -10,7 +10,6 @@ from albert.configs import flags as shared
 from albert.util.flags import flag
 
 _file = functools.partial(flag, None, path=True, group="Data")
-_chiefs_file = functools.partial(_file, chief_only=True)
 _data = functools.partial(flag, group="Data")
 _prediction = functools.partial(flag, group="Evaluation and prediction")
 
@@ -20,14 +19,12 @@ class SquadFlags(shared.FineTuningFlags):
     """The flags that both scripts share."""
 
     train_file: Optional[str] = _file("SQuAD file to train on, such as train-v1.1.json.")
-    predict_file: Optional[str] = _chiefs_file("SQuAD file to answer, with or without answers.")
-    train_feature_file: Optional[str] = _chiefs_file(
-        "Record file for the features of --train_file."
+    predict_file: Optional[str] = _file(
+        "SQuAD file to answer, with or without answers.", chief_only=True
     )
-    predict_feature_file: Optional[str] = _chiefs_file("Record file for those of --predict_file.")
-    predict_feature_left_file: Optional[str] = _chiefs_file(
-        "Ignored; kept for existing command lines."
-    )
+    train_feature_file: Optional[str] = _file("Record file for the features of --train_file.")
+    predict_feature_file: Optional[str] = _file("Record file for those of --predict_file.")
+    predict_feature_left_file: Optional[str] = _file("Ignored; kept for existing command lines.")
     do_predict: bool = flag(False, "Evaluate every checkpoint, and answer with the best.")
     max_seq_length: int = flag(384, "Maximum tokens of a window; longer paragraphs have several.")
     num_train_epochs: Optional[float] = flag(3.0, "Passes over the training data.")

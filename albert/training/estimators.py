@@ -9,7 +9,6 @@ tf_estimator.
 import contextlib
 import logging
 import os
-import tempfile
 from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence
 from unittest import mock
 
@@ -132,11 +131,11 @@ def agreed_resume_point(
     Raises:
       UserError: workers have different flags, or begin at different steps.
     """
-    resumed = resume_point(settings.output_dir)
+    resumed = resume_point(settings.output_dir, is_ours=distribution.is_chief(settings))
     if settings.distribution_strategy != distribution.MULTI_WORKER:
         return resumed
     addresses, rank = distribution.read_cluster()
-    own = _own_flags(settings)
+    own = {*_chief_only(settings), "output_dir"}  # a shared folder may have several names
     # As text, because NaN != NaN.
     ours = {f"--{name}": str(x) for name, x in flags.to_dict().items() if name not in own}
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
@@ -221,21 +220,8 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     padding = getattr(settings, "padding", "max")
     cores = settings.num_tpu_cores if use_tpu else 1
     parts = cores if use_tpu else distribution.num_replicas(settings)
-    multiple = settings.gradient_accumulation_steps * parts
     conflicts = [
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
-        (
-            use_tpu and settings.precision == "float16",
-            "--use_tpu excludes --precision=float16. Give --precision=bfloat16.",
-        ),
-        (
-            use_tpu and strategy != distribution.NONE,
-            f"--use_tpu excludes --distribution_strategy={strategy}.",
-        ),
-        (
-            use_tpu and padding not in (None, "max"),
-            f"--use_tpu excludes --padding={padding}. Give --padding=max.",
-        ),
         (
             multi_worker and padding != "max" and not compat.is_tf2(),
             f"On TensorFlow 1.15 --distribution_strategy={strategy} excludes "
@@ -251,18 +237,24 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
             f"--num_devices={settings.num_devices} needs --distribution_strategy="
             f"{distribution.MIRRORED}. Otherwise limit the GPUs by CUDA_VISIBLE_DEVICES.",
         ),
-        (
-            settings.train_batch_size % multiple,
-            f"--train_batch_size={settings.train_batch_size} must be a multiple of {multiple}: "
-            f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} times {parts} "
-            "devices.",
-        ),
     ]
-    for name in ("eval_batch_size", "predict_batch_size"):
-        size = getattr(settings, name, cores)
-        conflicts.append(
-            (size % cores, f"--{name}={size} must be a multiple of the {cores} cores.")
+    only = {"precision": "bfloat16", "distribution_strategy": "none", "padding": "max"}
+    for name, value in only.items():
+        given = getattr(settings, name, None)
+        is_wrong = use_tpu and given not in (None, "float32", value)
+        conflicts.append((is_wrong, f"--use_tpu excludes --{name}={given}. Give {value}."))
+    multiples = {
+        "train_batch_size": parts * settings.gradient_accumulation_steps,
+        "eval_batch_size": cores,
+        "predict_batch_size": cores,
+    }
+    for name, multiple in multiples.items():
+        size = getattr(settings, name, 0)
+        message = (
+            f"--{name}={size} must be a multiple of {multiple}: the devices, in training times "
+            "--gradient_accumulation_steps."
         )
+        conflicts.append((size % multiple, message))
     for is_wrong, message in conflicts:
         if is_wrong:
             raise UserError(message)
@@ -301,36 +293,37 @@ def train(
       UserError: a checkpoint does not fit the model, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    resumed = agreed_resume_point(settings, flags or settings)
-    if resumed and resumed.step >= max_steps:
-        _LOGGER.info(
-            "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
+    is_chief = distribution.is_chief(settings)
+    with folder_lock.held(settings.output_dir) if is_chief else contextlib.ExitStack():
+        resumed = agreed_resume_point(settings, flags or settings)
+        if resumed and resumed.step >= max_steps:
+            _LOGGER.info(
+                "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
+            )
+            return None
+        if resumed:
+            _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
+        elif not settings.init_checkpoint:
+            _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
+        function = model_fn(None if resumed else settings.init_checkpoint)
+
+        def write() -> None:
+            for name, content in documents.items():
+                files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
+            on_start()
+
+        training = training_hooks.TrainingHook(
+            settings, max_steps=max_steps, resumed=resumed, on_start=write
         )
-        return None
-    if resumed:
-        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
-    elif not settings.init_checkpoint:
-        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
-    function = model_fn(None if resumed else settings.init_checkpoint)
-
-    def write() -> None:
-        for name, content in documents.items():
-            files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
-        on_start()
-
-    training = training_hooks.TrainingHook(
-        settings, max_steps=max_steps, resumed=resumed, on_start=write
-    )
-    batches = input_fn(resumed.step if resumed else 0)
-    options = {"max_steps": max_steps, "hooks": [*hooks, *training.with_saver()]}
-    lock = folder_lock.held(settings.output_dir)
-    with lock, tf_estimator.lost_sessions_raise(), _explained(training):
-        _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
-    summary = training.summary()
-    stop_signals.resume(
-        f"Step {summary.last_step} of {max_steps} is saved; the same command goes on from there."
-    )
-    return summary
+        batches = input_fn(resumed.step if resumed else 0)
+        options = {"max_steps": max_steps, "hooks": [*hooks, *training.with_saver()]}
+        with tf_estimator.lost_sessions_raise(), _explained(training):
+            _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
+        summary = training.summary()
+        stop_signals.resume(
+            f"Step {summary.last_step} of {max_steps} is saved; the same command resumes there."
+        )
+        return summary
 
 
 @contextlib.contextmanager
@@ -437,10 +430,9 @@ def tpu_outputs(
     The predictions of model_fn have example_index and is_real_example.
     """
     estimator = _estimator(settings, model_fn, predict_batch_size=batch_size)
-    parts = []
     options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
-    explained = checkpoint_files.explained(checkpoint), record_files.explained()
-    with explained[0], explained[1], tf_estimator.lost_sessions_raise():
+    parts = []
+    with record_files.explained(), tf_estimator.lost_sessions_raise():
         for batch in estimator.predict(input_fn, **options):
             real = batch["is_real_example"] > 0
             parts.append({name: value[real] for name, value in batch.items()})
@@ -454,27 +446,24 @@ def tpu_outputs(
 # What each process of a distributed training does.
 
 
-def _own_flags(settings: TrainingFlags) -> Dict[str, Any]:
-    """The flags that may differ between workers, with the values of all but the chief."""
+def _chief_only(settings: TrainingFlags) -> Dict[str, Any]:
+    """What the other workers have in place of the flags of which only the chief takes heed."""
     described = flags_lib.describe(type(settings)).items()
-    values = {bool: False, str: None}
-    own = {name: values[flag["kind"]] for name, flag in described if flag.get("chief_only")}
-    return {**own, "output_dir": None}
+    without = {bool: False, str: None}
+    return {name: without[flag["kind"]] for name, flag in described if flag.get("chief_only")}
 
 
 def run_as_worker(script: Callable[[Any], Any], settings: TrainingFlags) -> None:
     """Runs a script's main part as far as it is this process's, where several train together.
 
-    The chief does all that the flags say. The others train, in a temporary folder that begins as a
-    copy of what the chief goes on from, and end with the training: they write nothing that stays.
+    The chief does all that the flags say. The others train, write nothing but features, and end
+    with the training.
 
     Raises:
       UserError: TF_CONFIG is not as it must be, and what `script` raises.
     """
     if distribution.is_chief(settings):
-        is_free = not settings.do_train
-        with contextlib.ExitStack() if is_free else folder_lock.held(settings.output_dir):
-            script(settings)
+        script(settings)
         return
     addresses, rank = distribution.read_cluster()
     name = f"Worker {rank + 1} of {len(addresses)}"
@@ -483,29 +472,9 @@ def run_as_worker(script: Callable[[Any], Any], settings: TrainingFlags) -> None
         return
     _LOGGER.info("%s. %s The first worker writes the log and results.", name, device_line(settings))
     level = _LOGGER.level
-    with tempfile.TemporaryDirectory(prefix="albert_worker_") as folder:
-        copy_resume_point(settings.output_dir, folder)
-        _LOGGER.setLevel(logging.WARNING)
-        try:
-            script(settings.replace(**{**_own_flags(settings), "output_dir": folder}))
-        finally:
-            _LOGGER.setLevel(level)
+    _LOGGER.setLevel(logging.WARNING)
+    try:
+        script(settings.replace(**_chief_only(settings)))
+    finally:
+        _LOGGER.setLevel(level)
     _LOGGER.info("%s has finished the training; the first worker does the rest.", name)
-
-
-def copy_resume_point(output_dir: str, folder: str) -> None:
-    """Gives a worker's folder the checkpoint that the chief goes on from, and its description.
-
-    Which one that is does not change before all workers have made a step. A local folder gets
-    symbolic links, so that a process that is killed leaves no weights behind.
-    """
-    resumed = resume_point(output_dir, is_ours=False)
-    # Not by gfile.glob: on TensorFlow 1.15 it fails if the chief makes the folder at that moment.
-    names = tf.io.gfile.listdir(output_dir) if tf.io.gfile.isdir(output_dir) else []
-    for name in names:
-        if name.endswith(".json") or (resumed and name.startswith(f"model.ckpt-{resumed.step}.")):
-            path, copy = os.path.join(output_dir, name), os.path.join(folder, name)
-            if "://" in path:
-                tf.io.gfile.copy(path, copy)
-            else:
-                os.symlink(os.path.abspath(path), copy)

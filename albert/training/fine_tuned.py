@@ -142,14 +142,8 @@ class Setup(NamedTuple):
     def network(self, batch_size: int) -> GraphNetwork:
         """Returns the network of prediction, without weights."""
         dtype = compat.compute_dtype(self.settings.precision)
-
-        def build(features: fine_tuning_utils.Features) -> Dict[str, tf.Tensor]:
-            # Compiled parts gain nothing without gradients, and each length would be compiled.
-            encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
-            return self.task.head(features, encoder).with_losses()
-
         return GraphNetwork(
-            build,
+            lambda features: self._outputs(features, dtype),
             self.task.spec(False),
             batch_size=batch_size,
             sequences=self.task.sequences,
@@ -159,8 +153,14 @@ class Setup(NamedTuple):
 
     def serving_outputs(self, inputs: saved_model.Inputs) -> Dict[str, tf.Tensor]:
         """Builds the network as it is exported, on int32 [B, S]; returns its outputs by name."""
-        encoder = fine_tuning_utils.Encoder(self.config, False)
-        outputs = self.task.head(inputs._asdict(), encoder).outputs
+        return self._outputs(inputs._asdict(), tf.float32)
+
+    def _outputs(
+        self, features: fine_tuning_utils.Features, dtype: tf.DType
+    ) -> Dict[str, tf.Tensor]:
+        # Compiled parts gain nothing without gradients, and each length would be compiled.
+        encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
+        outputs = self.task.head(features, encoder).with_losses()
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
 

@@ -208,15 +208,16 @@ class TrainingHook(tf.train.SessionRunHook):
     def after_create_session(self, session, coord):
         """Called once the variables have their values."""
         del coord
-        self._on_start()  # only now, so that a failed start does not claim the folder
         self.first_step = self.step = int(session.run(self._step_tensor))
         self._began = time.time()
-        output_dir = self.settings.output_dir
-        self._curve = TrainingCurve(output_dir, self.step, [*self._tensors, _SPEED])
-        # TensorBoard forgets what a killed run wrote past the checkpoint.
-        writer = tf.summary.FileWriterCache.get(output_dir)
-        writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), self.step + 1)
         stop_signals.postpone()
+        if self._is_chief:
+            self._on_start()  # only now, so that a failed start does not claim the folder
+            output_dir = self.settings.output_dir
+            self._curve = TrainingCurve(output_dir, self.step, [*self._tensors, _SPEED])
+            # TensorBoard forgets what a killed run wrote past the checkpoint.
+            writer = tf.summary.FileWriterCache.get(output_dir)
+            writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), self.step + 1)
 
     def before_run(self, run_context):
         """Asks for the scalars along with the step."""
@@ -291,9 +292,10 @@ class TrainingHook(tf.train.SessionRunHook):
         self._latest = self._scalars()
         self._values.clear()
         self._row_from = (self.step, self._seconds)
-        compat.write_scalars(self.settings.output_dir, self.step, self._latest)
-        rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
-        self._curve.add({"step": self.step, **rounded})
+        if self._is_chief:
+            compat.write_scalars(self.settings.output_dir, self.step, self._latest)
+            rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
+            self._curve.add({"step": self.step, **rounded})
 
     def close(self):
         """Closes the bar, whether training ended well or not."""

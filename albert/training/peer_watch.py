@@ -97,20 +97,20 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
             f"TF_CONFIG: this process cannot listen at {addresses[0]} ({error}). Choose a free "
             "port."
         ) from error
-    with listener:
-        while len(callers) < len(addresses) - 1:
-            missing = [peer for at, peer in enumerate(addresses) if at not in contents]
-            _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
-            with contextlib.suppress(OSError, EOFError, ValueError, TypeError):  # a stranger
-                caller = listener.accept()
-                message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
-                number, theirs = json.loads(message.decode())
-                if number in range(1, len(addresses)):
-                    contents[number], callers[number] = theirs, caller
-        everyone = [contents[at] for at in range(len(addresses))]
-        for caller in callers.values():
-            caller.send_bytes(json.dumps(everyone).encode())
-            caller.close()
+    while len(callers) < len(addresses) - 1:
+        missing = [peer for at, peer in enumerate(addresses) if at not in contents]
+        _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
+        with contextlib.suppress(OSError, EOFError, ValueError, TypeError):  # a stranger
+            caller = listener.accept()
+            message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
+            number, theirs = json.loads(message.decode())
+            if number in range(1, len(addresses)):
+                contents[number], callers[number] = theirs, caller
+    listener.close()
+    everyone = [contents[at] for at in range(len(addresses))]
+    for caller in callers.values():
+        caller.send_bytes(json.dumps(everyone).encode())
+        caller.close()
     return everyone
 
 

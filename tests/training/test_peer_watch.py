@@ -96,8 +96,7 @@ def test_workers_with_another_flag_stop(monkeypatch, script, required):
     strategy = "--distribution_strategy=multi_worker"
     arguments = ["--albert_dir=model", "--output_dir=out", strategy, *required]
     settings = flags_lib.parse(script.Flags, arguments)
-    may_differ = {"output_dir", "cached_dir", "do_eval", "do_predict", "predict_file", "export_dir"}
-    may_differ |= {"train_feature_file", "predict_feature_file", "predict_feature_left_file"}
+    may_differ = {"output_dir", "do_eval", "do_predict", "predict_file", "export_dir"}
     ours = meet(monkeypatch, settings)
     for name, value in settings.to_dict().items():
         theirs = dict(ours, **{f"--{name}": f"{value}7"})
