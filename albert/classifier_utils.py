@@ -160,6 +160,7 @@ def create_model(
     return loss, per_example_loss, found.probabilities, found.logits, found.predictions
 
 
+@model_fn.builder_of
 def model_fn_builder(
     albert_config,
     num_labels,
@@ -178,19 +179,7 @@ def model_fn_builder(
 
     Further keywords are fields of FineTuningFlags. `task_name` says whether it is a regression.
     """
-    return model_fn.build_for_program(
-        model.classification_head(num_labels, tasks.is_regression(task_name)),
-        albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        optimizer=optimizer,
-        **settings,
-    )
+    return model.classification_head(num_labels, tasks.is_regression(task_name))
 
 
 def file_based_input_fn_builder(

@@ -108,6 +108,7 @@ def create_model(
     return loss, losses, outputs["probabilities"], outputs["logits"], outputs["predictions"]
 
 
+@model_fn.builder_of
 def model_fn_builder(
     albert_config,
     num_labels,
@@ -134,15 +135,4 @@ def model_fn_builder(
         sequences = _sequences(features, num_labels, max_seq_length)
         return head(dict(features, **sequences), encoder)
 
-    return model_fn.build_for_program(
-        sequences_head,
-        albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        **settings,
-    )
+    return sequences_head

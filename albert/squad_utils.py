@@ -123,6 +123,7 @@ def create_v2_model(
     return found
 
 
+@model_fn.builder_of
 def v1_model_fn_builder(
     albert_config,
     init_checkpoint,
@@ -141,7 +142,6 @@ def v1_model_fn_builder(
 
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
-    del use_einsum
 
     def renamed(
         features: Mapping[str, tf.Tensor], encoder: fine_tuning_utils.Encoder
@@ -154,20 +154,10 @@ def v1_model_fn_builder(
         }
         return output._replace(outputs=outputs)
 
-    return model_fn.build_for_program(
-        renamed,
-        albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        **settings,
-    )
+    return renamed
 
 
+@model_fn.builder_of
 def v2_model_fn_builder(
     albert_config,
     init_checkpoint,
@@ -187,20 +177,7 @@ def v2_model_fn_builder(
 
     max_seq_length is ignored; further keywords are fields of FineTuningFlags.
     """
-    del max_seq_length
-    beam = heads.BeamSize(start_n_top, end_n_top)
-    return model_fn.build_for_program(
-        heads.v2_head(beam, dropout_prob),
-        albert_config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-        **settings,
-    )
+    return heads.v2_head(heads.BeamSize(start_n_top, end_n_top), dropout_prob)
 
 
 # ---- scores: those of squad.metrics; private functions that programs copied ----

@@ -9,7 +9,7 @@ tf_estimator.
 import contextlib
 import logging
 import os
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 from unittest import mock
 
 import numpy as np
@@ -220,7 +220,7 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     padding = getattr(settings, "padding", "max")
     cores = settings.num_tpu_cores if use_tpu else 1
     parts = cores if use_tpu else distribution.num_replicas(settings)
-    conflicts = [
+    conflicts: List[Tuple[Any, str]] = [
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
         (
             multi_worker and padding != "max" and not compat.is_tf2(),

@@ -306,12 +306,13 @@ class _Evaluator:
 
     def best(self) -> Optional[int]:
         """Returns the best step of those that are there; None if no metric is finite."""
-        ranks = [
-            (*rank_of(self.results[step]["metrics"], self.best_metric, self.higher_is_better), step)
+        ranks = {
+            step: rank_of(self.results[step]["metrics"], self.best_metric, self.higher_is_better)
             for step, path in self._present().items()
             if step and self._is_known(step, path)
-        ]
-        return max((rank for rank in ranks if rank[0] > -math.inf), default=(None,))[-1]
+        }
+        finite = [step for step, rank in ranks.items() if rank[0] > -math.inf]
+        return max(finite, key=lambda step: (ranks[step], step), default=None)
 
     def _keep_best(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""

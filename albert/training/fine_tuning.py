@@ -126,9 +126,8 @@ class FineTuning:
                 vocabulary = model_vocabulary.Vocabulary(*setup.vocabulary[1:])
                 model_vocabulary.check_same(os.path.dirname(start), vocabulary)
             model_fn.check_first_weights(settings, setup.config)
-        for split in [*task.splits("dev"), *task.splits("test"), *["train"] * is_training]:
-            if split not in self._splits:
-                self._splits[split] = task.features(split)
+        splits = {*task.splits("dev"), *task.splits("test"), *["train"] * is_training}
+        self._splits = {split: task.features(split) for split in sorted(splits)}
         if is_training:
             count = len(self._splits["train"].examples)
             self.schedule = model_fn.training_length(settings, count)
@@ -147,7 +146,7 @@ class FineTuning:
             documents=self.setup.portable_files(settings.output_dir),
             flags=self._flags,
         )
-        if summary:
+        if summary and distribution.is_chief(settings):
             self._add_to_summary(
                 num_train_steps=last_step,
                 train_seconds=summary.seconds,
@@ -209,7 +208,7 @@ class FineTuning:
             final_step=self.schedule.num_train_steps if settings.do_train else None,
         )
         best, steps = summary.best, [result.step for result in summary.results]
-        metrics: Dict[str, Any] = dict(best.metrics) if best else {}
+        metrics = dict(best.metrics) if best else {}
         if best:
             trial = f"{steps[-1]}:{best.step}:{metrics[task.best_metric]}"
             files.atomic_write_text(os.path.join(folder, BEST_TRIAL_NAME), trial)
