@@ -67,19 +67,12 @@ class ClassifierFlags(shared.TaskFlags, CustomTaskFlags, ExitFlags):
         None, "Folder of the data sets (with MRPC and so on in it), or of the task.", path=True
     )
     predict_file: Optional[str] = _data(
-        None,
-        "Predict this file (TSV, CSV, JSON lines, Parquet), not the test data.",
-        path=True,
-        chief_only=True,
+        None, "Predict this file (TSV, CSV, JSON lines, Parquet), not the test data.", path=True
     )
     early_exit: bool = flag(False, "Train a head after each layer, for --exit_patience.")
     keep_checkpoint_max: int = shared.keep_checkpoint_max()
     export_dir: Optional[str] = flag(
-        None,
-        "Export the best checkpoint into this folder.",
-        path=True,
-        group="Output",
-        chief_only=True,
+        None, "Export the best checkpoint into this folder.", path=True, group="Output"
     )
     threshold_to_export: float = flag(
         float("nan"),

@@ -183,9 +183,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
         warmup_step: int = 0
 
     max_seq_length: int = flag(512, "Maximum tokens of an input; longer ones are cut.")
-    do_predict: bool = flag(
-        False, "Predict with the best checkpoint.", group="What to do", chief_only=True
-    )
+    do_predict: bool = flag(False, "Predict with the best checkpoint.", group="What to do")
     predict_batch_size: int = _evaluation(8, "Batch size of prediction.", lower=1)
     num_train_epochs: Optional[float] = _training(
         None, "Passes over the training data; replaces --train_step.", lower=0
@@ -203,10 +201,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
         group="Data",
     )
     cached_dir: Optional[str] = flag(
-        None,
-        "Folder for features; default: --output_dir.",
-        path=True,
-        group="Data",
+        None, "Folder for features; default: --output_dir.", path=True, group="Data"
     )
     checkpoint: Optional[str] = _evaluation(
         None, "Checkpoint to evaluate or predict with: a path prefix or a folder.", path=True
@@ -222,9 +217,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
 class TaskFlags(FineTuningFlags):
     """The flags of a task that is evaluated on data of its own."""
 
-    do_eval: bool = flag(
-        False, "Evaluate every checkpoint in --output_dir.", group="What to do", chief_only=True
-    )
+    do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
     eval_batch_size: int = _evaluation(8, "Batch size of evaluation.", lower=1)
     train_step: int = _training(1000, "Training steps.", lower=1)
     warmup_step: int = _training(0, "Warm-up steps.", lower=0)

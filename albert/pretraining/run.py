@@ -145,7 +145,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
         training = train(settings, config, training_files, flags=flags, on_start=record)
     if not training:
         record()
-    if settings.do_eval:
+    if settings.do_eval and is_chief:
         evaluation = evaluate(settings, config, evaluation_files)
     return Outcome(training, evaluation)
 

@@ -88,9 +88,7 @@ class PretrainingFlags(shared.TrainingFlags):
         None, "Records to evaluate on; default: --input_file.", path=True
     )
     do_train: bool = flag(True)
-    do_eval: bool = flag(
-        False, "Evaluate every checkpoint in --output_dir.", group="What to do", chief_only=True
-    )
+    do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
     max_seq_length: int = flag(512, "Tokens of a record's sequence.")
     max_predictions_per_seq: int = _data(20, "Masked tokens of a record at most.", lower=1)
     masked_lm_budget: float = _data(

@@ -23,9 +23,7 @@ class RaceFlags(shared.TaskFlags):
     middle_only: bool = _data(False, "Use only RACE's middle-school part.")
     train_file: Optional[str] = _data(None, "Record file for features to train on.", path=True)
     eval_file: Optional[str] = _data(None, "Record file for features to evaluate.", path=True)
-    predict_file: Optional[str] = _data(
-        None, "Record file for features to predict.", path=True, chief_only=True
-    )
+    predict_file: Optional[str] = _data(None, "Record file for features to predict.", path=True)
     dropout_prob: float = flag(
         0.1, "Dropout before the head.", lower=0, upper=0.99, group="Training"
     )

@@ -262,6 +262,8 @@ class _Estimator:
         if not checkpoint:
             raise ValueError(f"There is no checkpoint in {self.model_dir} to export.")
         folder = os.path.join(export_dir_base, str(int(time.time())))
+        while tf.io.gfile.exists(folder):
+            folder = os.path.join(export_dir_base, str(int(os.path.basename(folder)) + 1))
         with tf.Graph().as_default(), tf.Session(config=self.config.session_config) as session:
             tf.train.create_global_step()
             receiver = serving_input_receiver_fn()

@@ -19,9 +19,7 @@ class SquadFlags(shared.FineTuningFlags):
     """The flags that both scripts share."""
 
     train_file: Optional[str] = _file("SQuAD file to train on, such as train-v1.1.json.")
-    predict_file: Optional[str] = _file(
-        "SQuAD file to answer, with or without answers.", chief_only=True
-    )
+    predict_file: Optional[str] = _file("SQuAD file to answer, with or without answers.")
     train_feature_file: Optional[str] = _file("Record file for the features of --train_file.")
     predict_feature_file: Optional[str] = _file("Record file for those of --predict_file.")
     predict_feature_left_file: Optional[str] = _file("Ignored; kept for existing command lines.")
@@ -38,11 +36,7 @@ class SquadFlags(shared.FineTuningFlags):
     max_answer_length: int = _prediction(30, "Maximum tokens of an answer.", lower=1)
     keep_checkpoint_max: int = shared.keep_checkpoint_max()
     export_dir: Optional[str] = flag(
-        None,
-        "Export the best checkpoint into this folder.",
-        path=True,
-        group="Output",
-        chief_only=True,
+        None, "Export the best checkpoint into this folder.", path=True, group="Output"
     )
 
 

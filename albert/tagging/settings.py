@@ -29,9 +29,5 @@ class TaggerFlags(shared.TaskFlags):
     warmup_proportion: float = flag(0.1)
     keep_checkpoint_max: int = shared.keep_checkpoint_max()
     export_dir: str = flag(
-        None,
-        "Export the best checkpoint into this folder.",
-        path=True,
-        group="Output",
-        chief_only=True,
+        None, "Export the best checkpoint into this folder.", path=True, group="Output"
     )

@@ -25,7 +25,6 @@ from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
 from albert.util import files, folder_lock, progress, provenance, stop_signals
-from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -135,9 +134,9 @@ def agreed_resume_point(
     if settings.distribution_strategy != distribution.MULTI_WORKER:
         return resumed
     addresses, rank = distribution.read_cluster()
-    own = {*_chief_only(settings), "output_dir"}  # a shared folder may have several names
     # As text, because NaN != NaN.
-    ours = {f"--{name}": str(x) for name, x in flags.to_dict().items() if name not in own}
+    ours = {f"--{name}": str(value) for name, value in flags.to_dict().items()}
+    del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
     first, *others = peer_watch.roll_call(addresses, rank, ours)
     for address, theirs in zip(addresses[1:], others):
@@ -440,41 +439,3 @@ def tpu_outputs(
     order = np.argsort(outputs.pop("example_index"), kind="stable")
     del outputs["is_real_example"]
     return {name: value[order] for name, value in outputs.items()}
-
-
-# ---------------------------------------------------------------------------------------------
-# What each process of a distributed training does.
-
-
-def _chief_only(settings: TrainingFlags) -> Dict[str, Any]:
-    """What the other workers have in place of the flags of which only the chief takes heed."""
-    described = flags_lib.describe(type(settings)).items()
-    without = {bool: False, str: None}
-    return {name: without[flag["kind"]] for name, flag in described if flag.get("chief_only")}
-
-
-def run_as_worker(script: Callable[[Any], Any], settings: TrainingFlags) -> None:
-    """Runs a script's main part as far as it is this process's, where several train together.
-
-    The chief does all that the flags say. The others train, write nothing but features, and end
-    with the training.
-
-    Raises:
-      UserError: TF_CONFIG is not as it must be, and what `script` raises.
-    """
-    if distribution.is_chief(settings):
-        script(settings)
-        return
-    addresses, rank = distribution.read_cluster()
-    name = f"Worker {rank + 1} of {len(addresses)}"
-    if not settings.do_train:
-        _LOGGER.info("%s has nothing to do: the first worker evaluates and predicts.", name)
-        return
-    _LOGGER.info("%s. %s The first worker writes the log and results.", name, device_line(settings))
-    level = _LOGGER.level
-    _LOGGER.setLevel(logging.WARNING)
-    try:
-        script(settings.replace(**_chief_only(settings)))
-    finally:
-        _LOGGER.setLevel(level)
-    _LOGGER.info("%s has finished the training; the first worker does the rest.", name)

@@ -50,12 +50,14 @@ class Outcome(NamedTuple):
 
 
 def main(settings: FineTuningFlags, task: Type[Task]) -> None:
-    """Runs a script: all of it, or a worker's part of a distributed training."""
-    estimators.run_as_worker(lambda own: run(own, task), settings)
+    """Runs a script."""
+    run(settings, task)
 
 
 def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
+
+    Of several workers all train, and the chief does the rest.
 
     Raises:
       UserError: flags, data or checkpoints that do not fit each other.
@@ -79,6 +81,7 @@ class FineTuning:
         task.check_flags(settings)
         estimators.check_batch_sizes(settings)
         self._began, self._flags = time.time(), settings
+        self._is_chief = distribution.is_chief(settings)
         self.setup = fine_tuned.set_up(settings, task)
         self.settings, self.task = self.setup.settings, self.setup.task
         self.published_model = published_model(settings, self.setup.config)
@@ -93,10 +96,12 @@ class FineTuning:
         """Does what the flags ask for; see the function `run`."""
         settings, task = self.settings, self.task
         self.check()
-        if distribution.is_chief(settings):
+        if self._is_chief:
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
             config_files.record(path, self._flags.given_values())
         training = self.train() if settings.do_train else None
+        if not self._is_chief:
+            return Outcome(training, None, {}, [], None)
         summary, metrics = self.evaluate() if task.splits("dev") else (None, {})
         written, exported, export_dir = [], None, getattr(settings, "export_dir", None)
         if task.splits("test") or export_dir:
@@ -126,7 +131,9 @@ class FineTuning:
                 vocabulary = model_vocabulary.Vocabulary(*setup.vocabulary[1:])
                 model_vocabulary.check_same(os.path.dirname(start), vocabulary)
             model_fn.check_first_weights(settings, setup.config)
-        splits = {*task.splits("dev"), *task.splits("test"), *["train"] * is_training}
+        splits = {*["train"] * is_training}
+        if self._is_chief:
+            splits.update(task.splits("dev") + task.splits("test"))
         self._splits = {split: task.features(split) for split in sorted(splits)}
         if is_training:
             count = len(self._splits["train"].examples)
@@ -146,7 +153,7 @@ class FineTuning:
             documents=self.setup.portable_files(settings.output_dir),
             flags=self._flags,
         )
-        if summary and distribution.is_chief(settings):
+        if summary and self._is_chief:
             self._add_to_summary(
                 num_train_steps=last_step,
                 train_seconds=summary.seconds,

@@ -67,7 +67,6 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
         choices: the values of a flag for text.
         required: whether a value must be given.
         path: whether "~" is expanded.
-        chief_only: where several workers train, the others leave it at False or None.
         several: takes several values, separated by commas; the setting is their text.
         positional: takes the argument without a flag's name; a Tuple takes all such arguments.
     """

@@ -249,24 +249,3 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
         if name != "output_bias" and not name.endswith("key/bias"):
             np.testing.assert_allclose(found[name], expected[name], atol=1e-5, err_msg=name)
     np.testing.assert_allclose(losses_of(tmp_path / "two"), losses_of(tmp_path / "one"), rtol=1e-5)
-
-
-# ---------------------------------------------------------------------------------------------
-# Workers.
-
-
-def test_a_worker_without_training_has_nothing_to_do_and_the_chief_everything(monkeypatch):
-    settings = settings_for(MULTI_WORKER, "--nodo_train", "--do_eval")
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
-    estimators.run_as_worker(pytest.fail, settings)
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
-    seen = []
-    estimators.run_as_worker(seen.append, settings)
-    assert seen == [settings]
-
-
-def test_a_worker_trains_and_leaves_the_rest_to_the_chief(monkeypatch):
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
-    settings, seen = settings_for(MULTI_WORKER, "--do_train", "--do_eval"), []
-    estimators.run_as_worker(seen.append, settings)
-    assert seen == [settings.replace(do_eval=False)]
