@@ -112,8 +112,9 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
             tf.io.gfile.rmtree(leftover)
         state = os.path.join(output_dir, "checkpoint")
         if resumed:
-            older = [checkpoint.path for checkpoint in present if checkpoint.step <= resumed.step]
-            tf.train.update_checkpoint_state(output_dir, resumed.path, older)
+            older = [f'"model.ckpt-{step}"\n' for step, _ in present if step <= resumed.step]
+            lines = [f"all_model_checkpoint_paths: {name}" for name in older]
+            files.atomic_write_text(state, f"model_checkpoint_path: {older[-1]}{''.join(lines)}")
         elif tf.io.gfile.exists(state):
             tf.io.gfile.rename(state, files.unused_name(state))  # it may be another program's
     return resumed
