@@ -107,7 +107,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
             f"step would overwrite {present[-1].path}. Put whole ones there, or choose another "
             "--output_dir."
         )
-    if is_ours:
+    if is_ours and tf.io.gfile.isdir(output_dir):
         for leftover in tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
             tf.io.gfile.rmtree(leftover)
         state = os.path.join(output_dir, "checkpoint")
