@@ -160,6 +160,7 @@ def create_model(
     return loss, per_example_loss, found["probabilities"], logits, predictions
 
 
+@model_fn.builder_of
 def model_fn_builder(
     albert_config,
     num_labels,
@@ -178,8 +179,7 @@ def model_fn_builder(
 
     Further keywords are fields of FineTuningFlags. One label is regression, whatever `task_name`.
     """
-    head = model.classification_head(num_labels)
-    return model_fn.build_for_program(**locals())
+    return model.classification_head(num_labels)
 
 
 def file_based_input_fn_builder(

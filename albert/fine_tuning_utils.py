@@ -120,6 +120,11 @@ class HeadOutput(NamedTuple):
     outputs: Dict[str, tf.Tensor]
     logged: Dict[str, tf.Tensor]
 
+    def with_losses(self) -> Dict[str, tf.Tensor]:
+        """Returns the outputs and, where there are labels, per_example_loss."""
+        losses = {"per_example_loss": self.per_example_loss}
+        return {**self.outputs, **(losses if self.per_example_loss is not None else {})}
+
 
 Head = Callable[[Features, Encoder], HeadOutput]
 

@@ -108,6 +108,7 @@ def create_model(
     return loss, losses, outputs["probabilities"], outputs["logits"], outputs["predictions"]
 
 
+@model_fn.builder_of
 def model_fn_builder(
     albert_config,
     num_labels,
@@ -133,4 +134,4 @@ def model_fn_builder(
         sequences = _sequences(features, num_labels, max_seq_length)
         return choice_head({**features, **sequences}, encoder, dropout_prob)
 
-    return model_fn.build_for_program(**locals())
+    return head

@@ -22,9 +22,8 @@ from albert.pretraining.settings import PretrainingFlags as Flags
 def main(settings: Flags) -> None:
     """Trains and evaluates."""
     from albert.pretraining import run
-    from albert.training import estimators
 
-    estimators.run_as_worker(run.pretrain, settings)
+    run.pretrain(settings)
 
 
 def __getattr__(name: str) -> Any:

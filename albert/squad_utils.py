@@ -123,6 +123,7 @@ def create_v2_model(
     return found
 
 
+@model_fn.builder_of
 def v1_model_fn_builder(
     albert_config,
     init_checkpoint,
@@ -153,9 +154,10 @@ def v1_model_fn_builder(
         }
         return output._replace(outputs=outputs)
 
-    return model_fn.build_for_program(**locals())
+    return head
 
 
+@model_fn.builder_of
 def v2_model_fn_builder(
     albert_config,
     init_checkpoint,
@@ -176,8 +178,7 @@ def v2_model_fn_builder(
     max_seq_length is ignored; further keywords are fields of FineTuningFlags.
     """
     options = heads.V2Options(start_n_top, end_n_top, dropout_prob)
-    head = functools.partial(heads.v2_head, options=options)
-    return model_fn.build_for_program(**locals())
+    return functools.partial(heads.v2_head, options=options)
 
 
 # ---- scores: those of squad.metrics; private functions that programs copied ----

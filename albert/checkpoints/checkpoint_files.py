@@ -3,11 +3,10 @@
 """The files of checkpoints: which there are, and whether they are damaged.
 
 The index of a checkpoint has a checksum of each value, which TensorFlow compares whenever it reads
-one. The file `checkpoint` beside them, the state, says which one is the newest.
+one.
 """
 
 import contextlib
-import logging
 import os
 import re
 from typing import Iterable, Iterator, List, NamedTuple, Optional
@@ -18,9 +17,6 @@ import tensorflow.compat.v1 as tf
 from albert import optimization
 from albert.util.errors import UserError
 
-_LOGGER = logging.getLogger("albert")
-
-STATE_NAME = "checkpoint"
 BEST_CHECKPOINT = "model.ckpt-best"
 # What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
 OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
@@ -41,31 +37,27 @@ class Checkpoint(NamedTuple):
     path: str  # prefix, without .index
 
 
-def list_checkpoints(output_dir: str, *, incomplete_too: bool = False) -> List[Checkpoint]:
-    """Returns the checkpoints model.ckpt-<step> of a folder, which need not exist, by step.
-
-    Those of which the index or a data file is missing are left out; with `incomplete_too`, those
-    without an index.
-    """
+def list_checkpoints(output_dir: str) -> List[Checkpoint]:
+    """Returns the checkpoints model.ckpt-<step> of a folder, which need not exist, by step."""
     names = tf.io.gfile.listdir(output_dir) if tf.io.gfile.isdir(output_dir) else []
-    found = []
-    for name in names:
-        match = re.match(r"(model\.ckpt-(\d+))\.index$", name)
-        if match and (incomplete_too or data_files(match.group(1), names)):
-            found.append(Checkpoint(int(match.group(2)), os.path.join(output_dir, match.group(1))))
-    return sorted(found)
+    # The index is written last and deleted first.
+    steps = (re.match(r"model\.ckpt-(\d+)\.index$", name) for name in names)
+    prefix = os.path.join(output_dir, "model.ckpt-")
+    return sorted(Checkpoint(int(step[1]), prefix + step[1]) for step in steps if step)
+
+
+def named_in_state(folder: str) -> str:
+    """Returns the name of the checkpoint that the file `checkpoint` names; "" if it names none."""
+    try:
+        state = tf.train.get_checkpoint_state(folder)
+    except ValueError:  # it is empty, or no text
+        state = None
+    return os.path.basename(state.model_checkpoint_path) if state else ""
 
 
 def is_optimizer_state(name: str) -> bool:
     """Returns whether a checkpoint's variable is an optimizer's slot or a counter."""
     return name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
-
-
-def data_files(prefix: str, names: Iterable[str]) -> List[str]:
-    """Returns the data files of a checkpoint among names; [] if one of them is missing."""
-    shards = sorted(name for name in names if name.startswith(f"{prefix}.data-"))
-    count = re.search(r"-of-(\d+)$", shards[0]) if shards else None
-    return shards if count and len(shards) >= int(count.group(1)) else []
 
 
 # ---------------------------------------------------------------------------------------------
@@ -131,37 +123,3 @@ def explained(checkpoint: str) -> Iterator[None]:
     except _READ_ERRORS:
         check_whole(checkpoint)
         raise
-
-
-# ---------------------------------------------------------------------------------------------
-# The state.
-
-
-class State(NamedTuple):
-    """What the file `checkpoint` of a folder says."""
-
-    exists: bool
-    # Of the checkpoint in the folder that it names, e.g. model.ckpt-100; None if it is empty,
-    # garbled, or names files of another folder.
-    name: Optional[str]
-
-
-def read_state(folder: str) -> State:
-    """Returns what the state of a folder says; logs a warning if that is of no use."""
-    path = os.path.join(folder, STATE_NAME)
-    if not tf.io.gfile.exists(path):
-        return State(False, None)
-    try:
-        state = tf.train.get_checkpoint_state(folder)
-        paths = [state.model_checkpoint_path, *state.all_model_checkpoint_paths] if state else []
-    except ValueError:  # it is empty, or no text
-        paths = []
-    # Otherwise TensorFlow would restore from, and delete, files of another folder.
-    if paths and {_real(os.path.dirname(item)) for item in paths} == {_real(folder)}:
-        return State(True, os.path.basename(paths[0]))
-    _LOGGER.warning("%s names no checkpoint of its folder: found by their names.", path)
-    return State(True, None)
-
-
-def _real(folder: str) -> str:
-    return os.path.realpath(folder or ".")

@@ -58,9 +58,9 @@ def resolve_checkpoint(path: str) -> str:
     path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(path).rstrip("/"))
     folder, candidates = os.path.dirname(path), [os.path.basename(path)]
     if tf.io.gfile.isdir(path):
-        newest = (os.path.basename(found.path) for found in checkpoint_files.list_checkpoints(path))
-        folder, candidates = path, [BEST_CHECKPOINT, checkpoint_files.read_state(path).name]
-        candidates += list(newest)[-1:]
+        folder, candidates = path, [BEST_CHECKPOINT, checkpoint_files.named_in_state(path)]
+        for newest in checkpoint_files.list_checkpoints(path)[-1:]:
+            candidates.append(os.path.basename(newest.path))
     names = tf.io.gfile.listdir(folder or ".") if tf.io.gfile.isdir(folder or ".") else []
     present = sorted(name[: -len(".index")] for name in names if name.endswith(".index"))
     if folder == path and len(present) == 1:

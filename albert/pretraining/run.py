@@ -81,7 +81,6 @@ class Outcome(NamedTuple):
 RecordFiles = List[pretraining_utils.RecordFile]
 
 
-@estimators.lock_output_dir
 def pretrain(settings: PretrainingFlags) -> Outcome:
     """Trains and evaluates as the settings say.
 
@@ -128,7 +127,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
         training = train(settings, config, training_files, flags=flags, on_start=record)
     if not training:
         record()
-    if settings.do_eval:
+    if settings.do_eval and is_chief:
         evaluation = evaluate(settings, config, evaluation_files)
     return Outcome(training, evaluation)
 

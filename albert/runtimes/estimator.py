@@ -237,9 +237,7 @@ class _Estimator:
         """Yields the predictions of each example, or of each batch, by name."""
         with tf.Graph().as_default():
             spec = self._build(input_fn, _ModeKeys.PREDICT)
-            # A session that begins anew would repeat rows.
-            kind = tf.train.SingularMonitoredSession
-            with self._session(spec, checkpoint_path, hooks, kind=kind) as session:
+            with self._session(spec, checkpoint_path, hooks) as session:
                 while not session.should_stop():
                     batch = session.run(spec.predictions)
                     rows = (dict(zip(batch, row)) for row in zip(*batch.values()))
@@ -293,8 +291,9 @@ class _Estimator:
 
     def _params_of(self, mode: str) -> Dict[str, Any]:
         """What the model and input functions of a mode get."""
-        name = "predict" if mode == _ModeKeys.PREDICT else mode
-        size = self._batch_sizes.get(f"{name}_batch_size")
+        size = self._batch_sizes.get(
+            f"{'predict' if mode == _ModeKeys.PREDICT else mode}_batch_size"
+        )
         return dict(self.params, **({"batch_size": size} if size else {}))
 
     def _call_model_fn(self, features: Any, labels: Any, mode: str) -> _EstimatorSpec:
@@ -349,18 +348,19 @@ class _Estimator:
         return scaffold
 
     def _session(
-        self, spec: _EstimatorSpec, checkpoint: Optional[str], hooks: _Hooks, *, kind: Any = None
-    ) -> Any:
-        """A session with the values of a checkpoint; without any, with the first values."""
-        options = {
-            "scaffold": (spec.scaffold_fn or tf.train.Scaffold)(),
-            "master": self.config.master or "",
-            "config": self.config.session_config,
-            "checkpoint_filename_with_path": checkpoint or self.latest_checkpoint(),
-        }
-        if kind:
-            return kind(hooks, **options)
-        return tf.train.MonitoredSession(tf.train.ChiefSessionCreator(**options), hooks)
+        self, spec: _EstimatorSpec, checkpoint: Optional[str], hooks: _Hooks
+    ) -> tf.train.SingularMonitoredSession:
+        """A session with the values of a checkpoint; without any, with the first values.
+
+        Another kind would begin anew after a lost connection, and repeat rows.
+        """
+        return tf.train.SingularMonitoredSession(
+            hooks,
+            scaffold=(spec.scaffold_fn or tf.train.Scaffold)(),
+            master=self.config.master or "",
+            config=self.config.session_config,
+            checkpoint_filename_with_path=checkpoint or self.latest_checkpoint(),
+        )
 
 
 _OURS = types.SimpleNamespace(

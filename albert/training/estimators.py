@@ -7,11 +7,10 @@ tf_estimator.
 """
 
 import contextlib
-import functools
 import logging
 import os
-import tempfile
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from unittest import mock
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -34,10 +33,6 @@ CONFIG_NAME = "albert_config.json"
 
 # How long a worker may be silent before the others end.
 _WORKER_PATIENCE_SECONDS = 60.0
-# How the names of the temporary folders begin in which all but the chief train.
-_WORKER_FOLDER = "albert_worker_"
-# After so many lost sessions without a new checkpoint a training ends.
-_MOST_RECOVERIES = 3
 # What the training step says when it refuses an update.
 _GRADIENT_STOP = "gradient norm is not finite"
 
@@ -65,19 +60,6 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
         )
 
 
-def lock_output_dir(script: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates a script's main part, which takes settings: training locks --output_dir."""
-
-    @functools.wraps(script)
-    def run(settings: TrainingFlags, *arguments: Any) -> Any:
-        if not settings.do_train or not distribution.is_chief(settings):
-            return script(settings, *arguments)
-        with folder_lock.held(settings.output_dir):
-            return script(settings, *arguments)
-
-    return run
-
-
 def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], data: str) -> None:
     """Logs the first line of a run: model, data, precision and device.
 
@@ -101,52 +83,40 @@ def device_line(settings: TrainingFlags) -> str:
 
 
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:
-    """Returns the checkpoint from which training goes on, if there is one.
+    """Returns the newest checkpoint whose values are finite and equal their checksums, if any.
 
-    It is the one that the file `checkpoint` names, or else the newest, whose values are all finite
-    and equal their checksums. Every process of a run finds the same. What was left half-written is
-    removed, and the file `checkpoint`, by which TensorFlow finds what to restore, is mended if need
-    be. Checkpoints that are skipped stay where they are.
+    Every process of a run finds the same. Corrupt checkpoints stay where they are.
 
     Args:
-      is_ours: whether this process is the one that writes there, and may mend things.
+      is_ours: whether this process is the one that writes there. It removes what was left
+        half-written, and makes the file `checkpoint` name what TensorFlow has to restore.
 
     Raises:
       UserError: none is whole, and training from the first step on would overwrite them.
     """
-    if not tf.io.gfile.isdir(output_dir):
-        return None
-    state = checkpoint_files.read_state(output_dir)
-    present = checkpoint_files.list_checkpoints(output_dir, incomplete_too=True)
-    resumed, faults = None, []
-    # The one that the state names goes first, then the newest.
-    for checkpoint in sorted(
-        present, key=lambda found: (os.path.basename(found.path) != state.name, -found.step)
-    ):
+    present, resumed = checkpoint_files.list_checkpoints(output_dir), None
+    for checkpoint in reversed(present):
         damage = checkpoint_files.find_damage(checkpoint.path, must_be_finite=True)
-        damage = damage or checkpoint_files.find_damage(checkpoint.path, ["global_step"])
         if not damage:
             resumed = checkpoint
             break
-        faults.append(f"corrupt checkpoint {checkpoint.path} ({damage})")
+        _LOGGER.warning("Skipping corrupt checkpoint %s (%s).", checkpoint.path, damage)
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise UserError(
             f"--output_dir={output_dir} has no readable checkpoint, and training from the first "
-            f"step would overwrite what is there: {faults[0]}. Put whole ones there, or choose "
-            "another --output_dir."
+            f"step would overwrite {present[-1].path}. Put whole ones there, or choose another "
+            "--output_dir."
         )
-    for fault in faults:
-        start = f"Resuming from step {resumed.step}" if resumed else "Starting anew"
-        _LOGGER.warning("Skipping %s. %s.", fault, start)
-    if is_ours:
+    if is_ours and tf.io.gfile.isdir(output_dir):
         for leftover in tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
             tf.io.gfile.rmtree(leftover)
-        if resumed and os.path.basename(resumed.path) != state.name:
-            older = [checkpoint.path for checkpoint in present if checkpoint.step <= resumed.step]
-            tf.train.update_checkpoint_state(output_dir, resumed.path, older)
-        elif state.exists and not resumed:
-            path = os.path.join(output_dir, checkpoint_files.STATE_NAME)
-            tf.io.gfile.rename(path, files.unused_name(path))  # it may be another program's
+        state = os.path.join(output_dir, "checkpoint")
+        if resumed:
+            older = [f'"model.ckpt-{step}"\n' for step, _ in present if step <= resumed.step]
+            lines = [f"all_model_checkpoint_paths: {name}" for name in older]
+            files.atomic_write_text(state, f"model_checkpoint_path: {older[-1]}{''.join(lines)}")
+        elif tf.io.gfile.exists(state):
+            tf.io.gfile.rename(state, files.unused_name(state))  # it may be another program's
     return resumed
 
 
@@ -161,25 +131,23 @@ def agreed_resume_point(
     Raises:
       UserError: workers have different flags, or begin at different steps.
     """
-    resumed = resume_point(settings.output_dir)
+    resumed = resume_point(settings.output_dir, is_ours=distribution.is_chief(settings))
     if settings.distribution_strategy != distribution.MULTI_WORKER:
         return resumed
-    cluster = distribution.read_cluster()
+    addresses, rank = distribution.read_cluster()
     # As text, because NaN != NaN.
-    ours = {f"--{name}": str(x) for name, x in flags.to_dict().items() if name not in _OWN}
+    ours = {f"--{name}": str(value) for name, value in flags.to_dict().items()}
+    del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
-    first, *others = peer_watch.roll_call(cluster.addresses, cluster.rank, ours)
-    for address, theirs in zip(cluster.addresses[1:], others):
-        differences = [
-            f"{name} is {value} at {cluster.addresses[0]} and {theirs.get(name)} at {address}"
-            for name, value in first.items()
-            if value != theirs.get(name)
-        ]
-        if differences:
-            raise UserError(
-                f"The workers differ: {'; '.join(differences)}. Give every worker the same flags, "
-                "and the same --output_dir on a file system that all share, or gs://."
-            )
+    first, *others = peer_watch.roll_call(addresses, rank, ours)
+    for address, theirs in zip(addresses[1:], others):
+        for name in first:
+            if first[name] != theirs.get(name):
+                raise UserError(
+                    f"{name} is {first[name]} at {addresses[0]} and {theirs.get(name)} at "
+                    f"{address}. Give every worker the same flags, and the same --output_dir on a "
+                    "file system that all share, or gs://."
+                )
     return resumed
 
 
@@ -208,8 +176,9 @@ def run_config(
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
             tpu=settings.tpu_name, zone=settings.tpu_zone, project=settings.gcp_project
         )
-    joins_others = strategy and settings.distribution_strategy == distribution.MULTI_WORKER
-    with contextlib.ExitStack() if joins_others else distribution.alone():
+    with mock.patch.dict(os.environ):
+        if not strategy or settings.distribution_strategy != distribution.MULTI_WORKER:
+            os.environ.pop("TF_CONFIG", None)  # the chief evaluates alone
         return tf_estimator.tpu.RunConfig(
             cluster=resolver,
             master=None if resolver else settings.master,
@@ -251,21 +220,8 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     padding = getattr(settings, "padding", "max")
     cores = settings.num_tpu_cores if use_tpu else 1
     parts = cores if use_tpu else distribution.num_replicas(settings)
-    multiple = settings.gradient_accumulation_steps * parts
-    conflicts = [
+    conflicts: List[Tuple[Any, str]] = [
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
-        (
-            use_tpu and settings.precision == "float16",
-            "--use_tpu excludes --precision=float16. Give --precision=bfloat16.",
-        ),
-        (
-            use_tpu and strategy != distribution.NONE,
-            f"--use_tpu excludes --distribution_strategy={strategy}.",
-        ),
-        (
-            use_tpu and padding not in (None, "max"),
-            f"--use_tpu excludes --padding={padding}. Give --padding=max.",
-        ),
         (
             multi_worker and padding != "max" and not compat.is_tf2(),
             f"On TensorFlow 1.15 --distribution_strategy={strategy} excludes "
@@ -281,26 +237,24 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
             f"--num_devices={settings.num_devices} needs --distribution_strategy="
             f"{distribution.MIRRORED}. Otherwise limit the GPUs by CUDA_VISIBLE_DEVICES.",
         ),
-        (
-            settings.train_batch_size % multiple,
-            f"--train_batch_size={settings.train_batch_size} must be a multiple of {multiple}: "
-            f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} times {parts} "
-            "devices.",
-        ),
-        (
-            settings.do_train
-            and not (use_tpu or multi_worker)
-            and distribution.count_processes() > 1,
-            f"TF_CONFIG names {distribution.count_processes()} processes, but each would train "
-            "alone and write into the same --output_dir. Give --distribution_strategy="
-            f"{distribution.MULTI_WORKER}, or unset TF_CONFIG.",
-        ),
     ]
-    for name in ("eval_batch_size", "predict_batch_size"):
-        size = getattr(settings, name, cores)
-        conflicts.append(
-            (size % cores, f"--{name}={size} must be a multiple of the {cores} cores.")
+    only = {"precision": "bfloat16", "distribution_strategy": "none", "padding": "max"}
+    for name, value in only.items():
+        given = getattr(settings, name, None)
+        is_wrong = use_tpu and given not in (None, "float32", value)
+        conflicts.append((is_wrong, f"--use_tpu excludes --{name}={given}. Give {value}."))
+    multiples = {
+        "train_batch_size": parts * settings.gradient_accumulation_steps,
+        "eval_batch_size": cores,
+        "predict_batch_size": cores,
+    }
+    for name, multiple in multiples.items():
+        size = getattr(settings, name, 0)
+        message = (
+            f"--{name}={size} must be a multiple of {multiple}: the devices, in training times "
+            "--gradient_accumulation_steps."
         )
+        conflicts.append((size % multiple, message))
     for is_wrong, message in conflicts:
         if is_wrong:
             raise UserError(message)
@@ -339,71 +293,60 @@ def train(
       UserError: a checkpoint does not fit the model, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    resumed = agreed_resume_point(settings, flags or settings)
-    if resumed and resumed.step >= max_steps:
-        _LOGGER.info(
-            "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
+    is_chief = distribution.is_chief(settings)
+    with folder_lock.held(settings.output_dir) if is_chief else contextlib.ExitStack():
+        resumed = agreed_resume_point(settings, flags or settings)
+        if resumed and resumed.step >= max_steps:
+            _LOGGER.info(
+                "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
+            )
+            return None
+        if resumed:
+            _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
+        elif not settings.init_checkpoint:
+            _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
+        function = model_fn(None if resumed else settings.init_checkpoint)
+
+        def write() -> None:
+            for name, content in documents.items():
+                files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
+            on_start()
+
+        training = training_hooks.TrainingHook(
+            settings, max_steps=max_steps, resumed=resumed, on_start=write
         )
-        return None
-    if resumed:
-        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
-    elif not settings.init_checkpoint:
-        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
-    function = model_fn(None if resumed else settings.init_checkpoint)
-
-    def write() -> None:
-        for name, content in documents.items():
-            files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
-        on_start()
-
-    training = training_hooks.TrainingHook(settings, max_steps, write)
-    training.resumed = resumed
-
-    def train_from(step: int) -> None:
+        batches = input_fn(resumed.step if resumed else 0)
         options = {"max_steps": max_steps, "hooks": [*hooks, *training.with_saver()]}
-        _run_estimator(function, input_fn(step), training, keep=keep_checkpoint_max, **options)
-
-    with folder_lock.held(settings.output_dir), tf_estimator.lost_sessions_raise():
-        _recover(train_from, training)
-    summary = training.summary()
-    stop_signals.resume(
-        f"Step {summary.last_step} of {max_steps} is saved; the same command goes on from there."
-    )
-    return summary
+        with tf_estimator.lost_sessions_raise(), _explained(training):
+            _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
+        summary = training.summary()
+        stop_signals.resume(
+            f"Step {summary.last_step} of {max_steps} is saved; the same command resumes there."
+        )
+        return summary
 
 
-def _recover(train_from: Callable[[int], None], training: training_hooks.TrainingHook) -> None:
-    """Trains, and after a lost session goes on from the newest checkpoint and its batch."""
-    settings, recoveries = training.settings, 0
-    while True:
-        resumed = training.resumed
-        try:
-            with files.naming_path(settings.output_dir), record_files.explained():
-                return train_from(resumed.step if resumed else 0)
-        except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
-            stop_signals.resume("The same command resumes from the last checkpoint.")
-            reason = error.message.split("\n")[0]
-            lost = f"Lost the session after step {training.step} ({reason})."
-            is_joint = settings.distribution_strategy == distribution.MULTI_WORKER
-            if not is_joint:
-                training.resumed = resume_point(settings.output_dir)
-            recoveries = recoveries + 1 if training.resumed == resumed else 1
-            if is_joint or recoveries > _MOST_RECOVERIES:
-                where = " in every process" if is_joint else ""
-                message = f"{lost} Run the same command{where} to resume from the last checkpoint."
-                raise UserError(message) from error
-            _LOGGER.warning("%s Resuming from the last checkpoint.", lost)
-        except tf.errors.InvalidArgumentError as error:
-            if _GRADIENT_STOP not in error.message:
-                raise
-            # The step was not finished, and nothing was changed by it.
-            reason = f"the {_GRADIENT_STOP}"
-            if training.loss is not None:
-                reason += f" (loss of the step before: {training.loss})"
-            raise training_hooks.diverged(f"in step {training.step + 1}", reason) from error
-        finally:
-            training.close()
-            stop_signals.resume()
+@contextlib.contextmanager
+def _explained(training: training_hooks.TrainingHook) -> Iterator[None]:
+    """Says what to do about the errors of a training."""
+    folder = training.settings.output_dir
+    try:
+        with files.naming_path(folder), record_files.explained():
+            yield
+    except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
+        again = "Run the same command in every process to resume from the last checkpoint."
+        stop_signals.resume(again)
+        lost = f"Lost the session after step {training.step} ({error.message.splitlines()[0]})."
+        raise UserError(f"{lost} {again}") from error
+    except tf.errors.InvalidArgumentError as error:
+        if _GRADIENT_STOP not in error.message:
+            raise
+        # The step was not finished, and nothing was changed by it.
+        reason = f"the {_GRADIENT_STOP} (loss of the step before: {training.loss})"
+        raise training_hooks.diverged(f"in step {training.step + 1}", reason) from error
+    finally:
+        training.close()
+        stop_signals.resume()
 
 
 def _run_estimator(
@@ -438,12 +381,10 @@ def _run_estimator(
         estimator.train(replica_input_fn, **options)
         return
     addresses, rank = distribution.read_cluster()
-    folder = settings.output_dir
     heartbeat = peer_watch.heartbeat(
         addresses[:rank] + addresses[rank + 1 :],
         is_over=training.is_over,
         patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
-        leftovers=[folder] if os.path.basename(folder).startswith(_WORKER_FOLDER) else [],
     )
     with heartbeat, tf.Graph().as_default():
         tf_estimator.train_on_workers(estimator, replica_input_fn, **options)
@@ -451,17 +392,6 @@ def _run_estimator(
 
 # ---------------------------------------------------------------------------------------------
 # Metrics in the graph, and what a model gives for every example.
-
-
-class _CountingHook(tf.train.SessionRunHook):
-    """Counts batches."""
-
-    def __init__(self, bar: progress.Progress):
-        self._bar = bar
-
-    def after_run(self, run_context, run_values):
-        del run_context, run_values
-        self._bar.update(1, "")
 
 
 def evaluator(
@@ -477,9 +407,11 @@ def evaluator(
 
     def evaluate(checkpoint: str) -> Dict[str, Any]:
         bar = progress.Progress("Evaluating", steps, unit="batches")
+        hook = tf.train.SessionRunHook()
+        hook.after_run = lambda run_context, run_values: bar.update(1)
         with bar, record_files.explained():
             return estimator.evaluate(
-                input_fn, steps=steps, checkpoint_path=checkpoint, hooks=[_CountingHook(bar)]
+                input_fn, steps=steps, checkpoint_path=checkpoint, hooks=[hook]
             )
 
     return evaluate
@@ -498,10 +430,9 @@ def tpu_outputs(
     The predictions of model_fn have example_index and is_real_example.
     """
     estimator = _estimator(settings, model_fn, predict_batch_size=batch_size)
-    parts = []
     options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
-    explained = checkpoint_files.explained(checkpoint), record_files.explained()
-    with explained[0], explained[1], tf_estimator.lost_sessions_raise():
+    parts = []
+    with record_files.explained(), tf_estimator.lost_sessions_raise():
         for batch in estimator.predict(input_fn, **options):
             real = batch["is_real_example"] > 0
             parts.append({name: value[real] for name, value in batch.items()})
@@ -509,71 +440,3 @@ def tpu_outputs(
     order = np.argsort(outputs.pop("example_index"), kind="stable")
     del outputs["is_real_example"]
     return {name: value[order] for name, value in outputs.items()}
-
-
-# ---------------------------------------------------------------------------------------------
-# What each process of a distributed training does.
-
-# Settings overridden on workers, which leave this to the first one or do it in their own folder.
-_CHIEF_ONLY_FLAGS = {
-    "do_eval": False,
-    "do_predict": False,
-    "predict_file": None,
-    "export_dir": None,
-    "cached_dir": None,
-    "train_feature_file": None,
-    "predict_feature_file": None,
-    "predict_feature_left_file": None,
-}
-# Flags that may differ between workers.
-_OWN = ("output_dir", *_CHIEF_ONLY_FLAGS)
-
-
-def run_as_worker(script: Callable[[Any], Any], settings: TrainingFlags) -> None:
-    """Runs a script's main part as far as it is this process's, where several train together.
-
-    The chief does all that the flags say. The others train, in a temporary folder that begins as a
-    copy of what the chief goes on from, and end with the training: they write nothing that stays.
-
-    Raises:
-      UserError: TF_CONFIG is not as it must be, and what `script` raises.
-    """
-    if distribution.is_chief(settings):
-        script(settings)
-        return
-    addresses, rank = distribution.read_cluster()
-    name = f"Worker {rank + 1} of {len(addresses)}"
-    if not settings.do_train:
-        _LOGGER.info("%s has nothing to do: the first worker evaluates and predicts.", name)
-        return
-    _LOGGER.info("%s. %s The first worker writes the log and results.", name, device_line(settings))
-    own = {flag: value for flag, value in _CHIEF_ONLY_FLAGS.items() if hasattr(settings, flag)}
-    level = _LOGGER.level
-    with tempfile.TemporaryDirectory(prefix=_WORKER_FOLDER) as folder:
-        copy_resume_point(settings.output_dir, folder)
-        _LOGGER.setLevel(logging.WARNING)
-        try:
-            script(settings.replace(output_dir=folder, **own))
-        finally:
-            _LOGGER.setLevel(level)
-    _LOGGER.info("%s has finished the training; the first worker does the rest.", name)
-
-
-def copy_resume_point(output_dir: str, folder: str) -> None:
-    """Gives a worker's folder the checkpoint that the chief goes on from, and its description.
-
-    Which one that is does not change before all workers have made a step. Of a local checkpoint the
-    folder gets symbolic links, so that a process that is killed leaves no weights behind; a remote
-    one, as in gs://, is copied.
-    """
-    resumed = resume_point(output_dir, is_ours=False)
-    # Not by gfile.glob: on TensorFlow 1.15 it fails if the chief makes the folder at that moment.
-    names = tf.io.gfile.listdir(output_dir) if tf.io.gfile.isdir(output_dir) else []
-    weights = f"{os.path.basename(resumed.path)}." if resumed else None
-    for name in names:
-        if name.endswith(".json") or (weights and name.startswith(weights)):
-            path, copy = os.path.join(output_dir, name), os.path.join(folder, name)
-            if "://" in path:
-                tf.io.gfile.copy(path, copy)
-            else:
-                os.symlink(os.path.abspath(path), copy)

@@ -28,6 +28,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
 )
 
@@ -210,14 +211,6 @@ def evaluate_checkpoints(
         time.sleep(min(_POLL_SECONDS, wait_seconds))
 
 
-def _state_of(path: str) -> List[int]:
-    """Size and time of a checkpoint's index; [] where it is not there."""
-    try:
-        return files.state_of(f"{path}.index")
-    except UserError:
-        return []
-
-
 def rank_of(
     metrics: Mapping[str, Any], best_metric: str, higher_is_better: bool
 ) -> Tuple[float, ...]:
@@ -236,7 +229,6 @@ class _Evaluator:
         differs from the recorded one, everything is evaluated again.
       untrained_too: also measures model.ckpt-0.
       results: step -> {"step", "metrics", "checkpoint": identity of what was measured}.
-      corrupt: paths that are skipped, with the state of their index.
     """
 
     output_dir: str
@@ -245,12 +237,11 @@ class _Evaluator:
     fingerprint: Mapping[str, Any]
     higher_is_better: bool = True
     untrained_too: bool = False
+    results: Dict[int, Dict[str, Any]] = dataclasses.field(default_factory=dict)
+    corrupt: Set[str] = dataclasses.field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.best_path = os.path.join(self.output_dir, BEST_CHECKPOINT)
-        self.best_step: Optional[int] = None
-        self.results: Dict[int, Dict[str, Any]] = {}
-        self.corrupt: Dict[str, List[int]] = {}
 
     def evaluate(self) -> List[int]:
         """Evaluates what is new since the ledger was written; returns the steps."""
@@ -259,15 +250,9 @@ class _Evaluator:
         for step, path in self._present().items():
             if self._is_known(step, path):
                 continue
-            written = _state_of(path)
             try:
                 result = {"step": step, "checkpoint": identity(path)}
                 measured = {name: _number(value) for name, value in self.evaluate_fn(path).items()}
-                if self.best_metric not in measured:
-                    raise UserError(
-                        f"The best checkpoint is chosen by '{self.best_metric}', which is not "
-                        f"measured; measured are {sorted(measured)}."
-                    )
                 self.results[step] = dict(result, metrics={"global_step": step, **measured})
                 _LOGGER.info("Step %d: %s", step, format_metrics(measured))
                 evaluated.append(step)
@@ -277,22 +262,20 @@ class _Evaluator:
                 if not damage:
                     raise
                 _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
-                self.corrupt[path] = written
-        if self.results and self._present():
+                self.corrupt.add(path)
+        if self.results:
             self._keep_best()
         return evaluated
 
     def _open_ledger(self) -> None:
         """Reads the results so far; UserError for a model.ckpt-best that was not made here."""
-        path, text = (os.path.join(self.output_dir, _STEM + end) for end in (".json", ".txt"))
-        if not (tf.io.gfile.exists(path) or tf.io.gfile.exists(text)):
-            others = list_checkpoints(self.output_dir)
-            if identity(self.best_path) not in ("", *(identity(item.path) for item in others)):
-                raise UserError(
-                    f"'{self.best_path}' was not made by this evaluation, and would be lost: there "
-                    f"is no {LEDGER_NAME}. Rename it, or choose another output folder."
-                )
-        ledger = _read_ledger(self.output_dir)
+        ledger, path = _read_ledger(self.output_dir), os.path.join(self.output_dir, LEDGER_NAME)
+        ours = [identity(item.path) for item in list_checkpoints(self.output_dir)]
+        if not ledger["results"] and identity(self.best_path) not in ("", *ours):
+            raise UserError(
+                f"'{self.best_path}' was not made by this evaluation, and would be lost: there is "
+                f"no {LEDGER_NAME}. Rename it, or choose another output folder."
+            )
         self.results = {result["step"]: result for result in ledger["results"]}
         difference = provenance.difference(ledger["fingerprint"], self.fingerprint)
         if difference and self.results:
@@ -310,7 +293,7 @@ class _Evaluator:
         present = {
             step: path
             for step, path in list_checkpoints(self.output_dir)
-            if self.corrupt.get(path) != _state_of(path) and (step or self.untrained_too)
+            if path not in self.corrupt and (step or self.untrained_too)
         }
         with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
             kept = step_in(self.best_path)
@@ -321,26 +304,28 @@ class _Evaluator:
     def _is_known(self, step: int, path: str) -> bool:
         return self.results.get(step, {}).get("checkpoint") == identity(path)
 
+    def best(self) -> Optional[int]:
+        """Returns the best step of those that are there; None if no metric is finite."""
+        ranks = {
+            step: rank_of(self.results[step]["metrics"], self.best_metric, self.higher_is_better)
+            for step, path in self._present().items()
+            if step and self._is_known(step, path)
+        }
+        finite = [step for step, rank in ranks.items() if rank[0] > -math.inf]
+        return max(finite, key=lambda step: (ranks[step], step), default=None)
+
     def _keep_best(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""
-        ranked: Dict[Any, str] = {}
-        for step, path in self._present().items():
-            if step and self._is_known(step, path):
-                metrics = self.results[step]["metrics"]
-                rank = rank_of(metrics, self.best_metric, self.higher_is_better)
-                ranked[(*rank, step)] = path
-        best = max((rank for rank in ranked if rank[0] > -math.inf), default=None)
-        self.best_step = best and best[-1]
-        results = [self.results[step] for step in sorted(self.results)]
-        ledger = {"fingerprint": self.fingerprint, "best_step": self.best_step, "results": results}
+        best, results = self.best(), [self.results[step] for step in sorted(self.results)]
+        ledger = {"fingerprint": self.fingerprint, "best_step": best, "results": results}
         # Recorded first, so that a crash leaves no copy that seems another's.
         _write(
             os.path.join(self.output_dir, _STEM),
             {"format_version": 1, **ledger},
             [result["metrics"] for result in results],
         )
-        if best and not self._is_known(best[-1], self.best_path):
-            _copy(ranked[best], self.best_path)
+        if best and not self._is_known(best, self.best_path):
+            _copy(self._present()[best], self.best_path)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
         """Returns what was found, and logs the best."""
@@ -349,17 +334,17 @@ class _Evaluator:
                 f"There is no readable checkpoint model.ckpt-<step> in '{self.output_dir}' to "
                 "evaluate. Train first, or name the folder that was trained in."
             )
-        results = read_results(self.output_dir)
-        best = {result.step: result for result in results}.get(self.best_step)
-        if best:
-            value = format_metrics({self.best_metric: best.metrics[self.best_metric]})
-            _LOGGER.info(
-                "Best of %d evaluated checkpoints: step %d with %s; kept as %s.",
-                *(len(results), best.step, value, self.best_path),
-            )
-        else:
+        results, best_step = read_results(self.output_dir), self.best()
+        if not best_step:
             _LOGGER.warning("No checkpoint has a finite %s: none is best.", self.best_metric)
-        return EvaluationSummary(results, best, best and self.best_path, evaluated_steps)
+            return EvaluationSummary(results, None, None, evaluated_steps)
+        (best,) = [result for result in results if result.step == best_step]
+        value = format_metrics({self.best_metric: best.metrics[self.best_metric]})
+        _LOGGER.info(
+            "Best of %d evaluated checkpoints: step %d with %s; kept as %s.",
+            *(len(results), best_step, value, self.best_path),
+        )
+        return EvaluationSummary(results, best, self.best_path, evaluated_steps)
 
 
 # ---- single checkpoints, and pruning ----

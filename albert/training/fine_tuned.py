@@ -9,7 +9,6 @@ The description is a JSON file that says which task the weights are of, with wha
 flags. Dimensions: N texts.
 """
 
-import logging
 import math
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type
@@ -33,11 +32,8 @@ from albert.training.task import Outputs, Task, records_in_memory
 from albert.util import files, flags, provenance
 from albert.util.errors import UserError
 
-_LOGGER = logging.getLogger("albert")
-
 CONFIG_NAME = released.CONFIG_NAME
 # Of a description; see files.check_types.
-_FORMAT_VERSION = 1
 _TYPES = {"format_version": int, "task": str, "max_seq_length": int, "do_lower_case": bool}
 # Flags of training that a model in memory uses too.
 _HEARD_IN_MEMORY = {
@@ -53,44 +49,32 @@ _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_mo
 # ---- the description ----
 
 
-def _read_description(path: str) -> Dict[str, Any]:
-    """A description; raises UserError for one of another version."""
-    content = files.read_json_object(path, _TYPES)
-    if content["format_version"] != _FORMAT_VERSION:
-        raise UserError(
-            f"{path} has the format_version {content['format_version']}; this version of albert "
-            f"reads {_FORMAT_VERSION}. Use the version that wrote it."
-        )
-    return content
-
-
 def check_description(
     path: str, description: Mapping[str, Any], task: Task, *, is_training: bool
 ) -> None:
     """Raises UserError if a folder's description is there and not that of this run.
 
-    A flag that only the training depends on may differ where the model is used, with a warning.
+    A flag that only the training depends on may differ where the model is used.
     """
     if not tf.io.gfile.exists(path):
         return
-    folder = os.path.dirname(path)
-    present, wanted = _read_description(path), dict(description)
-    for content in (present, wanted):
-        for key in model_vocabulary.KEYS:
-            content[key] = content.get(key) and content[key]["sha256"]
-    may_differ = () if is_training else ("max_seq_length", *task.recorded_flags)
-    for key in {*may_differ, *task.free_keys}:
-        trained, now = present.pop(key, None), wanted.pop(key, None)
-        if trained != now and key not in task.free_keys:
-            _LOGGER.warning(
-                "The model in %s was trained with --%s=%s, and is run with %s now.",
-                *(folder, key, trained, now),
-            )
+    may_differ = set(task.free_keys)
+    if not is_training:
+        may_differ.update(("max_seq_length", *task.recorded_flags))
+    present, wanted = (
+        {
+            # Of a vocabulary the content counts, not the name.
+            key: value["sha256"] if key in model_vocabulary.KEYS and value else value
+            for key, value in content.items()
+            if key not in may_differ
+        }
+        for content in (files.read_json_object(path, _TYPES), description)
+    )
     difference = provenance.difference(present, wanted)
     if difference:
         raise UserError(
-            f"--output_dir={folder} belongs to another run: {difference}. Choose another "
-            f"--output_dir; if the change is meant, remove {path} first."
+            f"--output_dir={os.path.dirname(path)} belongs to another run: {difference}. Choose "
+            f"another --output_dir; if the change is meant, remove {path} first."
         )
 
 
@@ -157,17 +141,8 @@ class Setup(NamedTuple):
     def network(self, batch_size: int) -> Network:
         """Returns the network of prediction, without weights."""
         dtype = compat.compute_dtype(self.settings.precision)
-
-        def build(features: fine_tuning_utils.Features) -> Dict[str, tf.Tensor]:
-            # Compiled parts gain nothing without gradients, and each length would be compiled.
-            encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
-            found = self.task.head(features, encoder)
-            if found.per_example_loss is None:
-                return found.outputs
-            return dict(found.outputs, per_example_loss=found.per_example_loss)
-
         return Network(
-            build,
+            lambda features: self._outputs(features, dtype),
             self.task.spec(False),
             batch_size=batch_size,
             sequences=self.task.sequences,
@@ -177,8 +152,14 @@ class Setup(NamedTuple):
 
     def serving_outputs(self, inputs: exported.Tensors) -> Dict[str, tf.Tensor]:
         """Builds the network as it is exported, on int32 [B, S]; returns its outputs by name."""
-        encoder = fine_tuning_utils.Encoder(self.config, False)
-        outputs = self.task.head(inputs, encoder).outputs
+        return self._outputs(inputs, tf.float32)
+
+    def _outputs(
+        self, features: fine_tuning_utils.Features, dtype: tf.DType
+    ) -> Dict[str, tf.Tensor]:
+        # Compiled parts gain nothing without gradients, and each length would be compiled.
+        encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
+        outputs = self.task.head(features, encoder).with_losses()
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
 
@@ -196,13 +177,11 @@ def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
     path, description = os.path.join(folder, name), {}
     if not settings.do_train and tf.io.gfile.exists(path):
-        description = _read_description(path)
+        description = files.read_json_object(path, _TYPES)
     if not (settings.do_train or any(getattr(settings, model) for model in _MODELS)):
         if not description:
-            _, other = model_vocabulary.read_description(folder)
             raise UserError(
-                f"{folder!r} has no {name}{', but ' if other else ''}{other or ''}. Give the "
-                "--output_dir of a training of this kind."
+                f"{folder!r} has no {name}. Give the --output_dir of a training of this kind."
             )
         recorded = {"do_lower_case", "max_seq_length", *task.recorded_flags} - settings.given
         changes = {key: description[key] for key in recorded & description.keys()}

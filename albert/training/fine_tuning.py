@@ -50,13 +50,14 @@ class Outcome(NamedTuple):
 
 
 def main(settings: FineTuningFlags, task: Type[Task]) -> None:
-    """Runs a script: all of it, or a worker's part of a distributed training."""
-    estimators.run_as_worker(lambda own: run(own, task), settings)
+    """Runs a script."""
+    run(settings, task)
 
 
-@estimators.lock_output_dir
 def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
+
+    Of several workers all train, and the chief does the rest.
 
     Raises:
       UserError: flags, data or checkpoints that do not fit each other.
@@ -80,6 +81,7 @@ class FineTuning:
         task.check_flags(settings)
         estimators.check_batch_sizes(settings)
         self._began, self._flags = time.time(), settings
+        self._is_chief = distribution.is_chief(settings)
         self.setup = fine_tuned.set_up(settings, task)
         self.settings, self.task = self.setup.settings, self.setup.task
         self.published_model = published_model(settings, self.setup.config)
@@ -94,10 +96,12 @@ class FineTuning:
         """Does what the flags ask for; see the function `run`."""
         settings, task = self.settings, self.task
         self.check()
-        if distribution.is_chief(settings):
+        if self._is_chief:
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
             config_files.record(path, self._flags.given_values())
         training = self.train() if settings.do_train else None
+        if not self._is_chief:
+            return Outcome(training, None, {}, [], None)
         summary, metrics = self.evaluate() if task.splits("dev") else (None, {})
         written, exported, export_dir = [], None, getattr(settings, "export_dir", None)
         if task.splits("test") or export_dir:
@@ -126,9 +130,10 @@ class FineTuning:
                 start = warm_start.resolve_checkpoint(settings.init_checkpoint)
                 model_vocabulary.check_same(os.path.dirname(start), setup.vocabulary)
             model_fn.check_first_weights(settings, setup.config)
-        for split in [*task.splits("dev"), *task.splits("test"), *["train"] * is_training]:
-            if split not in self._splits:
-                self._splits[split] = task.features(split)
+        splits = {*["train"] * is_training}
+        if self._is_chief:
+            splits.update(task.splits("dev") + task.splits("test"))
+        self._splits = {split: task.features(split) for split in sorted(splits)}
         if is_training:
             count = len(self._splits["train"].examples)
             self.schedule = model_fn.training_length(settings, count)
@@ -147,7 +152,7 @@ class FineTuning:
             documents=self.setup.portable_files(settings.output_dir),
             flags=self._flags,
         )
-        if summary:
+        if summary and self._is_chief:
             self._add_to_summary(
                 num_train_steps=last_step,
                 train_seconds=summary.seconds,
@@ -206,19 +211,19 @@ class FineTuning:
             fingerprint=identity,
             higher_is_better=task.higher_is_better,
             wait_seconds=60.0 * wait_minutes,
-            final_step=self._final_step(),
+            final_step=self.schedule.num_train_steps if settings.do_train else None,
         )
         best, steps = summary.best, [result.step for result in summary.results]
         metrics = dict(best.metrics) if best else {}
         if best:
             trial = f"{steps[-1]}:{best.step}:{metrics[task.best_metric]}"
             files.atomic_write_text(os.path.join(folder, BEST_TRIAL_NAME), trial)
-        if best and summary.evaluated_steps:
-            self._describe_best(summary)
-        if summary.evaluated_steps:
-            end = time.time()
-            self._add_to_summary(eval_seconds=end - began, wall_seconds=end - self._began)
+            if summary.evaluated_steps:
+                self._describe_best(summary)
+        now = time.time()
+        times = {"eval_seconds": now - began, "wall_seconds": now - self._began}
         self._add_to_summary(
+            **(times if summary.evaluated_steps else {}),
             model=self.published_model and self.published_model._asdict(),
             published=[one._asdict() for one in self.compare(metrics)],
             num_train_steps=steps[-1],
@@ -229,14 +234,6 @@ class FineTuning:
         if settings.do_train:  # model.ckpt-0 is not needed any more either
             evaluation.prune_checkpoints(folder, settings.keep_checkpoint_max, [0, *steps])
         return summary, metrics
-
-    def _final_step(self) -> Optional[int]:
-        """The last step of training; None where another process trains and its epochs say it."""
-        settings = self.settings
-        if settings.do_train:
-            return self.schedule.num_train_steps
-        is_known = not settings.num_train_epochs and "train_step" in settings.given
-        return settings.train_step if is_known else None
 
     def _measure(self, checkpoint: str) -> Dict[str, float]:
         """The measurements of a checkpoint; those of splits after the first carry their names."""

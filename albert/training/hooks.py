@@ -67,9 +67,7 @@ def report_scalars(scalars: Mapping[str, tf.Tensor]):
 
 def reported_scalars() -> Dict[str, tf.Tensor]:
     """Returns what was given to `report_scalars` in the default graph, by name."""
-    return {
-        tensor.op.name.split(f"{_SCALARS}/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)
-    }
+    return {tensor.op.name.split("/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)}
 
 
 def tpu_host_call(
@@ -105,8 +103,6 @@ def read_curve(path: str) -> List[Dict[str, str]]:
     text = files.read_text(path)
     rows = list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])))
     try:
-        if text and not text.startswith("step,"):
-            raise UserError("it does not begin with 'step'")
         for row in rows:
             int(row["step"])
             for value in row.values():
@@ -154,34 +150,6 @@ class TrainingSummary(NamedTuple):
     scalars: Dict[str, float]  # means over the last interval
 
 
-class _Interval:
-    """What the steps between two lines of the log reported, and their time."""
-
-    def __init__(self):
-        self._values: Dict[str, List[float]] = collections.defaultdict(list)
-        self.examples, self.seconds = 0, 0.0
-
-    def add(self, values: Mapping[str, float]) -> None:
-        """Adds the numbers of one call of the session."""
-        for name, value in values.items():
-            # An update that float16's loss scale leaves out has no norm.
-            if name != _NORM or math.isfinite(value):
-                self._values[name].append(float(value))
-
-    def scalars(self) -> Dict[str, float]:
-        """Returns the mean of each number, but the last learning rate, and the speed if known."""
-        means = {name: sum(values) / len(values) for name, values in self._values.items()}
-        if _RATE in means:
-            means[_RATE] = self._values[_RATE][-1]
-        if self.examples:
-            means[_SPEED] = _speed(self.examples, self.seconds)
-        return means
-
-
-def _speed(examples: int, seconds: float) -> float:
-    return examples / max(seconds, 1e-9)
-
-
 def steps_per_call(settings: TrainingFlags) -> int:
     """Returns how many updates a call of the session makes; a TPU's host saves between two."""
     if not settings.use_tpu:
@@ -196,21 +164,27 @@ class TrainingHook(tf.train.SessionRunHook):
     bar, also logs the first step, and a line at least once a minute.
 
     Attributes:
-      resumed: the checkpoint that the session restores, None if there is none.
       first_step, step: the global step when training began, and after the last update.
       loss: of the last step.
     """
 
-    def __init__(self, settings: TrainingFlags, max_steps: int, on_start: Callable[[], None]):
+    def __init__(
+        self,
+        settings: TrainingFlags,
+        *,
+        max_steps: int,
+        resumed: Optional[checkpoint_files.Checkpoint],
+        on_start: Callable[[], None],
+    ):
         """`on_start` is called before the first checkpoint is written."""
-        self.settings, self._max_steps, self._on_start = settings, max_steps, on_start
-        self._log_steps, self._steps_per_call = settings.log_steps, steps_per_call(settings)
+        self.settings, self.resumed = settings, resumed
+        self._max_steps, self._on_start = max_steps, on_start
         self._is_chief, self._is_stopping = distribution.is_chief(settings), False
         self._bar: Optional[progress.Progress] = None
+        # What the steps since the last row of the curve reported, and the row itself.
+        self._values: Dict[str, List[float]] = collections.defaultdict(list)
         self._latest: Dict[str, float] = {}
-        self._examples, self._seconds = 0, 0.0  # of all intervals
-        self._began: Optional[float] = None
-        self.resumed: Optional[checkpoint_files.Checkpoint] = None
+        self._seconds = 0.0  # of all steps but the first
         self.first_step = self.step = 0
         self.loss: Optional[float] = None
 
@@ -234,17 +208,16 @@ class TrainingHook(tf.train.SessionRunHook):
     def after_create_session(self, session, coord):
         """Called once the variables have their values."""
         del coord
-        self._on_start()  # only now, so that a failed start does not claim the folder
-        self.step = int(session.run(self._step_tensor))
-        if self._began is None:  # not after a lost session
-            self.first_step, self._began = self.step, time.time()
-        output_dir = self.settings.output_dir
-        self._curve = TrainingCurve(output_dir, self.step, [*self._tensors, _SPEED])
-        # TensorBoard forgets what a killed run wrote past the checkpoint.
-        writer = tf.summary.FileWriterCache.get(output_dir)
-        writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), self.step + 1)
-        self._interval, self._bar = _Interval(), None
+        self.first_step = self.step = int(session.run(self._step_tensor))
+        self._began = time.time()
         stop_signals.postpone()
+        if self._is_chief:
+            self._on_start()  # only now, so that a failed start does not claim the folder
+            output_dir = self.settings.output_dir
+            self._curve = TrainingCurve(output_dir, self.step, [*self._tensors, _SPEED])
+            # TensorBoard forgets what a killed run wrote past the checkpoint.
+            writer = tf.summary.FileWriterCache.get(output_dir)
+            writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), self.step + 1)
 
     def before_run(self, run_context):
         """Asks for the scalars along with the step."""
@@ -257,7 +230,10 @@ class TrainingHook(tf.train.SessionRunHook):
         seconds = time.time() - self._run_began
         previous, self.step = self.step, int(run_context.session.run(self._step_tensor))
         self._check(previous, float(run_values.results["loss"]))
-        self._interval.add(run_values.results)
+        for name, value in run_values.results.items():
+            # An update that float16's loss scale leaves out has no norm.
+            if name != _NORM or math.isfinite(value):
+                self._values[name].append(float(value))
         # Only the chief, which saves, ends a training. The other workers take part until it has
         # gone: the step that it is in would never end without them.
         if self._is_chief and stop_signals.is_requested():
@@ -273,23 +249,37 @@ class TrainingHook(tf.train.SessionRunHook):
                 log_seconds=_LONGEST_SILENCE_SECONDS,
             )
             self._bar.skip(self.step)
+            self._timed_from = self._row_from = (self.step, 0.0)
         else:
-            self._interval.examples += done * self.settings.train_batch_size
-            self._interval.seconds += seconds
-        is_due = self.is_over() or self.step // self._log_steps > previous // self._log_steps
-        scalars = self._interval.scalars()
+            self._seconds += seconds
+        log_steps = self.settings.log_steps
+        is_due = self.is_over() or self.step // log_steps > previous // log_steps
         note = ", ".join(
             f"{name} {value:.4g}" if abs(value) < 1e4 else f"{name} {value:.0f}"
-            for name, value in scalars.items()
+            for name, value in self._scalars().items()
         )
         self._bar.update(0 if is_first else done, note, logs=is_due or is_first)
         if is_due:
             self._record()
 
+    def _scalars(self) -> Dict[str, float]:
+        """The mean of each number, but the last learning rate, and the speed if known."""
+        means = {name: sum(values) / len(values) for name, values in self._values.items()}
+        if _RATE in means:
+            means[_RATE] = self._values[_RATE][-1]
+        if self.step > self._row_from[0]:
+            means[_SPEED] = self._speed(*self._row_from)
+        return means
+
+    def _speed(self, step: int, seconds: float) -> float:
+        """The examples per second since a step."""
+        examples = (self.step - step) * self.settings.train_batch_size
+        return examples / max(self._seconds - seconds, 1e-9)
+
     def _check(self, previous: int, loss: float):
         """Stops on a loss that is not finite; this runs before the step is saved."""
         # A TPU cannot stop in its loop, and leaves updates out.
-        wanted = min(previous + self._steps_per_call, self._max_steps)
+        wanted = min(previous + steps_per_call(self.settings), self._max_steps)
         if self.step < wanted:
             reason = f"in {wanted - self.step} of them the gradient norm is not finite"
             raise diverged(f"within steps {previous + 1} to {wanted}", reason)
@@ -298,14 +288,14 @@ class TrainingHook(tf.train.SessionRunHook):
         self.loss = loss
 
     def _record(self):
-        """Ends an interval: a row of the curve and the same for TensorBoard."""
-        self._latest = self._interval.scalars()
-        self._examples += self._interval.examples
-        self._seconds += self._interval.seconds
-        self._interval = _Interval()
-        compat.write_scalars(self.settings.output_dir, self.step, self._latest)
-        rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
-        self._curve.add({"step": self.step, **rounded})
+        """Writes a row of the curve and the same for TensorBoard."""
+        self._latest = self._scalars()
+        self._values.clear()
+        self._row_from = (self.step, self._seconds)
+        if self._is_chief:
+            compat.write_scalars(self.settings.output_dir, self.step, self._latest)
+            rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
+            self._curve.add({"step": self.step, **rounded})
 
     def close(self):
         """Closes the bar, whether training ended well or not."""
@@ -318,7 +308,7 @@ class TrainingHook(tf.train.SessionRunHook):
             first_step=self.first_step,
             last_step=self.step,
             seconds=time.time() - self._began,
-            examples_per_second=_speed(self._examples, self._seconds),
+            examples_per_second=self._speed(*self._timed_from),
             scalars=self._latest,
         )
         _LOGGER.info(

@@ -13,8 +13,6 @@ from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
 import numpy as np
 
-from albert.util.errors import UserError
-
 
 class Outcome(NamedTuple):
     """Gathered predictions, [N] each."""
@@ -61,22 +59,14 @@ METRICS: Dict[str, Callable[[Outcome], float]] = {
 def compute(names: Sequence[str], outcome: Outcome) -> Dict[str, float]:
     """Returns the metrics by name.
 
-      eval_accuracy  share of equal labels and predictions
-      f1             harmonic mean of precision and recall of label 1 of two
-      matthew_corr   Matthews' correlation coefficient
-      pearson        correlation of scores; NaN where one side is constant
-      spearman       correlation of their ranks
-      MSE            mean squared error
-      eval_loss      mean of the losses
-
-    Raises:
-      ValueError: an unknown name, or no example.
+    eval_accuracy  share of equal labels and predictions
+    f1             harmonic mean of precision and recall of label 1 of two
+    matthew_corr   Matthews' correlation coefficient
+    pearson        correlation of scores; NaN where one side is constant
+    spearman       correlation of their ranks
+    MSE            mean squared error
+    eval_loss      mean of the losses
     """
-    unknown = sorted(set(names) - set(METRICS))
-    if unknown:
-        raise UserError(f"Unknown metrics {unknown}. There are: {', '.join(METRICS)}.")
-    if not len(outcome.labels):
-        raise UserError("There are no examples to measure on. Check the evaluation data.")
     return {name: float(METRICS[name](outcome)) for name in names}
 
 

@@ -9,6 +9,7 @@ Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
 import functools
+import inspect
 import logging
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
@@ -87,18 +88,15 @@ def warm_start(settings: TrainingFlags) -> Optional[Callable]:
 
 
 def check_first_weights(settings: TrainingFlags, config: modeling.AlbertConfig) -> None:
-    """Checks what training begins from, which takes a tenth of a second: before features are made.
+    """Checks what training begins from: before features are made.
 
     Raises:
       UserError: the checkpoint is missing or damaged, or does not fit the configuration.
     """
     if settings.init_checkpoint:
-        values = config.to_dict()
-        if config.share_type == "all":  # a layer of each group has all variables
-            values["num_hidden_layers"] = config.num_hidden_groups
         with tf.Graph().as_default():
             ids = tf.zeros([1, 1], tf.int32)
-            Encoder(modeling.AlbertConfig.from_dict(values), False)(ids, ids, ids)
+            Encoder(config, False)(ids, ids, ids)
             checkpoint_init.warm_start(settings.init_checkpoint, tf.trainable_variables())
 
 
@@ -266,43 +264,40 @@ def _evaluation(features: Features, output: HeadOutput) -> Tuple[tf.Tensor, Call
 
 
 def _predictions(features: Features, output: HeadOutput) -> Tensors:
-    predictions = dict(output.outputs)
-    if output.per_example_loss is not None:
-        predictions["per_example_loss"] = output.per_example_loss
+    predictions = output.with_losses()
     for name in ("is_real_example", "example_index"):
         if name in features:
             predictions[name] = tf.reshape(features[name], [-1])
     return predictions
 
 
-def build_for_program(
-    *,
-    head: Head,
-    albert_config: Optional[modeling.AlbertConfig],
-    num_train_steps: int,
-    num_warmup_steps: int,
-    use_one_hot_embeddings: bool,
-    hub_module: Optional[str],
-    settings: Mapping[str, Any],
-    **arguments: Any,
-) -> Callable:
-    """Returns `build_model_fn` of the locals() of a reference's builder: its arguments and a head.
+def builder_of(make_head: Callable[..., Head]) -> Callable[..., Callable]:
+    """Makes a reference's model_fn_builder of a function that takes its arguments.
 
-    Those that are fields of FineTuningFlags, and further ones in `settings`, are the flags.
+    Those that are flags, and `settings`, its further keywords, are fields of FineTuningFlags.
     """
-    names = FineTuningFlags.__dataclass_fields__.keys() & arguments.keys()
-    values = {**PROGRAM_DEFAULTS, **{name: arguments[name] for name in names}, **settings}
-    if hub_module:
-        module = hub_modules.read(hub_module)
-        albert_config = modeling.AlbertConfig.from_json_file(module.config_file)
-        values["init_checkpoint"] = module.checkpoint
-    return build_model_fn(
-        FineTuningFlags(**values),
-        albert_config,
-        head,
-        schedule=Schedule(num_train_steps, num_warmup_steps),
-        use_one_hot_embeddings=use_one_hot_embeddings,
-    )
+    signature, fields = inspect.signature(make_head), FineTuningFlags().to_dict()
+
+    @functools.wraps(make_head)
+    def build(*arguments: Any, **named: Any) -> Callable:
+        bound = signature.bind(*arguments, **named)
+        bound.apply_defaults()
+        given = bound.arguments
+        values = {name: value for name, value in given.items() if name in fields}
+        config = given["albert_config"]
+        if given["hub_module"]:
+            module = hub_modules.read(given["hub_module"])
+            config = modeling.AlbertConfig.from_json_file(module.config_file)
+            values["init_checkpoint"] = module.checkpoint
+        return build_model_fn(
+            FineTuningFlags(**{**PROGRAM_DEFAULTS, **values, **given["settings"]}),
+            config,
+            make_head(*arguments, **named),
+            schedule=Schedule(given["num_train_steps"], given["num_warmup_steps"]),
+            use_one_hot_embeddings=given["use_one_hot_embeddings"],
+        )
+
+    return build
 
 
 def evaluation_metrics(

@@ -11,7 +11,6 @@ import contextlib
 import json
 import logging
 import os
-import shutil
 import socket
 import sys
 import threading
@@ -28,17 +27,12 @@ _SECONDS_BETWEEN_LOOKS = 2.0
 _LEAST_PATIENCE_SECONDS = 5.0  # one missed answer proves nothing
 _CALL_SECONDS = 5.0
 _SECONDS_BETWEEN_CALLS = 0.5
-_CALLS_BETWEEN_WARNINGS = 120
 _LONGEST_MESSAGE = 1 << 24
 
 
 @contextlib.contextmanager
 def heartbeat(
-    addresses: Sequence[str],
-    *,
-    is_over: Callable[[], bool],
-    patience_seconds: float,
-    leftovers: Sequence[str],
+    addresses: Sequence[str], *, is_over: Callable[[], bool], patience_seconds: float
 ) -> Iterator[None]:
     """Ends this process, whose main thread may wait in TensorFlow for ever, when a peer has gone.
 
@@ -46,7 +40,6 @@ def heartbeat(
       addresses: "host:port" of the peers.
       is_over: whether the last step is done, so that peers may leave.
       patience_seconds: how long a peer may be silent, as when the network is down for a while.
-      leftovers: folders to remove where this process has to be ended.
     """
     stopped = threading.Event()
     last_seen: Dict[str, float] = {}  # of peers that have answered
@@ -59,15 +52,9 @@ def heartbeat(
             patience = max(0.0 if is_stopping else patience_seconds, _LEAST_PATIENCE_SECONDS)
             lost = [peer for peer, at in last_seen.items() if time.monotonic() - at > patience]
             if lost and not is_over() and not stopped.is_set():
+                words = f"Lost worker {lost[0]}. Run the same command in every process to resume."
                 with contextlib.suppress(OSError):  # nobody may read stderr
-                    print(
-                        f"{'' if is_stopping else 'ERROR: '}Lost worker {lost[0]}. Run the same "
-                        "command in every process to resume from the last checkpoint.",
-                        file=sys.stderr,
-                        flush=True,
-                    )
-                for folder in leftovers:
-                    shutil.rmtree(folder, ignore_errors=True)
+                    print(f"ERROR: {words}", file=sys.stderr, flush=True)
                 os._exit(stop_signals.EXIT_CODE if is_stopping else 1)
 
     thread = threading.Thread(target=watch, daemon=True)
@@ -100,68 +87,42 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
     raises UserError if its port is taken. `index` is which of the addresses is ours.
     """
     if index:
-        return _report(addresses[0], [index, content])
+        return _report(addresses[0], json.dumps([index, content]).encode())
     contents = {0: content}  # by index, as are the connections
     callers: Dict[int, connection.Connection] = {}
-    with _listener(addresses[0]) as listener:
-        while len(callers) < len(addresses) - 1:
-            missing = [peer for at, peer in enumerate(addresses) if at and at not in callers]
-            _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
-            with contextlib.suppress(OSError, EOFError, ValueError, TypeError):  # a stranger
-                number, theirs, caller = _next_worker(listener, len(addresses))
+    try:
+        listener = connection.Listener(("", _host_and_port(addresses[0])[1]), "AF_INET", 64)
+    except OSError as error:
+        raise UserError(
+            f"TF_CONFIG: this process cannot listen at {addresses[0]} ({error}). Choose a free "
+            "port."
+        ) from error
+    while len(callers) < len(addresses) - 1:
+        missing = [peer for at, peer in enumerate(addresses) if at not in contents]
+        _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
+        with contextlib.suppress(OSError, EOFError, ValueError, TypeError):  # a stranger
+            caller = listener.accept()
+            message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
+            number, theirs = json.loads(message.decode())
+            if number in range(1, len(addresses)):
                 contents[number], callers[number] = theirs, caller
-            # Who waits says no more: there is something to read only where a worker has gone.
-            callers = {at: caller for at, caller in callers.items() if not caller.poll()}
-        everyone = [contents[at] for at in range(len(addresses))]
-        for caller in callers.values():
-            caller.send_bytes(json.dumps(everyone).encode("ascii"))
-            caller.close()
+    listener.close()
+    everyone = [contents[at] for at in range(len(addresses))]
+    for caller in callers.values():
+        caller.send_bytes(json.dumps(everyone).encode())
+        caller.close()
     return everyone
 
 
-def _next_worker(
-    listener: connection.Listener, count: int
-) -> Tuple[int, Any, connection.Connection]:
-    """The index, content and connection of who calls next; raises ValueError for a stranger."""
-    caller = listener.accept()
-    message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
-    number, content = json.loads(message.decode("ascii"))
-    if number not in range(1, count):
-        raise ValueError(f"There is no worker {number}.")
-    return number, content, caller
-
-
-def _report(address: str, message: List[Any]) -> List[Any]:
+def _report(address: str, message: bytes) -> List[Any]:
     """The part of every process but the first."""
-    sent = json.dumps(message).encode("ascii")
-    calls = 0
     while True:
-        calls += 1
         with contextlib.suppress(OSError, EOFError, ValueError):  # it is not there yet
-            answer = _call(address, sent)
-            if answer != sent:  # else we have called ourselves: our port was the address
+            call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
+            call.settimeout(None)  # it waits for the others, too
+            with connection.Connection(call.detach()) as first:
+                first.send_bytes(message)
+                answer = first.recv_bytes(_LONGEST_MESSAGE)
+            if answer != message:  # else we have called ourselves: our port was the address
                 return json.loads(answer)
-        if calls % _CALLS_BETWEEN_WARNINGS == 0:
-            _LOGGER.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)
-
-
-def _call(address: str, message: bytes) -> bytes:
-    """Sends a message to the first process, and returns its answer."""
-    call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
-    call.settimeout(None)  # it waits for the others, too
-    with connection.Connection(call.detach()) as first:
-        first.send_bytes(message)
-        return first.recv_bytes(_LONGEST_MESSAGE)
-
-
-def _listener(address: str) -> connection.Listener:
-    """Listens on every interface, by IPv6 too if there is any."""
-    for family, host in (("AF_INET6", "::"), ("AF_INET", "")):
-        try:
-            return connection.Listener((host, _host_and_port(address)[1]), family, backlog=64)
-        except OSError as error:
-            fault = error
-    raise UserError(
-        f"TF_CONFIG: this process cannot listen at {address} ({fault}). Choose a free port."
-    )

@@ -66,18 +66,14 @@ def test_errors_of_a_damaged_checkpoint_name_it_and_others_stay(checkpoint, kind
         values_of(checkpoint)
 
 
-def test_a_state_names_a_checkpoint_of_its_folder(checkpoint, tmp_path, caplog):
+def test_a_state_names_a_checkpoint_or_none(checkpoint, tmp_path):
+    assert checkpoint_files.named_in_state(f"{tmp_path}/") == "model.ckpt-7"
     state = tmp_path / "checkpoint"
-    assert checkpoint_files.read_state(f"{tmp_path}/") == (True, "model.ckpt-7")
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    useless = [state.read_bytes(), *damaged_files.STATES.values()]
-    for content in useless:  # the first one is of the other folder
-        (copy / "checkpoint").write_bytes(content)
-        assert checkpoint_files.read_state(str(copy)) == (True, None)
-    assert len([record for record in caplog.records if record.name == "albert"]) == len(useless)
+    for kind in ("empty", "not UTF-8", "no protobuf"):
+        state.write_bytes(damaged_files.STATES[kind])
+        assert checkpoint_files.named_in_state(str(tmp_path)) == ""
     state.unlink()
-    assert checkpoint_files.read_state(str(tmp_path)) == (False, None)
+    assert checkpoint_files.named_in_state(str(tmp_path)) == ""
 
 
 # ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from albert.race.run import RaceTask
 from albert.training import evaluation, fine_tuned, fine_tuning, task
 from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
-from tests.support import one_weight, race_data
+from tests.support import one_weight, race_data, workers
 
 
 def settings(**changes):
@@ -98,6 +98,14 @@ def a_run(**changes):
     ]
     asked = flags_lib.parse(run_race.Flags, flags).replace(**changes)
     return fine_tuning.FineTuning(asked, RaceTask)
+
+
+def test_workers_but_the_first_only_train(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", workers.tf_config(["here:1", "there:2"], 1))
+    run = a_run(distribution_strategy="multi_worker", do_eval=True, do_predict=True)
+    monkeypatch.setattr(run, "check", lambda: None)
+    monkeypatch.setattr(run, "train", lambda: "trained")
+    assert run.run() == ("trained", None, {}, [], None)
 
 
 def test_measurements_are_compared_in_per_cent_and_logged(caplog):
