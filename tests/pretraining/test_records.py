@@ -121,7 +121,9 @@ def test_segments_follow_one_another_in_one_document_and_half_are_swapped(made):
 
 
 def test_next_sentences_are_of_another_document_for_half_of_the_pairs(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "DOCUMENT_BYTES", 200)  # parts of one are not other documents
+    # Parts of one are not other documents, and a block of one document takes one from the next.
+    monkeypatch.setattr(documents, "DOCUMENT_BYTES", 200)
+    monkeypatch.setattr(documents, "BLOCK_BYTES", 300)
     found = make(tmp_path, DOCUMENTS, "--random_next_sentence")
     assert (found.label == ~found.is_of_one).all()
     end_a = found.start[:, 0] + found.lengths[:, 0]

@@ -9,7 +9,6 @@ of each segment is masked.
 import json
 import random
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches
