@@ -40,14 +40,14 @@ def build(config, *inputs, heads=HEADS):
     return outputs
 
 
-def write_archive(folder, *, wordpiece=False, **changes):
+def write_archive(folder, *, wordpiece=False, slots=None, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
-    folder = fine_tuned_models.write_model(folder, config(**changes), build)
+    folder = fine_tuned_models.write_model(folder, config(**changes), build, slots=slots)
     if wordpiece:
         shutil.copy(str(WORDPIECES), str(folder / "vocab_chinese.txt"))
     else:
-        shutil.copy(str(VOCABULARY), str(folder / "30k-clean.model"))
-        (folder / "30k-clean.vocab").write_text("the\t0\n", encoding="utf-8")
+        for ending in (".model", ".vocab"):
+            shutil.copy(str(VOCABULARY.with_suffix(ending)), str(folder / f"30k-clean{ending}"))
     return str(folder)
 
 
