@@ -41,16 +41,16 @@ def random_values(shapes, *, scale=0.5, seed=0):
     }
 
 
-def random_weights(config, build, *, slots=None, seed=0):
+def random_weights(config, build, *, slots=None, **options):
     """Weights for what `build` makes of ids, mask, segments; with an optimizer's slots if named."""
     with tf.Graph().as_default():
         build(config, *[tf.zeros([1, 8], tf.int32)] * 3)
         shapes = {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}
     if not slots:
-        return random_values(shapes, seed=seed)
+        return random_values(shapes, **options)
     of_slots = {f"{name}/{slots}_{kind}": shapes[name] for name in shapes for kind in "mv"}
     step = np.array(70000, np.int64)
-    return dict(random_values({**shapes, **of_slots}, seed=seed), global_step=step)
+    return dict(random_values({**shapes, **of_slots}, **options), global_step=step)
 
 
 def write_model(folder, config, build, *, name="model.ckpt-best", **options):
@@ -135,12 +135,20 @@ def build(config, labels, ids, mask, segments):
 
 # Batches, and what a model makes of them.
 
-_IDS = np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32)
-INPUTS = {
-    "input_ids": _IDS,
-    "input_mask": (_IDS > 0).astype(np.int32),
-    "segment_ids": np.array([[0, 0, 0, 0, 1, 1], [0] * 6], np.int32),
-}
+
+def inputs(length=9, batch=3, vocab_size=200):
+    """A batch of different lengths."""
+    generator = np.random.RandomState(5)
+    places = np.arange(length)[None]
+    mask = (places < np.array([[length], [length - 2], [4]])[:batch]).astype(np.int32)
+    return {
+        "input_ids": generator.randint(0, vocab_size, [batch, length]).astype(np.int32) * mask,
+        "input_mask": mask,
+        "segment_ids": (places > 2).astype(np.int32) * mask,
+    }
+
+
+INPUTS = inputs(6, 2)
 
 
 def serialized(length=LENGTH):
