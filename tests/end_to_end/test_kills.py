@@ -94,13 +94,8 @@ def test_a_pretraining_that_is_stopped_again_and_again_ends_in_the_same_bytes(
     training_scripts.run("run_pretraining", training_data, whole, LONGER["run_pretraining"])
 
     process = start("run_pretraining", training_data, stopped)
-    said = stop_at(process, "5/12 steps")  # between two checkpoints
-    assert process.returncode == -signal.SIGKILL, said
-
-    process = start("run_pretraining", training_data, stopped)
     said = stop_at(process, "Saved model.ckpt-9")
     assert process.returncode == -signal.SIGKILL, said
-    assert "model.ckpt-3, step 3" in said
     damage_last_checkpoint(stopped)
 
     for attempt in range(3):

@@ -26,9 +26,9 @@ Made = collections.namedtuple("Made", "paths counts")
 
 
 def create(text, output, arguments=""):
-    given = f"""--input_file={text} --output_file={output}
-        --vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --max_predictions_per_seq=5 --dupe_factor=2 --random_seed=7
-        --num_shards=3 {arguments}"""
+    given = f"""--input_file={text} --output_file={output} --num_shards=3 --random_seed=7
+        --vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --dupe_factor=2
+        --max_predictions_per_seq=5 {arguments}"""
     counts = pathlib.Path(beam.create_pretraining_data(flags.parse(BeamFlags, given.split())))
     paths = sorted(map(str, counts.parent.glob("[!.]*-of-*")))
     return Made(paths, json.loads(counts.read_text("utf-8"))["counts"])

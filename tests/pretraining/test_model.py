@@ -151,7 +151,8 @@ def test_the_hosts_of_a_tpu_share_the_records_of_a_batch(record_file, is_trainin
     # One batch on two hosts of four cores: a batch of two or three for each core.
     found = []
     for host in (0, 1):
-        context = mock.Mock(current_input_fn_deployment=lambda: (None, host, 2, 4))
+        deployment = mock.Mock(return_value=(None, host, 2, 4))
+        context = mock.Mock(current_input_fn_deployment=deployment)
         found.append(rows(2 + (not is_training), 4, use_tpu=True, context=context))
     assert list(map(len, found)) == ([8, 8] if is_training else [10, 11])
     assert sorted(sum(found, [])) == sorted(rows(16 if is_training else 24, 1))
