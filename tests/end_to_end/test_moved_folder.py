@@ -53,9 +53,7 @@ def predictions(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "task, is_hub", [("classifier", False), ("squad", False), ("squad", True), ("race", False)]
-)
+@pytest.mark.parametrize("task, is_hub", [("classifier", True), ("squad", False), ("race", False)])
 def test_a_moved_folder_predicts_and_loads_without_the_files_it_came_from(
     training_data, tmp_path, task, is_hub
 ):

@@ -1,10 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Records, input, losses and metrics of pretraining."""
+"""Input, losses and metrics of pretraining, by the functions that programs call."""
 
 import collections
-import dataclasses
-import functools
 import json
 from unittest import mock
 
@@ -12,74 +10,20 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, run_pretraining
+from albert import modeling
 from albert.pretraining import model, words
 from albert.pretraining.settings import PretrainingFlags
+from albert.run_pretraining import input_fn_builder, model_fn_builder
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
-from tests.support import golden_heads
+from tests.support import golden_heads, training_scripts
 from tests.support import pretraining_records as records
 from tests.support.number_records import served
 from tests.support.shared import needs_shared, shared_path
 
-TRAIN, EVAL = tf_estimator.ModeKeys.TRAIN, tf_estimator.ModeKeys.EVAL
-
-
-def tiny_config(**changes):
-    return modeling.AlbertConfig.from_dict(dict(records.CONFIG, **changes))
-
-
-NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-
-
-def batch_of(count, seed=0):
-    rows = records.make_records(count, seed)
-    return {
-        name: np.array([row[name] for row in rows], np.float32 if "weights" in name else np.int32)
-        for name in rows[0]
-    }
-
-
-def uneven_batch():
-    """A batch in which some rows have fewer predictions than others."""
-    batch = batch_of(8)
-    batch["masked_lm_weights"][:3, 1] = 0.0
-    batch["masked_lm_weights"][5] = 0.0
-    return batch
-
-
-def settings_for(config, init_checkpoint=None, **changes):
-    """The arguments of build_model_fn."""
-    values = {"num_train_steps": 20, "num_warmup_steps": 0, "learning_rate": 0.02, "seed": 1}
-    values.update(use_xla=False)
-    return PretrainingFlags(**{**values, **changes}), config, init_checkpoint
-
-
-# Losses before each update, variables after the last, and what was logged of each.
-Trace = collections.namedtuple("Trace", "losses variables scalars")
-
-
-def train(settings, batch, steps):
-    """Runs the model function's update on one batch."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        tf.set_random_seed(1)
-        tensors = {name: tf.constant(value) for name, value in batch.items()}
-        spec = model.build_model_fn(*settings)(tensors, None, TRAIN, {})
-        fetches = [spec.loss, hooks.reported_scalars(), spec.train_op]
-        session.run(tf.global_variables_initializer())
-        losses, scalars, _ = zip(*(session.run(fetches) for _ in range(steps)))
-        values = session.run({item.op.name: item for item in tf.global_variables()})
-    return Trace(losses, values, scalars)
-
-
-def evaluate(settings, batches):
-    """Returns the model function's metrics over batches of one size."""
-    return golden_heads.measured(model.build_model_fn(*settings), batches)
-
-
-# ---------------------------------------------------------------------------------------------
-# Records and input.
+CONFIG = dict(records.CONFIG, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+SIZES = records.LENGTH, records.PREDICTIONS
 
 
 @pytest.fixture(scope="module")
@@ -87,70 +31,100 @@ def record_file(tmp_path_factory):
     return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 21)
 
 
-def flags_of(**changes):
-    """Flags for the records of these tests."""
-    values = {"max_seq_length": records.LENGTH, "max_predictions_per_seq": records.PREDICTIONS}
-    return PretrainingFlags(**{**values, **changes})
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory):
+    """A batch in which some rows have fewer predictions than others."""
+    path = records.write_records(tmp_path_factory.mktemp("uneven") / "a", 8)
+    batch = records.read(path, *SIZES)
+    batch["masked_lm_weights"][:3, 1] = 0.0
+    batch["masked_lm_weights"][5] = 0.0
+    return batch
 
 
-def check(file, vocab_size=records.VOCAB_SIZE, type_vocab_size=2, **changes):
-    config = tiny_config(vocab_size=vocab_size, type_vocab_size=type_vocab_size)
-    return model.read_files([file], flags_of(**changes), config)
-
-
-@pytest.mark.parametrize(
-    "options, named",
-    [
-        ({"max_seq_length": 12}, "input_ids.* 16 .* 12"),
-        ({"max_predictions_per_seq": 5}, "masked_lm_positions.* 3 .* 5"),
-        ({"vocab_size": 10}, "vocab_size"),
-        ({"type_vocab_size": 1}, "type_vocab_size"),
-    ],
-)
-def test_records_that_do_not_fit_flags_or_model_are_refused(record_file, options, named):
-    check(record_file)
-    with pytest.raises(ValueError, match=f"{record_file}.*{named}"):
-        check(record_file, **options)
-
-
-def transform_of(file, *, is_training=True, masked_lm_budget=0.2, **changes):
-    """What draws the masks of a file on the fly."""
-    files = check(file, masked_lm_budget=masked_lm_budget, **changes)
-    ordinary = np.arange(records.FIRST_PIECE, records.VOCAB_SIZE)
-    return model.masks_on_the_fly(
-        flags_of(masked_lm_budget=masked_lm_budget, **changes),
-        files,
-        is_training=is_training,
-        vocabulary=words.PieceTable(records.MASK, ordinary),
+def built(config=None, first_weights=None, **settings):
+    """A model function without dropout."""
+    values = {"learning_rate": 0.02, "num_train_steps": 20, "num_warmup_steps": 0, "seed": 1}
+    config = config or modeling.AlbertConfig.from_dict(CONFIG)
+    return model_fn_builder(
+        config,
+        first_weights,
+        **{**values, **settings},
+        use_tpu=False,
+        use_one_hot_embeddings=False,
     )
 
 
+# Losses before each update, variables after the last, and what was logged of each.
+Trace = collections.namedtuple("Trace", "losses variables scalars")
+
+
+def train(model_fn, batch, steps):
+    """Runs the model function's update on one batch."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        tensors = {name: tf.constant(value) for name, value in batch.items()}
+        spec = model_fn(tensors, None, tf_estimator.ModeKeys.TRAIN, {})
+        fetches = [spec.loss, hooks.reported_scalars(), spec.train_op]
+        session.run(tf.global_variables_initializer())
+        losses, scalars, _ = zip(*(session.run(fetches) for _ in range(steps)))
+        values = session.run({item.op.name: item for item in tf.global_variables()})
+    return Trace(losses, values, scalars)
+
+
+# ---- input ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "flags, named",
+    [
+        ("--max_seq_length=12", "input_ids.* 16 .* 12"),
+        ("--max_predictions_per_seq=5", "masked_lm_positions.* 3 .* 5"),
+        ("--albert_config_file={vocab_size}", "vocab_size"),
+        ("--albert_config_file={type_vocab_size}", "type_vocab_size"),
+    ],
+)
+def test_records_that_do_not_fit_flags_or_model_are_refused(training_data, tmp_path, flags, named):
+    sizes = {"vocab_size": 10, "type_vocab_size": 1}
+    paths = {
+        name: records.write_config(tmp_path / name, **{name: size}) for name, size in sizes.items()
+    }
+    with pytest.raises(ValueError, match=f"{training_data}/train-0.tf_record.*{named}"):
+        training_scripts.run(
+            "run_pretraining", training_data, tmp_path / "out", flags.format(**paths)
+        )
+
+
+def masks_of(file, length, *, is_training=True, masked_lm_budget=0.2):
+    """What draws the masks of a file on the fly."""
+    flags = PretrainingFlags(
+        max_seq_length=length,
+        max_predictions_per_seq=records.PREDICTIONS,
+        masked_lm_budget=masked_lm_budget,
+    )
+    files = model.read_files([file], flags, modeling.AlbertConfig.from_dict(CONFIG))
+    pieces = np.arange(records.FIRST_PIECE, records.VOCAB_SIZE)
+    vocabulary = words.PieceTable(records.MASK, pieces)
+    return model.masks_on_the_fly(flags, files, is_training=is_training, vocabulary=vocabulary)
+
+
 @pytest.mark.parametrize("budget, is_warned", [(0.2, False), (0.3, True)])
-def test_masks_on_the_fly_without_enough_slots_are_warned_of(tmp_path, caplog, budget, is_warned):
-    file = records.write_records(tmp_path / "a.tf_record", 9, seed=1)
-    transform_of(file, masked_lm_budget=budget)
+def test_masks_on_the_fly_without_enough_slots_are_warned_of(
+    record_file, caplog, budget, is_warned
+):
+    masks_of(record_file, records.LENGTH, masked_lm_budget=budget)
     assert ("--max_predictions_per_seq=4" in caplog.text) == is_warned
 
 
-def read(file, params, count, *, length=records.LENGTH, is_training=False, **settings):
-    build = functools.partial(model.input_fn_builder, [file], length, records.PREDICTIONS)
-    return served(lambda: build(is_training, **settings)(params), count)
+def read(file, params, count, *, is_training=False, length=records.LENGTH, **settings):
+    input_fn = input_fn_builder([file], length, records.PREDICTIONS, is_training, **settings)
+    return served(lambda: input_fn(params), count)
 
 
-@pytest.mark.parametrize("is_training", [True, False])
-def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path, is_training):
+def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path):
     file = records.write_records(tmp_path / "records", 24, length=48)
-    transform = transform_of(file, is_training=is_training, max_seq_length=48, seed=4)
-    assert bool(transform) == is_training  # in evaluation the records' own masks serve
+    options = {"is_training": True, "length": 48, "transform": masks_of(file, 48)}
     (whole,), (cut,) = (
-        read(
-            *(file, {"batch_size": 6}, 1),
-            length=48,
-            is_training=is_training,
-            seed=4,
-            transform=transform,
-            padding=padding,
-        )
+        read(file, {"batch_size": 6}, 1, padding=padding, **options)
         for padding in ("max", "longest")
     )
     assert sorted(whole) == sorted(cut)
@@ -161,92 +135,77 @@ def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path, is_training):
         np.testing.assert_array_equal(cut[name], full)
 
 
-def real_examples(file, count, **params):
-    batches = read(file, params, count)
-    return [int(batch["is_real_example"].sum()) for batch in batches]
-
-
 def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_file):
+    def real_examples(count, **params):
+        return [int(one["is_real_example"].sum()) for one in read(record_file, params, count)]
+
     assert model.evaluation_part([record_file, record_file], 8, 100)[1] == 6
     assert model.evaluation_part([record_file, record_file], 8, 2) == ([record_file], 2)
-    assert real_examples(record_file, 9, batch_size=8) == [8, 8, 5]
+    assert real_examples(9, batch_size=8) == [8, 8, 5]
     # The cores of a TPU never lack a batch.
-    assert real_examples(record_file, 8, batch_size=8, use_tpu=True) == [8, 8, 5] + [0] * 5
-
-
-def host(index, **params):
-    """The parameters of a host of two, as a TPU has them."""
-    context = mock.Mock(current_input_fn_deployment=lambda: (None, index, 2, 4))
-    return {"use_tpu": True, "context": context, **params}
+    assert real_examples(8, batch_size=8, use_tpu=True) == [8, 8, 5] + [0] * 5
 
 
 @pytest.mark.slow
-def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
-    def real_rows(params, batches):
-        served = read(record_file, params, batches, max_batches=1)
-        rows = [batch["input_ids"][batch["is_real_example"] > 0].tolist() for batch in served]
-        return sorted(sum(rows, []))
+@pytest.mark.parametrize("is_training", [True, False])
+def test_the_hosts_of_a_tpu_share_the_records_of_a_batch(record_file, is_training):
+    def rows(batch_size, count, **params):
+        """The records in batches of one host."""
+        options = {"start_step": 3} if is_training else {"max_batches": 1}
+        params["batch_size"] = batch_size
+        batches = read(record_file, params, count, is_training=is_training, **options)
+        return [
+            tuple(row)
+            for batch in batches
+            for row in batch["input_ids"][batch.get("is_real_example", np.ones(batch_size)) > 0]
+        ]
 
-    # One batch of 24 examples, on two hosts of four cores: four batches of three on each.
-    hosts = [real_rows(host(index, batch_size=3), 6) for index in (0, 1)]
-    assert [len(rows) for rows in hosts] == [10, 11]
-    assert sorted(sum(hosts, [])) == real_rows({"batch_size": 24}, 1)
-
-
-@pytest.mark.slow
-def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
-    training = {"is_training": True, "seed": 4, "start_step": 3}
-    (whole,) = read(record_file, {"batch_size": 16}, 1, **training)
-    # One batch for each of four cores.
-    parts = [
-        part
-        for index in (0, 1)
-        for part in read(record_file, host(index, batch_size=2), 4, **training)
-    ]
-    together = np.concatenate([part["input_ids"] for part in parts])
-    assert sorted(map(tuple, together)) == sorted(map(tuple, whole["input_ids"]))
+    # One batch on two hosts of four cores: a batch of two or three for each core.
+    found = []
+    for host in (0, 1):
+        deployment = mock.Mock(return_value=(None, host, 2, 4))
+        context = mock.Mock(current_input_fn_deployment=deployment)
+        found.append(rows(2 + (not is_training), 4, use_tpu=True, context=context))
+    assert list(map(len, found)) == ([8, 8] if is_training else [10, 11])
+    assert sorted(sum(found, [])) == sorted(rows(16 if is_training else 24, 1))
 
 
-# ---------------------------------------------------------------------------------------------
-# Training.
+# ---- training and evaluation ---------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=None)
-def plain_trace():
+@pytest.fixture(scope="module")
+def trace(uneven):
     """Three updates without anything special, for others to be compared with."""
-    return train(settings_for(tiny_config(**NO_DROPOUT)), uneven_batch(), 3)
+    return train(built(), uneven, 3)
 
 
-def test_the_loss_is_the_sum_of_the_two_means():
-    scalars = plain_trace().scalars[0]
+def test_the_loss_is_the_sum_of_the_two_means(trace, uneven):
+    scalars = trace.scalars[0]
     parts = {name: scalars[name] for name in ("masked_lm_loss", "sentence_order_loss")}
     assert scalars["loss"] == pytest.approx(sum(parts.values()), abs=1e-6)
-    metrics = evaluate(settings_for(tiny_config(**NO_DROPOUT)), [uneven_batch()])
+    metrics = golden_heads.measured(built(), [uneven])
     results = model.evaluation_results(dict(metrics, loss=9.0, global_step=np.int64(7)))
     assert results["loss"] == metrics["masked_lm_loss"] + metrics["sentence_order_loss"]
     assert {name: metrics[name] for name in parts} == pytest.approx(parts, abs=1e-4)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("steps", [2, 8])
-def test_accumulation_over_micro_batches_equals_the_whole_batch(steps):
-    settings = settings_for(tiny_config(**NO_DROPOUT), gradient_accumulation_steps=steps)
-    parts, whole = train(settings, uneven_batch(), 3), plain_trace()
-    assert parts.losses == pytest.approx(whole.losses, abs=1e-5)
-    assert parts.variables.keys() == whole.variables.keys()
-    for name, value in whole.variables.items():
+def test_accumulation_over_micro_batches_equals_the_whole_batch(trace, uneven):
+    parts = train(built(gradient_accumulation_steps=8), uneven, 3)
+    assert parts.losses == pytest.approx(trace.losses, abs=1e-5)
+    assert parts.variables.keys() == trace.variables.keys()
+    for name, value in trace.variables.items():
         np.testing.assert_allclose(parts.variables[name], value, atol=1e-5, err_msg=name)
     for name in ("masked_lm_accuracy", "sentence_order_accuracy", "gradient_norm"):
-        assert parts.scalars[2][name] == pytest.approx(whole.scalars[2][name], abs=1e-4)
+        assert parts.scalars[2][name] == pytest.approx(trace.scalars[2][name], abs=1e-4)
 
 
 def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
-    flags = settings_for(tiny_config(), gradient_accumulation_steps=2)[0]
-    on_tpu = dataclasses.replace(flags, use_tpu=True)
+    flags = PretrainingFlags(gradient_accumulation_steps=2, seed=1)
     with tf.Graph().as_default(), tf.Session() as session:
-        batch = {name: tf.constant(value) for name, value in batch_of(2).items()}
-        other = dict(batch, input_ids=batch["input_ids"] + 1)
+        batch, other = ({"input_ids": tf.constant([[2, piece, 3]])} for piece in (7, 8))
         keys = [training_graph.dropout_seed(flags, batch, tf.constant(n)) for n in (0, 1)]
+        on_tpu = flags.replace(use_tpu=True)
         keys += [training_graph.dropout_seed(on_tpu, part, 0) for part in (batch, other)]
         session.run(tf.global_variables_initializer())
         first = session.run(keys)
@@ -254,52 +213,35 @@ def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
         assert len({tuple(key) for key in [*first, *session.run(keys)]}) == 8
 
 
-# ---------------------------------------------------------------------------------------------
-# Evaluation.
-
-
 @pytest.mark.slow
-def test_evaluation_is_exact_however_records_fall_into_batches():
-    settings, batch = settings_for(tiny_config()), uneven_batch()
-    batch["is_real_example"] = np.ones(8, np.int32)
-    whole = evaluate(settings, [batch])
-    filled = {name: np.concatenate([value, value[:1]]) for name, value in batch.items()}
+def test_evaluation_is_exact_however_records_fall_into_batches(uneven):
+    whole = dict(uneven, is_real_example=np.ones(8, np.int32))
+    filled = {name: np.concatenate([value, value[:1]]) for name, value in whole.items()}
     filled["is_real_example"][8] = 0
     parts = [
         {name: value[start : start + 3] for name, value in filled.items()} for start in (0, 3, 6)
     ]
-    assert evaluate(settings, parts) == pytest.approx(whole, abs=1e-6)
+    expected = golden_heads.measured(built(), [whole])
+    assert golden_heads.measured(built(), parts) == pytest.approx(expected, abs=1e-6)
 
 
-# ---------------------------------------------------------------------------------------------
-# The reference's numbers.
+# ---- the reference's numbers ---------------------------------------------------------------------
 
 
-def golden_batch(run):
-    values = np.load(str(shared_path(f"golden/model_tiny/{run['config']}/io.npz")))
-    names = ["input_ids", "input_mask", "next_sentence_labels", "masked_lm_positions"]
-    batch = {name: values[name].astype(np.int32) for name in names + ["masked_lm_ids"]}
-    batch["segment_ids"] = values["token_type_ids"].astype(np.int32)
-    batch["masked_lm_weights"] = values["masked_lm_weights"].astype(np.float32)
-    return batch
-
-
-def golden_settings(run, **changes):
-    config = modeling.AlbertConfig.from_json_file(
-        str(shared_path(f"golden/model_tiny/{run['config']}/albert_config.json"))
-    )
+def golden(name, **settings):
+    """A run of the reference, our model function with its settings, and its batch."""
+    trace = shared_path("golden/model_tiny/train_trace/trace.json").read_text(encoding="utf-8")
+    run = json.loads(trace)[name]
+    folder = shared_path(f"golden/model_tiny/{run['config']}")
+    with np.load(str(folder / "io.npz")) as values:
+        batch = dict(values)
+    batch["segment_ids"] = batch["token_type_ids"]
+    config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
     names = ["learning_rate", "num_train_steps", "num_warmup_steps"]
     names += ["optimizer", "poly_power", "start_warmup_step"]
-    return settings_for(
-        config,
-        init_checkpoint=str(shared_path("golden") / run["init_checkpoint"]),
-        **dict({name: run[name] for name in names}, **changes),
-    )
-
-
-def golden_run(name):
-    path = shared_path("golden/model_tiny/train_trace/trace.json")
-    return json.loads(path.read_text(encoding="utf-8"))[name]
+    settings.update({key: run[key] for key in names})
+    first_weights = str(shared_path("golden") / run["init_checkpoint"])
+    return run, built(config, first_weights, **settings), batch
 
 
 @pytest.mark.slow
@@ -314,8 +256,8 @@ def golden_run(name):
     ],
 )
 def test_training_follows_the_trace_of_the_reference(name, use_xla):
-    run = golden_run(name)
-    trace = train(golden_settings(run, use_xla=use_xla), golden_batch(run), 12)
+    run, model_fn, batch = golden(name, use_xla=use_xla)
+    trace = train(model_fn, batch, 12)
     np.testing.assert_allclose(trace.losses, run["losses"], atol=1e-3)
     final = np.load(str(shared_path(f"golden/model_tiny/train_trace/{name}/final_step12.npz")))
     assert set(final.files) <= set(trace.variables) | {"global_step"}
@@ -331,21 +273,8 @@ def test_training_follows_the_trace_of_the_reference(name, use_xla):
 @needs_shared
 @pytest.mark.parametrize("name", ["base_lamb", "groups2_inner2_lamb"])
 def test_evaluation_gives_the_metrics_of_the_reference(name):
-    run = golden_run(name)
-    metrics = evaluate(golden_settings(run), [golden_batch(run)])
+    run, model_fn, batch = golden(name)
+    metrics = golden_heads.measured(model_fn, [batch])
     results = model.evaluation_results(dict(metrics, global_step=0))
     for metric, value in run["eval_metrics_at_init"].items():
         assert results[metric] == pytest.approx(value, abs=1e-4), metric
-
-
-# ---------------------------------------------------------------------------------------------
-# The frozen names.
-
-
-def test_the_published_arguments_work():
-    model_fn = run_pretraining.model_fn_builder(
-        tiny_config(**NO_DROPOUT), None, 0.02, 20, 0, False, False, "adamw", 2.0, 1
-    )
-    with tf.Graph().as_default():
-        features = {name: tf.constant(value) for name, value in batch_of(2).items()}
-        assert model_fn(features=features, labels=None, mode=EVAL, params={}).loss.shape == []

@@ -184,26 +184,12 @@ def test_words_of_sentencepiece_start_where_the_english_models_rule_says():
     assert [piece for piece in pieces if words.starts_word(piece)] == starting
 
 
-def table_of(folder, pieces, *arguments):
-    path = folder / "vocab.txt"
-    path.write_text("\n".join(pieces), encoding="utf-8")
-    return words.piece_table(tokenization.FullTokenizer(str(path)), *arguments)
-
-
-def test_wordpiece_words_start_without_hashes_and_replacements_are_ordinary(tmp_path):
-    table = table_of(tmp_path, VOCAB)
-    assert table.is_word_start.tolist() == [piece != "##c" for piece in VOCAB]
-    assert [VOCAB[index] for index in table.ordinary] == ["w", "##c", "x"]
-    description = words.describe_vocabulary(table)
-    assert description == {"mask_id": 4, "ordinary": [[7, 10]]}
-    found = words.described_vocabulary(description)
-    assert (found.mask_id, found.ordinary.tolist()) == (4, [7, 8, 9])
-
-
 @pytest.mark.parametrize(
     "pieces, arguments",
     [(VOCAB, ["underline"]), (VOCAB[:7], []), (VOCAB[:3] + VOCAB[5:], [])],
 )
 def test_unfit_vocabularies_are_refused(pieces, arguments, tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(pieces), encoding="utf-8")
     with pytest.raises(ValueError):
-        table_of(tmp_path, pieces, *arguments)
+        words.piece_table(tokenization.FullTokenizer(str(path)), *arguments)

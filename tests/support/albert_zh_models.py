@@ -29,45 +29,25 @@ CONFIG = dict(
 )
 
 
+# The variables and their sizes, written down from the description of the layout.
+TABLE = fine_tuned_models.FIXTURES / "albert_zh_variables.txt"
+
+
 def shapes(config, labels=None):
-    """Name -> shape of every variable, written down from the description of the layout."""
-    vocab, narrow, wide = (config[key] for key in ("vocab_size", "embedding_size", "hidden_size"))
-    inner = config["intermediate_size"]
-    layer = "bert/encoder/layer_shared"
-    square = ("attention/self/query", "attention/self/key", "attention/self/value")
-    dense = {f"{layer}/{name}": (wide, wide) for name in (*square, "attention/output/dense")}
-    dense.update({f"{layer}/intermediate/dense": (wide, inner), "bert/pooler/dense": (wide, wide)})
-    dense[f"{layer}/output/dense"] = (inner, wide)
-    norms = ["bert/embeddings", f"{layer}/attention/output", f"{layer}/output"]
-    found = {
-        "bert/embeddings/word_embeddings": (vocab, narrow),
-        "bert/embeddings/word_embeddings_2": (narrow, wide),
-        "bert/embeddings/token_type_embeddings": (config["type_vocab_size"], wide),
-        "bert/embeddings/position_embeddings": (config["max_position_embeddings"], wide),
+    """Name -> shape of every variable of a pretraining model, or of a classifier."""
+    sizes = dict(config, labels=labels, **{"2": 2})
+    heads = ("output_", "loss")[: 1 + (config["ln_type"] == "preln")] if labels else ("cls",)
+    rows = map(str.split, TABLE.read_text(encoding="utf-8").splitlines())
+    return {
+        name: tuple(sizes[size] for size in row)
+        for name, *row in rows
+        if name.startswith(("bert", *heads))
     }
-    if labels:
-        found.update({"output_weights": (labels, wide), "output_bias": (labels,)})
-        norms += ["loss"] * (config["ln_type"] == "preln")
-    else:
-        dense["cls/predictions/transform/dense"] = (wide, wide)
-        norms.append("cls/predictions/transform")
-        found["cls/predictions/output_bias"] = (vocab,)
-        found["cls/seq_relationship/output_weights"] = (2, wide)
-        found["cls/seq_relationship/output_bias"] = (2,)
-    for name, shape in dense.items():
-        found.update({f"{name}/kernel": shape, f"{name}/bias": shape[1:]})
-    for name in norms:
-        found.update({f"{name}/LayerNorm/{ending}": (wide,) for ending in ("beta", "gamma")})
-    return found
 
 
 def values_of(found, *, scale=0.4):
     """Random values of these shapes."""
-    generator = np.random.RandomState(0)
-    return {
-        name: generator.normal(name.endswith("gamma"), scale, found[name]).astype(np.float32)
-        for name in sorted(found)
-    }
+    return fine_tuned_models.random_values(dict(sorted(found.items())), scale=scale)
 
 
 def write(

@@ -15,9 +15,8 @@ import pathlib
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling
+from albert import modeling
 from albert.pretrained import warm_start
-from albert.tagging import run as tagging
 from tests.support import fine_tuned_models, huggingface_models, pretrained_models, squad_models
 
 # Input, int32 [B, S].
@@ -27,12 +26,9 @@ Batch = collections.namedtuple("Batch", "input_ids input_mask segment_ids")
 def random_batch(config):
     """Sequences of different lengths, with both segments; place 1 of each is a masked token."""
     length = min(24, config.max_position_embeddings)
-    lengths = np.array([[length], [max(2, length - 5)], [max(2, length // 3)]])
-    places = np.arange(length)[None]  # [1, S]
-    mask = (places < lengths).astype(np.int32)  # [B, S]
-    segments = (places >= lengths // 2) * mask * min(1, config.type_vocab_size - 1)
-    ids = np.random.RandomState(0).randint(0, config.vocab_size, mask.shape) * mask
-    return Batch(*(values.astype(np.int32) for values in (ids, mask, segments)))
+    batch = pretrained_models.inputs(length, vocab_size=config.vocab_size)
+    batch["segment_ids"] *= config.type_vocab_size > 1
+    return Batch(**batch)
 
 
 def largest_differences(before, after):
@@ -75,7 +71,8 @@ def our_outputs(folder, batch):
     if "cls/squad/output_bias" in shapes:
         builders.append(lambda inputs: squad_models.build(config, *inputs)._asdict())
     if "tagging/bias" in shapes:
-        builders.append(lambda inputs: _tag_logits(config, inputs, shapes["tagging/bias"][0]))
+        (count,) = shapes["tagging/bias"]
+        builders.append(lambda inputs: fine_tuned_models.build_tagger(config, *inputs, count=count))
     result = {}
     for build in builders:
         with tf.Graph().as_default(), tf.Session() as session:
@@ -84,12 +81,6 @@ def our_outputs(folder, batch):
             result.update(session.run(outputs))
     result.pop("sop_log_probs", None)
     return result
-
-
-def _tag_logits(config, inputs, count):
-    task = tagging.TaggingTask(tagging.TaggerFlags(), None, {"labels": range(count)})
-    outputs = task.head(inputs._asdict(), fine_tuning_utils.Encoder(config, False)).outputs
-    return {"logits": outputs["logits"]}
 
 
 # ---- Hugging Face ----

@@ -13,6 +13,7 @@ from albert.checkpoints import weights
 from albert.classification import model
 from albert.classification.run import ClassifierTask
 from albert.pretrained import warm_start
+from albert.tagging import run as tagging
 from albert.training import fine_tuned
 from albert.util import files
 
@@ -31,39 +32,54 @@ CONFIG = {
 }
 
 
-def save_random(session, path, seed):
-    """Saves large weights for all variables, so that texts differ in what is said of them."""
+def random_values(shapes, *, scale=0.5, seed=0):
+    """Large values for variables of these shapes, so that texts differ in what is said of them."""
     generator = np.random.RandomState(seed)
-    session.run(tf.global_variables_initializer())
-    for variable in tf.trainable_variables():
-        centre = 1.0 if variable.op.name.endswith("gamma") else 0.0
-        session.run(variable.assign(generator.normal(centre, 0.5, variable.shape.as_list())))
-    tf.train.Saver().save(session, str(path), write_meta_graph=False)
+    return {
+        name: generator.normal(name.endswith("gamma"), scale, shape).astype(np.float32)
+        for name, shape in shapes.items()
+    }
 
 
-def write_model(folder, config, build, *, seed=0, name="model.ckpt-best"):
-    """Writes the configuration and random weights of what `build` makes of ids, mask, segments."""
+def random_weights(config, build, *, slots=None, **options):
+    """Weights for what `build` makes of ids, mask, segments; with an optimizer's slots if named."""
+    with tf.Graph().as_default():
+        build(config, *[tf.zeros([1, 8], tf.int32)] * 3)
+        shapes = {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}
+    if not slots:
+        return random_values(shapes, **options)
+    of_slots = {f"{name}/{slots}_{kind}": shapes[name] for name in shapes for kind in "mv"}
+    step = np.array(70000, np.int64)
+    return dict(random_values({**shapes, **of_slots}, **options), global_step=step)
+
+
+def write_model(folder, config, build, *, name="model.ckpt-best", **options):
+    """Writes the configuration and random weights; options are those of random_weights."""
     folder = pathlib.Path(str(folder))
     folder.mkdir(parents=True, exist_ok=True)
-    with tf.Graph().as_default(), tf.Session() as session:
-        build(config, *[tf.zeros([1, 8], tf.int32)] * 3)
-        save_random(session, folder / name, seed)
+    weights.write_checkpoint(str(folder / name), random_weights(config, build, **options))
     (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
     return folder
 
 
+def describe(path, vocabulary=VOCABULARY, **content):
+    """Writes the file that training leaves beside a model; returns its folder."""
+    shared = {
+        "format_version": 1,
+        "max_seq_length": LENGTH,
+        "do_lower_case": True,
+        "spm_model_file": {"path": str(vocabulary), "sha256": files.sha256(str(VOCABULARY))},
+    }
+    path.write_text(json.dumps({**shared, **content}), encoding="utf-8")
+    return str(path.parent)
+
+
 def write_classifier(
-    folder,
-    *,
-    labels=("no", "maybe", "yes"),
-    name="model.ckpt-best",
-    description=None,
-    seed=0,
-    layers=None,
+    folder, *, labels=("no", "maybe", "yes"), description=None, layers=None, **options
 ):
     """Writes a model for `labels`, () being regression, and returns its folder.
 
-    `layers`: as many, each with a head after it.
+    `layers`: as many, each with a head after it. Options are those of write_model.
     """
 
     def build_all(config, *inputs):
@@ -72,38 +88,31 @@ def write_classifier(
         encoder = fine_tuning_utils.Encoder(config, False)
         return model.all_logits(encoder, dict(zip(INPUTS, inputs)), len(labels) or 1)
 
-    size = {"num_hidden_layers": layers} if layers else {}
-    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **size))
-    folder = write_model(folder, config, build_all, seed=seed, name=name)
-    sha256 = files.sha256(str(VOCABULARY))
+    sizes = {"num_hidden_layers": layers} if layers else {}
+    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **sizes))
     content = {
-        "format_version": 1,
-        "task": "sts-b" if not labels else "custom",
-        "labels": list(labels),
+        "task": "custom" if labels else "sts-b",
+        "labels": labels,
         "is_regression": not labels,
-        "max_seq_length": LENGTH,
-        "do_lower_case": True,
-        "spm_model_file": {"path": str(VOCABULARY), "sha256": sha256},
+        **({"early_exit": True} if layers else {}),
+        **(description or {}),
     }
-    content.update({"early_exit": True} if layers else {})
-    content.update(description or {})
-    (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
-    return str(folder)
+    folder = write_model(folder, config, build_all, **options)
+    return describe(folder / "classifier.json", **content)
+
+
+def build_tagger(config, *inputs, count=3):
+    """The logits of tags."""
+    task = tagging.TaggingTask(tagging.TaggerFlags(), None, {"labels": range(count)})
+    head = task.head(dict(zip(INPUTS, inputs)), fine_tuning_utils.Encoder(config, False))
+    return {"logits": head.outputs["logits"]}
 
 
 def write_tagger(folder):
-    """Writes a tagger with the encoder of `write_classifier`, and returns its folder."""
-    folder = pathlib.Path(write_classifier(folder, description={"task": "tagging"}))
-    values = weights.read_checkpoint(str(folder / "model.ckpt-best"))
-    values["tagging/kernel"] = values.pop("output_weights").T
-    values["tagging/bias"] = values.pop("output_bias")
-    weights.write_checkpoint(str(folder / "model.ckpt-best"), values)
-    description = json.loads((folder / "classifier.json").read_text(encoding="utf-8"))
-    del description["is_regression"]
-    (folder / "classifier.json").unlink()
-    description["labels"] = ["O", "B-PER", "I-PER"]
-    (folder / "tagging.json").write_text(json.dumps(description))
-    return str(folder)
+    """Writes a tagger, and returns its folder."""
+    folder = write_model(folder, modeling.AlbertConfig.from_dict(CONFIG), build_tagger)
+    labels = ["O", "B-PER", "I-PER"]
+    return describe(folder / "tagging.json", task="tagging", labels=labels)
 
 
 def build(config, labels, ids, mask, segments):
@@ -124,12 +133,20 @@ def build(config, labels, ids, mask, segments):
 
 # Batches, and what a model makes of them.
 
-_IDS = np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32)
-INPUTS = {
-    "input_ids": _IDS,
-    "input_mask": (_IDS > 0).astype(np.int32),
-    "segment_ids": np.array([[0, 0, 0, 0, 1, 1], [0] * 6], np.int32),
-}
+
+def inputs(length=9, batch=3, vocab_size=200):
+    """A batch of different lengths."""
+    generator = np.random.RandomState(5)
+    places = np.arange(length)[None]
+    mask = (places < np.array([[length], [length - 2], [4]])[:batch]).astype(np.int32)
+    return {
+        "input_ids": generator.randint(0, vocab_size, [batch, length]).astype(np.int32) * mask,
+        "input_mask": mask,
+        "segment_ids": (places > 2).astype(np.int32) * mask,
+    }
+
+
+INPUTS = inputs(6, 2)
 
 
 def serialized(length=LENGTH):

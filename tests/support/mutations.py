@@ -16,7 +16,6 @@ import concurrent.futures
 import contextlib
 import os
 import pathlib
-import queue
 import re
 import shutil
 import signal
@@ -27,8 +26,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WANTED_SHARE = 0.95
 LONGEST_SECONDS = 300
-CAUGHT, SURVIVED, STALE, PASSED = "caught", "SURVIVED", "NO LONGER APPLIES", "passed"
-BROKEN = "TESTS FAIL WITHOUT A FAULT"
+CAUGHT, SURVIVED, STALE = "caught", "SURVIVED", "NO LONGER APPLIES"
+PASSED, BROKEN = "passed", "TESTS FAIL WITHOUT A FAULT"
 
 # A wrong line: `old`, which occurs once in `file` (below albert/), becomes `new`.
 Fault = collections.namedtuple("Fault", "name file old new")
@@ -66,40 +65,30 @@ def planted(fault, text):
     return text.replace(fault.old, fault.new) if text.count(fault.old) == 1 else None
 
 
-def copy_checkout(folder):
-    """Copies the repository's files to a folder, and returns it."""
-    listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
-    names = subprocess.check_output(listed, cwd=str(ROOT)).decode("utf-8").split("\0")
-    for name in names:
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(str(ROOT / name), str(folder / name))
-    return folder
-
-
-def result_of(fault, tests, checkout):
-    """Plants a fault (or, with None, none), runs the tests and removes it; returns the result."""
-    if fault is None:
-        return BROKEN if run_tests(tests, checkout) else PASSED
-    path = checkout / "albert" / fault.file
-    before = path.read_text(encoding="utf-8")
-    text = planted(fault, before)
-    if text is None:
-        return STALE
-    path.write_text(text, encoding="utf-8")
-    try:
-        return CAUGHT if run_tests(tests, checkout) else SURVIVED
-    finally:
-        path.write_text(before, encoding="utf-8")
+def result_of(name, fault):
+    """Plants a fault in a copy of the repository; says whether the tests of its part fail."""
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = pathlib.Path(folder) / "albert"
+        listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+        for path in subprocess.check_output(listed, cwd=str(ROOT)).decode("utf-8").split("\0"):
+            if (ROOT / path).is_file():
+                (checkout / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(str(ROOT / path), str(checkout / path))
+        if fault:
+            file = checkout / "albert" / fault.file
+            text = planted(fault, file.read_text(encoding="utf-8"))
+            if text is None:
+                return STALE
+            file.write_text(text, encoding="utf-8")
+        has_failed = run_tests(PARTS[name].tests, checkout)
+        return (CAUGHT if fault else BROKEN) if has_failed else (SURVIVED if fault else PASSED)
 
 
 def run_tests(tests, checkout):
     """The status of pytest; not 0 either if it does not end."""
-    # -B: a fault that is gone must leave no bytecode.
-    command = [sys.executable, "-B", "-m", "pytest", "-x", "-p", "no:cacheprovider"]
-    command += [f"--basetemp={checkout}.tmp", *(f"tests/{name}" for name in tests)]
+    command = [sys.executable, "-m", "pytest", "-x", f"--basetemp={checkout}.tmp"]
     process = subprocess.Popen(
-        command,
+        command + [f"tests/{name}" for name in tests],
         cwd=str(checkout),
         env=dict(os.environ, ALBERT_SHARED=f"{checkout}.none", PYTHONPATH=str(checkout)),
         stdout=subprocess.DEVNULL,
@@ -128,25 +117,19 @@ def main():
         for fault in part.faults
         if any(word in f"{name}: {fault.name}" for word in arguments.words or [""])
     ]
-    parts = dict.fromkeys(name for name, _ in faults)
-    checkouts = queue.Queue()
 
-    def check(name, fault=None):
-        checkout = checkouts.get()
-        result = result_of(fault, PARTS[name].tests, checkout)
-        checkouts.put(checkout)
+    def check(given):
+        name, fault = given
+        result = result_of(name, fault)
         print(f"{result:<9} {name}: {fault.name if fault else '(no fault)'}", flush=True)
         return result
 
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(arguments.jobs):
-            checkouts.put(copy_checkout(pathlib.Path(folder) / str(number)))
-        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            is_whole = BROKEN not in list(pool.map(check, parts))
-            results = [*pool.map(lambda fault: check(*fault), faults)]
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        without = list(pool.map(check, dict.fromkeys((name, None) for name, _ in faults)))
+        results = list(pool.map(check, faults))
     caught = results.count(CAUGHT)
     print(f"{caught} of {len(faults)} faults are caught")
-    is_whole &= bool(faults) and STALE not in results
+    is_whole = faults and BROKEN not in without and STALE not in results
     return 0 if is_whole and caught >= WANTED_SHARE * len(faults) else 1
 
 

@@ -13,10 +13,14 @@ import pathlib
 import re
 import sys
 
-import tensorflow.compat.v1 as tf
-
 from albert import modeling
-from tests.support import classification_data, hub_modules, released_archives
+from tests.support import (
+    classification_data,
+    fine_tuned_models,
+    hub_modules,
+    pretrained_models,
+    released_archives,
+)
 
 WHO = ["teacher", "baker", "sailor", "farmer", "doctor", "painter", "pilot", "singer"]
 DID = [("buy", "bought"), ("fix", "fixed"), ("sell", "sold"), ("hide", "hid"), ("see", "saw")]
@@ -55,12 +59,7 @@ def write_module(folder, **sizes):
     (model / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     sizes = dict(released_archives.CONFIG, **sizes, vocab_size=len(vocabulary))
     config = modeling.AlbertConfig.from_dict(sizes)
-    (model / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
-    with tf.Graph().as_default(), tf.Session() as session:
-        tf.set_random_seed(1)
-        released_archives.build_pretraining_model(config)
-        session.run(tf.global_variables_initializer())
-        tf.train.Saver().save(session, str(model / "model.ckpt-best"), write_meta_graph=False)
+    fine_tuned_models.write_model(model, config, pretrained_models.build, scale=0.02)
     hub_modules.export(model, model.parent / "module")
 
 

@@ -4,7 +4,6 @@
 
 import shutil
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
@@ -12,6 +11,9 @@ from tests.support import fine_tuned_models
 
 VOCABULARY = fine_tuned_models.VOCABULARY
 WORDPIECES = fine_tuned_models.FIXTURES / "wordpiece_vocab.txt"
+
+
+inputs = fine_tuned_models.inputs
 
 
 def config(**changes):
@@ -40,27 +42,15 @@ def build(config, *inputs, heads=HEADS):
     return outputs
 
 
-def write_archive(folder, *, wordpiece=False, **changes):
+def write_archive(folder, *, wordpiece=False, slots=None, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
-    folder = fine_tuned_models.write_model(folder, config(**changes), build)
+    folder = fine_tuned_models.write_model(folder, config(**changes), build, slots=slots)
     if wordpiece:
         shutil.copy(str(WORDPIECES), str(folder / "vocab_chinese.txt"))
     else:
-        shutil.copy(str(VOCABULARY), str(folder / "30k-clean.model"))
-        (folder / "30k-clean.vocab").write_text("the\t0\n", encoding="utf-8")
+        for ending in (".model", ".vocab"):
+            shutil.copy(str(VOCABULARY.with_suffix(ending)), str(folder / f"30k-clean{ending}"))
     return str(folder)
-
-
-def inputs(length=9, batch=3):
-    """A batch of different lengths."""
-    generator = np.random.RandomState(5)
-    places = np.arange(length)[None]
-    mask = (places < np.array([[length], [length - 2], [4]])[:batch]).astype(np.int32)
-    return {
-        "input_ids": generator.randint(0, 200, [batch, length]).astype(np.int32) * mask,
-        "input_mask": mask,
-        "segment_ids": (places > 2).astype(np.int32) * mask,
-    }
 
 
 def outputs(folder, batch):

@@ -9,10 +9,10 @@ of each segment is masked.
 import json
 import random
 
-import numpy as np
+import tensorflow.compat.v1 as tf
 
 from albert.data import batches
-from albert.pretraining import model, pairs, random_keys
+from albert.pretraining import model
 from tests.support import fine_tuned_models
 
 LENGTH, PREDICTIONS, VOCAB_SIZE = 16, 3, 40
@@ -73,6 +73,14 @@ def _write(path, records, length=LENGTH):
     return str(path)
 
 
+def read(path, length, predictions):
+    """The features of a record file, by name [N, ...]."""
+    spec = model.feature_spec(length, predictions)
+    with tf.Graph().as_default(), tf.Session() as session:
+        records = list(tf.python_io.tf_record_iterator(str(path)))
+        return session.run(spec.parse_batch(tf.constant(records)))
+
+
 def write_config(path, **changes):
     """Writes the configuration of a tiny model and returns its name."""
     path.write_text(json.dumps(dict(CONFIG, **changes)), encoding="utf-8")
@@ -85,16 +93,3 @@ def write_uneven_records(path, count):
     for record in records[::3]:
         record["masked_lm_weights"] = [1.0, 0.0, 0.0]
     return _write(path, records)
-
-
-def make_pairs(length_a, length_b, *, seed=5):
-    """Pairs of segments of these lengths (arrays): A first, B right after it."""
-    numbers = np.arange(len(length_a))
-    return pairs.Pairs(
-        start_a=0 * length_a,
-        length_a=length_a,
-        start_b=length_a,
-        length_b=length_b,
-        label=numbers % 2,
-        key=random_keys.fold(random_keys.seed_key(seed), numbers),
-    )

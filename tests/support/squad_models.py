@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny models with a head of SQuAD and random weights."""
 
-import json
 import pathlib
 import shutil
 
@@ -10,7 +9,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
 from albert.squad import heads
-from albert.util import files
 from tests.support import fine_tuned_models, pretrained_models
 
 
@@ -38,19 +36,8 @@ def write(folder, *, is_v2=False, **changes):
 
 def write_reader(folder, *, is_v2, **description):
     """Writes a model as run_squad_v1 or run_squad_v2 leaves it, and returns the folder."""
-    write(folder, is_v2=is_v2)
-    vocabulary = pathlib.Path(str(folder)) / "30k-clean.model"
-    sha256 = files.sha256(str(vocabulary))
-    content = {
-        "format_version": 1,
-        "task": "squad_v2" if is_v2 else "squad_v1",
-        "max_seq_length": fine_tuned_models.LENGTH,
-        "do_lower_case": True,
-        "doc_stride": 8,
-        "max_query_length": 8,
-        "spm_model_file": {"path": vocabulary.name, "sha256": sha256},
-        **description,
-    }
-    text = json.dumps(content)
-    (vocabulary.parent / "squad.json").write_text(text, encoding="utf-8")
-    return str(folder)
+    path = pathlib.Path(write(folder, is_v2=is_v2)) / "squad.json"
+    task = "squad_v2" if is_v2 else "squad_v1"
+    sizes = {"doc_stride": 8, "max_query_length": 8}
+    content = {"vocabulary": "30k-clean.model", "task": task, **sizes, **description}
+    return fine_tuned_models.describe(path, **content)
