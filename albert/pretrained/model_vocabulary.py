@@ -42,17 +42,20 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
     return {}, ""
 
 
-def recorded(folder: str, path: Optional[str] = None) -> Optional[Vocabulary]:
+def recorded(
+    folder: str, path: Optional[str] = None, description: Optional[Dict[str, Any]] = None
+) -> Optional[Vocabulary]:
     """Returns the vocabulary that a folder records; None without one.
 
     Args:
       folder: has the vocabulary too, or its record says where it was.
       path: where it is; if another vocabulary is there, the result is None.
+      description: the record; default: that of the folder.
 
     Raises:
       UserError: the file is gone or has changed.
     """
-    description, _ = read_description(folder)
+    description = description or read_description(folder)[0]
     key = next((key for key in KEYS if description.get(key)), None)
     if not key:
         return None

@@ -81,6 +81,7 @@ class Outcome(NamedTuple):
 RecordFiles = List[pretraining_utils.RecordFile]
 
 
+@estimators.lock_output_dir
 def pretrain(settings: PretrainingFlags) -> Outcome:
     """Trains and evaluates as the settings say.
 

@@ -7,6 +7,7 @@ tf_estimator.
 """
 
 import contextlib
+import functools
 import logging
 import os
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
@@ -58,6 +59,19 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
             f"{differences}. Choose another --output_dir (with --init_checkpoint to start from "
             f"the weights in this one); if the change is meant, remove {path} first."
         )
+
+
+def lock_output_dir(script: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates a script's main part, which takes settings: training locks --output_dir."""
+
+    @functools.wraps(script)
+    def run(settings: TrainingFlags, *arguments: Any) -> Any:
+        if not settings.do_train or not distribution.is_chief(settings):
+            return script(settings, *arguments)
+        with folder_lock.held(settings.output_dir):
+            return script(settings, *arguments)
+
+    return run
 
 
 def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], data: str) -> None:
@@ -113,8 +127,12 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
         state = os.path.join(output_dir, "checkpoint")
         if resumed:
             older = [f'"model.ckpt-{step}"\n' for step, _ in present if step <= resumed.step]
-            lines = [f"all_model_checkpoint_paths: {name}" for name in older]
-            files.atomic_write_text(state, f"model_checkpoint_path: {older[-1]}{''.join(lines)}")
+            newest = f"model_checkpoint_path: {older[-1]}"
+            before = files.read_bytes(state) if tf.io.gfile.exists(state) else b""
+            # Of a file with paths TensorFlow might restore, and delete, what is in other folders.
+            if not before.startswith(newest.encode()) or b"/" in before:
+                lines = [f"all_model_checkpoint_paths: {name}" for name in older]
+                files.atomic_write_text(state, newest + "".join(lines))
         elif tf.io.gfile.exists(state):
             tf.io.gfile.rename(state, files.unused_name(state))  # it may be another program's
     return resumed
@@ -293,37 +311,35 @@ def train(
       UserError: a checkpoint does not fit the model, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    is_chief = distribution.is_chief(settings)
-    with folder_lock.held(settings.output_dir) if is_chief else contextlib.ExitStack():
-        resumed = agreed_resume_point(settings, flags or settings)
-        if resumed and resumed.step >= max_steps:
-            _LOGGER.info(
-                "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
-            )
-            return None
-        if resumed:
-            _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
-        elif not settings.init_checkpoint:
-            _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
-        function = model_fn(None if resumed else settings.init_checkpoint)
-
-        def write() -> None:
-            for name, content in documents.items():
-                files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
-            on_start()
-
-        training = training_hooks.TrainingHook(
-            settings, max_steps=max_steps, resumed=resumed, on_start=write
+    resumed = agreed_resume_point(settings, flags or settings)
+    if resumed and resumed.step >= max_steps:
+        _LOGGER.info(
+            "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
         )
-        batches = input_fn(resumed.step if resumed else 0)
-        options = {"max_steps": max_steps, "hooks": [*hooks, *training.with_saver()]}
-        with tf_estimator.lost_sessions_raise(), _explained(training):
-            _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
-        summary = training.summary()
-        stop_signals.resume(
-            f"Step {summary.last_step} of {max_steps} is saved; the same command resumes there."
-        )
-        return summary
+        return None
+    if resumed:
+        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
+    elif not settings.init_checkpoint:
+        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
+    function = model_fn(None if resumed else settings.init_checkpoint)
+
+    def write() -> None:
+        for name, content in documents.items():
+            files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
+        on_start()
+
+    training = training_hooks.TrainingHook(
+        settings, max_steps=max_steps, resumed=resumed, on_start=write
+    )
+    batches = input_fn(resumed.step if resumed else 0)
+    options = {"max_steps": max_steps, "hooks": [*hooks, *training.with_saver()]}
+    with tf_estimator.lost_sessions_raise(), _explained(training):
+        _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
+    summary = training.summary()
+    stop_signals.resume(
+        f"Step {summary.last_step} of {max_steps} is saved; the same command resumes there."
+    )
+    return summary
 
 
 @contextlib.contextmanager

@@ -186,7 +186,7 @@ def set_up(settings: FineTuningFlags, task: Type[Task]) -> Setup:
         recorded = {"do_lower_case", "max_seq_length", *task.recorded_flags} - settings.given
         changes = {key: description[key] for key in recorded & description.keys()}
         if not (settings.spm_model_file or settings.vocab_file):
-            found = model_vocabulary.recorded(folder)
+            found = model_vocabulary.recorded(folder, description=description)
             changes.update({found.key: found.path} if found else {})
         settings = settings.replace(albert_config_file=os.path.join(folder, CONFIG_NAME), **changes)
     settings = released.resolve_model_files(settings)

@@ -54,6 +54,7 @@ def main(settings: FineTuningFlags, task: Type[Task]) -> None:
     run(settings, task)
 
 
+@estimators.lock_output_dir
 def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 

@@ -103,6 +103,8 @@ def read_curve(path: str) -> List[Dict[str, str]]:
     text = files.read_text(path)
     rows = list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])))
     try:
+        if text and not text.startswith("step,"):
+            raise UserError("it does not begin with 'step'")
         for row in rows:
             int(row["step"])
             for value in row.values():

@@ -46,7 +46,6 @@ def model_dir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("albert_tiny")
     models.write_classifier(folder)
     # They name the folder in which the model was trained, and its vocabulary.
-    (folder / "checkpoint").unlink()
     (folder / "classifier.json").unlink()
     shutil.copy(str(models.VOCABULARY), str(folder / "30k-clean.model"))
     return folder

@@ -17,8 +17,9 @@ import pytest
 from absl import flags as absl_flags
 from absl.testing import flagsaver
 
-from albert import create_pretraining_data, run_pretraining
-from albert.pretraining import documents
+from albert import create_pretraining_data, modeling, run_pretraining
+from albert.pretraining import documents, model
+from albert.pretraining.settings import PretrainingFlags
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
 from tests.support.number_records import served
@@ -226,10 +227,13 @@ def test_permutation_moves_as_many_other_tokens_among_themselves(made):
 
 def test_masks_on_the_fly_replace_those_of_the_records_on_every_runtime(made):
     def batch(arguments):
-        path = made(arguments).folder / "records"
-        read = run_pretraining.input_fn_builder(
-            [str(path)], 64, 9, True, seed=5, masked_lm_budget=0.25
+        path = str(made(arguments).folder / "records")
+        flags = PretrainingFlags(
+            max_seq_length=64, max_predictions_per_seq=9, masked_lm_budget=0.25, seed=5
         )
+        files = model.read_files([path], flags, modeling.AlbertConfig(30000))
+        draw = model.masks_on_the_fly(flags, files, is_training=True)
+        read = run_pretraining.input_fn_builder([path], 64, 9, True, seed=5, transform=draw)
         return served(lambda: read({"batch_size": 200}), 1)[0]
 
     found, of_plain = batch(EXACT), batch(f"{EXACT} --masked_lm_prob=0")

@@ -69,7 +69,7 @@ def our_outputs(folder, batch):
 
         builders.append(logits_of)
     if "cls/squad/output_bias" in shapes:
-        builders.append(lambda inputs: squad_models.build(config, *inputs)._asdict())
+        builders.append(lambda inputs: squad_models.build(config, *inputs))
     if "tagging/bias" in shapes:
         (count,) = shapes["tagging/bias"]
         builders.append(lambda inputs: fine_tuned_models.build_tagger(config, *inputs, count=count))

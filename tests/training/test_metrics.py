@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from albert.classification import task_table
 from albert.training import metrics
 
 OF_LABELS = ("eval_accuracy", "f1", "matthew_corr", "eval_loss")
@@ -44,10 +43,6 @@ def test_a_correlation_with_a_constant_is_nan_and_no_warning(count, predictions,
     assert not [item for item in recwarn if "onstant" in str(item.message)]
     found = metrics.compute(["f1", "matthew_corr"], outcome([0, 1], [0, 0]))
     assert found == {"f1": 0.0, "matthew_corr": 0.0}
-
-
-def test_every_metric_a_task_may_name_is_computed():
-    assert set(metrics.METRICS) == set(task_table.METRICS)
 
 
 def test_the_confusion_matrix_has_labels_in_rows_and_every_label():
