@@ -27,7 +27,7 @@ def main() -> None:
         cli.show(__version__)
     elif name not in commands.COMMANDS:
         hint = wording.did_you_mean(name, commands.COMMANDS)
-        text = f"ERROR: There is no command {name!r}.{hint} albert --help lists the commands."
+        text = f"ERROR: Unknown command {name!r}.{hint} albert --help lists the commands."
         print(text, file=sys.stderr)
         sys.exit(2)
     else:

@@ -34,7 +34,7 @@ _UPDATES = 4
 class Flags(TokenizerFlags):
     """The script's flags."""
 
-    output_dir: str = flag(".", "Where checkpoints are to be written.", path=True)
+    output_dir: str = flag(".", "Folder for checkpoints.", path=True)
 
 
 # ---- The checks: each returns what it found, or raises what is to be solved.

@@ -413,7 +413,7 @@ def _without_excluded(gradients: Tensors, excluded: Sequence[str]) -> Tensors:
     names = [re.sub(r":\d+$", "", name) for name in excluded]
     for name in set(names).difference(_trainable_variables()):
         raise ValueError(
-            f"excluded_tvars names {name!r}, which is no trainable variable."
+            f"excluded_tvars names {name!r}, which is not a trainable variable."
             f"{wording.did_you_mean(name, _trainable_variables())}"
         )
     used = {name: gradient for name, gradient in gradients.items() if name not in names}

@@ -52,7 +52,7 @@ class Flags(MemoryFlags):
         None, "Folder of a model, or the name of a released one.", path=True
     )
     list: bool = flag(False, "Show all published sizes, and exit.")
-    table: bool = flag(False, "Show sizes beside those that their authors give, and exit.")
+    table: bool = flag(False, "Compare sizes with the numbers of their authors, and exit.")
     json: bool = flag(False, "Print JSON.")
     task: str = flag("pretraining", "What is trained.", choices=tuple(TASKS))
     max_seq_length: int = flag(512, "Tokens per sequence.", lower=1)

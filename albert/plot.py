@@ -33,7 +33,7 @@ class Flags(Settings):
         super().check()
         for name in self.folders:
             if name.startswith("-"):
-                raise UserError(f"There is no flag {name}.")
+                raise UserError(f"Unknown flag {name}.")
         if not self.folders:
             raise UserError("Name one or more folders of runs: albert plot output/base.")
 

@@ -20,7 +20,7 @@ _MODULE_SCOPE = "module/"
 _CONVERT = "Convert it: python -m albert.convert_checkpoint {}."
 _FOREIGN_LAYOUTS = {
     "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
-    r"^bert/encoder/layer_\d+/": "It is one of BERT: take an ALBERT checkpoint.",
+    r"^bert/encoder/layer_\d+/": "It is a BERT checkpoint. Use an ALBERT one.",
     "albert_layer_groups": _CONVERT.format("from_huggingface"),
     r"\.ATTRIBUTES/VARIABLE_VALUE$": "tf.train.Checkpoint or Keras wrote it: save it again with "
     "tf.compat.v1.train.Saver.",

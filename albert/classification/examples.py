@@ -279,7 +279,8 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
     count = wording.counted(len(examples), "example")
-    _LOGGER.info("%s: %s; %d short rows skipped.", ", ".join(parts), count, len(short))
+    skipped = f"; {len(short)} short rows skipped" if short else ""
+    _LOGGER.info("%s: %s%s.", ", ".join(parts), count, skipped)
     names = [key for key in columns[:2] if key is not None and not columns.render]
     if is_table:
         names = [first[place] for place in names if columns.header]
@@ -305,7 +306,7 @@ def text_of(value: Any) -> str:
         return " ".join(map(text_of, value))
     if isinstance(value, (str, int, float)):
         return str(value)
-    raise TypeError(f"{str(value)[:60]!r} is no text")
+    raise TypeError(f"{str(value)[:60]!r} is not text")
 
 
 # --------------------------------------------------------------------------------------- columns

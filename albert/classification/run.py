@@ -65,7 +65,7 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
 def describe_layers(layers: Sequence[int]) -> str:
     """Returns a line for the log on the layers after which examples left, int [N]."""
     mean = np.mean(layers) if len(layers) else 0
-    return f"{mean:.2f} layers on average over {wording.counted(len(layers), 'example')}."
+    return f"{mean:.2f} layers on average for {wording.counted(len(layers), 'example')}."
 
 
 class ClassifierTask(Task):

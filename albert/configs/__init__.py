@@ -33,6 +33,6 @@ def preset_path(name: str) -> str:
         suggestion = wording.did_you_mean(name, names)
         raise UserError(
             f"There is no published size {name!r}.{suggestion} Sizes: {', '.join(names)}. "
-            "A configuration of one's own is given by --albert_config_file."
+            "For your own, use --albert_config_file."
         )
     return str(_FOLDER / f"{name}.json")

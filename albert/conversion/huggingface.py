@@ -145,7 +145,7 @@ def from_huggingface(settings: ConversionFlags, new: str) -> Report:
         if getattr(settings, key):
             vocabulary = Vocabulary(key, getattr(settings, key), settings.do_lower_case)
     if not vocabulary:
-        _LOGGER.warning("There is no vocabulary. Name it by --spm_model_file or --vocab_file.")
+        _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
         return report
     _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
     if theirs.get("problem_type") == "multi_label_classification":

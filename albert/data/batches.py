@@ -232,7 +232,7 @@ def _checked_index(
     found = record_files.load(files, folder=folder, enough=enough)
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
-        raise UserError(f"There is no record in the record files {list(files)}.")
+        raise UserError(f"No record in the record files {list(files)}.")
     return found
 
 

@@ -210,8 +210,8 @@ def _lengths(path: str, stream: Any, position: int = 0) -> Iterator[int]:
         position += _HEADER_BYTES + length + _FOOTER_BYTES
         if position > size:
             raise UserError(
-                f"Record file '{path}' was cut off, or is no uncompressed TFRecord file: it ends "
-                "inside a record. Create it again."
+                f"Record file '{path}' was cut off, or is not an uncompressed TFRecord file: it "
+                "ends inside a record. Create it again."
             )
         yield length
 

@@ -62,7 +62,7 @@ def find(name: str) -> List[DataSet]:
         if not several:
             known = [*GROUPS, *DATA_SETS]
             hint = wording.did_you_mean(part, known)
-            raise UserError(f"There is no data set {part!r}.{hint} Names: {', '.join(known)}.")
+            raise UserError(f"Unknown data set {part!r}.{hint} Names: {', '.join(known)}.")
         found.update({item.name: item for item in several})
     return list(found.values())
 

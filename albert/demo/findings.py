@@ -84,7 +84,7 @@ class Findings(NamedTuple):
         if not failed:
             return "Both are better than without reading, by more than chance."
         return (
-            f"So it has not learnt {', nor '.join(failed)}. It trained for {trained.step:,} "
+            f"So it has not learned {', nor '.join(failed)}. It trained for {trained.step:,} "
             "steps. More of them is what to try first: the demo's default takes a few minutes."
         )
 

@@ -61,7 +61,7 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
             files.atomic_write_json(marker, identity)
         if not os.path.exists(marker) or files.read_json_object(marker) != identity:
             raise UserError(f"-o {path} holds no run of {identity}. Choose a new folder.")
-        print(f"Folder: {path}. To go on after a stop: the same options, and -o", flush=True)
+        print(f"Folder: {path}. To resume after a stop, use the same options and -o", flush=True)
         yield Run(path)
 
 

@@ -59,8 +59,8 @@ def unpack(
         if getattr(error, "errno", None) is not None:  # not the file's fault, such as a full disk
             raise
         raise UserError(
-            f"{archive} is damaged or no archive ({error}). Download it again; if that does not "
-            "help, the one on the server is damaged."
+            f"{archive} is damaged or not an archive ({error}). Download it again; if that does "
+            "not help, the one on the server is damaged."
         ) from error
 
 

@@ -127,4 +127,4 @@ def _check_limits(shown: str, size: int, limit_gb: float, *, deadline: float) ->
     if size > 1e9 * limit_gb:
         raise UserError(f"{shown} is larger than {limit_gb:g} GB (--size_limit_gb).")
     if time.monotonic() > deadline:
-        raise requests.Timeout("the time is over (--time_limit_minutes)")
+        raise requests.Timeout("--time_limit_minutes is over")

@@ -175,7 +175,7 @@ def find_source(
     if needs_vocabulary or settings.spm_model_file or settings.vocab_file:
         tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     else:
-        _LOGGER.warning("There is no vocabulary. Name it by --spm_model_file or --vocab_file.")
+        _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
     longest = settings.max_seq_length or config.max_position_embeddings
     if exported.is_program(checkpoint):
         longest = min(longest, exported.max_seq_length(checkpoint))
@@ -412,7 +412,7 @@ def pretraining_outputs(
     )
     layers = model.get_all_encoder_layers()
     if not 1 <= abs(layer) <= len(layers):
-        raise UserError(f"There is no layer {layer}: the model has {len(layers)}.")
+        raise UserError(f"No layer {layer}: the model has {len(layers)}.")
     sequence = layers[layer - 1 if layer > 0 else layer]
     outputs = {
         "pooled_output": model.get_pooled_output(),  # [B, H]

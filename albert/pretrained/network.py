@@ -65,7 +65,7 @@ class Network:
           fills: what outputs of a shorter batch end with, by name; 0 for the others.
         """
         if not (isinstance(batch_size, int) and batch_size >= 1):
-            raise UserError(f"batch_size is {batch_size!r}; it must be a number from 1.")
+            raise UserError(f"batch_size is {batch_size!r}; it must be at least 1.")
         self._build, self._spec, self._batch_size = build, spec, batch_size
         self._sequences, self._padding, self._fills = sequences, padding, fills
         self._lock = threading.Lock()

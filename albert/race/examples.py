@@ -78,7 +78,7 @@ def _find(data_dir: str, split: str, level: str) -> List[str]:
         if paths:
             return sorted(paths, key=_by_number)
     raise UserError(
-        f"There are no passages in '{data_dir}/RACE/{folder}'. --data_dir must hold the folder "
+        f"No passages in '{data_dir}/RACE/{folder}'. --data_dir must hold the folder "
         "RACE, or be it. To read one level only, give --high_only or --middle_only."
         + table.how_to_get(("RACE",), data_dir)
     )
@@ -109,7 +109,7 @@ def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[
     questions, options = passage["questions"], passage["options"]
     answers = passage.get("answers") or [None] * len(questions)
     if not len(questions) == len(options) == len(answers):
-        raise UserError(f"'{where}': questions, options and answers must be equally many.")
+        raise UserError(f"'{where}': the numbers of questions, options and answers differ.")
     identity = str(passage.get("id") or level + os.path.basename(where).replace(":", "-"))
     labels = {letter: index for index, letter in enumerate(LETTERS)}
     if split == "test":
@@ -144,6 +144,6 @@ def read_examples(
                 counts[example.example_id] += 1
                 examples.append(example)
     if not examples:
-        raise UserError(f"There is no question in the {split} data of '{data_dir}'.")
+        raise UserError(f"No question in the {split} data of '{data_dir}'.")
     _LOGGER.info("RACE %s: %d questions on %d passages.", split, len(examples), len(counts))
     return examples

@@ -112,7 +112,7 @@ def evaluate_v1(dataset: Dataset, predictions: Answers) -> Scores:
     unanswered = [qas_id for qas_id, answers in gold.items() if not answers]
     if unanswered or not gold:
         raise UserError(
-            f"There are no answers to compare with: {unanswered[:1] or 'no questions'}. For "
+            f"No answers to compare with: {unanswered[:1] or 'no questions'}. For "
             "questions without an answer use run_squad_v2."
         )
     exact, f1 = (
@@ -165,7 +165,7 @@ def make_eval_dict(
     """
     group = qid_list or list(exact_scores)
     if not group:
-        raise UserError("There are no questions to score. Check the prediction file.")
+        raise UserError("No questions to score. Check the prediction file.")
     return {
         "exact": 100.0 * sum(exact_scores[qas_id] for qas_id in group) / len(group),
         "f1": 100.0 * sum(f1_scores[qas_id] for qas_id in group) / len(group),

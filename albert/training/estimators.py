@@ -337,7 +337,7 @@ def train(
         _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
     summary = training.summary()
     stop_signals.resume(
-        f"Step {summary.last_step} of {max_steps} is saved; the same command resumes there."
+        f"Step {summary.last_step} of {max_steps} is saved. Run the same command to resume."
     )
     return summary
 

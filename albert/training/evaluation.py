@@ -336,7 +336,9 @@ class _Evaluator:
             )
         results, best_step = read_results(self.output_dir), self.best()
         if not best_step:
-            _LOGGER.warning("No checkpoint has a finite %s: none is best.", self.best_metric)
+            _LOGGER.warning(
+                "No checkpoint has a finite %s, so there is no best one.", self.best_metric
+            )
             return EvaluationSummary(results, None, None, evaluated_steps)
         (best,) = [result for result in results if result.step == best_step]
         value = format_metrics({self.best_metric: best.metrics[self.best_metric]})

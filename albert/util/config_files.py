@@ -44,7 +44,7 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(map(_text, value))
     if not isinstance(value, (str, int, float)):
-        raise UserError(f"{value!r} is no value of a flag.")
+        raise UserError(f"{value!r} is not a flag value.")
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

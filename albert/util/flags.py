@@ -269,7 +269,7 @@ def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
     values = {name: value for name, value in values.items() if value is not None}
     for name in values:
         if name not in known:
-            raise UserError(f"There is no option {name}.{wording.did_you_mean(name, list(known))}")
+            raise UserError(f"Unknown option {name}.{wording.did_you_mean(name, list(known))}")
         try:
             values[name] = _Parser(known[name]).parse(values[name])
         except ValueError as error:

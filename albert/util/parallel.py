@@ -60,8 +60,8 @@ def ordered_map(
             yield from in_order(pool, _call, tasks, ahead=_AHEAD * num_processes)
     except futures.BrokenExecutor as error:
         raise UserError(
-            "A worker process was killed, mostly because memory ran out. Run the same command with "
-            "fewer --num_processes; finished work is kept."
+            "A worker process was killed, probably because memory ran out. Run the same command "
+            "with fewer --num_processes; finished work is kept."
         ) from error
 
 

@@ -91,7 +91,7 @@ def test_test_questions_need_no_answers(tmp_path):
         ("[1]", "wrong type"),
         (without("options"), "options"),
         (without("answers"), "Who went home"),
-        (dict(PASSAGE, options=[["a"] * 4]), "equally many"),
+        (dict(PASSAGE, options=[["a"] * 4]), "questions, options"),
         (dict(PASSAGE, options=[["a"] * 4, []]), "The _ went .* 0 "),
         (dict(PASSAGE, options=["abcd", ["a"] * 4]), r"options\[0\] .*abcd"),
         (dict(PASSAGE, answers=["A", "E"]), "The _ went .* 'E'"),
