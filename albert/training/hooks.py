@@ -50,7 +50,7 @@ def diverged(place: str, reason: str) -> TrainingDivergedError:
     return TrainingDivergedError(
         f"Training diverged {place}: {reason}. No checkpoint holds it. Try a lower "
         "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
-        "command goes on from the last checkpoint."
+        "command resumes from the last checkpoint."
     )
 
 
