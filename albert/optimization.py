@@ -352,6 +352,8 @@ def _update(
     gradients, rows, rates = of_replicas
     global_step, variables = tf.train.get_global_step(), _trainable_variables()
     step_before = tf.identity(global_step)
+    # TensorFlow 1.15 returns dicts in an order that differs between processes.
+    gradients, rows = ({n: part[n] for n in variables if n in part} for part in (gradients, rows))
     pairs = [(value, variables[name]) for part in (gradients, rows) for name, value in part.items()]
     if use_tpu:
         sums = [tf.tpu.cross_replica_sum(value) for value, _ in pairs]

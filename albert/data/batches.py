@@ -197,7 +197,7 @@ class AtomicRecordWriter:
             with tf.io.TFRecordWriter(temporary) as self._writer:
                 yield
             # The old metadata must never describe the new file, not even after a kill.
-            if tf.io.gfile.exists(sidecar):
+            with contextlib.suppress(tf.errors.NotFoundError):
                 tf.io.gfile.remove(sidecar)
         record_files.write_sidecar(self.file)
 

@@ -123,7 +123,7 @@ class TextReader:
         else:
             row = dict(zip(self._header or map(str, itertools.count()), _cells(text)))
             usual = list(row)
-        known = self._known if set(self._known) <= set(row) else []
+        known = self._known if set(self._known) <= set(self._header or row) else []
         names = self._columns or known or usual
         texts = tuple(row.get(name) for name in names)
         if not 1 <= len(texts) <= 2 or not all(isinstance(text, str) for text in texts):

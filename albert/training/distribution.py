@@ -49,6 +49,8 @@ def read_cluster() -> Cluster:
         content = json.loads(text)
         task, jobs = content["task"], content["cluster"]
         addresses = jobs.get("chief", []) + jobs.get("worker", [])
+        for address in addresses:
+            int(address.rpartition(":")[2])  # the port
         ours = jobs[task["type"]][int(task["index"])]  # some schedulers write a string
         return Cluster(addresses, addresses.index(ours))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -56,6 +58,14 @@ def read_cluster() -> Cluster:
             f"--distribution_strategy={MULTI_WORKER} needs the environment variable TF_CONFIG, "
             f"which is {text or 'not set'} ({error!r}). {_EXAMPLE}"
         ) from None
+
+
+def count_processes() -> int:
+    """Returns how many processes TF_CONFIG names; 1 if it is not set, or not for us."""
+    try:
+        return len(read_cluster().addresses)
+    except UserError:
+        return 1
 
 
 def is_chief(settings: TrainingFlags) -> bool:

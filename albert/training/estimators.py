@@ -255,6 +255,14 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
             f"--num_devices={settings.num_devices} needs --distribution_strategy="
             f"{distribution.MIRRORED}. Otherwise limit the GPUs by CUDA_VISIBLE_DEVICES.",
         ),
+        (
+            settings.do_train
+            and not (use_tpu or multi_worker)
+            and distribution.count_processes() > 1,
+            f"TF_CONFIG names {distribution.count_processes()} processes, but each would train "
+            "alone and write into the same --output_dir. Give --distribution_strategy="
+            f"{distribution.MULTI_WORKER}, or unset TF_CONFIG.",
+        ),
     ]
     only = {"precision": "bfloat16", "distribution_strategy": "none", "padding": "max"}
     for name, value in only.items():

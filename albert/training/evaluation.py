@@ -253,6 +253,11 @@ class _Evaluator:
             try:
                 result = {"step": step, "checkpoint": identity(path)}
                 measured = {name: _number(value) for name, value in self.evaluate_fn(path).items()}
+                if self.best_metric not in measured:
+                    raise UserError(
+                        f"Cannot choose the best checkpoint by {self.best_metric!r}; measured are "
+                        f"{sorted(measured)}."
+                    )
                 self.results[step] = dict(result, metrics={"global_step": step, **measured})
                 _LOGGER.info("Step %d: %s", step, format_metrics(measured))
                 evaluated.append(step)
@@ -271,7 +276,8 @@ class _Evaluator:
         """Reads the results so far; UserError for a model.ckpt-best that was not made here."""
         ledger, path = _read_ledger(self.output_dir), os.path.join(self.output_dir, LEDGER_NAME)
         ours = [identity(item.path) for item in list_checkpoints(self.output_dir)]
-        if not ledger["results"] and identity(self.best_path) not in ("", *ours):
+        is_ours = ledger["results"] or tf.io.gfile.exists(f"{os.path.splitext(path)[0]}.txt")
+        if not is_ours and identity(self.best_path) not in ("", *ours):
             raise UserError(
                 f"'{self.best_path}' was not made by this evaluation, and would be lost: there is "
                 f"no {LEDGER_NAME}. Rename it, or choose another output folder."

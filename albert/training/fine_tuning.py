@@ -212,7 +212,7 @@ class FineTuning:
             fingerprint=identity,
             higher_is_better=task.higher_is_better,
             wait_seconds=60.0 * wait_minutes,
-            final_step=self.schedule.num_train_steps if settings.do_train else None,
+            final_step=self._final_step(),
         )
         best, steps = summary.best, [result.step for result in summary.results]
         metrics = dict(best.metrics) if best else {}
@@ -235,6 +235,14 @@ class FineTuning:
         if settings.do_train:  # model.ckpt-0 is not needed any more either
             evaluation.prune_checkpoints(folder, settings.keep_checkpoint_max, [0, *steps])
         return summary, metrics
+
+    def _final_step(self) -> Optional[int]:
+        """The last step of training; None where another process trains and its epochs say it."""
+        settings = self.settings
+        if settings.do_train:
+            return self.schedule.num_train_steps
+        is_known = not settings.num_train_epochs and "train_step" in settings.given
+        return settings.train_step if is_known else None
 
     def _measure(self, checkpoint: str) -> Dict[str, float]:
         """The measurements of a checkpoint; those of splits after the first carry their names."""

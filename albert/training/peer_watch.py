@@ -27,6 +27,7 @@ _SECONDS_BETWEEN_LOOKS = 2.0
 _LEAST_PATIENCE_SECONDS = 5.0  # one missed answer proves nothing
 _CALL_SECONDS = 5.0
 _SECONDS_BETWEEN_CALLS = 0.5
+_CALLS_BETWEEN_WARNINGS = 120
 _LONGEST_MESSAGE = 1 << 24
 
 
@@ -87,42 +88,68 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
     raises UserError if its port is taken. `index` is which of the addresses is ours.
     """
     if index:
-        return _report(addresses[0], json.dumps([index, content]).encode())
+        return _report(addresses[0], [index, content])
     contents = {0: content}  # by index, as are the connections
     callers: Dict[int, connection.Connection] = {}
-    try:
-        listener = connection.Listener(("", _host_and_port(addresses[0])[1]), "AF_INET", 64)
-    except OSError as error:
-        raise UserError(
-            f"TF_CONFIG: this process cannot listen at {addresses[0]} ({error}). Choose a free "
-            "port."
-        ) from error
-    while len(callers) < len(addresses) - 1:
-        missing = [peer for at, peer in enumerate(addresses) if at not in contents]
-        _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
-        with contextlib.suppress(OSError, EOFError, ValueError, TypeError):  # a stranger
-            caller = listener.accept()
-            message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
-            number, theirs = json.loads(message.decode())
-            if number in range(1, len(addresses)):
+    with _listener(addresses[0]) as listener:
+        while len(callers) < len(addresses) - 1:
+            missing = [peer for at, peer in enumerate(addresses) if at and at not in callers]
+            _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
+            with contextlib.suppress(OSError, EOFError, ValueError, TypeError):  # a stranger
+                number, theirs, caller = _next_worker(listener, len(addresses))
                 contents[number], callers[number] = theirs, caller
-    listener.close()
-    everyone = [contents[at] for at in range(len(addresses))]
-    for caller in callers.values():
-        caller.send_bytes(json.dumps(everyone).encode())
-        caller.close()
+            # Who waits says no more: there is something to read only where a worker has gone.
+            callers = {at: caller for at, caller in callers.items() if not caller.poll()}
+        everyone = [contents[at] for at in range(len(addresses))]
+        for caller in callers.values():
+            caller.send_bytes(json.dumps(everyone).encode("ascii"))
+            caller.close()
     return everyone
 
 
-def _report(address: str, message: bytes) -> List[Any]:
+def _next_worker(
+    listener: connection.Listener, count: int
+) -> Tuple[int, Any, connection.Connection]:
+    """The index, content and connection of who calls next; raises ValueError for a stranger."""
+    caller = listener.accept()
+    message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
+    number, content = json.loads(message.decode("ascii"))
+    if number not in range(1, count):
+        raise ValueError(f"There is no worker {number}.")
+    return number, content, caller
+
+
+def _report(address: str, message: List[Any]) -> List[Any]:
     """The part of every process but the first."""
+    sent = json.dumps(message).encode("ascii")
+    calls = 0
     while True:
+        calls += 1
         with contextlib.suppress(OSError, EOFError, ValueError):  # it is not there yet
-            call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
-            call.settimeout(None)  # it waits for the others, too
-            with connection.Connection(call.detach()) as first:
-                first.send_bytes(message)
-                answer = first.recv_bytes(_LONGEST_MESSAGE)
-            if answer != message:  # else we have called ourselves: our port was the address
+            answer = _call(address, sent)
+            if answer != sent:  # else we have called ourselves: our port was the address
                 return json.loads(answer)
+        if calls % _CALLS_BETWEEN_WARNINGS == 0:
+            _LOGGER.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)
+
+
+def _call(address: str, message: bytes) -> bytes:
+    """Sends a message to the first process, and returns its answer."""
+    call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
+    call.settimeout(None)  # it waits for the others, too
+    with connection.Connection(call.detach()) as first:
+        first.send_bytes(message)
+        return first.recv_bytes(_LONGEST_MESSAGE)
+
+
+def _listener(address: str) -> connection.Listener:
+    """Listens on every interface, by IPv6 too if there is any."""
+    for family, host in (("AF_INET6", "::"), ("AF_INET", "")):
+        try:
+            return connection.Listener((host, _host_and_port(address)[1]), family, backlog=64)
+        except OSError as error:
+            fault = error
+    raise UserError(
+        f"TF_CONFIG: this process cannot listen at {address} ({fault}). Choose a free port."
+    )
