@@ -26,9 +26,12 @@ Batch = collections.namedtuple("Batch", "input_ids input_mask segment_ids")
 def random_batch(config):
     """Sequences of different lengths, with both segments; place 1 of each is a masked token."""
     length = min(24, config.max_position_embeddings)
-    batch = pretrained_models.inputs(length, vocab_size=config.vocab_size)
-    batch["segment_ids"] *= config.type_vocab_size > 1
-    return Batch(**batch)
+    lengths = np.array([[length], [max(2, length - 5)], [max(2, length // 3)]])
+    places = np.arange(length)[None]  # [1, S]
+    mask = (places < lengths).astype(np.int32)  # [B, S]
+    segments = (places >= lengths // 2) * mask * min(1, config.type_vocab_size - 1)
+    ids = np.random.RandomState(0).randint(0, config.vocab_size, mask.shape) * mask
+    return Batch(*(values.astype(np.int32) for values in (ids, mask, segments)))
 
 
 def largest_differences(before, after):

@@ -134,19 +134,24 @@ def build(config, labels, ids, mask, segments):
 # Batches, and what a model makes of them.
 
 
-def inputs(length=9, batch=3, vocab_size=200):
+def inputs(length=9, batch=3):
     """A batch of different lengths."""
     generator = np.random.RandomState(5)
     places = np.arange(length)[None]
     mask = (places < np.array([[length], [length - 2], [4]])[:batch]).astype(np.int32)
     return {
-        "input_ids": generator.randint(0, vocab_size, [batch, length]).astype(np.int32) * mask,
+        "input_ids": generator.randint(0, 200, [batch, length]).astype(np.int32) * mask,
         "input_mask": mask,
         "segment_ids": (places > 2).astype(np.int32) * mask,
     }
 
 
-INPUTS = inputs(6, 2)
+_IDS = np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32)
+INPUTS = {
+    "input_ids": _IDS,
+    "input_mask": (_IDS > 0).astype(np.int32),
+    "segment_ids": np.array([[0, 0, 0, 0, 1, 1], [0] * 6], np.int32),
+}
 
 
 def serialized(length=LENGTH):

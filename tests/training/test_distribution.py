@@ -98,7 +98,8 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
     ],
 )
 def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
-    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+    if MULTI_WORKER in arguments:
+        set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
     with pytest.raises(UserError, match=named):
         estimators.check_batch_sizes(settings_for(*arguments))
 
@@ -249,3 +250,9 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
         if name != "output_bias" and not name.endswith("key/bias"):
             np.testing.assert_allclose(found[name], expected[name], atol=1e-5, err_msg=name)
     np.testing.assert_allclose(losses_of(tmp_path / "two"), losses_of(tmp_path / "one"), rtol=1e-5)
+
+
+def test_workers_that_would_train_alone_are_refused(monkeypatch):
+    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+    with pytest.raises(UserError, match="TF_CONFIG.*--distribution_strategy"):
+        estimators.check_batch_sizes(settings_for("--do_train"))
