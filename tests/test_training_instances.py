@@ -56,7 +56,7 @@ def test_is_start_piece_depends_on_the_vocabulary():
 
 def test_masked_lm_predictions_without_words():
     assert masked(["[CLS]", "[SEP]"]) == (["[CLS]", "[SEP]"], [], [], [1, 1])
-    with pytest.raises(ValueError, match="vocab_words"):
+    with pytest.raises(ValueError):
         masked(["[CLS]", "w1", "[SEP]"], vocab=["[MASK]"])
 
 

@@ -7,7 +7,6 @@ processes nor blocks nor runtimes change an instance. A document longer than 256
 parts of that size, each with its own draw of shorter target lengths.
 """
 
-import itertools
 import logging
 import operator
 import os
@@ -49,10 +48,7 @@ class Counts(NamedTuple):
 
 def total(rows: Iterable[Iterable[int]]) -> Counts:
     """Returns the sum of counts."""
-    result = Counts()
-    for row in rows:
-        result = Counts(*map(operator.add, result, row))
-    return result
+    return Counts(*map(sum, zip(*rows)))
 
 
 def check_settings(settings: DataSettings) -> None:
@@ -133,7 +129,12 @@ class InstanceMaker:
         self._segmenter = None
         if settings.language == "zh":
             self._segmenter = words.ChineseSegmenter(settings.user_dictionary)
-        self._table = words.piece_table(tokenizer, settings.word_start)
+        model = tokenizer.sp_model
+        self._table = words.piece_table(tokenizer.vocab, model)
+        rule = words.word_start_rule(model is not None, settings.word_start)
+        self._is_word_start = list(map(rule, tokenizer.vocab))
+        # Whether an unknown token starts a word depends on its text in the line.
+        self._unknown = model.unk_id() if rule is words.starts_word else None
         self._warnings_left = 5  # in each process
 
     def instances(
@@ -149,7 +150,7 @@ class InstanceMaker:
         Raises:
           ValueError: bad UTF-8, with file and line (input_file_mode r).
         """
-        tokenized, counts = self.tokenize(block)
+        tokenized, counts = self._tokenize(block)
         pairs, left_out = segment_pairs.make_pairs(tokenized, self._settings, len(block.documents))
         keys = random_keys.fold(pairs.key, masking.PAIR_DRAWS)
         order = np.argsort(keys, kind="stable")
@@ -168,18 +169,18 @@ class InstanceMaker:
         )
         return features, keys[order], counts
 
-    def tokenize(
+    def _tokenize(
         self, block: text_documents.TextBlock
     ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
-        """Returns the tokens of the documents, the neighbour's last, and what was read."""
-        texts, starts, rows = [], [np.zeros(0, bool)], []
-        for raw in (*block.documents, *filter(None, [block.neighbour])):
+        """The tokens of the documents, the neighbour's last, and what was read."""
+        texts, starts, rows = [], [], []
+        for raw in filter(None, [*block.documents, block.neighbour]):
             lines, bad = text_documents.decode_lines(raw, self._bad_lines)
             if self._settings.split_sentences:
                 lines = [one for line in lines for one in words.split_sentences(line)]
             sentences, word_starts = self._encode(lines)
             texts.append((raw.index, raw.source, sentences))
-            starts.append(word_starts)
+            starts += word_starts
             number = sum(map(bool, sentences))
             is_text = raw.is_counted and number > 0
             is_empty = raw.is_counted and number == 0
@@ -190,10 +191,7 @@ class InstanceMaker:
                     "Dropped at line %d (on a cluster: at that byte) of '%s': %s.",
                     *(raw.first_line, raw.path, raw.bad or f"{bad} lines that are not UTF-8"),
                 )
-        flat = itertools.chain.from_iterable(sentences for _, _, sentences in texts)
-        ids = np.fromiter(itertools.chain.from_iterable(flat), np.int32)
-        tokenized = segment_pairs.tokenized_block(texts, ids, np.concatenate(starts))
-        return tokenized, total(rows[: len(block.documents)])
+        return segment_pairs.tokenized_block(texts, starts), total(rows[: len(block.documents)])
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:
         """Returns what records are made from, except for the text, as JSON values."""
@@ -215,20 +213,26 @@ class InstanceMaker:
             made_from["words"] = words.fingerprint(self._settings.user_dictionary)
         return made_from
 
-    def _encode(self, lines: Sequence[str]) -> Tuple[List[List[int]], np.ndarray]:
-        """Returns the ids of each line, and bool [tokens of all lines]: where words begin."""
+    def _encode(self, lines: Sequence[str]) -> Tuple[List[List[int]], List[bool]]:
+        """The ids of each line, and for each token of all lines: whether it begins a word."""
+        starts: List[bool] = []
         if self._segmenter is None:
             ids = self._tokenizer.encode_ids_batch(lines)
-            return ids, words.word_starts(self._tokenizer, self._table, lines=lines, ids=ids)
-        encodings = [self._tokenizer.encode_with_offsets(line) for line in lines]
-        ids = [encoding.ids for encoding in encodings]
-        begins = map(self._segmenter.word_starts, lines, encodings)
-        starts = np.fromiter(itertools.chain.from_iterable(begins), bool)
-        if self._tokenizer.sp_model is None:
-            # A word of letters that WordPiece splits stays one word, even where jieba splits it.
-            flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
-            starts &= self._table.is_word_start[flat]
-        return ids, starts
+            for line, numbers in zip(lines, ids):
+                if self._unknown in numbers:
+                    starts += map(words.starts_word, self._tokenizer.tokenize_text(line))
+                else:
+                    starts += map(self._is_word_start.__getitem__, numbers)
+            return ids, starts
+        encodings = list(map(self._tokenizer.encode_with_offsets, lines))
+        for line, encoding in zip(lines, encodings):
+            begins = self._segmenter.word_starts(line, encoding)
+            if self._tokenizer.sp_model is None:
+                # A word of letters that WordPiece splits stays one word; jieba may split it.
+                own = map(self._is_word_start.__getitem__, encoding.ids)
+                begins = list(map(operator.and_, begins, own))
+            starts += begins
+        return [encoding.ids for encoding in encodings], starts
 
 
 def prepare(
@@ -258,6 +262,6 @@ def keyed_records(
     records: List[bytes] = []
     predictions = 0
     for batch in features:
-        predictions += masking.count_predictions(batch)
+        predictions += int(np.sum(batch.get("masked_lm_weights", 0)))
         records += example_batches.encode_examples(batch)
     return list(zip(keys.tolist(), records)), counts._replace(predictions=predictions)

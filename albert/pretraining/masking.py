@@ -19,7 +19,7 @@ On the fly the key of a record is a function of the seed and of the record's pos
 stream of shuffled records: it does not depend on the number of readers, and is another one in every
 pass.
 
-Legend: N sequences, S their length, W words of a sequence at most, P predictions at most.
+Legend: N sequences, S their length, T tokens of all, P predictions of a sequence at most.
 """
 
 from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
@@ -28,7 +28,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import random_keys
+from albert.pretraining.random_keys import fold, seed_key
 from albert.pretraining.settings import DataSettings
 from albert.pretraining.words import PieceTable
 
@@ -69,7 +69,7 @@ def masked_features(
     """
     end_a = pairs.length_a[:, None] + 1  # the first [SEP]
     end = end_a + pairs.length_b[:, None] + 1  # the second
-    column = np.arange(settings.max_seq_length)[None, :]
+    column = np.arange(settings.max_seq_length)
     in_use, in_b = column <= end, column > end_a
     is_token = in_use & (column > 0) & (column != end_a) & (column != end)
     source = column + np.where(in_b, pairs.start_b[:, None] - end_a, pairs.start_a[:, None]) - 1
@@ -88,21 +88,6 @@ def masked_features(
     return draw_masks(features, is_token, keys=pairs.key, vocabulary=table, settings=settings)
 
 
-class _Words(NamedTuple):
-    """The words of N sequences; the rank of a token is the number of tokens in front of it."""
-
-    is_token: np.ndarray  # bool [N, S]: neither padding nor [CLS] nor [SEP]
-    rank: np.ndarray  # int [N, S]
-    of_token: np.ndarray  # int [N, S]: the word a token belongs to
-    number: np.ndarray  # int [N]: how many there are
-    start: np.ndarray  # int [N, W + ngram]: rank of the first token; from `number` on, of the end
-
-    def tokens(self, chosen: np.ndarray) -> np.ndarray:
-        """Returns which tokens, bool [N, S], belong to the `chosen` words, bool [N, W + ngram]."""
-        rows = np.arange(len(chosen))[:, None]
-        return chosen[rows, self.of_token] & self.is_token
-
-
 def draw_masks(
     features: Mapping[str, np.ndarray],
     is_token: np.ndarray,
@@ -119,17 +104,30 @@ def draw_masks(
       keys: uint64 [N].
     """
     ids = features["input_ids"]
+    length = features["input_mask"].sum(axis=1, dtype=np.int64)  # [CLS] and [SEP] count
+    number = np.rint(length * settings.masked_lm_prob)  # halves become even
+    count = np.clip(number, 1, settings.max_predictions_per_seq).astype(np.int64)
     words = _words(is_token, features["token_boundary"] > 0, settings)
-    count = _number_to_predict(features["input_mask"].sum(axis=1, dtype=np.int64), settings)
-    masked_words = _choose_words(words, random_keys.fold(keys, WORDS), count, settings=settings)
-    chosen = words.tokens(masked_words)  # bool [N, S]
-    output = _replaced(ids, chosen, words.rank, keys=keys, vocabulary=vocabulary)
+    rank = np.cumsum(is_token, axis=1) - is_token  # the number of tokens in front of a token
+
+    def draws(of: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """64 random bits for each of some tokens."""
+        return fold(fold(keys, of)[rows], rank[rows, columns])
+
+    chosen_words = _choose_words(words, fold(keys, WORDS), count, settings=settings)
+    chosen = chosen_words[words.of_token] & is_token
+    where = np.nonzero(chosen)
+    output = ids.copy()
+    output[where] = _replaced(ids[where], draws(ACTIONS, *where), vocabulary)
     if settings.do_permutation:
-        order = random_keys.fold(keys, _PERMUTED_WORDS)
-        moved_words = _choose_words(words, order, count, settings=settings, taken=masked_words)
-        moved = words.tokens(moved_words & ~masked_words)
-        _permute(output, moved, words.rank, keys=random_keys.fold(keys, _PERMUTATION))
-        chosen |= moved
+        order = fold(keys, _PERMUTED_WORDS)
+        both = _choose_words(words, order, count, settings=settings, taken=chosen_words)
+        both = both[words.of_token] & is_token
+        where = np.nonzero(both & ~chosen)
+        # Within each row, the positions in random order.
+        shuffled = np.lexsort((draws(_PERMUTATION, *where), where[0]))
+        output[where] = ids[where][shuffled]
+        chosen = both
     rows, columns = np.nonzero(chosen)
     index = np.cumsum(chosen, axis=1)[rows, columns] - 1
     positions, labels = np.zeros([2, len(ids), settings.slots], np.int32)
@@ -145,12 +143,24 @@ def draw_masks(
     )
 
 
-def count_predictions(features: Mapping[str, np.ndarray]) -> int:
-    """Returns how many tokens the features of `masked_features` predict."""
-    return int(features["masked_lm_weights"].sum()) if "masked_lm_weights" in features else 0
+def _replaced(values: np.ndarray, draws: np.ndarray, vocabulary: PieceTable) -> np.ndarray:
+    """80% [MASK], 10% unchanged, 10% a random ordinary token: `draws` has 64 bits for each."""
+    action = (draws >> np.uint64(32)) * 2.0**-32
+    other = (draws & np.uint64(0xFFFFFFFF)) * np.uint64(len(vocabulary.ordinary)) >> np.uint64(32)
+    values = np.where(action < MASKED, np.int32(vocabulary.mask_id), values)
+    is_random = action >= MASKED_OR_KEPT
+    return np.where(is_random, vocabulary.ordinary[other.astype(np.int64)], values)
 
 
 # ----------------------------------------------------------------------------------------- choosing
+
+
+class _Words(NamedTuple):
+    """The words of N sequences, one sequence after another."""
+
+    of_token: np.ndarray  # int [N, S]: the word that a token belongs to
+    start: np.ndarray  # int [words + 1]: the tokens in front of each word; all tokens
+    first: np.ndarray  # int [N + 1]: the words in front of each sequence; all words
 
 
 def _words(is_token: np.ndarray, starts_word: np.ndarray, settings: DataSettings) -> _Words:
@@ -158,45 +168,9 @@ def _words(is_token: np.ndarray, starts_word: np.ndarray, settings: DataSettings
     opens = is_token.copy()
     if settings.do_whole_word_mask:
         opens[:, 1:] &= starts_word[:, 1:] | ~is_token[:, :-1]
-    of_token = np.cumsum(opens, axis=1, dtype=np.int32) - 1
-    until = np.cumsum(is_token, axis=1, dtype=np.int32)
-    rank, number = until - is_token, of_token[:, -1] + 1
-    start = np.repeat(until[:, -1:], number.max() + settings.ngram, axis=1)
-    rows, columns = np.nonzero(opens)
-    start[rows, of_token[rows, columns]] = rank[rows, columns]
-    return _Words(is_token, rank, of_token, number, start)
-
-
-def _number_to_predict(length: np.ndarray, settings: DataSettings) -> np.ndarray:
-    """int64 [N]; the length that counts includes [CLS] and [SEP]. Rounds halves to even."""
-    number = np.rint(length * settings.masked_lm_prob).astype(np.int64)
-    return np.clip(number, 1, settings.max_predictions_per_seq)
-
-
-def ngram_thresholds(settings: DataSettings) -> np.ndarray:
-    """float64 [ngram - 1]: u below the first means n = 1, below the second n = 2, and so on."""
-    weights = 1.0 / np.arange(1, settings.ngram + 1)
-    if not settings.favor_shorter_ngram:
-        weights = weights[::-1]
-    sums = np.cumsum(weights)
-    return sums[:-1] / sums[-1]
-
-
-def _visits(words: _Words, keys: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """Random orders of the words, and a random number in [0, 1) for each visit, both [N, W].
-
-    One 64-bit number for each word: the upper bits order the words, 24 bits in the middle are the
-    random number, the lowest name the word, so that one sort brings everything into place.
-    """
-    # As for the longest sequence, so that no number depends on the other sequences.
-    index_bits = words.is_token.shape[1].bit_length()
-    shift, low = np.uint64(index_bits), np.uint64((1 << index_bits) - 1)
-    index = np.arange(words.number.max())[None, :]
-    visits = random_keys.fold(keys[:, None], index) & ~low | index.astype(np.uint64)
-    visits[index >= words.number[:, None]] = _LAST
-    visits.sort(axis=1)
-    draws = (visits >> shift).astype(np.uint32) & np.uint32(0xFFFFFF)
-    return (visits & low).astype(np.int32), draws * 2.0**-24
+    of_token = np.cumsum(opens).reshape(opens.shape) - 1
+    start = np.append(np.flatnonzero(opens[is_token]), is_token.sum())
+    return _Words(of_token, start, np.append(0, np.cumsum(opens.sum(axis=1))))
 
 
 def _choose_words(
@@ -207,63 +181,53 @@ def _choose_words(
     settings: DataSettings,
     taken: Optional[np.ndarray] = None,
 ) -> np.ndarray:
-    """bool [N, W + ngram]: words chosen n-gram by n-gram until `count` tokens are reached.
+    """bool [words + 1]: words chosen n-gram by n-gram until `count` tokens are reached.
 
     The words in `taken` are chosen from the start but do not add to the number.
     """
-    order, draws = _visits(words, keys)
-    thresholds = ngram_thresholds(settings)
+    weights = 1.0 / np.arange(1, settings.ngram + 1)
+    if not settings.favor_shorter_ngram:
+        weights = weights[::-1]
+    sums = np.cumsum(weights)
+    # A draw below the first means n = 1, below the second n = 2, and so on.
+    thresholds = sums[:-1] / sums[-1]
+    order, draws = _visits(np.diff(words.first), keys, words.of_token.shape[1].bit_length())
     chosen = np.zeros(words.start.shape, bool) if taken is None else taken.copy()
-    # Flattened arrays, indexed by row offset + column: one lookup instead of two.
-    flat_start, flat_chosen = words.start.reshape(-1), chosen.reshape(-1)
     steps = np.arange(settings.ngram + 1)
     row, room = np.arange(len(count)), count  # tokens still to be chosen
     for visit in range(order.shape[1]):
-        active = (room > 0) & (visit < words.number[row])
+        active = (room > 0) & (words.first[row] + visit < words.first[row + 1])
         row, room = row[active], room[active]
         if not len(row):
             break
-        # The n words from here on and what follows them.
-        places = (row * chosen.shape[1] + order[row, visit])[:, None] + steps  # [rows, ngram + 1]
-        starts = flat_start[places]
+        # The n words from here on and what follows them, but no further than the sequence's end.
+        end = words.first[row + 1, None]
+        places = np.minimum((words.first[row] + order[row, visit])[:, None] + steps, end)
+        starts = words.start[places]  # [rows, ngram + 1]
         drawn = 1 + np.searchsorted(thresholds, draws[row, visit], side="right")
         fitting = (starts[:, 1:] - starts[:, :1] <= room[:, None]).sum(axis=1)
         inside = steps[:-1] < np.minimum(drawn, fitting)[:, None]  # [rows, ngram]
-        inside &= ~(inside & flat_chosen[places[:, :-1]]).any(axis=1)[:, None]
-        flat_chosen[places[:, :-1][inside]] = True
+        inside &= places[:, :-1] < end
+        inside &= ~(inside & chosen[places[:, :-1]]).any(axis=1)[:, None]
+        chosen[places[:, :-1][inside]] = True
         room = room - (np.diff(starts) * inside).sum(axis=1)
     return chosen
 
 
-def _replaced(
-    ids: np.ndarray,
-    chosen: np.ndarray,
-    rank: np.ndarray,
-    *,
-    keys: np.ndarray,
-    vocabulary: PieceTable,
-) -> np.ndarray:
-    """80% [MASK], 10% unchanged, 10% a random ordinary token."""
-    rows, columns = np.nonzero(chosen)
-    keys = random_keys.fold(random_keys.fold(keys, ACTIONS)[rows], rank[rows, columns])
-    action = (keys >> np.uint64(32)) * 2.0**-32
-    lower = keys & np.uint64(0xFFFFFFFF)
-    other = lower * np.uint64(len(vocabulary.ordinary)) >> np.uint64(32)
-    values = ids[rows, columns]
-    values[action < MASKED] = vocabulary.mask_id
-    is_random = action >= MASKED_OR_KEPT
-    values[is_random] = vocabulary.ordinary[other[is_random].astype(np.int64)]
-    output = ids.copy()
-    output[rows, columns] = values
-    return output
+def _visits(number: np.ndarray, keys: np.ndarray, index_bits: int) -> Tuple[np.ndarray, np.ndarray]:
+    """Random orders of the words, and a random number in [0, 1) for each visit, both [N, words].
 
-
-def _permute(output: np.ndarray, moved: np.ndarray, rank: np.ndarray, *, keys: np.ndarray) -> None:
-    """Shuffles the tokens at the `moved` positions of each row among themselves, in place."""
-    rows, columns = np.nonzero(moved)
-    draws = random_keys.fold(keys[rows], rank[rows, columns])
-    shuffled = np.lexsort((draws, rows))  # within each row, the positions in random order
-    output[rows, columns] = output[rows, columns[shuffled]]
+    One 64-bit number for each word: the upper bits order the words, 24 bits in the middle are the
+    random number, the lowest name the word, so that one sort brings everything into place.
+    `index_bits` is enough for the longest sequence, so that no number depends on the others.
+    """
+    shift, low = np.uint64(index_bits), np.uint64((1 << index_bits) - 1)
+    index = np.arange(number.max())
+    visits = fold(keys[:, None], index) & ~low | index.astype(np.uint64)
+    visits[index >= number[:, None]] = _LAST
+    visits.sort(axis=1)
+    draws = (visits >> shift).astype(np.uint32) & np.uint32(0xFFFFFF)
+    return (visits & low).astype(np.int32), draws * 2.0**-24
 
 
 # -------------------------------------------------------------------------------------- on the fly
@@ -278,13 +242,14 @@ def masking(
     returns the features with new input_ids [N, S] and masked_lm_positions, masked_lm_ids,
     masked_lm_weights [N, P]. `settings` are those of data creation, without do_permutation.
     """
-    seed_keys = random_keys.fold(random_keys.seed_key(seed), _MASKS)
+    seed_keys = fold(seed_key(seed), _MASKS)
 
     def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
         def in_python(positions: np.ndarray, *values: np.ndarray) -> List[np.ndarray]:
-            keys = random_keys.fold(seed_keys, positions)
-            result = masked(dict(zip(features, values)), keys, settings, vocabulary=vocabulary)
-            return [result[name] for name in features]
+            plain = _without_masks(dict(zip(features, values)))
+            keys = fold(seed_keys, positions)
+            drawn = draw_masks(*plain, keys=keys, vocabulary=vocabulary, settings=settings)
+            return [drawn[name] for name in features]
 
         columns = features.values()
         types = [column.dtype for column in columns]
@@ -296,17 +261,10 @@ def masking(
     return transform
 
 
-def masked(
+def _without_masks(
     features: Mapping[str, np.ndarray],
-    keys: np.ndarray,
-    settings: DataSettings,
-    *,
-    vocabulary: PieceTable,
-) -> Dict[str, np.ndarray]:
-    """Returns the features with the masks that `masked_features` gives records of these keys.
-
-    Their own masks are undone first.
-    """
+) -> Tuple[Dict[str, np.ndarray], np.ndarray]:
+    """The features as they were before masking, and is_token, as `draw_masks` takes them."""
     ids, segments = features["input_ids"].copy(), features["segment_ids"]
     masks = np.nonzero(features["masked_lm_weights"])
     ids[masks[0], features["masked_lm_positions"][masks]] = features["masked_lm_ids"][masks]
@@ -314,6 +272,4 @@ def masked(
     is_token = features["input_mask"] > 0
     is_token[:, :-1] &= (segments[:, :-1] == segments[:, 1:]) & is_token[:, 1:]
     is_token[:, 0] = is_token[:, -1] = False
-    return draw_masks(
-        dict(features, input_ids=ids), is_token, keys=keys, vocabulary=vocabulary, settings=settings
-    )
+    return dict(features, input_ids=ids), is_token

@@ -243,7 +243,8 @@ def _input_fn(
     """Training or evaluation input; `more` are arguments of input_fn_builder."""
     vocabulary = None
     if settings.masked_lm_budget and (settings.spm_model_file or settings.vocab_file):
-        vocabulary = words.piece_table(_tokenizer(settings))
+        tokenizer = _tokenizer(settings)
+        vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
     return input_fn_builder(
         [file.path for file in files],
         settings.max_seq_length,

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import itertools
 import random
-from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -24,9 +24,9 @@ from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining.settings import RecordFlags
-from albert.util.errors import UserError
 
 _SPECIAL = ("[CLS]", "[SEP]")
+_MASKS = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")  # perhaps not there
 _OTHER_DOCUMENTS = 8  # from which random_next_sentence takes text, in a call for one document
 
 
@@ -98,15 +98,19 @@ def create_instances_from_document(
         masked_lm_prob=masked_lm_prob,
         max_predictions_per_seq=max_predictions_per_seq,
     )
-    indices = [document_index]
+    chosen = [all_documents[document_index]]
     if settings.random_next_sentence:
         count = len(all_documents)
         drawn = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
-        indices += [index for index in drawn if index != document_index]
-    texts = [(number, number, all_documents[index]) for number, index in enumerate(indices)]
-    tokens = [token for _, _, sentences in texts for one in sentences for token in one]
+        chosen += [all_documents[index] for index in drawn if index != document_index]
+    tokens = [token for sentences in chosen for one in sentences for token in one]
     ids, names, table = _numbered(tokens, vocab_words)
-    block = segment_pairs.tokenized_block(texts, ids, _starts_word(tokens))
+    rest = iter(ids.tolist())
+    texts = [
+        (number, number, [list(itertools.islice(rest, len(one))) for one in sentences])
+        for number, sentences in enumerate(chosen)
+    ]
+    block = segment_pairs.tokenized_block(texts, _starts_word(tokens))
     pairs, _ = segment_pairs.make_pairs(block, settings, 1)
     if not len(pairs.key):
         return []
@@ -229,50 +233,42 @@ def _starts_word(tokens: Sequence[str]) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=2)
-def _number_vocabulary(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.PieceTable]:
+def _vocabulary(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.PieceTable]:
     """Numbers for the tokens of a vocabulary, and what masking needs to know about them."""
-    vocabulary = dict.fromkeys(vocab_words)
-    ordinary = [number for number, token in enumerate(vocabulary) if words.is_ordinary(token)]
-    if not ordinary:
-        raise UserError("vocab_words has no ordinary tokens. Pass list(tokenizer.vocab).")
-    tokens = dict.fromkeys([*vocabulary, *_SPECIAL, "[MASK]"])
+    tokens = dict.fromkeys([*vocab_words, *_SPECIAL, "[MASK]"])
     numbers = {token: number for number, token in enumerate(tokens)}
-    mask, cls, sep = (numbers[token] for token in ("[MASK]", *_SPECIAL))
-    return numbers, words.PieceTable(mask, np.array(ordinary, np.int32), cls, sep)
+    return numbers, words.piece_table(numbers)
 
 
 def _numbered(
     tokens: Sequence[str], vocab_words: Sequence[str]
 ) -> Tuple[np.ndarray, List[str], words.PieceTable]:
     """Numbers (int32) for tokens, the token of each number, and what masking needs to know."""
-    numbers, table = _number_vocabulary(tuple(vocab_words))
-    numbers = dict(numbers)
+    vocabulary, table = _vocabulary(tuple(vocab_words))
+    numbers = dict(vocabulary)
     ids = [numbers.setdefault(token, len(numbers)) for token in tokens]
     return np.array(ids, np.int32), list(numbers), table
 
 
-def _instances(
-    features: Mapping[str, np.ndarray], tokens: Union[List[str], Mapping[int, str]]
-) -> List[TrainingInstance]:
-    """The rows of masking.masked_features; `tokens` has the token of each id."""
+def _instances(features: Mapping[str, np.ndarray], names: Any) -> List[TrainingInstance]:
+    """The rows of masking.masked_features; `names` has the token of each id."""
+    rows = len(features["input_ids"])
+    columns = {name: np.zeros([rows, 0]) for name in _MASKS}
+    columns.update(features)
     instances = []
-    for row in range(len(features["input_ids"])):
-        values = {name: column[row] for name, column in features.items()}
-        length = values["input_mask"].sum()
-        # Without masks there are no such features.
-        masks = np.flatnonzero(values.get("masked_lm_weights", []))
-        positions, labels = (
-            values[name][masks].tolist() if len(masks) else []
-            for name in ("masked_lm_positions", "masked_lm_ids")
-        )
+    for row in range(rows):
+        values = {name: column[row].tolist() for name, column in columns.items()}
+        length, predictions = sum(values["input_mask"]), int(sum(values["masked_lm_weights"]))
         instances.append(
             TrainingInstance(
-                tokens=[tokens[number] for number in values["input_ids"][:length].tolist()],
-                segment_ids=values["segment_ids"][:length].tolist(),
-                masked_lm_positions=positions,
-                masked_lm_labels=[tokens[number] for number in labels],
+                tokens=[names[number] for number in values["input_ids"][:length]],
+                segment_ids=values["segment_ids"][:length],
+                masked_lm_positions=values["masked_lm_positions"][:predictions],
+                masked_lm_labels=[
+                    names[number] for number in values["masked_lm_ids"][:predictions]
+                ],
                 is_random_next=bool(values["next_sentence_labels"][0]),
-                token_boundary=values["token_boundary"][:length].tolist(),
+                token_boundary=values["token_boundary"][:length],
             )
         )
     return instances

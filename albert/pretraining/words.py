@@ -30,7 +30,6 @@ Legend: V vocabulary, T tokens of a block of text.
 """
 
 import io
-import itertools
 import os
 import re
 import warnings
@@ -44,7 +43,6 @@ from typing import (
     Match,
     NamedTuple,
     Optional,
-    Sequence,
 )
 
 import numpy as np
@@ -144,8 +142,14 @@ def _end_of_sentence(text: str, start: int, match: Match) -> int:
         return end
     before = text[max(start, match.start() - _LOOK_BACK) : match.start()]
     # The number of an item is short: all of the sentence is in `before` then.
-    is_item = match.start() - start < _LOOK_BACK and _ITEM.fullmatch(before.strip().strip(_OPENING))
-    return end if _is_full_stop(before, word) and not is_item else 0
+    if match.start() - start < _LOOK_BACK and _ITEM.fullmatch(before.strip().strip(_OPENING)):
+        return 0
+    last = (before.split() or [""])[-1].lstrip(_OPENING)
+    lower = last.lower()
+    if lower in _TITLES or (lower in _BEFORE_NUMBERS and word[:1].isdigit()):
+        return 0
+    is_uncertain = lower in _UNCERTAIN or _INITIALS.fullmatch(last)
+    return 0 if is_uncertain and word not in _BEGINNERS else end
 
 
 def _end_at_plain_mark(text: str, start: int, match: Match) -> int:
@@ -182,19 +186,6 @@ def _is_between_chinese(text: str, match: Match) -> bool:
     is_before = bool(_IS_CHINESE.match(after)) or after in _OPENING
     is_dot = match.group()[0] in ".．"
     return (is_behind and is_before) if is_dot else (is_behind or is_before)
-
-
-def _is_full_stop(before: str, following: str) -> bool:
-    """Whether a dot between `before` and the word `following` ends a sentence."""
-    word = (before.split() or [""])[-1].lstrip(_OPENING)
-    lower = word.lower()
-    if lower in _TITLES:
-        return False
-    if lower in _BEFORE_NUMBERS and following[:1].isdigit():
-        return False
-    if lower in _UNCERTAIN or _INITIALS.fullmatch(word):
-        return following in _BEGINNERS
-    return True
 
 
 # ------------------------------------------------------------------------------------ Chinese words
@@ -275,11 +266,10 @@ class ChineseSegmenter:
 
 # ------------------------------------------------------------------------------------- vocabularies
 
-_UNDERLINE = "\u2581"  # SentencePiece's mark of a space
 # What counts as punctuation in the English models: no apostrophe, "<", ">" or "=".
 _PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~\u00a3\u20ac')
 _INSIDE_WORDS = _PUNCTUATION.union("abcdefghijklmnopqrstuvwxyz")
-_RESERVED = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
+_RESERVED = re.compile(r"|\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
 
 
 class PieceTable(NamedTuple):
@@ -289,66 +279,26 @@ class PieceTable(NamedTuple):
     ordinary: np.ndarray  # int32: ids that may replace a token at random
     cls_id: int = -1
     sep_id: int = -1
-    is_word_start: np.ndarray = np.zeros(0, bool)  # [V]
-    unknown_id: Optional[int] = None  # if its text in the line decides whether it starts a word
 
 
-def starts_word(piece: str) -> bool:
-    """Returns whether a SentencePiece token starts a word by the English models' rule.
-
-    It does if it begins with the underline or "<", is a punctuation mark, or holds a character that
-    is neither a letter a-z nor punctuation (so every token of another script starts a word).
-    """
-    if piece.startswith((_UNDERLINE, "<")) or piece in _PUNCTUATION:
-        return True
-    return not _INSIDE_WORDS.issuperset(piece.lower())
-
-
-def word_start_rule(is_sentencepiece: bool, word_start: str = "reference") -> Callable[[str], bool]:
-    """Returns whether a token starts a word, as a function of the token; see `piece_table`."""
-    if not is_sentencepiece:
-        return lambda piece: not piece.startswith("##")
-    if word_start == "underline":
-        return lambda piece: piece.startswith(_UNDERLINE)
-    return starts_word
-
-
-def is_ordinary(piece: str) -> bool:
-    """Returns whether a WordPiece token may replace another: no [CLS], <pad> and the like."""
-    return bool(piece) and not _RESERVED.fullmatch(piece)
-
-
-def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "reference") -> PieceTable:
-    """Returns the table for a tokenizer.
-
-    Args:
-      word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
-        only, in every language. In WordPiece vocabularies a word starts at a token without "##".
+def piece_table(vocab: Dict[str, int], model: Any = None) -> PieceTable:
+    """Returns the table for the tokens of a SentencePiece model, or without one of WordPiece.
 
     Raises:
-      ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], has no ordinary token, or is a
-        WordPiece vocabulary where "underline" was asked for.
+      ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], or has no ordinary token.
     """
-    model, pieces = tokenizer.sp_model, list(tokenizer.vocab)
-    cls_id, sep_id, mask_id = tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
-    if word_start == "underline" and model is None:
-        raise UserError(
-            "--word_start=underline is for SentencePiece models. WordPiece marks continuations by "
-            "## in every language. Use --word_start=reference."
-        )
-    if model is None:
-        ordinary = [number for number, piece in enumerate(pieces) if is_ordinary(piece)]
-    else:
-        kinds = (model.IsControl, model.IsUnknown, model.IsUnused)
-        ordinary = [n for n in range(len(pieces)) if not any(kind(n) for kind in kinds)]
+
+    def is_special(piece: str, number: int) -> bool:
+        if model is None:
+            return bool(_RESERVED.fullmatch(piece))
+        return model.IsControl(number) or model.IsUnknown(number) or model.IsUnused(number)
+
+    names = ["[MASK]", "[CLS]", "[SEP]"]
+    mask_id, *others = tokenization.convert_tokens_to_ids(vocab, names)
+    ordinary = [number for piece, number in vocab.items() if not is_special(piece, number)]
     if not ordinary:
         raise UserError("The vocabulary holds no ordinary token, only special ones.")
-    rule = word_start_rule(model is not None, word_start)
-    return PieceTable(
-        *(mask_id, np.array(ordinary, np.int32), cls_id, sep_id),
-        is_word_start=np.array([rule(piece) for piece in pieces], bool),
-        unknown_id=model.unk_id() if rule is starts_word else None,
-    )
+    return PieceTable(mask_id, np.array(ordinary, np.int32), *others)
 
 
 def describe_vocabulary(vocabulary: PieceTable) -> Dict[str, Any]:
@@ -360,31 +310,43 @@ def describe_vocabulary(vocabulary: PieceTable) -> Dict[str, Any]:
     ordinary = vocabulary.ordinary
     runs = np.split(ordinary, np.flatnonzero(np.diff(ordinary) != 1) + 1)
     ranges = [[int(run[0]), int(run[-1]) + 1] for run in runs]
-    return {"mask_id": int(vocabulary.mask_id), "ordinary": ranges}
+    return {"mask_id": vocabulary.mask_id, "ordinary": ranges}
 
 
 def described_vocabulary(description: Mapping[str, Any]) -> PieceTable:
     """Returns what `describe_vocabulary` described."""
     ranges = [np.arange(first, last, dtype=np.int32) for first, last in description["ordinary"]]
-    return PieceTable(int(description["mask_id"]), np.concatenate(ranges))
+    return PieceTable(description["mask_id"], np.concatenate(ranges))
 
 
-def word_starts(
-    tokenizer: tokenization.FullTokenizer,
-    table: PieceTable,
-    *,
-    lines: Sequence[str],
-    ids: Sequence[Sequence[int]],
-) -> np.ndarray:
-    """Returns bool [T]: which tokens of some lines, one after another, start a word.
+def starts_word(piece: str) -> bool:
+    """Returns whether a SentencePiece token starts a word by the English models' rule.
 
-    `ids` are those of each line, T in all.
+    It does if it begins with the underline or "<", is a punctuation mark, or holds a character that
+    is neither a letter a-z nor punctuation (so every token of another script starts a word).
     """
-    starts = table.is_word_start[np.fromiter(itertools.chain.from_iterable(ids), np.int64)]
-    first = 0
-    for line, numbers in zip(lines, ids):
-        last = first + len(numbers)
-        if table.unknown_id in numbers:
-            starts[first:last] = list(map(starts_word, tokenizer.tokenize_text(line)))
-        first = last
-    return starts
+    if piece.startswith((tokenization.SPIECE_UNDERLINE, "<")) or piece in _PUNCTUATION:
+        return True
+    return not _INSIDE_WORDS.issuperset(piece.lower())
+
+
+def word_start_rule(is_sentencepiece: bool, word_start: str) -> Callable[[str], bool]:
+    """Returns whether a token starts a word, as a function of the token.
+
+    Args:
+      word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
+        only, in every language. In WordPiece vocabularies a word starts at a token without "##".
+
+    Raises:
+      ValueError: "underline" was asked for with WordPiece.
+    """
+    if is_sentencepiece:
+        if word_start == "reference":
+            return starts_word
+        return lambda piece: piece.startswith(tokenization.SPIECE_UNDERLINE)
+    if word_start == "underline":
+        raise UserError(
+            "--word_start=underline is for SentencePiece models. WordPiece marks continuations by "
+            "## in every language. Use --word_start=reference."
+        )
+    return lambda piece: not piece.startswith("##")
