@@ -735,8 +735,7 @@ def _masked_lm_transform(
     transformed = plain.layer_norm(transformed, get_norm(f"{path}/LayerNorm", width))
     if projection is not None:
         transformed = tf.matmul(transformed, projection, transpose_b=True)  # [B * P, E]
-    shape = [albert_config.vocab_size]
-    bias = tf.get_variable("cls/predictions/output_bias", shape, initializer=tf.zeros_initializer())
+    bias = get_bias("cls/predictions/output_bias", albert_config.vocab_size)
     return transformed, Dense(output_weights, bias)
 
 
@@ -757,16 +756,13 @@ def sentence_order_logits(albert_config: AlbertConfig, input_tensor: tf.Tensor) 
     """Returns the logits of the two orders for a pooled output [B, H]: float32 [B, 2]."""
     path, shape = "cls/seq_relationship/output", [2, albert_config.hidden_size]
     weights = get_weight(f"{path}_weights", shape, albert_config.initializer_range)
-    bias = tf.get_variable(f"{path}_bias", [2], initializer=tf.zeros_initializer())
-    return tf.nn.bias_add(tf.matmul(input_tensor, weights, transpose_b=True), bias)
+    return plain.logits(input_tensor, Dense(weights, get_bias(f"{path}_bias", 2)))
 
 
 def gather_indexes(sequence_tensor: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
     """Returns the vectors [B * P, H] at `positions` [B, P] of a sequence [B, S, H]."""
-    batch, length, width = get_shape_list(sequence_tensor, expected_rank=3)
-    offsets = tf.reshape(tf.range(0, batch, dtype=positions.dtype.base_dtype) * length, [-1, 1])
-    flat_positions = tf.reshape(positions + offsets, [-1])  # [B * P]
-    return tf.gather(tf.reshape(sequence_tensor, [-1, width]), flat_positions)
+    assert_rank(sequence_tensor, 3)
+    return reshape_to_matrix(tf.gather(sequence_tensor, positions, batch_dims=1))
 
 
 # ---- weights -------------------------------------------------------------------------------------
@@ -802,17 +798,21 @@ def get_weight(path: str, shape: List[int], initializer_range: float) -> tf.Vari
     )
 
 
+def get_bias(path: str, size: int) -> tf.Variable:
+    """Returns the float32 variable `path` of a size, zeros."""
+    return tf.get_variable(path, [size], initializer=tf.zeros_initializer())
+
+
 def get_dense(path: str, shape: List[int], initializer_range: float) -> Dense:
     """Returns the float32 variables `path`/kernel of a shape and `path`/bias, zeros."""
     kernel = get_weight(f"{path}/kernel", shape, initializer_range)
-    bias = tf.get_variable(f"{path}/bias", [shape[1]], initializer=tf.zeros_initializer())
-    return Dense(kernel, bias)
+    return Dense(kernel, get_bias(f"{path}/bias", shape[1]))
 
 
 def get_norm(path: str, size: int) -> Norm:
     """Returns the float32 variables of a LayerNorm: `path`/beta, zeros, and `path`/gamma, ones."""
     prefix = f"{path}/" if path else ""
-    beta = tf.get_variable(f"{prefix}beta", [size], initializer=tf.zeros_initializer())
+    beta = get_bias(f"{prefix}beta", size)
     gamma = tf.get_variable(f"{prefix}gamma", [size], initializer=tf.ones_initializer())
     return Norm(beta, gamma)
 
@@ -1057,7 +1057,7 @@ def dense_layer_2d(
     shape = [int(input_tensor.shape[-1]), output_size]
     with tf.variable_scope(name, default_name="dense"):
         kernel = tf.get_variable("kernel", shape, initializer=initializer)
-        bias = tf.get_variable("bias", [output_size], initializer=tf.zeros_initializer())
+        bias = get_bias("bias", output_size)
     output = plain.dense(reshape_to_matrix(input_tensor), Dense(kernel, bias))
     output = reshape_from_matrix(output, get_shape_list(input_tensor))
     return activation(output) if activation else output
@@ -1106,9 +1106,8 @@ def attention_layer(
     if rank == 2:
         if None in (batch_size, from_seq_length, to_seq_length):
             raise ValueError("Matrices need batch_size, from_seq_length and to_seq_length.")
-        width = int(from_tensor.shape[-1])
-        from_tensor = tf.reshape(from_tensor, [batch_size, from_seq_length, width])
-        to_tensor = tf.reshape(to_tensor, [batch_size, to_seq_length, int(to_tensor.shape[-1])])
+        from_tensor = reshape_from_matrix(from_tensor, [batch_size, from_seq_length, -1])
+        to_tensor = reshape_from_matrix(to_tensor, [batch_size, to_seq_length, -1])
     size = int(from_tensor.shape[-1]) // num_attention_heads
     initializer = create_initializer(initializer_range)
 

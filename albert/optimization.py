@@ -121,15 +121,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     def _apply_dense(self, grad, var):
         return self._update(grad, var)
 
-    _resource_apply_dense = _apply_sparse = _apply_dense
-
-    def _resource_apply_sparse(self, grad, handle, indices):
-        return self._update(tf.IndexedSlices(grad, indices), handle)
-
-    # The update is dense, and making a sparse gradient dense sums repeated ids: going through the
-    # base class's search for unique ids would only cost time.
-    _apply_sparse_duplicate_indices = _apply_sparse
-    _resource_apply_sparse_duplicate_indices = _resource_apply_sparse
+    _resource_apply_dense = _apply_dense
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Returns the operation that updates the variables.
@@ -139,7 +131,9 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         it themselves.
         """
         del global_step
-        pairs = [pair for pair in grads_and_vars if pair[1] is not None]
+        pairs = [
+            (_dense(gradient, item), item) for gradient, item in grads_and_vars if item is not None
+        ]
         # Only the base class updates every replica and every shard.
         return super().apply_gradients(pairs, name=name)
 
@@ -170,13 +164,13 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         return updates
 
     def _update(
-        self, gradient: Gradient, variable: tf.Variable, condition: Optional[tf.Tensor] = None
+        self, gradient: tf.Tensor, variable: tf.Variable, condition: Optional[tf.Tensor] = None
     ) -> tf.Operation:
         """Returns the operation that updates one variable and its two slots."""
         name = _parameter_name(variable)
         slots = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
         weight, m, v = (tf.convert_to_tensor(item) for item in (variable, *slots))
-        gradient = tf.cast(_dense(gradient, variable), weight.dtype)
+        gradient = tf.cast(gradient, weight.dtype)
         new_m, new_v, direction = self._rules[self._is_decayed(name)](gradient, m, v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
         change = rate * self._trust_ratio(name, weight, direction) * direction
@@ -239,10 +233,8 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
             return 1.0
         weight_norm = tf.sqrt(_sum_of_squares(weight))
         direction_norm = tf.sqrt(_sum_of_squares(direction))
-        both = tf.logical_and(weight_norm > 0, direction_norm > 0)
-        # where_v2 computes both branches, so the division must not be by zero.
-        ratio = weight_norm / tf.where_v2(both, direction_norm, tf.ones_like(direction_norm))
-        return tf.where_v2(both, ratio, tf.ones_like(ratio))
+        ratio = tf.math.divide_no_nan(weight_norm, direction_norm)
+        return tf.where_v2(ratio > 0, ratio, tf.ones_like(ratio))
 
 
 OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
@@ -325,10 +317,15 @@ def build_train_step(
         # optimizer has made means of them.
         tf.get_default_graph()._is_loss_scaled_by_optimizer = True
 
-    options: Dict[str, Any] = {"max_grad_norm": settings.max_grad_norm, "loss_scale": loss_scale}
-
     def update(strategy, of_replicas):
-        return _update(rule, strategy, of_replicas, use_tpu=use_tpu, **options)
+        return _update(
+            rule,
+            strategy,
+            of_replicas,
+            use_tpu=use_tpu,
+            max_grad_norm=settings.max_grad_norm,
+            loss_scale=loss_scale,
+        )
 
     train_op, norm = replicas.merge_call(update, args=((used, rows, learning_rate),))
     return TrainStep(train_op, learning_rate, norm)
@@ -499,13 +496,11 @@ class LossScale:
 
     def updates(self, is_finite: tf.Tensor) -> List[tf.Operation]:
         """Returns what adapts the factor to an update's gradients (bool []), on each replica."""
-        good = tf.where_v2(is_finite, self._good.read_value() + 1, 0)
-        grows = tf.equal(good, self.GROWTH_STEPS)
+        good = tf.where_v2(is_finite, self._good.read_value() + 1, 0) % self.GROWTH_STEPS
+        factor = tf.where_v2(is_finite, tf.where_v2(good > 0, 1.0, 2.0), 0.5)
         # A loss of next to nothing would let it grow to infinity.
-        grown = tf.where_v2(grows, tf.minimum(2.0 * self.value, self.LARGEST), self.value)
-        new = tf.where_v2(is_finite, grown, 0.5 * self.value)
-        counted = tf.where_v2(grows, tf.zeros_like(good), good)
-        updates = ((self._scale, new), (self._good, counted))
+        scale = tf.minimum(factor * self.value, self.LARGEST)
+        updates = ((self._scale, scale), (self._good, good))
         return [variable.assign(value, read_value=False) for variable, value in updates]
 
 

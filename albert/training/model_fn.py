@@ -124,10 +124,8 @@ def make_model_fn(
         if mode == tf_estimator.ModeKeys.EVAL:
             loss, *metrics = evaluate(features)
             made = {"loss": loss, "eval_metrics": tuple(metrics)}
-        elif predict:
-            made = {"predictions": predict(features)}
         else:
-            raise UserError(f"This model has the modes train and eval, not {mode!r}.")
+            made = {"predictions": predict(features)}
         return tf_estimator.tpu.TPUEstimatorSpec(
             mode=mode, scaffold_fn=warm_start(settings), **made
         )
