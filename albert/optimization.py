@@ -254,48 +254,44 @@ def create_optimizer(
 ):
     """Returns the train op of `build_train_step`, which explains the arguments."""
     return build_train_step(
-        loss,
+        differentiate(loss, colocate_gradients_with_ops=colocate_gradients_with_ops),
         OptimizerFlags(learning_rate=init_lr, optimizer=optimizer),
         num_train_steps=num_train_steps,
         num_warmup_steps=num_warmup_steps,
         use_tpu=use_tpu,
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
-        colocate_gradients_with_ops=colocate_gradients_with_ops,
-        excluded_tvars=excluded_tvars,
+        excluded_tvars=excluded_tvars or (),
     ).train_op
 
 
 def build_train_step(
-    loss: Optional[tf.Tensor],
+    gradients: AccumulatedGradients,
     settings: OptimizerFlags,
     *,
     use_tpu: bool = False,
     use_xla: bool = False,
-    colocate_gradients_with_ops: bool = False,
-    excluded_tvars: Optional[Sequence[str]] = None,
-    gradients: Optional[AccumulatedGradients] = None,
+    excluded_tvars: Sequence[str] = (),
     loss_scale: Optional["LossScale"] = None,
     **schedule: Any,
 ) -> TrainStep:
-    """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
+    """Builds one update of the trainable variables: clipping, then AdamW or LAMB.
 
     Gradients are clipped to a global norm, which counts the rows of a looked-up table as they are,
     repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
 
-    With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
+    With replicas (tf.distribute) or shards (TPU) the loss is the mean over the replica's own batch;
     gradients are averaged over the replicas and then clipped, so N replicas of batch b train as one
     of batch N * b. Estimator is told to report the mean of the replicas' losses. Where the gradient
     norm is not finite no variable changes, and off TPU the step fails.
 
     Args:
-      loss: scalar; not used when `gradients` are given.
+      gradients: what `differentiate` or `accumulate_gradients` returned.
       settings: the optimizer, its numbers, and the peak learning rate.
       use_tpu: sum over the shards of a TPU. Its compiled code cannot fail: updates that are not
         finite are skipped.
       use_xla: compiles the element-wise part.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
-      gradients: what `accumulate_gradients` returned.
       loss_scale: of float16; `gradients` are those of the loss times its value.
       schedule: num_train_steps and so on, see `learning_rate_schedule`, which is taken at the
         global step before this update.
@@ -305,10 +301,7 @@ def build_train_step(
     """
     global_step = tf.train.get_or_create_global_step()
     learning_rate = learning_rate_schedule(global_step, init_lr=settings.learning_rate, **schedule)
-    if gradients is None:
-        placed = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
-        gradients = _differentiate(loss, _trainable_variables(), loss_scale, **placed)
-    used = _without_excluded(gradients.gradients, excluded_tvars or ())
+    used = _without_excluded(gradients.gradients, excluded_tvars)
     rows = {name: row for name, row in gradients.squares_of_rows.items() if name in used}
     rule = _rule(settings, learning_rate, use_xla)
     replicas = tf.distribute.get_replica_context()
@@ -428,13 +421,11 @@ def _trainable_variables() -> Dict[str, tf.Variable]:
     return {_parameter_name(variable): variable for variable in tf.trainable_variables()}
 
 
-def _differentiate(
-    loss: tf.Tensor,
-    variables: Dict[str, tf.Variable],
-    loss_scale: Optional["LossScale"],
-    **options: Any,
+def differentiate(
+    loss: tf.Tensor, loss_scale: Optional["LossScale"] = None, **options: Any
 ) -> AccumulatedGradients:
-    """Returns the gradients of one loss, times the loss scale."""
+    """Returns the gradients of one loss, times the loss scale; `options` are of tf.gradients."""
+    variables = _trainable_variables()
     scaled = loss * loss_scale.value if loss_scale else loss
     found = dict(zip(variables, tf.gradients(scaled, list(variables.values()), **options)))
     return AccumulatedGradients(
@@ -525,6 +516,7 @@ def accumulate_gradients(
     """
     scope = tf.get_variable_scope()
     split = {} if steps == 1 else {name: _split(value, steps) for name, value in batch.items()}
+    found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones there are
 
     def loss_of(index: Any) -> Tuple[tf.Tensor, Tensors]:
         part = {name: tf.gather(value, index) for name, value in split.items()} or batch
@@ -532,20 +524,15 @@ def accumulate_gradients(
             return loss_fn(part, index)
 
     loss, metrics = loss_of(0 if steps == 1 else tf.constant(0))
-    variables = _trainable_variables()
     if steps == 1:
-        return _differentiate(loss, variables, loss_scale)._replace(metrics=metrics)
-    zeros = AccumulatedGradients(
-        loss=tf.zeros([], loss.dtype),
-        metrics={name: tf.zeros(item.shape, item.dtype) for name, item in metrics.items()},
-        gradients={n: tf.zeros(item.shape, item.dtype.base_dtype) for n, item in variables.items()},
-        squares_of_rows={name: tf.zeros([]) for name in variables},
-    )
-    found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones there are
+        return differentiate(loss, loss_scale)._replace(metrics=metrics)
+    variables = _trainable_variables()
+    squares = {name: tf.zeros([]) for name in variables}
+    zeros = AccumulatedGradients(tf.zeros([]), _zeros(metrics), _zeros(variables), squares)
 
     def body(index, sums):
         loss, metrics = loss_of(index)
-        found.append(_differentiate(loss, variables, loss_scale)._replace(metrics=metrics))
+        found.append(differentiate(loss, loss_scale)._replace(metrics=metrics))
         added = [_added(*parts) for parts in zip(sums[1:], found[-1][1:])]
         return index + 1, AccumulatedGradients(sums.loss + loss, *added)
 
@@ -562,14 +549,14 @@ def accumulate_gradients(
     return AccumulatedGradients(sums.loss, *present)
 
 
+def _zeros(items: Mapping[str, Any]) -> Tensors:
+    return {n: tf.zeros(item.shape, item.dtype.base_dtype) for n, item in items.items()}
+
+
 def _added(sums: Tensors, new: Tensors) -> Tensors:
     return {n: total + new[n] if n in new else total for n, total in sums.items()}
 
 
 def _split(tensor: tf.Tensor, steps: int) -> tf.Tensor:
     """Returns [B, ...] as [n, b, ...]."""
-    tensor = tf.convert_to_tensor(tensor)
-    dynamic = tf.shape(tensor)
-    _, *rest = tensor.shape.as_list()
-    rest = [dynamic[axis + 1] if size is None else size for axis, size in enumerate(rest)]
-    return tf.reshape(tensor, [steps, -1, *rest])
+    return tf.reshape(tensor, tf.concat([[steps, -1], tf.shape(tensor)[1:]], 0))

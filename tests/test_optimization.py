@@ -76,10 +76,13 @@ def model_loss(batch, size=8.0, use_resource=None):
     return 20.0 * tf.reduce_sum(tf.square(errors)) / size * tf.reduce_mean(batch.get("factor", 1.0))
 
 
-def train_step(loss, *, optimizer="adamw", flags=(), **options):
+def train_step(gradients, *, optimizer="adamw", flags=(), **options):
+    """One update by gradients, or by those of a loss."""
+    if isinstance(gradients, tf.Tensor):
+        gradients = optimization.differentiate(gradients)
     settings = OptimizerFlags(**{"learning_rate": 0.1, "optimizer": optimizer, **dict(flags)})
     options = {"num_train_steps": 10, "num_warmup_steps": 0, **options}
-    return optimization.build_train_step(loss, settings, **options)
+    return optimization.build_train_step(gradients, settings, **options)
 
 
 def model_step(batch, *, size=8.0, steps=1, has_scale=False, use_resource=None, **options):
@@ -87,8 +90,7 @@ def model_step(batch, *, size=8.0, steps=1, has_scale=False, use_resource=None, 
     sums = optimization.accumulate_gradients(
         lambda part, _: (model_loss(part, size, use_resource), {}), batch, steps, loss_scale=scale
     )
-    gradients = sums if steps > 1 else None
-    return train_step(sums.loss, gradients=gradients, loss_scale=scale, **options)
+    return train_step(sums, loss_scale=scale, **options)
 
 
 def run_all(session, step, fed, batches):

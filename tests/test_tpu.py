@@ -177,8 +177,8 @@ def one_update(recompute):
         loss = tf.reduce_mean(tf.square(model.get_sequence_output() - 0.5))
         loss += tf.reduce_mean(model.get_pooled_output())
         step = optimization.build_train_step(
-            loss, OptimizerFlags(learning_rate=0.1), num_train_steps=9, num_warmup_steps=0,
-            use_tpu=True)
+            optimization.differentiate(loss), OptimizerFlags(learning_rate=0.1),
+            num_train_steps=9, num_warmup_steps=0, use_tpu=True)
         with tf.control_dependencies([step.train_op]):
             return tf.identity(loss)
     return update

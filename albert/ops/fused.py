@@ -167,23 +167,16 @@ def _norm_backward(*tensors):
     return d_total, tf.reduce_sum(upstream, axis=0), tf.reduce_sum(upstream * standard, axis=0)
 
 
-def _normalise(norm: Norm, *parts: tf.Tensor) -> tf.Tensor:
+def layer_norm(inputs: tf.Tensor, norm: Norm, update: Optional[tf.Tensor] = None) -> tf.Tensor:
+    """Returns LayerNorm of inputs + update, if given, over the last axis of [T, H]."""
+
     def backward(upstream, _, *tensors):
         *parts, _, gamma = tensors
         d_total, *d_norm = _norm_backward(*parts, gamma, upstream)
         return [d_total] * len(parts) + d_norm
 
+    parts = [inputs] if update is None else [inputs, update]
     return _with_gradient(_norm_forward, backward)(*parts, *norm)
-
-
-def layer_norm(inputs: tf.Tensor, norm: Norm) -> tf.Tensor:
-    """Returns LayerNorm (arXiv:1607.06450) over the last axis of [T, H], in the input's dtype."""
-    return _normalise(norm, inputs)
-
-
-def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.Tensor:
-    """Returns LayerNorm(inputs + update) over the last axis of [T, H], in the input's dtype."""
-    return _normalise(norm, inputs, update)
 
 
 # ---- attention probabilities ---------------------------------------------------------------------

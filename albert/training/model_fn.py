@@ -158,9 +158,8 @@ def training_spec(
     )
     scaffold_fn = warm_start(settings)
     step = optimization.build_train_step(
-        gradients.loss,
+        gradients,
         settings,
-        gradients=gradients,
         loss_scale=loss_scale,
         use_tpu=use_tpu,
         use_xla=settings.use_xla and not use_tpu,

@@ -260,7 +260,7 @@ def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", workers.tf_config(workers.free_addresses(1), 0))
     hook = LostHook(6)
     with pytest.raises(UserError):
-        train(tmp_path, "--distribution_strategy=multi_worker", max_steps=9, hooks=[hook])
+        train(tmp_path, workers.MULTI_WORKER, max_steps=9, hooks=[hook])
     assert hook.seen == 6
 
 
