@@ -70,7 +70,6 @@ def layer_norm(inputs: tf.Tensor, norm: Norm, update: Optional[tf.Tensor] = None
     return tf.cast(standard * norm.gamma + norm.beta, inputs.dtype)
 
 
-
 def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
     """Returns softmax(scores + attention_bias) over the last axis, computed in float32.
 

@@ -318,7 +318,7 @@ class _Estimator:
         specs: List[_EstimatorSpec] = []
 
         def replica(features: Any) -> Tuple[tf.Tensor, tf.Operation]:
-            specs.append(self._call_model_fn(features, None, mode))
+            specs.append(self._model_fn(features=features, mode=mode, params=params))
             return specs[-1].loss, specs[-1].train_op
 
         loss, train_op = strategy.extended.call_for_each_replica(

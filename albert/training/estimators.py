@@ -390,8 +390,8 @@ def _run_estimator(
         _estimator(settings, model_fn, config).train(input_fn, **options)
         return
 
-    def replica_model_fn(features, labels, mode, params):
-        return model_fn(features, labels, mode, params).as_estimator_spec()
+    def replica_model_fn(features, mode, params):
+        return model_fn(features, None, mode, params).as_estimator_spec()
 
     def replica_input_fn(params, input_context=None):
         return input_fn(dict(params, input_context=input_context))

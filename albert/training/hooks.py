@@ -127,7 +127,7 @@ def begin_curve(path: str, first_step: int, columns: Iterable[str]) -> List[str]
 
 def append_rows(path: str, columns: List[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Appends rows to a curve in one write, so that a reader finds complete lines."""
-    with files.naming_path(path), tf.io.gfile.GFile(path, "a") as stream:
+    with tf.io.gfile.GFile(path, "a") as stream:
         csv.DictWriter(stream, columns, lineterminator="\n").writerows(rows)
 
 
@@ -235,7 +235,8 @@ class TrainingHook(tf.train.SessionRunHook):
         if is_first:
             # It includes graph optimization and compilation, and gives neither speed nor time left.
             self._bar = progress.Progress(
-                *("Training", self._max_steps),
+                "Training",
+                self._max_steps,
                 unit="steps",
                 has_bar=self.is_chief,
                 log_seconds=_LONGEST_SILENCE_SECONDS,
@@ -327,7 +328,6 @@ class SaverHook(tf.train.CheckpointSaverHook):
     def __init__(self, training: TrainingHook):
         """`training` is called before this hook."""
         super().__init__(training.settings.output_dir, save_steps=1)
-        self._every_steps = training.settings.save_checkpoints_steps
         self._training = training
 
     def after_create_session(self, session, coord):
@@ -342,11 +342,11 @@ class SaverHook(tf.train.CheckpointSaverHook):
     def after_run(self, run_context, run_values):
         """Saves if it is due."""
         del run_values
-        if self._training.step % self._every_steps == 0:
-            self._save(run_context.session, self._training.step)
+        training = self._training
+        if training.step % training.settings.save_checkpoints_steps == 0:
+            self._save(run_context.session, training.step)
 
     def _save(self, session, step):
-        with files.naming_path(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
-            super()._save(session, step)
+        super()._save(session, step)
         self._timer.update_last_triggered_step(step)  # or the base class saves it again at the end
         _LOGGER.info("Saved model.ckpt-%d.", step)

@@ -105,7 +105,7 @@ def make_model_fn(
     *,
     train: Callable[[Tensors, Optional[str]], "tf_estimator.tpu.TPUEstimatorSpec"],
     evaluate: Callable[[Tensors], Tuple[tf.Tensor, Callable, Tensors]],
-    predict: Optional[Callable[[Tensors], Tensors]] = None,
+    predict: Any = None,
 ) -> Callable:
     """Returns a TPUEstimator's model function, of a function for each mode.
 

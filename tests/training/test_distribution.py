@@ -65,12 +65,10 @@ WORKER = {"type": "worker", "index": 0}
     ],
 )
 def test_a_wrong_tf_config_is_refused(monkeypatch, cluster, task):
-    set_cluster(monkeypatch, cluster, task)
-    with pytest.raises(UserError, match="TF_CONFIG"):
-        estimators.check_batch_sizes(settings_for(MULTI_WORKER))
-    monkeypatch.setenv("TF_CONFIG", "{worker}")
-    with pytest.raises(UserError, match="TF_CONFIG"):
-        estimators.check_batch_sizes(settings_for(MULTI_WORKER))
+    for text in (json.dumps({"cluster": cluster, "task": task}), "{worker}"):
+        monkeypatch.setenv("TF_CONFIG", text)
+        with pytest.raises(UserError, match="TF_CONFIG"):
+            estimators.check_batch_sizes(settings_for(MULTI_WORKER))
 
 
 @needs_tf_estimator
@@ -94,11 +92,11 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
         ([MULTI_WORKER, *MIRRORED[1:]], "--num_devices"),
         pytest.param(["--use_tpu", MIRRORED[0]], "--use_tpu", marks=needs_tf_estimator),
         (["--worker_patience_seconds=90"], "--worker_patience_seconds"),
+        (["--do_train"], "TF_CONFIG.*--distribution_strategy"),  # each would train alone
     ],
 )
 def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
-    if MULTI_WORKER in arguments:
-        set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
     with pytest.raises(UserError, match=named):
         estimators.check_batch_sizes(settings_for(*arguments))
 
@@ -246,9 +244,3 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
         for name in ("two", "one")
     ]
     np.testing.assert_allclose(*losses, rtol=1e-5)
-
-
-def test_workers_that_would_train_alone_are_refused(monkeypatch):
-    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
-    with pytest.raises(UserError, match="TF_CONFIG.*--distribution_strategy"):
-        estimators.check_batch_sizes(settings_for("--do_train"))
