@@ -121,15 +121,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     def _apply_dense(self, grad, var):
         return self._update(grad, var)
 
-    _resource_apply_dense = _apply_sparse = _apply_dense
-
-    def _resource_apply_sparse(self, grad, handle, indices):
-        return self._update(tf.IndexedSlices(grad, indices), handle)
-
-    # The update is dense, and making a sparse gradient dense sums repeated ids: going through the
-    # base class's search for unique ids would only cost time.
-    _apply_sparse_duplicate_indices = _apply_sparse
-    _resource_apply_sparse_duplicate_indices = _resource_apply_sparse
+    _resource_apply_dense = _apply_dense
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Returns the operation that updates the variables.
@@ -139,7 +131,9 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         it themselves.
         """
         del global_step
-        pairs = [pair for pair in grads_and_vars if pair[1] is not None]
+        pairs = [
+            (_dense(gradient, item), item) for gradient, item in grads_and_vars if item is not None
+        ]
         # Only the base class updates every replica and every shard.
         return super().apply_gradients(pairs, name=name)
 
@@ -170,13 +164,13 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         return updates
 
     def _update(
-        self, gradient: Gradient, variable: tf.Variable, condition: Optional[tf.Tensor] = None
+        self, gradient: tf.Tensor, variable: tf.Variable, condition: Optional[tf.Tensor] = None
     ) -> tf.Operation:
         """Returns the operation that updates one variable and its two slots."""
         name = _parameter_name(variable)
         slots = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
         weight, m, v = (tf.convert_to_tensor(item) for item in (variable, *slots))
-        gradient = tf.cast(_dense(gradient, variable), weight.dtype)
+        gradient = tf.cast(gradient, weight.dtype)
         new_m, new_v, direction = self._rules[self._is_decayed(name)](gradient, m, v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
         change = rate * self._trust_ratio(name, weight, direction) * direction
@@ -239,10 +233,8 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
             return 1.0
         weight_norm = tf.sqrt(_sum_of_squares(weight))
         direction_norm = tf.sqrt(_sum_of_squares(direction))
-        both = tf.logical_and(weight_norm > 0, direction_norm > 0)
-        # where_v2 computes both branches, so the division must not be by zero.
-        ratio = weight_norm / tf.where_v2(both, direction_norm, tf.ones_like(direction_norm))
-        return tf.where_v2(both, ratio, tf.ones_like(ratio))
+        ratio = tf.math.divide_no_nan(weight_norm, direction_norm)
+        return tf.where_v2(ratio > 0, ratio, tf.ones_like(ratio))
 
 
 OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
@@ -262,48 +254,44 @@ def create_optimizer(
 ):
     """Returns the train op of `build_train_step`, which explains the arguments."""
     return build_train_step(
-        loss,
+        differentiate(loss, colocate_gradients_with_ops=colocate_gradients_with_ops),
         OptimizerFlags(learning_rate=init_lr, optimizer=optimizer),
         num_train_steps=num_train_steps,
         num_warmup_steps=num_warmup_steps,
         use_tpu=use_tpu,
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
-        colocate_gradients_with_ops=colocate_gradients_with_ops,
-        excluded_tvars=excluded_tvars,
+        excluded_tvars=excluded_tvars or (),
     ).train_op
 
 
 def build_train_step(
-    loss: Optional[tf.Tensor],
+    gradients: AccumulatedGradients,
     settings: OptimizerFlags,
     *,
     use_tpu: bool = False,
     use_xla: bool = False,
-    colocate_gradients_with_ops: bool = False,
-    excluded_tvars: Optional[Sequence[str]] = None,
-    gradients: Optional[AccumulatedGradients] = None,
+    excluded_tvars: Sequence[str] = (),
     loss_scale: Optional["LossScale"] = None,
     **schedule: Any,
 ) -> TrainStep:
-    """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
+    """Builds one update of the trainable variables: clipping, then AdamW or LAMB.
 
     Gradients are clipped to a global norm, which counts the rows of a looked-up table as they are,
     repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
 
-    With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
+    With replicas (tf.distribute) or shards (TPU) the loss is the mean over the replica's own batch;
     gradients are averaged over the replicas and then clipped, so N replicas of batch b train as one
     of batch N * b. Estimator is told to report the mean of the replicas' losses. Where the gradient
     norm is not finite no variable changes, and off TPU the step fails.
 
     Args:
-      loss: scalar; not used when `gradients` are given.
+      gradients: what `differentiate` or `accumulate_gradients` returned.
       settings: the optimizer, its numbers, and the peak learning rate.
       use_tpu: sum over the shards of a TPU. Its compiled code cannot fail: updates that are not
         finite are skipped.
       use_xla: compiles the element-wise part.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
-      gradients: what `accumulate_gradients` returned.
       loss_scale: of float16; `gradients` are those of the loss times its value.
       schedule: num_train_steps and so on, see `learning_rate_schedule`, which is taken at the
         global step before this update.
@@ -313,10 +301,7 @@ def build_train_step(
     """
     global_step = tf.train.get_or_create_global_step()
     learning_rate = learning_rate_schedule(global_step, init_lr=settings.learning_rate, **schedule)
-    if gradients is None:
-        placed = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
-        gradients = _differentiate(loss, _trainable_variables(), loss_scale, **placed)
-    used = _without_excluded(gradients.gradients, excluded_tvars or ())
+    used = _without_excluded(gradients.gradients, excluded_tvars)
     rows = {name: row for name, row in gradients.squares_of_rows.items() if name in used}
     rule = _rule(settings, learning_rate, use_xla)
     replicas = tf.distribute.get_replica_context()
@@ -325,10 +310,15 @@ def build_train_step(
         # optimizer has made means of them.
         tf.get_default_graph()._is_loss_scaled_by_optimizer = True
 
-    options: Dict[str, Any] = {"max_grad_norm": settings.max_grad_norm, "loss_scale": loss_scale}
-
     def update(strategy, of_replicas):
-        return _update(rule, strategy, of_replicas, use_tpu=use_tpu, **options)
+        return _update(
+            rule,
+            strategy,
+            of_replicas,
+            use_tpu=use_tpu,
+            max_grad_norm=settings.max_grad_norm,
+            loss_scale=loss_scale,
+        )
 
     train_op, norm = replicas.merge_call(update, args=((used, rows, learning_rate),))
     return TrainStep(train_op, learning_rate, norm)
@@ -431,13 +421,11 @@ def _trainable_variables() -> Dict[str, tf.Variable]:
     return {_parameter_name(variable): variable for variable in tf.trainable_variables()}
 
 
-def _differentiate(
-    loss: tf.Tensor,
-    variables: Dict[str, tf.Variable],
-    loss_scale: Optional["LossScale"],
-    **options: Any,
+def differentiate(
+    loss: tf.Tensor, loss_scale: Optional["LossScale"] = None, **options: Any
 ) -> AccumulatedGradients:
-    """Returns the gradients of one loss, times the loss scale."""
+    """Returns the gradients of one loss, times the loss scale; `options` are of tf.gradients."""
+    variables = _trainable_variables()
     scaled = loss * loss_scale.value if loss_scale else loss
     found = dict(zip(variables, tf.gradients(scaled, list(variables.values()), **options)))
     return AccumulatedGradients(
@@ -499,13 +487,11 @@ class LossScale:
 
     def updates(self, is_finite: tf.Tensor) -> List[tf.Operation]:
         """Returns what adapts the factor to an update's gradients (bool []), on each replica."""
-        good = tf.where_v2(is_finite, self._good.read_value() + 1, 0)
-        grows = tf.equal(good, self.GROWTH_STEPS)
+        good = tf.where_v2(is_finite, self._good.read_value() + 1, 0) % self.GROWTH_STEPS
+        factor = tf.where_v2(is_finite, tf.where_v2(good > 0, 1.0, 2.0), 0.5)
         # A loss of next to nothing would let it grow to infinity.
-        grown = tf.where_v2(grows, tf.minimum(2.0 * self.value, self.LARGEST), self.value)
-        new = tf.where_v2(is_finite, grown, 0.5 * self.value)
-        counted = tf.where_v2(grows, tf.zeros_like(good), good)
-        updates = ((self._scale, new), (self._good, counted))
+        scale = tf.minimum(factor * self.value, self.LARGEST)
+        updates = ((self._scale, scale), (self._good, good))
         return [variable.assign(value, read_value=False) for variable, value in updates]
 
 
@@ -530,6 +516,7 @@ def accumulate_gradients(
     """
     scope = tf.get_variable_scope()
     split = {} if steps == 1 else {name: _split(value, steps) for name, value in batch.items()}
+    found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones there are
 
     def loss_of(index: Any) -> Tuple[tf.Tensor, Tensors]:
         part = {name: tf.gather(value, index) for name, value in split.items()} or batch
@@ -537,20 +524,15 @@ def accumulate_gradients(
             return loss_fn(part, index)
 
     loss, metrics = loss_of(0 if steps == 1 else tf.constant(0))
-    variables = _trainable_variables()
     if steps == 1:
-        return _differentiate(loss, variables, loss_scale)._replace(metrics=metrics)
-    zeros = AccumulatedGradients(
-        loss=tf.zeros([], loss.dtype),
-        metrics={name: tf.zeros(item.shape, item.dtype) for name, item in metrics.items()},
-        gradients={n: tf.zeros(item.shape, item.dtype.base_dtype) for n, item in variables.items()},
-        squares_of_rows={name: tf.zeros([]) for name in variables},
-    )
-    found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones there are
+        return differentiate(loss, loss_scale)._replace(metrics=metrics)
+    variables = _trainable_variables()
+    squares = {name: tf.zeros([]) for name in variables}
+    zeros = AccumulatedGradients(tf.zeros([]), _zeros(metrics), _zeros(variables), squares)
 
     def body(index, sums):
         loss, metrics = loss_of(index)
-        found.append(_differentiate(loss, variables, loss_scale)._replace(metrics=metrics))
+        found.append(differentiate(loss, loss_scale)._replace(metrics=metrics))
         added = [_added(*parts) for parts in zip(sums[1:], found[-1][1:])]
         return index + 1, AccumulatedGradients(sums.loss + loss, *added)
 
@@ -567,14 +549,14 @@ def accumulate_gradients(
     return AccumulatedGradients(sums.loss, *present)
 
 
+def _zeros(items: Mapping[str, Any]) -> Tensors:
+    return {n: tf.zeros(item.shape, item.dtype.base_dtype) for n, item in items.items()}
+
+
 def _added(sums: Tensors, new: Tensors) -> Tensors:
     return {n: total + new[n] if n in new else total for n, total in sums.items()}
 
 
 def _split(tensor: tf.Tensor, steps: int) -> tf.Tensor:
     """Returns [B, ...] as [n, b, ...]."""
-    tensor = tf.convert_to_tensor(tensor)
-    dynamic = tf.shape(tensor)
-    _, *rest = tensor.shape.as_list()
-    rest = [dynamic[axis + 1] if size is None else size for axis, size in enumerate(rest)]
-    return tf.reshape(tensor, [steps, -1, *rest])
+    return tf.reshape(tensor, tf.concat([[steps, -1], tf.shape(tensor)[1:]], 0))

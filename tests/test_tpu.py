@@ -45,13 +45,18 @@ def test_flags_find_the_tpu(monkeypatch, tmp_path):
     monkeypatch.setattr(resolvers, "TPUClusterResolver", resolve)
     flags = f"""--albert_config_file=c --input_file=i --output_dir={tmp_path} --use_tpu
         --tpu_name=pod --tpu_zone=europe-west4-a --gcp_project=mine --num_tpu_cores=16
-        --iterations_per_loop=50 --master=unused"""
+        --iterations_per_loop=50 --save_checkpoints_steps=20 --seed=7 --master=unused"""
     settings = flags_lib.parse(run_pretraining.Flags, flags.split())
     config = estimators.run_config(settings, keep_checkpoint_max=3)
     assert asked == ["pod", "europe-west4-a", "mine"]
     assert config.master == "grpc://10.1.2.3:8470"
     assert config.cluster_spec.as_dict() == spec.as_dict()
-    assert (config.tpu_config.num_shards, config.tpu_config.iterations_per_loop) == (16, 50)
+    assert (config.tf_random_seed, config.keep_checkpoint_max) == (7, 3)
+    tpu = config.tpu_config
+    per_host = tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2
+    assert (tpu.num_shards, tpu.per_host_input_for_training) == (16, per_host)
+    # The host saves between two loops, so that a longer one would leave checkpoints out.
+    assert (tpu.iterations_per_loop, config.save_checkpoints_steps) == (20, 20)
 
 
 # ---- steps ----
@@ -133,12 +138,7 @@ def results(script, mode, *, inputs, compiled):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_script_compiled_for_a_tpu_gives_the_same(monkeypatch, training_data, tmp_path, name):
-    def sum_over_two_equal_shards(tensor, *_):
-        return 2.0 * tf.convert_to_tensor(tensor)
-
-    wrapper_module = sys.modules[tf.tpu.CrossShardOptimizer.__module__]
-    monkeypatch.setattr(tf.tpu, "cross_replica_sum", sum_over_two_equal_shards)
-    monkeypatch.setattr(wrapper_module.tpu_ops, "cross_replica_sum", sum_over_two_equal_shards)
+    monkeypatch.setattr(tf.tpu, "cross_replica_sum", lambda tensor: 2.0 * tensor)
     # The masks of a TPU's cores are others than those of one device.
     monkeypatch.setattr(fine_tuning_utils.Encoder, "dropout", lambda _, tensor, *args: tensor)
     tpu = built(name, training_data, tmp_path / "a", "--use_tpu")
@@ -164,9 +164,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from albert import modeling, optimization
 from albert.configs.flags import OptimizerFlags
-wrapper_module = sys.modules[tf.tpu.CrossShardOptimizer.__module__]
-total = lambda tensor, *_: 2.0 * tf.convert_to_tensor(tensor)
-tf.tpu.cross_replica_sum = wrapper_module.tpu_ops.cross_replica_sum = total
+tf.tpu.cross_replica_sum = lambda tensor: 2.0 * tensor
 config = modeling.AlbertConfig(
     50, embedding_size=8, hidden_size=16, num_hidden_layers=4, num_attention_heads=2,
     intermediate_size=32, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
@@ -179,8 +177,8 @@ def one_update(recompute):
         loss = tf.reduce_mean(tf.square(model.get_sequence_output() - 0.5))
         loss += tf.reduce_mean(model.get_pooled_output())
         step = optimization.build_train_step(
-            loss, OptimizerFlags(learning_rate=0.1), num_train_steps=9, num_warmup_steps=0,
-            use_tpu=True)
+            optimization.differentiate(loss), OptimizerFlags(learning_rate=0.1),
+            num_train_steps=9, num_warmup_steps=0, use_tpu=True)
         with tf.control_dependencies([step.train_op]):
             return tf.identity(loss)
     return update

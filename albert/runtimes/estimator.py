@@ -208,11 +208,8 @@ class _Estimator:
           checkpoint_path: None is the newest.
         """
 
-        def batches(params: Mapping[str, Any]) -> tf.data.Dataset:
-            return input_fn(params).take(-1 if steps is None else steps)
-
         with tf.Graph().as_default():
-            spec = self._build(batches, _ModeKeys.EVAL)
+            spec = self._build(lambda params: input_fn(params).take(steps or -1), _ModeKeys.EVAL)
             metrics = {"loss": tf.metrics.mean(spec.loss)}
             if spec.eval_metrics:
                 function, tensors = spec.eval_metrics
@@ -258,9 +255,6 @@ class _Estimator:
         Raises:
           ValueError: there is no checkpoint.
         """
-        checkpoint = checkpoint_path or self.latest_checkpoint()
-        if not checkpoint:
-            raise ValueError(f"There is no checkpoint in {self.model_dir} to export.")
         folder = os.path.join(export_dir_base, str(int(time.time())))
         while tf.io.gfile.exists(folder):
             folder = os.path.join(export_dir_base, str(int(os.path.basename(folder)) + 1))
@@ -270,7 +264,7 @@ class _Estimator:
             spec = self._call_model_fn(receiver.features, None, _ModeKeys.PREDICT)
             inputs = receiver.receiver_tensors
             inputs = inputs if isinstance(inputs, Mapping) else {"input": inputs}
-            tf.train.Saver().restore(session, checkpoint)
+            tf.train.Saver().restore(session, checkpoint_path or self.latest_checkpoint())
             with files.atomic_path(folder) as temporary:
                 tf.saved_model.simple_save(session, temporary, inputs, spec.predictions)
         return tf.compat.as_bytes(folder)
@@ -291,9 +285,7 @@ class _Estimator:
 
     def _params_of(self, mode: str) -> Dict[str, Any]:
         """What the model and input functions of a mode get."""
-        size = self._batch_sizes.get(
-            f"{'predict' if mode == _ModeKeys.PREDICT else mode}_batch_size"
-        )
+        size = self._batch_sizes.get(f"{mode}_batch_size".replace("infer", "predict"))
         return dict(self.params, **({"batch_size": size} if size else {}))
 
     def _call_model_fn(self, features: Any, labels: Any, mode: str) -> _EstimatorSpec:
@@ -385,9 +377,7 @@ def __getattr__(name: str) -> Any:
     They are looked up where they are used: tf.estimator takes a second to import, Keras with it,
     and a model that only answers needs neither.
     """
-    if name in vars(_OURS):
-        return getattr(tf.estimator if HAS_TF_ESTIMATOR else _OURS, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(tf.estimator if HAS_TF_ESTIMATOR else _OURS, name)
 
 
 @contextlib.contextmanager

@@ -44,7 +44,10 @@ def read(handle: str) -> HubModule:
         outputs = graph.signature_def[VOCABULARY_SIGNATURE].outputs
         nodes = {f"{node.name}:0": node for node in graph.graph_def.node}
         lower = nodes[outputs["do_lower_case"].name].attr["value"].tensor
-        vocabulary = asset_names(graph)[outputs["vocab_file"].name]
+        packed = graph.collection_def["saved_model_assets"].any_list.value
+        assets = [meta_graph_pb2.AssetFileDef.FromString(asset.value) for asset in packed]
+        names = {asset.tensor_info.name: asset.filename for asset in assets}
+        vocabulary = names[outputs["vocab_file"].name]
     except (protobuf.DecodeError, LookupError) as error:
         raise UserError(
             f"{path} is damaged, or not a hub module of ALBERT for TensorFlow 1 ({error}). Use one "
@@ -56,13 +59,6 @@ def read(handle: str) -> HubModule:
         os.path.join(folder, "assets", vocabulary),
         bool(tf.make_ndarray(lower)),
     )
-
-
-def asset_names(graph: meta_graph_pb2.MetaGraphDef) -> dict:
-    """Returns the files in assets/ by the tensors that hold their paths."""
-    collection = graph.collection_def["saved_model_assets"].any_list.value
-    assets = [meta_graph_pb2.AssetFileDef.FromString(packed.value) for packed in collection]
-    return {asset.tensor_info.name: asset.filename for asset in assets}
 
 
 def _fetch(handle: str) -> str:

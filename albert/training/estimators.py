@@ -264,21 +264,17 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
             f"{distribution.MULTI_WORKER}, or unset TF_CONFIG.",
         ),
     ]
-    only = {"precision": "bfloat16", "distribution_strategy": "none", "padding": "max"}
-    for name, value in only.items():
+    on_tpu = {"precision": "bfloat16", "distribution_strategy": "none", "padding": "max"}
+    for name, value in on_tpu.items() if use_tpu else ():
         given = getattr(settings, name, None)
-        is_wrong = use_tpu and given not in (None, "float32", value)
+        is_wrong = given not in (None, "float32", value)
         conflicts.append((is_wrong, f"--use_tpu excludes --{name}={given}. Give {value}."))
-    multiples = {
-        "train_batch_size": parts * settings.gradient_accumulation_steps,
-        "eval_batch_size": cores,
-        "predict_batch_size": cores,
-    }
-    for name, multiple in multiples.items():
-        size = getattr(settings, name, 0)
+    parts *= settings.gradient_accumulation_steps
+    for name, multiple in (("train", parts), ("eval", cores), ("predict", cores)):
+        size = getattr(settings, f"{name}_batch_size", 0)
         message = (
-            f"--{name}={size} must be a multiple of {multiple}: the devices, in training times "
-            "--gradient_accumulation_steps."
+            f"--{name}_batch_size={size} must be a multiple of {multiple}: the devices, in "
+            "training times --gradient_accumulation_steps."
         )
         conflicts.append((size % multiple, message))
     for is_wrong, message in conflicts:
@@ -340,7 +336,9 @@ def train(
         settings, max_steps=max_steps, resumed=resumed, on_start=write
     )
     batches = input_fn(resumed.step if resumed else 0)
-    options = {"max_steps": max_steps, "hooks": [*hooks, *training.with_saver()]}
+    # A TPUEstimator saves by itself on a TPU.
+    savers = [training_hooks.SaverHook(training)] * (training.is_chief and not settings.use_tpu)
+    options = {"max_steps": max_steps, "hooks": [*hooks, training, *savers]}
     with tf_estimator.lost_sessions_raise(), _explained(training):
         _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
     summary = training.summary()

@@ -59,10 +59,9 @@ def diverged(place: str, reason: str) -> TrainingDivergedError:
 
 
 def report_scalars(scalars: Mapping[str, tf.Tensor]):
-    """Names the float scalars of a training step that progress shows and records."""
+    """Names the float32 scalars of a training step that progress shows and records."""
     for name, tensor in scalars.items():
-        named = tf.identity(tf.cast(tensor, tf.float32), name=f"{_SCALARS}/{name}")
-        tf.add_to_collection(_SCALARS, named)
+        tf.add_to_collection(_SCALARS, tf.identity(tensor, name=f"{_SCALARS}/{name}"))
 
 
 def reported_scalars() -> Dict[str, tf.Tensor]:
@@ -87,8 +86,7 @@ def tpu_host_call(
         return tf.summary.all_v2_summary_ops()
 
     step = tf.reshape(tf.train.get_or_create_global_step(), [1])
-    values = [tf.reshape(tf.cast(scalars[name], tf.float32), [1]) for name in names]
-    return write, [step] + values
+    return write, [step, *(tf.reshape(scalars[name], [1]) for name in names)]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -114,28 +112,23 @@ def read_curve(path: str) -> List[Dict[str, str]]:
     return rows
 
 
-class TrainingCurve:
-    """The table `training_curve.csv`: one row for each interval of the log.
+def begin_curve(path: str, first_step: int, columns: Iterable[str]) -> List[str]:
+    """Begins a curve with the rows of earlier runs up to `first_step`; others come again.
 
-    A row is appended in one write, so that a reader finds complete lines.
+    Returns its columns: theirs and those that are new.
     """
+    rows = read_curve(path) if tf.io.gfile.exists(path) else []
+    rows = [row for row in rows if int(row["step"]) <= first_step]
+    every = list(dict.fromkeys([*(rows[0] if rows else ()), "step", *columns]))
+    with files.atomic_path(path) as temporary:
+        append_rows(temporary, every, [dict(zip(every, every)), *rows])
+    return every
 
-    def __init__(self, output_dir: str, first_step: int, columns: Iterable[str]):
-        """Begins the file with the rows of earlier runs up to `first_step`; others come again."""
-        self._path = os.path.join(output_dir, CURVE_NAME)
-        rows = read_curve(self._path) if tf.io.gfile.exists(self._path) else []
-        rows = [row for row in rows if int(row["step"]) <= first_step]
-        self._columns = list(dict.fromkeys([*(rows[0] if rows else ()), "step", *columns]))
-        with files.atomic_path(self._path) as temporary:
-            self._append(temporary, [dict(zip(self._columns, self._columns)), *rows])
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Appends a row; raises where it cannot be written."""
-        self._append(self._path, [row])
-
-    def _append(self, path: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        with files.naming_path(path), tf.io.gfile.GFile(path, "a") as stream:
-            csv.DictWriter(stream, self._columns, lineterminator="\n").writerows(rows)
+def append_rows(path: str, columns: List[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Appends rows to a curve in one write, so that a reader finds complete lines."""
+    with tf.io.gfile.GFile(path, "a") as stream:
+        csv.DictWriter(stream, columns, lineterminator="\n").writerows(rows)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -166,6 +159,7 @@ class TrainingHook(tf.train.SessionRunHook):
     bar, also logs the first step, and a line at least once a minute.
 
     Attributes:
+      is_chief: whether this process writes.
       first_step, step: the global step when training began, and after the last update.
       loss: of the last step.
     """
@@ -181,7 +175,8 @@ class TrainingHook(tf.train.SessionRunHook):
         """`on_start` is called before the first checkpoint is written."""
         self.settings, self.resumed = settings, resumed
         self._max_steps, self._on_start = max_steps, on_start
-        self._is_chief, self._is_stopping = distribution.is_chief(settings), False
+        self._curve = os.path.join(settings.output_dir, CURVE_NAME)
+        self.is_chief, self._is_stopping = distribution.is_chief(settings), False
         self._bar: Optional[progress.Progress] = None
         # What the steps since the last row of the curve reported, and the row itself.
         self._values: Dict[str, List[float]] = collections.defaultdict(list)
@@ -193,10 +188,6 @@ class TrainingHook(tf.train.SessionRunHook):
     def is_over(self) -> bool:
         """Returns whether the last step is done, so that other workers may leave."""
         return self._is_stopping or self.step >= self._max_steps
-
-    def with_saver(self) -> List[tf.train.SessionRunHook]:
-        """Returns this hook, and after it the one that saves; a TPUEstimator has one of its own."""
-        return [self, SaverHook(self)] if self._is_chief and not self.settings.use_tpu else [self]
 
     def begin(self):
         """Finds the tensors to fetch; called once the graph is complete."""
@@ -213,12 +204,11 @@ class TrainingHook(tf.train.SessionRunHook):
         self.first_step = self.step = int(session.run(self._step_tensor))
         self._began = time.time()
         stop_signals.postpone()
-        if self._is_chief:
+        if self.is_chief:
             self._on_start()  # only now, so that a failed start does not claim the folder
-            output_dir = self.settings.output_dir
-            self._curve = TrainingCurve(output_dir, self.step, [*self._tensors, _SPEED])
+            self._columns = begin_curve(self._curve, self.step, [*self._tensors, _SPEED])
             # TensorBoard forgets what a killed run wrote past the checkpoint.
-            writer = tf.summary.FileWriterCache.get(output_dir)
+            writer = tf.summary.FileWriterCache.get(self.settings.output_dir)
             writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), self.step + 1)
 
     def before_run(self, run_context):
@@ -238,16 +228,17 @@ class TrainingHook(tf.train.SessionRunHook):
                 self._values[name].append(float(value))
         # Only the chief, which saves, ends a training. The other workers take part until it has
         # gone: the step that it is in would never end without them.
-        if self._is_chief and stop_signals.is_requested():
+        if self.is_chief and stop_signals.is_requested():
             self._is_stopping = True
             run_context.request_stop()
         done, is_first = self.step - previous, self._bar is None
         if is_first:
             # It includes graph optimization and compilation, and gives neither speed nor time left.
             self._bar = progress.Progress(
-                *("Training", self._max_steps),
+                "Training",
+                self._max_steps,
                 unit="steps",
-                has_bar=self._is_chief,
+                has_bar=self.is_chief,
                 log_seconds=_LONGEST_SILENCE_SECONDS,
             )
             self._bar.skip(self.step)
@@ -294,10 +285,10 @@ class TrainingHook(tf.train.SessionRunHook):
         self._latest = self._scalars()
         self._values.clear()
         self._row_from = (self.step, self._seconds)
-        if self._is_chief:
+        if self.is_chief:
             compat.write_scalars(self.settings.output_dir, self.step, self._latest)
             rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
-            self._curve.add({"step": self.step, **rounded})
+            append_rows(self._curve, self._columns, [{"step": self.step, **rounded}])
 
     def close(self):
         """Closes the bar, whether training ended well or not."""
@@ -337,7 +328,6 @@ class SaverHook(tf.train.CheckpointSaverHook):
     def __init__(self, training: TrainingHook):
         """`training` is called before this hook."""
         super().__init__(training.settings.output_dir, save_steps=1)
-        self._every_steps = training.settings.save_checkpoints_steps
         self._training = training
 
     def after_create_session(self, session, coord):
@@ -352,11 +342,11 @@ class SaverHook(tf.train.CheckpointSaverHook):
     def after_run(self, run_context, run_values):
         """Saves if it is due."""
         del run_values
-        if self._training.step % self._every_steps == 0:
-            self._save(run_context.session, self._training.step)
+        training = self._training
+        if training.step % training.settings.save_checkpoints_steps == 0:
+            self._save(run_context.session, training.step)
 
     def _save(self, session, step):
-        with files.naming_path(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
-            super()._save(session, step)
+        super()._save(session, step)
         self._timer.update_last_triggered_step(step)  # or the base class saves it again at the end
         _LOGGER.info("Saved model.ckpt-%d.", step)

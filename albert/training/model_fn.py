@@ -105,7 +105,7 @@ def make_model_fn(
     *,
     train: Callable[[Tensors, Optional[str]], "tf_estimator.tpu.TPUEstimatorSpec"],
     evaluate: Callable[[Tensors], Tuple[tf.Tensor, Callable, Tensors]],
-    predict: Optional[Callable[[Tensors], Tensors]] = None,
+    predict: Any = None,
 ) -> Callable:
     """Returns a TPUEstimator's model function, of a function for each mode.
 
@@ -124,10 +124,8 @@ def make_model_fn(
         if mode == tf_estimator.ModeKeys.EVAL:
             loss, *metrics = evaluate(features)
             made = {"loss": loss, "eval_metrics": tuple(metrics)}
-        elif predict:
-            made = {"predictions": predict(features)}
         else:
-            raise UserError(f"This model has the modes train and eval, not {mode!r}.")
+            made = {"predictions": predict(features)}
         return tf_estimator.tpu.TPUEstimatorSpec(
             mode=mode, scaffold_fn=warm_start(settings), **made
         )
@@ -160,9 +158,8 @@ def training_spec(
     )
     scaffold_fn = warm_start(settings)
     step = optimization.build_train_step(
-        gradients.loss,
+        gradients,
         settings,
-        gradients=gradients,
         loss_scale=loss_scale,
         use_tpu=use_tpu,
         use_xla=settings.use_xla and not use_tpu,

@@ -126,21 +126,16 @@ def _report(address: str, message: List[Any]) -> List[Any]:
     while True:
         calls += 1
         with contextlib.suppress(OSError, EOFError, ValueError):  # it is not there yet
-            answer = _call(address, sent)
+            call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
+            call.settimeout(None)  # it waits for the others, too
+            with connection.Connection(call.detach()) as first:
+                first.send_bytes(sent)
+                answer = first.recv_bytes(_LONGEST_MESSAGE)
             if answer != sent:  # else we have called ourselves: our port was the address
                 return json.loads(answer)
         if calls % _CALLS_BETWEEN_WARNINGS == 0:
             _LOGGER.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)
-
-
-def _call(address: str, message: bytes) -> bytes:
-    """Sends a message to the first process, and returns its answer."""
-    call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
-    call.settimeout(None)  # it waits for the others, too
-    with connection.Connection(call.detach()) as first:
-        first.send_bytes(message)
-        return first.recv_bytes(_LONGEST_MESSAGE)
 
 
 def _listener(address: str) -> connection.Listener:

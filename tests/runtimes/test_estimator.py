@@ -11,6 +11,7 @@ import tensorflow.compat.v1 as tf
 from albert.runtimes import estimator as tf_estimator
 from tests.support import one_weight
 from tests.support.fine_tuned_models import serve
+from tests.support.workers import MIRRORED
 
 MODES = tf_estimator.ModeKeys
 BATCHES = [(1.0, 10.0), (2.0, 20.0), (6.0, 60.0)]  # x and its label
@@ -64,9 +65,7 @@ def input_fn(batches=BATCHES, repeat=1):
     return read
 
 
-def estimator_in(
-    folder, train_batch_size=1, eval_batch_size=2, *, function=model_fn, seed=1, **params
-):
+def estimator_in(folder, *, eval_batch_size=2, function=model_fn, seed=1, **params):
     return tf_estimator.tpu.TPUEstimator(
         model_fn=function,
         config=tf_estimator.tpu.RunConfig(
@@ -79,7 +78,7 @@ def estimator_in(
         ),
         use_tpu=False,
         params=dict(params, greeting="hello"),
-        train_batch_size=train_batch_size,
+        train_batch_size=1,
         eval_batch_size=eval_batch_size,
         predict_batch_size=2,
         export_to_tpu=False,
@@ -233,8 +232,7 @@ def losses_on_two_devices(folder):
         step = tf.train.get_or_create_global_step()
         return tf_estimator.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=step.assign_add(1))
 
-    flags = ["--distribution_strategy=mirrored", "--num_devices=2", "--train_batch_size=2"]
-    flags += ["--log_steps=1"]
+    flags = [*MIRRORED, "--train_batch_size=2", "--log_steps=1"]
     values = (1.0, 3.0, 5.0, 7.0)
     one_weight.train(folder, *flags, max_steps=2, values=values, function=mean_of_x)
     return [float(row["loss"]) for row in one_weight.curve_of(folder)]

@@ -3,7 +3,6 @@
 """A model of one weight, trained as the scripts train theirs, in tenths of a second."""
 
 import csv
-import dataclasses
 import functools
 import pathlib
 
@@ -14,25 +13,17 @@ from albert import modeling
 from albert.configs.flags import TrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
-from albert.util import files
-from albert.util import flags as flags_lib
-from albert.util.flags import flag
+from albert.util import files, flags
+
 from tests.support.classification_data import steps_in  # noqa: F401
 
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
 DOCUMENTS = {"albert_config.json": files.json_text(CONFIG).encode("utf-8")}
 
 
-@dataclasses.dataclass(frozen=True)
-class Flags(TrainingFlags):
-    """The flags of a training of one weight."""
-
-    save_checkpoints_steps: int = flag(4)
-    train_batch_size: int = flag(1)
-
-
 def settings_for(output_dir, *arguments):
-    return flags_lib.parse(Flags, [f"--output_dir={output_dir}", *arguments])
+    given = [f"--output_dir={output_dir}", "--save_checkpoints_steps=4", "--train_batch_size=1"]
+    return flags.parse(TrainingFlags, [*given, *arguments])
 
 
 def model_fn(features, labels, mode, params):
@@ -40,7 +31,7 @@ def model_fn(features, labels, mode, params):
     del labels, params
     step = tf.train.get_or_create_global_step()
     mean = tf.VariableAggregation.MEAN
-    weight = tf.get_variable("weight", [], initializer=tf.zeros_initializer(), aggregation=mean)
+    weight = tf.get_variable("weight", initializer=0.0, aggregation=mean)
     value = tf.reduce_mean(features["x"])
     norm = tf.where(value < 0, np.float32("nan") * value, value)
     message = ["gradient norm is not finite; global step, norm:", step, norm]
@@ -85,6 +76,12 @@ def save(folder, *steps, weight=0.0):
 
 def weight_in(folder):
     return tf.train.load_checkpoint(str(folder)).get_tensor("weight")
+
+
+def values_in(checkpoint):
+    """The variables of a checkpoint by name, slots and step included."""
+    reader = tf.train.load_checkpoint(str(checkpoint))
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
 
 def curve_of(folder):

@@ -9,9 +9,8 @@ import signal
 import subprocess
 import sys
 
-import tensorflow.compat.v1 as tf
-
 from albert.util import folder_lock
+from tests.support import one_weight
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -33,6 +32,7 @@ def start(*arguments, **variables):
 HOLDER = """
 import sys
 from albert.util import folder_lock
+from tests.support import one_weight
 assert "tensorflow" not in sys.modules
 with folder_lock.held(sys.argv[1], sys.argv[2]):
     print("held", flush=True)
@@ -78,5 +78,5 @@ def read_until(process, words):
 
 def weights(checkpoint):
     """Returns the bytes of every variable, slots and step included."""
-    reader = tf.train.load_checkpoint(str(checkpoint))
-    return {name: reader.get_tensor(name).tobytes() for name in reader.get_variable_to_shape_map()}
+    values = one_weight.values_in(checkpoint)
+    return {name: value.tobytes() for name, value in values.items()}

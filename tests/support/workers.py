@@ -1,10 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that train together: their addresses, and TF_CONFIG."""
+"""Devices and workers that train together: their flags, addresses, and TF_CONFIG."""
 
 import contextlib
 import json
 import socket
+
+MIRRORED = ["--distribution_strategy=mirrored", "--num_devices=2"]
+MULTI_WORKER = "--distribution_strategy=multi_worker"
 
 
 def free_addresses(count):

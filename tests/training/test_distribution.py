@@ -20,9 +20,8 @@ from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import classification_data, one_weight, race_data
 from tests.support.runtimes import needs_tf_estimator
+from tests.support.workers import MIRRORED, MULTI_WORKER
 
-MIRRORED = ["--distribution_strategy=mirrored", "--num_devices=2"]
-MULTI_WORKER = "--distribution_strategy=multi_worker"
 HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
 
 
@@ -66,12 +65,10 @@ WORKER = {"type": "worker", "index": 0}
     ],
 )
 def test_a_wrong_tf_config_is_refused(monkeypatch, cluster, task):
-    set_cluster(monkeypatch, cluster, task)
-    with pytest.raises(UserError, match="TF_CONFIG"):
-        estimators.check_batch_sizes(settings_for(MULTI_WORKER))
-    monkeypatch.setenv("TF_CONFIG", "{worker}")
-    with pytest.raises(UserError, match="TF_CONFIG"):
-        estimators.check_batch_sizes(settings_for(MULTI_WORKER))
+    for text in (json.dumps({"cluster": cluster, "task": task}), "{worker}"):
+        monkeypatch.setenv("TF_CONFIG", text)
+        with pytest.raises(UserError, match="TF_CONFIG"):
+            estimators.check_batch_sizes(settings_for(MULTI_WORKER))
 
 
 @needs_tf_estimator
@@ -95,10 +92,11 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
         ([MULTI_WORKER, *MIRRORED[1:]], "--num_devices"),
         pytest.param(["--use_tpu", MIRRORED[0]], "--use_tpu", marks=needs_tf_estimator),
         (["--worker_patience_seconds=90"], "--worker_patience_seconds"),
+        (["--do_train"], "TF_CONFIG.*--distribution_strategy"),  # each would train alone
     ],
 )
 def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
-    if MULTI_WORKER in arguments:
+    if MIRRORED[0] not in arguments:
         set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
     with pytest.raises(UserError, match=named):
         estimators.check_batch_sizes(settings_for(*arguments))
@@ -192,15 +190,6 @@ def test_dropout_masks_differ_between_replicas_and_micro_batches():
 # Training by the scripts, on two parts of the CPU.
 
 
-def weights_of(folder, step):
-    reader = tf.train.load_checkpoint(str(folder / f"model.ckpt-{step}"))
-    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
-
-
-def losses_of(folder):
-    return [float(row["loss"]) for row in one_weight.curve_of(folder)]
-
-
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
@@ -242,17 +231,17 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
         with caplog.at_level("INFO", "albert"):
             run_race.main(flags_lib.parse(run_race.Flags, arguments))
         assert ("/cpu:1" in caplog.text) == (name == "two")
-    found, expected = weights_of(tmp_path / "two", 4), weights_of(tmp_path / "one", 4)
+    found, expected = (
+        one_weight.values_in(tmp_path / name / "model.ckpt-4") for name in ("two", "one")
+    )
     assert sorted(found) == sorted(expected)
     # Softmax does not see what is added to all it compares; the gradients of these are rounding,
     # of which AdamW makes steps of any size.
     for name in expected:
         if name != "output_bias" and not name.endswith("key/bias"):
             np.testing.assert_allclose(found[name], expected[name], atol=1e-5, err_msg=name)
-    np.testing.assert_allclose(losses_of(tmp_path / "two"), losses_of(tmp_path / "one"), rtol=1e-5)
-
-
-def test_workers_that_would_train_alone_are_refused(monkeypatch):
-    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
-    with pytest.raises(UserError, match="TF_CONFIG.*--distribution_strategy"):
-        estimators.check_batch_sizes(settings_for("--do_train"))
+    losses = [
+        [float(row["loss"]) for row in one_weight.curve_of(tmp_path / name)]
+        for name in ("two", "one")
+    ]
+    np.testing.assert_allclose(*losses, rtol=1e-5)

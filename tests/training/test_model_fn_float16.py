@@ -13,6 +13,7 @@ from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.training import model_fn as training_graph
 from tests.support import classification_data, one_weight
+from tests.support.workers import MIRRORED
 
 STEPS, OVERFLOW = 8, 3
 # The first gradient of this input, times the first scale, is more than float16 can hold.
@@ -68,8 +69,7 @@ def train(folder, *arguments, max_steps=STEPS, dtype=tf.float16):
 
 
 def checkpoint_of(folder, step):
-    reader = tf.train.load_checkpoint(str(folder / f"model.ckpt-{step}"))
-    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+    return one_weight.values_in(folder / f"model.ckpt-{step}")
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def checkpoint_of(folder, step):
     "arguments, stops",
     [
         ([], (OVERFLOW - 1, OVERFLOW)),
-        (["--distribution_strategy=mirrored", "--num_devices=2"], (OVERFLOW,)),
+        (MIRRORED, (OVERFLOW,)),
     ],
     ids=["alone", "two"],
 )

@@ -13,7 +13,7 @@ from albert import run_pretraining, run_squad_v2
 from albert.training import estimators, peer_watch
 from albert.util import flags as flags_lib
 from tests.support import one_weight
-from tests.support.workers import free_addresses, tf_config
+from tests.support.workers import MULTI_WORKER, free_addresses, tf_config
 
 
 def others_call(addresses, numbers):
@@ -93,8 +93,7 @@ def meet(monkeypatch, settings, others=()):
 )
 def test_workers_with_another_flag_stop(monkeypatch, script, required):
     monkeypatch.setenv("TF_CONFIG", tf_config(["here:1", "there:2"], 0))
-    strategy = "--distribution_strategy=multi_worker"
-    arguments = ["--albert_dir=model", "--output_dir=out", strategy, *required]
+    arguments = ["--albert_dir=model", "--output_dir=out", MULTI_WORKER, *required]
     settings = flags_lib.parse(script.Flags, arguments)
     ours = meet(monkeypatch, settings)
     for name, value in settings.to_dict().items():
@@ -113,16 +112,17 @@ def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index
     """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
     addresses = free_addresses(2)
     monkeypatch.setenv("TF_CONFIG", tf_config(addresses, index))
-    flag = "--distribution_strategy=multi_worker"
-    start = meet(monkeypatch, one_weight.settings_for(tmp_path / "new", "--log_steps=2", flag))
+    start = meet(
+        monkeypatch, one_weight.settings_for(tmp_path / "new", "--log_steps=2", MULTI_WORKER)
+    )
     one_weight.save(tmp_path, 300)
     calls = others_call(addresses, {other: start})
     with pytest.raises(ValueError, match="--output_dir") as error:
-        one_weight.train(tmp_path, flag, max_steps=300)
+        one_weight.train(tmp_path, MULTI_WORKER, max_steps=300)
     assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
     starts = calls[0].result(60)
     others_call(addresses, {other: starts[index]})
-    assert one_weight.train(tmp_path, flag, max_steps=300) is None
+    assert one_weight.train(tmp_path, MULTI_WORKER, max_steps=300) is None
 
 
 def test_a_port_that_is_taken_is_named():
