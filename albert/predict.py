@@ -112,7 +112,7 @@ def main(settings: Flags) -> None:
             return [format_prediction(prediction, output_format) for prediction in found]
 
         heading = ""
-        inference.announce(model.setup.config, model.checkpoint, settings)
+        inference.announce(model.task.config, model.checkpoint, settings)
         if output_format != "jsonl":
             labels = model.task.labels
             heading = _row(["label", *labels], output_format) if labels else "score"

@@ -7,7 +7,7 @@ outcome = fine_tuning.run(settings, SquadV1)
 
 import logging
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from albert.data import batches, feature_cache
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
@@ -176,10 +176,12 @@ class SquadV1(SquadTask):
         texts, _ = decoding.file_contents(examples, self.decode(examples, outputs)).values()
         return squad_metrics.evaluate_v1(_gold(examples), texts)
 
-    def export_more(self, export_dir: str, build: Callable, checkpoint: str) -> None:
+    def export_more(self, export_dir: str, checkpoint: str) -> None:
         """Writes albert_model.tflite, which reads int32 [1, S]."""
         shape = (1, self.settings.max_seq_length)
-        with warm_start.open_graph(build, exported.SEQUENCES, checkpoint, shape=shape) as opened:
+        with warm_start.open_graph(
+            self.build, exported.SEQUENCES, checkpoint, shape=shape
+        ) as opened:
             content = exported.converted(*opened)
         path = os.path.join(export_dir, squad_export.TFLITE_NAME)
         files.atomic_write_bytes(path, content)

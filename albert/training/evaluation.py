@@ -21,13 +21,13 @@ import time
 from typing import (
     Any,
     Callable,
+    Collection,
     Dict,
     Iterable,
     List,
     Mapping,
     NamedTuple,
     Optional,
-    Sequence,
     Set,
     Tuple,
 )
@@ -130,8 +130,7 @@ def _read_ledger(output_dir: str) -> Dict[str, Any]:
 
 def _number(value: Any) -> Any:
     """What prints as short as the NumPy number: float32 0.1 as 0.1. NaN, no JSON, is a string."""
-    value = np.asarray(value)[()]
-    if isinstance(value, np.integer):
+    if isinstance(value, (int, np.integer)):
         return int(value)
     return float(str(value)) if math.isfinite(value) else str(value)
 
@@ -153,8 +152,8 @@ def _write(stem: str, content: Mapping[str, Any], blocks: Iterable[Mapping[str, 
     files.atomic_write_text(f"{stem}.txt", "".join(lines))
 
 
-def format_metrics(metrics: Mapping[str, Any]) -> str:
-    """Returns results for the log: 4 digits of each, and no step, which the log says itself."""
+def _in_short(metrics: Mapping[str, Any]) -> str:
+    """4 digits of each, and no step, which the log says itself."""
     rounded = {
         name: value if isinstance(value, int) else f"{float(value):.4g}"
         for name, value in metrics.items()
@@ -186,7 +185,7 @@ def evaluate_checkpoints(
       wait_seconds: > 0 goes on until no new checkpoint of another process has come for so long.
         Other processes may evaluate while this one waits.
       final_step: no waiting after a checkpoint of this step or a later one.
-      rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Evaluator.
+      rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Ledger.
 
     Returns:
       The summary; `best` is None if `best_metric` is not measured or never finite.
@@ -195,19 +194,18 @@ def evaluate_checkpoints(
       UserError: there is nothing to evaluate, eval_results.json is damaged or another's, or a
         model.ckpt-best, not made here, would be lost.
     """
-    evaluator = _Evaluator(str(output_dir), evaluate_fn, **rules)
-    evaluated: List[int] = []
+    ledger, evaluated = _Ledger(str(output_dir), **rules), []
     end = time.monotonic() + wait_seconds
     while True:
         # Of two evaluations at once the second waits, and reuses the results of the first.
-        with folder_lock.held(evaluator.output_dir, folder_lock.EVALUATION, waits=True):
-            steps = evaluator.evaluate()
+        with folder_lock.held(ledger.output_dir, folder_lock.EVALUATION, waits=True):
+            steps = ledger.update(evaluate_fn)
         evaluated += steps
         if steps:
             end = time.monotonic() + wait_seconds
-        is_final = final_step is not None and max([0, *evaluator.results]) >= final_step
+        is_final = final_step is not None and max([0, *ledger.results]) >= final_step
         if is_final or time.monotonic() >= end:
-            return evaluator.summary(evaluated)
+            return ledger.summary(evaluated)
         time.sleep(min(_POLL_SECONDS, wait_seconds))
 
 
@@ -221,8 +219,8 @@ def rank_of(
 
 
 @dataclasses.dataclass
-class _Evaluator:
-    """One evaluation of a folder, and the rule what is best.
+class _Ledger:
+    """The results of a folder, and the rule what is best.
 
     Attributes:
       fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
@@ -232,7 +230,6 @@ class _Evaluator:
     """
 
     output_dir: str
-    evaluate_fn: EvaluateFn
     best_metric: str
     fingerprint: Mapping[str, Any]
     higher_is_better: bool = True
@@ -241,27 +238,29 @@ class _Evaluator:
     corrupt: Set[str] = dataclasses.field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.stem = os.path.join(self.output_dir, _STEM)
         self.best_path = os.path.join(self.output_dir, BEST_CHECKPOINT)
 
-    def evaluate(self) -> List[int]:
+    def update(self, evaluate_fn: EvaluateFn) -> List[int]:
         """Evaluates what is new since the ledger was written; returns the steps."""
-        self._open_ledger()
+        self._read()
         evaluated = []
-        for step, path in self._present().items():
-            if self._is_known(step, path):
+        for step, path in self._present():
+            checkpoint = identity(path)
+            if self.results.get(step, {}).get("checkpoint") == checkpoint:
                 continue
             try:
-                result = {"step": step, "checkpoint": identity(path)}
-                measured = {name: _number(value) for name, value in self.evaluate_fn(path).items()}
-                if self.best_metric not in measured:
+                metrics = {name: _number(value) for name, value in evaluate_fn(path).items()}
+                if self.best_metric not in metrics:
                     raise UserError(
                         f"Cannot choose the best checkpoint by {self.best_metric!r}; measured are "
-                        f"{sorted(measured)}."
+                        f"{sorted(metrics)}."
                     )
-                self.results[step] = dict(result, metrics={"global_step": step, **measured})
-                _LOGGER.info("Step %d: %s", step, format_metrics(measured))
+                metrics["global_step"] = step
+                self.results[step] = {"step": step, "checkpoint": checkpoint, "metrics": metrics}
+                _LOGGER.info("Step %d: %s", step, _in_short(metrics))
                 evaluated.append(step)
-                self._keep_best()
+                self._write()
             except Exception:
                 damage = checkpoint_files.find_damage(path)
                 if not damage:
@@ -269,14 +268,14 @@ class _Evaluator:
                 _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
                 self.corrupt.add(path)
         if self.results:
-            self._keep_best()
+            self._write()
         return evaluated
 
-    def _open_ledger(self) -> None:
+    def _read(self) -> None:
         """Reads the results so far; UserError for a model.ckpt-best that was not made here."""
-        ledger, path = _read_ledger(self.output_dir), os.path.join(self.output_dir, LEDGER_NAME)
+        ledger = _read_ledger(self.output_dir)
         ours = [identity(item.path) for item in list_checkpoints(self.output_dir)]
-        is_ours = ledger["results"] or tf.io.gfile.exists(f"{os.path.splitext(path)[0]}.txt")
+        is_ours = ledger["results"] or tf.io.gfile.exists(f"{self.stem}.txt")
         if not is_ours and identity(self.best_path) not in ("", *ours):
             raise UserError(
                 f"'{self.best_path}' was not made by this evaluation, and would be lost: there is "
@@ -286,13 +285,13 @@ class _Evaluator:
         difference = provenance.difference(ledger["fingerprint"], self.fingerprint)
         if difference and self.results:
             # They cannot be compared with new ones, but may be all there is of deleted checkpoints.
-            old = files.unused_name(path)
-            tf.io.gfile.rename(path, old)
+            old = files.unused_name(f"{self.stem}.json")
+            tf.io.gfile.rename(f"{self.stem}.json", old)
             _LOGGER.info("Evaluating all again: %s. Old results: %s.", difference, old)
             self.results = {}
 
-    def _present(self) -> Dict[int, str]:
-        """The checkpoints that are there by step; first the kept copy of one that is deleted.
+    def _present(self) -> List[Tuple[int, str]]:
+        """The steps and paths that are there; first the kept copy of a checkpoint that is not.
 
         A better one would replace it.
         """
@@ -304,34 +303,37 @@ class _Evaluator:
         with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
             kept = step_in(self.best_path)
             if kept not in (None, *present) and self.best_path not in self.corrupt:
-                return {kept: self.best_path, **present}
-        return present
+                present = {kept: self.best_path, **present}
+        return list(present.items())
 
-    def _is_known(self, step: int, path: str) -> bool:
-        return self.results.get(step, {}).get("checkpoint") == identity(path)
+    def best(self) -> Tuple[Optional[int], str]:
+        """Returns step and path of the best one that is there; None if no metric is finite."""
+        # The copy, which needs no copying, is preferred to what it is of.
+        paths = {identity(path): path for _, path in [*self._present(), (0, self.best_path)]}
+        candidates = [
+            (
+                rank_of(result["metrics"], self.best_metric, self.higher_is_better),
+                *(step, paths[result["checkpoint"]]),
+            )
+            for step, result in self.results.items()
+            if step and result.get("checkpoint") in paths
+        ]
+        rank, step, path = max(candidates, default=((-math.inf,), None, ""))
+        return (step if rank[0] > -math.inf else None), path
 
-    def best(self) -> Optional[int]:
-        """Returns the best step of those that are there; None if no metric is finite."""
-        ranks = {
-            step: rank_of(self.results[step]["metrics"], self.best_metric, self.higher_is_better)
-            for step, path in self._present().items()
-            if step and self._is_known(step, path)
-        }
-        finite = [step for step, rank in ranks.items() if rank[0] > -math.inf]
-        return max(finite, key=lambda step: (ranks[step], step), default=None)
-
-    def _keep_best(self) -> None:
+    def _write(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""
-        best, results = self.best(), [self.results[step] for step in sorted(self.results)]
+        best, path = self.best()
+        results = [self.results[step] for step in sorted(self.results)]
         ledger = {"fingerprint": self.fingerprint, "best_step": best, "results": results}
         # Recorded first, so that a crash leaves no copy that seems another's.
         _write(
-            os.path.join(self.output_dir, _STEM),
+            self.stem,
             {"format_version": 1, **ledger},
             [result["metrics"] for result in results],
         )
-        if best and not self._is_known(best, self.best_path):
-            _copy(self._present()[best], self.best_path)
+        if best and path != self.best_path:
+            _copy(path, self.best_path)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
         """Returns what was found, and logs the best."""
@@ -340,17 +342,21 @@ class _Evaluator:
                 f"There is no readable checkpoint model.ckpt-<step> in '{self.output_dir}' to "
                 "evaluate. Train first, or name the folder that was trained in."
             )
-        results, best_step = read_results(self.output_dir), self.best()
-        if not best_step:
+        results, (step, _) = read_results(self.output_dir), self.best()
+        best = next((result for result in results if result.step == step), None)
+        if not best:
             _LOGGER.warning(
                 "No checkpoint has a finite %s, so there is no best one.", self.best_metric
             )
             return EvaluationSummary(results, None, None, evaluated_steps)
-        (best,) = [result for result in results if result.step == best_step]
-        value = format_metrics({self.best_metric: best.metrics[self.best_metric]})
         _LOGGER.info(
             "Best of %d evaluated checkpoints: step %d with %s; kept as %s.",
-            *(len(results), best_step, value, self.best_path),
+            *(
+                len(results),
+                step,
+                _in_short({self.best_metric: best.metrics[self.best_metric]}),
+                self.best_path,
+            ),
         )
         return EvaluationSummary(results, best, self.best_path, evaluated_steps)
 
@@ -364,7 +370,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     step = step_in(checkpoint)
     if step is not None:
         results["global_step"] = step
-    _LOGGER.info("%s, step %s: %s", checkpoint, step, format_metrics(results))
+    _LOGGER.info("%s, step %s: %s", checkpoint, step, _in_short(results))
     measured = {"checkpoint": checkpoint, "identity": identity(checkpoint)}
     stem = os.path.join(output_dir, f"{_STEM}.{os.path.basename(checkpoint)}")
     _write(stem, dict(results, **measured), [results])
@@ -389,13 +395,12 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     return {}
 
 
-def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
-    """Deletes evaluated checkpoints beyond the newest `keep` (0 keeps all); returns their steps."""
+def prune_checkpoints(output_dir: str, keep: int, evaluated: Collection[int]) -> None:
+    """Deletes evaluated checkpoints beyond the newest `keep`; 0 keeps all."""
     # An intact older checkpoint is kept where a newer one could not be evaluated.
-    known = [item for item in list_checkpoints(output_dir) if item.step in set(evaluated)]
+    known = [item.path for item in list_checkpoints(output_dir) if item.step in evaluated]
     surplus = known[:-keep] if keep else []
-    for checkpoint in surplus:
-        _remove(checkpoint.path)
+    for path in surplus:
+        _remove(path)
     if surplus:
         _LOGGER.info("Kept the newest %d of %d checkpoints, as the flags say.", keep, len(known))
-    return [checkpoint.step for checkpoint in surplus]

@@ -35,14 +35,16 @@ DESCRIPTION = {
 
 
 class SomeTask(task.Task):
+    description_name = "description.json"
     recorded_flags, free_keys = ("doc_stride",), ("n_best_size",)
 
 
 def check(folder, is_training=True, **changes):
-    some = SomeTask(None, None, {})
-    path = str(folder / "description.json")
-    description = dict(DESCRIPTION, **changes)
-    fine_tuned.check_description(path, description, some, is_training=is_training)
+    described = dict(DESCRIPTION, **changes)
+    some = SomeTask(settings(output_dir=str(folder), do_train=is_training), None, {})
+    some.describe = lambda: described
+    some.vocabulary = types.SimpleNamespace(record=dict)
+    fine_tuned.check_description(some)
 
 
 @pytest.fixture
@@ -105,7 +107,7 @@ def test_workers_but_the_first_only_train(monkeypatch):
     run = a_run(distribution_strategy="multi_worker", do_eval=True, do_predict=True)
     monkeypatch.setattr(run, "check", lambda: None)
     monkeypatch.setattr(run, "train", lambda: "trained")
-    assert run.run() == ("trained", None, {}, [], None)
+    assert run.run() == fine_tuning.Outcome("trained")
 
 
 def test_measurements_are_compared_in_per_cent_and_logged(caplog):
@@ -139,10 +141,11 @@ def test_random_weights_are_compared_with_nothing(changes, size):
 
 def test_pruning_keeps_the_newest_of_what_was_evaluated(tmp_path):
     one_weight.save(tmp_path, 0, 1, 2, 3)
-    assert evaluation.prune_checkpoints(str(tmp_path), 0, [0, 1, 2, 3]) == []
-    assert evaluation.prune_checkpoints(str(tmp_path), 2, [0, 2, 3]) == [0]
+    evaluation.prune_checkpoints(str(tmp_path), 0, [0, 1, 2, 3])
+    assert one_weight.steps_in(tmp_path) == [0, 1, 2, 3]
+    evaluation.prune_checkpoints(str(tmp_path), 2, [0, 2, 3])
     assert one_weight.steps_in(tmp_path) == [1, 2, 3]
     assert not list(tmp_path.glob("model.ckpt-0.*"))
     # Step 3 is damaged, for example: the newest that could be evaluated stays too.
-    assert evaluation.prune_checkpoints(str(tmp_path), 1, [1, 2]) == [1]
+    evaluation.prune_checkpoints(str(tmp_path), 1, [1, 2])
     assert one_weight.steps_in(tmp_path) == [2, 3]
