@@ -14,6 +14,7 @@ data or settings, or of a checkpoint that was written again, are measured again.
 
 import contextlib
 import dataclasses
+import json
 import logging
 import math
 import os
@@ -32,7 +33,6 @@ from typing import (
     Tuple,
 )
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
@@ -117,27 +117,19 @@ def _copy(source: str, target: str) -> None:
 def read_results(output_dir: str) -> List[Evaluation]:
     """Returns a folder's results in step order; raises UserError if the file is another's."""
     results = _read_ledger(str(output_dir))["results"]
-    return [Evaluation(result["step"], _numbers(result["metrics"])) for result in results]
+    return [Evaluation(result["step"], result["metrics"]) for result in results]
 
 
 def _read_ledger(output_dir: str) -> Dict[str, Any]:
     """The content of eval_results.json; its beginning if there is none."""
     path = os.path.join(output_dir, LEDGER_NAME)
-    if tf.io.gfile.exists(path):
-        return files.read_json_object(path, _LEDGER_TYPES)
-    return {"fingerprint": {}, "best_step": None, "results": []}
-
-
-def _number(value: Any) -> Any:
-    """What prints as short as the NumPy number: float32 0.1 as 0.1. NaN, no JSON, is a string."""
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    return float(str(value)) if math.isfinite(value) else str(value)
-
-
-def _numbers(metrics: Mapping[str, Any]) -> Dict[str, float]:
-    """Metrics as they were before `_number`."""
-    return {key: float(n) if isinstance(n, str) else n for key, n in metrics.items()}
+    if not tf.io.gfile.exists(path):
+        return {"fingerprint": {}, "results": []}
+    ledger = files.read_json_object(path, _LEDGER_TYPES)
+    for result in ledger["results"]:
+        numbers = result["metrics"]
+        numbers.update((key, float(text)) for key, text in numbers.items() if isinstance(text, str))
+    return ledger
 
 
 def _lines(metrics: Mapping[str, Any]) -> List[str]:
@@ -147,7 +139,8 @@ def _lines(metrics: Mapping[str, Any]) -> List[str]:
 
 def _write(stem: str, content: Mapping[str, Any], blocks: Iterable[Mapping[str, Any]]) -> None:
     """Writes results as JSON and as text."""
-    files.atomic_write_json(f"{stem}.json", content)
+    strict = json.loads(json.dumps(content), parse_constant=str)  # NaN becomes a text
+    files.atomic_write_json(f"{stem}.json", strict)
     lines = [f"{line}\n" for metrics in blocks for line in _lines(metrics)]
     files.atomic_write_text(f"{stem}.txt", "".join(lines))
 
@@ -250,7 +243,11 @@ class _Ledger:
             if self.results.get(step, {}).get("checkpoint") == checkpoint:
                 continue
             try:
-                metrics = {name: _number(value) for name, value in evaluate_fn(path).items()}
+                # Of a float32 0.1 the file has 0.1.
+                metrics = {
+                    name: value if isinstance(value, int) else float(str(value))
+                    for name, value in evaluate_fn(path).items()
+                }
                 if self.best_metric not in metrics:
                     raise UserError(
                         f"Cannot choose the best checkpoint by {self.best_metric!r}; measured are "
@@ -387,7 +384,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     for place in (output_dir, folder):
         for result in _read_ledger(place)["results"]:
             if result.get("checkpoint") == sha256:
-                return _numbers(result["metrics"])
+                return result["metrics"]
         path = os.path.join(place, f"{_STEM}.{name}.json")
         alone = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
         if alone.get("identity") == sha256:
