@@ -219,11 +219,10 @@ class Task:
 
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""
-        answers = [
-            getattr(item, "_asdict", lambda item=item: item)()
-            for item in self.decode(examples, outputs)
-        ]
-        lines = [json.dumps(answer, ensure_ascii=False) + "\n" for answer in answers]
+        lines = []
+        for item in self.decode(examples, outputs):
+            answer = item._asdict() if hasattr(item, "_asdict") else item
+            lines.append(json.dumps(answer, ensure_ascii=False) + "\n")
         return {f"{self.name}_{split}.jsonl": "".join(lines)}
 
     def served(self) -> Dict[str, Any]:
