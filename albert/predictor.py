@@ -61,7 +61,7 @@ def load(
       ConnectionError: a released model cannot be downloaded.
     """
     if task:
-        return fine_tuned.Model(task, place, checkpoint, **options)
+        return fine_tuned.Model(place, checkpoint, task=task, **options)
     folder = released.local_folder(os.path.expanduser(str(place)))
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:

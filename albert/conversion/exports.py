@@ -54,9 +54,7 @@ class _FineTuned:
     def __init__(self, model: fine_tuned.Model, settings: ModelExportFlags):
         task, self.checkpoint = model.task, model.checkpoint
         self.max_seq_length, self.build = task.settings.max_seq_length, task.build
-        self.files = fine_tuned.portable_files(
-            task, task.description_name, {**task.describe(), **task.served()}
-        )
+        self.files = fine_tuned.exported_files(task)
         shapes = {feature.name: feature.shape for feature in task.spec(False).features}
         self.shape = shapes["input_ids"]
         self._task, self.examples = _task_with_data(task, settings)

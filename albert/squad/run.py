@@ -241,10 +241,12 @@ class SquadV2(SquadTask):
 class Reader(fine_tuned.Model):
     """A model for SQuAD v1.1 or v2.0; options are those of `fine_tuned.Model`."""
 
+    batch_size = 8
+
     def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
         description, _ = model_vocabulary.read_description(os.path.expanduser(str(model_dir)))
         task = SquadV2 if description.get("task") == SquadV2.name else SquadV1
-        super().__init__(task, model_dir, checkpoint, **{"batch_size": 8, **options})
+        super().__init__(model_dir, checkpoint, task=task, **options)
 
     def answer(self, question: str, context: str) -> decoding.Answer:
         """Returns the answer that the context, of any length, gives to a question."""

@@ -148,7 +148,7 @@ def _write(stem: str, content: Mapping[str, Any], blocks: Iterable[Mapping[str, 
 def _in_short(metrics: Mapping[str, Any]) -> str:
     """4 digits of each, and no step, which the log says itself."""
     rounded = {
-        name: value if isinstance(value, int) else f"{float(value):.4g}"
+        name: value if isinstance(value, int) else f"{value:.4g}"
         for name, value in metrics.items()
         if name != "global_step"
     }
@@ -206,8 +206,8 @@ def rank_of(
     metrics: Mapping[str, Any], best_metric: str, higher_is_better: bool
 ) -> Tuple[float, ...]:
     """Returns what orders checkpoints, the best last: the metric and, of equal ones, the loss."""
-    value = float(metrics.get(best_metric, "nan")) * (1 if higher_is_better else -1)
-    gain = -float(metrics.get("loss", metrics.get("eval_loss", "nan")))
+    value = metrics.get(best_metric, math.nan) * (1 if higher_is_better else -1)
+    gain = -metrics.get("loss", metrics.get("eval_loss", math.nan))
     return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
 
 
@@ -368,9 +368,9 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     if step is not None:
         results["global_step"] = step
     _LOGGER.info("%s, step %s: %s", checkpoint, step, _in_short(results))
-    measured = {"checkpoint": checkpoint, "identity": identity(checkpoint)}
     stem = os.path.join(output_dir, f"{_STEM}.{os.path.basename(checkpoint)}")
-    _write(stem, dict(results, **measured), [results])
+    described = {**results, "checkpoint": checkpoint, "identity": identity(checkpoint)}
+    _write(stem, described, [results])
     return results
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fine-tuned model: its folder's description, and the model in memory.
 
-    with Model(MyTask, "output/mine") as model:
+    with Model("output/mine", task=MyTask) as model:
         model.predict(["He left.", "It rains."])
 
 The description is a JSON file that says which task the weights are of, with what vocabulary and
@@ -93,6 +93,11 @@ def portable_files(model: Any, name: str, description: Mapping[str, Any]) -> Dic
     }
 
 
+def exported_files(task: Task) -> Dict[str, bytes]:
+    """Returns the content of such files for an export."""
+    return portable_files(task, task.description_name, {**task.describe(), **task.served()})
+
+
 def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
     """Returns the task that flags stand for, with its model and vocabulary.
 
@@ -143,13 +148,12 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
         constant = {} if math.isnan(threshold) else {"threshold": tf.constant(threshold)}
         return {**task.build(inputs), **constant}
 
-    description = {**task.describe(), **task.served()}
     folder = saved_model.export_saved_model(
         export_dir,
         build,
         checkpoint,
         max_seq_length=task.settings.max_seq_length,
-        extra_files=portable_files(task, task.description_name, description),
+        extra_files=exported_files(task),
     )
     task.export_more(export_dir, checkpoint)
     return folder
@@ -162,28 +166,31 @@ class Model(inference.Model):
     """A fine-tuned model in memory. Calls from several threads take turns.
 
     Attributes:
+      kind, batch_size: task and most sequences to run together, where no argument names them.
       task: what it was trained on, with its settings, config and vocabulary.
       checkpoint: path prefix of the weights, or the file of an exported model.
     """
 
     network: Network
+    kind: Type[Task]
+    batch_size = 32
 
     def __init__(
         self,
-        task: Type[Task],
-        folder: str,
+        model_dir: str,
         checkpoint: Optional[str] = None,
         *,
+        task: Optional[Type[Task]] = None,
         precision_name: str = "float32",
-        batch_size: int = 32,
+        batch_size: Optional[int] = None,
         **options: Any,
     ):
         """Loads the model.
 
         Args:
-          task: what was trained.
-          folder: output_dir of the training, or what export_model wrote.
+          model_dir: output_dir of the training, or what export_model wrote.
           checkpoint: weights to take in place of model.ckpt-best.
+          task: what was trained.
           precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
           batch_size: most sequences to run together.
           **options: flags of the task, such as those of decoding.
@@ -191,18 +198,18 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
-        heard = {*_HEARD_IN_MEMORY, *task.recorded_flags, *task.heard_flags}
-        unheard = options.keys() & set(flags.describe(task.flags)) - heard
+        kind, folder = task or self.kind, os.path.expanduser(str(model_dir))
+        heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
+        unheard = options.keys() & set(flags.describe(kind.flags)) - heard
         if unheard:
             raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
-        folder = os.path.expanduser(str(folder))
         given = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
-        self.task = set_up(flags.make(task.flags, **given), task)
+        self.task = set_up(flags.make(kind.flags, **given), kind)
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
         if not program:
             self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
-        self.network = self.task.network(batch_size)
+        self.network = self.task.network(self.batch_size if batch_size is None else batch_size)
         self.network.load(self.checkpoint)
 
     def predict(self, texts: Sequence[Any]) -> List[Any]:

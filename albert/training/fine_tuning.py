@@ -151,12 +151,12 @@ class FineTuning:
     def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings, task, last_step = self.settings, self.task, self.schedule.num_train_steps
-        file, size = self._splits["train"].records.path, settings.train_batch_size
+        file = self._splits["train"].records.path
         model_vocabulary.name_in(settings.output_dir, task.vocabulary.path)
         summary = estimators.train(
             settings,
             self.model_fn,
-            lambda start: self.input_fn(file, size, is_training=True, start_step=start),
+            lambda start: self.input_fn(file, is_training=True, start_step=start),
             max_steps=last_step,
             documents=fine_tuned.portable_files(task, task.description_name, task.describe()),
             flags=self._flags,
@@ -181,16 +181,14 @@ class FineTuning:
             use_one_hot_embeddings=self.settings.use_tpu,
         )
 
-    def input_fn(
-        self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
-    ) -> Callable:
-        """Returns the input function for a record file."""
+    def input_fn(self, file: str, *, is_training: bool = False, start_step: int = 0) -> Callable:
+        """Returns the input function for a record file, which is told the size of batches."""
         mode = self.settings.padding or padded_batches.default_mode(self.settings.use_tpu)
         return padded_batches.input_fn(
             file,
             self.task.spec(is_training),
             is_training=is_training,
-            batch_size=batch_size,
+            batch_size=None,
             padding=padded_batches.Padding(mode, features=tuple(self.task.sequences)),
             seed=self.settings.seed,
             start_step=start_step,
@@ -273,7 +271,7 @@ class FineTuning:
         if split in task.splits("dev"):
             size = getattr(settings, "eval_batch_size", size)
         if settings.use_tpu:
-            input_fn = self.input_fn(records.path, size)
+            input_fn = self.input_fn(records.path)
             return estimators.tpu_outputs(
                 settings, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
