@@ -238,7 +238,7 @@ class _Ledger:
         """Evaluates what is new since the ledger was written; returns the steps."""
         self._read()
         evaluated = []
-        for step, path in self._present():
+        for step, path in self._present().items():
             checkpoint = identity(path)
             if self.results.get(step, {}).get("checkpoint") == checkpoint:
                 continue
@@ -287,8 +287,8 @@ class _Ledger:
             _LOGGER.info("Evaluating all again: %s. Old results: %s.", difference, old)
             self.results = {}
 
-    def _present(self) -> List[Tuple[int, str]]:
-        """The steps and paths that are there; first the kept copy of a checkpoint that is not.
+    def _present(self) -> Dict[int, str]:
+        """The checkpoints that are there by step; first the kept copy of one that is deleted.
 
         A better one would replace it.
         """
@@ -300,28 +300,23 @@ class _Ledger:
         with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
             kept = step_in(self.best_path)
             if kept not in (None, *present) and self.best_path not in self.corrupt:
-                present = {kept: self.best_path, **present}
-        return list(present.items())
+                return {kept: self.best_path, **present}
+        return present
 
-    def best(self) -> Tuple[Optional[int], str]:
-        """Returns step and path of the best one that is there; None if no metric is finite."""
-        # The copy, which needs no copying, is preferred to what it is of.
-        paths = {identity(path): path for _, path in [*self._present(), (0, self.best_path)]}
-        candidates = [
-            (
-                rank_of(result["metrics"], self.best_metric, self.higher_is_better),
-                *(step, paths[result["checkpoint"]]),
-            )
+    def best(self) -> Optional[int]:
+        """Returns the best step of those that are there; None if no metric is finite."""
+        present = set(map(identity, self._present().values()))
+        ranks = [
+            (rank_of(result["metrics"], self.best_metric, self.higher_is_better), step)
             for step, result in self.results.items()
-            if step and result.get("checkpoint") in paths
+            if step and result.get("checkpoint") in present
         ]
-        rank, step, path = max(candidates, default=((-math.inf,), None, ""))
-        return (step if rank[0] > -math.inf else None), path
+        rank, step = max(ranks, default=((-math.inf,), 0))
+        return step if rank[0] > -math.inf else None
 
     def _write(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""
-        best, path = self.best()
-        results = [self.results[step] for step in sorted(self.results)]
+        best, results = self.best(), [self.results[step] for step in sorted(self.results)]
         ledger = {"fingerprint": self.fingerprint, "best_step": best, "results": results}
         # Recorded first, so that a crash leaves no copy that seems another's.
         _write(
@@ -329,8 +324,8 @@ class _Ledger:
             {"format_version": 1, **ledger},
             [result["metrics"] for result in results],
         )
-        if best and path != self.best_path:
-            _copy(path, self.best_path)
+        if best and self.results[best]["checkpoint"] != identity(self.best_path):
+            _copy(self._present()[best], self.best_path)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
         """Returns what was found, and logs the best."""
@@ -339,7 +334,7 @@ class _Ledger:
                 f"There is no readable checkpoint model.ckpt-<step> in '{self.output_dir}' to "
                 "evaluate. Train first, or name the folder that was trained in."
             )
-        results, (step, _) = read_results(self.output_dir), self.best()
+        results, step = read_results(self.output_dir), self.best()
         best = next((result for result in results if result.step == step), None)
         if not best:
             _LOGGER.warning(

@@ -189,11 +189,11 @@ def export(folder, out, **options):
     return fine_tuned.export(open_folder(folder, **options), checkpoint, str(out))
 
 
-def expected_logits(folder):
-    """What the trained graph says."""
+def expected(folder, arrays=tuple(INPUTS.values())):
+    """The probabilities and logits of the trained graph, for ids, mask and segments."""
     labels = open_folder(folder).labels
     config = modeling.AlbertConfig.from_dict(CONFIG)
     with tf.Graph().as_default(), tf.Session() as session:
-        outputs = build(config, labels, *map(tf.constant, INPUTS.values()))
+        outputs = build(config, labels, *map(tf.constant, arrays))
         tf.train.Saver().restore(session, warm_start.resolve_checkpoint(str(folder)))
-        return session.run(outputs[3])
+        return session.run(outputs[2:4])

@@ -16,6 +16,9 @@ from albert.util import flags as flags_lib
 from tests.support import one_weight, race_data, workers
 
 
+CONFIG = configs.preset_path("albert_base_v2")
+
+
 def settings(**changes):
     values = {"num_train_epochs": None, "warmup_proportion": None, "train_batch_size": 32}
     return types.SimpleNamespace(**{"train_step": 1000, "warmup_step": 10, **values, **changes})
@@ -47,15 +50,10 @@ def check(folder, is_training=True, **changes):
     fine_tuned.check_description(some)
 
 
-@pytest.fixture
-def described(tmp_path):
+def test_a_folder_of_another_task_or_vocabulary_is_refused(tmp_path):
     check(tmp_path)  # a new folder is nobody's
     (tmp_path / "description.json").write_text(json.dumps(DESCRIPTION), encoding="utf-8")
-    return tmp_path
-
-
-def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
-    check(described, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
+    check(tmp_path, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
     for change in (
         {"task": "u"},
         {"spm_model_file": dict(VOCABULARY, sha256="2")},
@@ -63,9 +61,9 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
         {"is_pair": True},
     ):
         with pytest.raises(ValueError, match=list(change)[0]):
-            check(described, **change)
-    check(described, is_training=False, max_seq_length=16, doc_stride=3)  # where it is used only
-    check(described, n_best_size=3)
+            check(tmp_path, **change)
+    check(tmp_path, is_training=False, max_seq_length=16, doc_stride=3)  # where it is used only
+    check(tmp_path, n_best_size=3)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -92,13 +90,9 @@ def test_epochs_and_proportions_take_precedence_over_steps(changes, expected, ca
 
 def a_run(**changes):
     """A fine-tuning of base v2 on RACE before it has read its data."""
-    flags = [
-        *("--do_train", "--data_dir=x", "--output_dir=x", "--init_checkpoint=x"),
-        f"--albert_config_file={configs.preset_path('albert_base_v2')}",
-        f"--spm_model_file={race_data.VOCABULARY}",
-        "--learning_rate=3e-5",
-    ]
-    asked = flags_lib.parse(run_race.Flags, flags).replace(**changes)
+    flags = f"""--do_train --data_dir=x --output_dir=x --init_checkpoint=x --learning_rate=3e-5
+        --albert_config_file={CONFIG} --spm_model_file={race_data.VOCABULARY}"""
+    asked = flags_lib.parse(run_race.Flags, flags.split()).replace(**changes)
     return fine_tuning.FineTuning(asked, RaceTask)
 
 
@@ -129,7 +123,7 @@ def test_measurements_are_compared_in_per_cent_and_logged(caplog):
     ],
 )
 def test_random_weights_are_compared_with_nothing(changes, size):
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
+    config = modeling.AlbertConfig.from_json_file(CONFIG)
     names = {"init_checkpoint": "x", "albert_hub_module_handle": None}
     found = fine_tuning.published_model(settings(**dict(names, **changes)), config)
     assert (found and found.size) == size
