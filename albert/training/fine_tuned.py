@@ -58,17 +58,16 @@ def check_description(task: Task) -> None:
     if not task.settings.do_train:
         may_differ.update(("max_seq_length", *task.recorded_flags))
     wanted = {**task.describe(), **task.vocabulary.record()}
-    difference = provenance.difference(
-        *(
-            {
-                # Of a vocabulary the content counts, not the name.
-                key: value["sha256"] if key in model_vocabulary.KEYS and value else value
-                for key, value in content.items()
-                if key not in may_differ
-            }
-            for content in (files.read_json_object(path, _TYPES), wanted)
-        )
+    present, wanted = (
+        {
+            # Of a vocabulary the content counts, not the name.
+            key: value["sha256"] if key in model_vocabulary.KEYS and value else value
+            for key, value in content.items()
+            if key not in may_differ
+        }
+        for content in (files.read_json_object(path, _TYPES), wanted)
     )
+    difference = provenance.difference(present, wanted)
     if difference:
         raise UserError(
             f"--output_dir={folder} belongs to another run: {difference}. Choose another "

@@ -292,8 +292,8 @@ class FineTuning:
             files.atomic_write_json(
                 os.path.join(folder, name), dict(content, step=summary.best.step)
             )
-        predicted, right = outputs.get("predictions", []), outputs.get("label_ids")
-        is_simple = task.labels and np.ndim(right) == 1
+        predicted, right = outputs.get("predictions"), outputs.get("label_ids")
+        is_simple = task.labels and predicted is not None and np.ndim(right) == 1
         if is_simple and len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
                 "The best checkpoint predicts %s for every example. Try a lower --learning_rate "
