@@ -6,15 +6,12 @@ import typing
 
 from albert.runtimes import support
 
-if typing.TYPE_CHECKING:
-    from albert.predictor import AnyModel
-
 __version__ = "0.1.0"
 
 support.check_python()
 
 
-def load(place: str, checkpoint: typing.Optional[str] = None, **options: typing.Any) -> "AnyModel":
+def load(place: str, checkpoint: typing.Optional[str] = None, **options: typing.Any) -> typing.Any:
     """Returns the model in a folder, in memory; see predictor.load.
 
     Args:

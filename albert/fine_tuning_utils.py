@@ -54,13 +54,13 @@ class Encoder:
         dropout_seed: Optional[tf.Tensor] = None,
         **options: Any,
     ):
-        """Takes a configuration, or else the handle of a module, which gives first weights too.
+        """Takes a configuration, or the handle of a module, which gives first weights too.
 
         `dropout_seed` and the options (scope, use_one_hot_embeddings, compute_dtype, recompute,
         use_xla) are those of AlbertModel. Raises UserError where neither is given.
         """
         self._checkpoint = None
-        if config is None and hub_module:
+        if hub_module:
             module = hub.read(hub_module)
             config = modeling.AlbertConfig.from_json_file(module.config_file)
             self._checkpoint = module.checkpoint
@@ -122,8 +122,8 @@ class HeadOutput(NamedTuple):
 
     def with_losses(self) -> Dict[str, tf.Tensor]:
         """Returns the outputs and, where there are labels, per_example_loss."""
-        losses = {"per_example_loss": self.per_example_loss}
-        return {**self.outputs, **(losses if self.per_example_loss is not None else {})}
+        found = {**self.outputs, "per_example_loss": self.per_example_loss}
+        return {name: value for name, value in found.items() if value is not None}
 
 
 Head = Callable[[Features, Encoder], HeadOutput]

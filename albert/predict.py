@@ -67,15 +67,12 @@ class Flags(TextFlags, ExitFlags):
 
 def format_prediction(prediction: Any, output_format: str) -> str:
     """Returns a line for a predictor.Prediction; `output_format` is one of OUTPUT_FORMATS."""
-    if prediction.score is not None:
-        is_json, score = output_format == "jsonl", prediction.score
-        return json.dumps({"score": round(score, 6)}) if is_json else f"{score:.6f}"
-    shares = prediction.probabilities
+    label, numbers = prediction.label, prediction.probabilities or {"score": prediction.score}
     if output_format != "jsonl":
-        cells = [prediction.label, *(f"{value:.6f}" for value in shares.values())]
-        return _row(cells, output_format)
-    rounded = {label: round(value, 6) for label, value in shares.items()}
-    content = {"label": prediction.label, "probabilities": rounded}
+        cells = [f"{value:.6f}" for value in numbers.values()]
+        return _row(cells if label is None else [label, *cells], output_format)
+    rounded = {name: round(value, 6) for name, value in numbers.items()}
+    content = rounded if label is None else {"label": label, "probabilities": rounded}
     return json.dumps(content, ensure_ascii=False)
 
 
@@ -112,10 +109,10 @@ def main(settings: Flags) -> None:
             return [format_prediction(prediction, output_format) for prediction in found]
 
         heading = ""
-        inference.announce(model.setup.config, model.checkpoint, settings)
+        inference.announce(model.task.config, model.checkpoint, settings)
         if output_format != "jsonl":
             labels = model.task.labels
-            heading = _row(["label", *labels], output_format) if labels else "score"
+            heading = _row(["label", *labels] if labels else ["score"], output_format)
         inference.answer_texts(
             settings, answer, heading=heading, given=given, known=model.task.columns
         )

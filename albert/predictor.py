@@ -12,7 +12,7 @@ albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
 import os
-from typing import Any, Dict, Optional, Type, Union
+from typing import Any, Dict, Optional, Type
 
 from albert.classification.run import ClassifierTask, Prediction, Predictor
 from albert.pretrained import inference, model_vocabulary, released
@@ -32,7 +32,6 @@ _KINDS: Dict[str, Any] = {
     RaceTask.description_name: Answerer,
     TaggingTask.description_name: Tagger,
 }
-AnyModel = Union[fine_tuned.Model, inference.Embedder]
 
 
 def load(
@@ -41,7 +40,7 @@ def load(
     *,
     task: Optional[Type[Task]] = None,
     **options: Any,
-) -> AnyModel:
+) -> Any:
     """Returns the model in a folder, in memory.
 
     Args:
@@ -62,7 +61,7 @@ def load(
       ConnectionError: a released model cannot be downloaded.
     """
     if task:
-        return fine_tuned.Model(task, place, checkpoint, **options)
+        return fine_tuned.Model(place, checkpoint, task=task, **options)
     folder = released.local_folder(os.path.expanduser(str(place)))
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:

@@ -29,10 +29,7 @@ def classify(settings: Flags):
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    from albert.classification import run
-    from albert.training import fine_tuning
-
-    fine_tuning.main(settings, run.ClassifierTask)
+    classify(settings)
 
 
 if __name__ == "__main__":

@@ -29,10 +29,7 @@ def answer(settings: Flags):
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    from albert.race import run
-    from albert.training import fine_tuning
-
-    fine_tuning.main(settings, run.RaceTask)
+    answer(settings)
 
 
 if __name__ == "__main__":

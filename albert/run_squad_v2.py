@@ -29,10 +29,7 @@ def answer(settings: Flags):
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    from albert.squad import run
-    from albert.training import fine_tuning
-
-    fine_tuning.main(settings, run.SquadV2)
+    answer(settings)
 
 
 def validate_flags_or_throw(albert_config) -> None:

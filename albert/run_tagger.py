@@ -26,10 +26,7 @@ def tag(settings: Flags):
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    from albert.tagging import run
-    from albert.training import fine_tuning
-
-    fine_tuning.main(settings, run.TaggingTask)
+    tag(settings)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils
+from albert import fine_tuning_utils, modeling
 from tests.support.shared import needs_shared, shared_path
 
 INPUTS = ("input_ids", "input_mask", "segment_ids")
@@ -17,7 +17,8 @@ MODULE = str(shared_path("golden/hub/module"))
 def test_encoder_of_a_hub_module_gives_the_references_outputs():
     expected = np.load(str(shared_path("golden/hub/expected_outputs.npz")))
     with tf.Graph().as_default(), tf.Session() as session:
-        encoder = fine_tuning_utils.Encoder(None, False, hub_module=MODULE)
+        config = modeling.AlbertConfig(7)  # the module's takes its place
+        encoder = fine_tuning_utils.Encoder(config, False, hub_module=MODULE)
         encoded = encoder(*[tf.constant(expected[name]) for name in INPUTS])
         session.run(tf.global_variables_initializer())
         pooled, sequence = session.run(list(encoded))

@@ -104,7 +104,7 @@ def built(name, data, folder, tpu=""):
     for mode in (TRAIN, PREDICT) if is_squad else (EVAL, PREDICT, TRAIN):
         split = "predict" if is_squad and mode == PREDICT else "train"
         path = run.task.features(split).records.path
-        inputs[mode] = run.input_fn(path, BATCH, is_training=mode == TRAIN)
+        inputs[mode] = run.input_fn(path, is_training=mode == TRAIN)
     return Script(run.model_fn(), inputs)
 
 

@@ -260,10 +260,9 @@ def _outcome(outputs: Outputs) -> metrics.Outcome:
 
 
 class Predictor(fine_tuned.Model):
-    """A classifier or regressor; options are those of `fine_tuned.Model`."""
+    """A classifier or regressor."""
 
-    def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
-        super().__init__(ClassifierTask, model_dir, checkpoint, **options)
+    kind = ClassifierTask
 
     def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
         """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""

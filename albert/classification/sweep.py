@@ -98,7 +98,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             arguments += (settings.run_flags or "").split()
             parsed = flags_lib.parse(ClassifierFlags, arguments)
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
-            model_fn.check_first_weights(checked.settings, checked.setup.config)
+            model_fn.check_first_weights(checked.settings, checked.task.config)
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
             identity = {**parsed.given_values(), "files": inputs}
             plan.append(Run(task, setting, seed, folder, command, identity))

@@ -52,12 +52,12 @@ class _FineTuned:
     """
 
     def __init__(self, model: fine_tuned.Model, settings: ModelExportFlags):
-        setup, self.checkpoint = model.setup, model.checkpoint
-        self.max_seq_length = setup.settings.max_seq_length
-        self.build, self.files = setup.serving_outputs, setup.portable_files(**model.task.served())
-        shapes = {feature.name: feature.shape for feature in model.task.spec(False).features}
+        task, self.checkpoint = model.task, model.checkpoint
+        self.max_seq_length, self.build = task.settings.max_seq_length, task.build
+        self.files = fine_tuned.exported_files(task)
+        shapes = {feature.name: feature.shape for feature in task.spec(False).features}
         self.shape = shapes["input_ids"]
-        self._task, self.examples = _task_with_data(model.task, settings)
+        self._task, self.examples = _task_with_data(task, settings)
         self.metric, self.higher_is_better = self._task.best_metric, self._task.higher_is_better
 
     def answer(self, model: Any, examples: Sequence[Any]) -> Mapping[str, np.ndarray]:
@@ -100,9 +100,7 @@ class _Encoder:
         self.max_seq_length = length or source.max_seq_length
         self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
         model.source = source._replace(max_seq_length=self.max_seq_length)
-        self.files = fine_tuned.portable_files(
-            model_vocabulary.RECORD_NAME, {}, source.vocabulary, config=source.config
-        )
+        self.files = fine_tuned.portable_files(source, model_vocabulary.RECORD_NAME, {})
         self.build = functools.partial(inference.pretraining_outputs, source.config, heads=())
         texts = inference.read_texts(flags.make(TextFlags, input_file=settings.eval_file))
         self.examples = [text for group in texts for text in group]

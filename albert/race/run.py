@@ -8,7 +8,7 @@ Dimensions: N questions, C options.
 """
 
 import json
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -143,10 +143,10 @@ class RaceTask(Task):
 
 
 class Answerer(fine_tuned.Model):
-    """A model for RACE; options are those of `fine_tuned.Model`."""
+    """A model for RACE."""
 
-    def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
-        super().__init__(RaceTask, model_dir, checkpoint, **{"batch_size": 8, **options})
+    kind = RaceTask
+    batch_size = 8
 
     def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
         """Returns the option that answers a question on an article.

@@ -7,7 +7,7 @@ outcome = fine_tuning.run(settings, SquadV1)
 
 import logging
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from albert.data import batches, feature_cache
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
@@ -176,10 +176,12 @@ class SquadV1(SquadTask):
         texts, _ = decoding.file_contents(examples, self.decode(examples, outputs)).values()
         return squad_metrics.evaluate_v1(_gold(examples), texts)
 
-    def export_more(self, export_dir: str, build: Callable, checkpoint: str) -> None:
+    def export_more(self, export_dir: str, checkpoint: str) -> None:
         """Writes albert_model.tflite, which reads int32 [1, S]."""
         shape = (1, self.settings.max_seq_length)
-        with warm_start.open_graph(build, exported.SEQUENCES, checkpoint, shape=shape) as opened:
+        with warm_start.open_graph(
+            self.build, exported.SEQUENCES, checkpoint, shape=shape
+        ) as opened:
             content = exported.converted(*opened)
         path = os.path.join(export_dir, squad_export.TFLITE_NAME)
         files.atomic_write_bytes(path, content)
@@ -239,10 +241,12 @@ class SquadV2(SquadTask):
 class Reader(fine_tuned.Model):
     """A model for SQuAD v1.1 or v2.0; options are those of `fine_tuned.Model`."""
 
+    batch_size = 8
+
     def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
         description, _ = model_vocabulary.read_description(os.path.expanduser(str(model_dir)))
         task = SquadV2 if description.get("task") == SquadV2.name else SquadV1
-        super().__init__(task, model_dir, checkpoint, **{"batch_size": 8, **options})
+        super().__init__(model_dir, checkpoint, task=task, **options)
 
     def answer(self, question: str, context: str) -> decoding.Answer:
         """Returns the answer that the context, of any length, gives to a question."""

@@ -147,10 +147,9 @@ class TaggingTask(Task):
 
 
 class Tagger(fine_tuned.Model):
-    """A tagger; options are those of `fine_tuned.Model`."""
+    """A tagger."""
 
-    def __init__(self, *arguments: Any, **options: Any):
-        super().__init__(TaggingTask, *arguments, **options)
+    kind = TaggingTask
 
     def tag(self, text: str) -> Tagged:
         """Returns the tags and entities of a text."""

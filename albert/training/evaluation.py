@@ -14,6 +14,7 @@ data or settings, or of a checkpoint that was written again, are measured again.
 
 import contextlib
 import dataclasses
+import json
 import logging
 import math
 import os
@@ -21,18 +22,17 @@ import time
 from typing import (
     Any,
     Callable,
+    Collection,
     Dict,
     Iterable,
     List,
     Mapping,
     NamedTuple,
     Optional,
-    Sequence,
     Set,
     Tuple,
 )
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
@@ -117,28 +117,19 @@ def _copy(source: str, target: str) -> None:
 def read_results(output_dir: str) -> List[Evaluation]:
     """Returns a folder's results in step order; raises UserError if the file is another's."""
     results = _read_ledger(str(output_dir))["results"]
-    return [Evaluation(result["step"], _numbers(result["metrics"])) for result in results]
+    return [Evaluation(result["step"], result["metrics"]) for result in results]
 
 
 def _read_ledger(output_dir: str) -> Dict[str, Any]:
     """The content of eval_results.json; its beginning if there is none."""
     path = os.path.join(output_dir, LEDGER_NAME)
-    if tf.io.gfile.exists(path):
-        return files.read_json_object(path, _LEDGER_TYPES)
-    return {"fingerprint": {}, "best_step": None, "results": []}
-
-
-def _number(value: Any) -> Any:
-    """What prints as short as the NumPy number: float32 0.1 as 0.1. NaN, no JSON, is a string."""
-    value = np.asarray(value)[()]
-    if isinstance(value, np.integer):
-        return int(value)
-    return float(str(value)) if math.isfinite(value) else str(value)
-
-
-def _numbers(metrics: Mapping[str, Any]) -> Dict[str, float]:
-    """Metrics as they were before `_number`."""
-    return {key: float(n) if isinstance(n, str) else n for key, n in metrics.items()}
+    if not tf.io.gfile.exists(path):
+        return {"fingerprint": {}, "results": []}
+    ledger = files.read_json_object(path, _LEDGER_TYPES)
+    for result in ledger["results"]:
+        numbers = result["metrics"]
+        numbers.update((key, float(text)) for key, text in numbers.items() if isinstance(text, str))
+    return ledger
 
 
 def _lines(metrics: Mapping[str, Any]) -> List[str]:
@@ -148,15 +139,16 @@ def _lines(metrics: Mapping[str, Any]) -> List[str]:
 
 def _write(stem: str, content: Mapping[str, Any], blocks: Iterable[Mapping[str, Any]]) -> None:
     """Writes results as JSON and as text."""
-    files.atomic_write_json(f"{stem}.json", content)
+    strict = json.loads(json.dumps(content), parse_constant=str)  # NaN becomes a text
+    files.atomic_write_json(f"{stem}.json", strict)
     lines = [f"{line}\n" for metrics in blocks for line in _lines(metrics)]
     files.atomic_write_text(f"{stem}.txt", "".join(lines))
 
 
-def format_metrics(metrics: Mapping[str, Any]) -> str:
-    """Returns results for the log: 4 digits of each, and no step, which the log says itself."""
+def _in_short(metrics: Mapping[str, Any]) -> str:
+    """4 digits of each, and no step, which the log says itself."""
     rounded = {
-        name: value if isinstance(value, int) else f"{float(value):.4g}"
+        name: value if isinstance(value, int) else f"{value:.4g}"
         for name, value in metrics.items()
         if name != "global_step"
     }
@@ -186,7 +178,7 @@ def evaluate_checkpoints(
       wait_seconds: > 0 goes on until no new checkpoint of another process has come for so long.
         Other processes may evaluate while this one waits.
       final_step: no waiting after a checkpoint of this step or a later one.
-      rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Evaluator.
+      rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Ledger.
 
     Returns:
       The summary; `best` is None if `best_metric` is not measured or never finite.
@@ -195,19 +187,18 @@ def evaluate_checkpoints(
       UserError: there is nothing to evaluate, eval_results.json is damaged or another's, or a
         model.ckpt-best, not made here, would be lost.
     """
-    evaluator = _Evaluator(str(output_dir), evaluate_fn, **rules)
-    evaluated: List[int] = []
+    ledger, evaluated = _Ledger(str(output_dir), **rules), []
     end = time.monotonic() + wait_seconds
     while True:
         # Of two evaluations at once the second waits, and reuses the results of the first.
-        with folder_lock.held(evaluator.output_dir, folder_lock.EVALUATION, waits=True):
-            steps = evaluator.evaluate()
+        with folder_lock.held(ledger.output_dir, folder_lock.EVALUATION, waits=True):
+            steps = ledger.update(evaluate_fn)
         evaluated += steps
         if steps:
             end = time.monotonic() + wait_seconds
-        is_final = final_step is not None and max([0, *evaluator.results]) >= final_step
+        is_final = final_step is not None and max([0, *ledger.results]) >= final_step
         if is_final or time.monotonic() >= end:
-            return evaluator.summary(evaluated)
+            return ledger.summary(evaluated)
         time.sleep(min(_POLL_SECONDS, wait_seconds))
 
 
@@ -215,14 +206,14 @@ def rank_of(
     metrics: Mapping[str, Any], best_metric: str, higher_is_better: bool
 ) -> Tuple[float, ...]:
     """Returns what orders checkpoints, the best last: the metric and, of equal ones, the loss."""
-    value = float(metrics.get(best_metric, "nan")) * (1 if higher_is_better else -1)
-    gain = -float(metrics.get("loss", metrics.get("eval_loss", "nan")))
+    value = metrics.get(best_metric, math.nan) * (1 if higher_is_better else -1)
+    gain = -metrics.get("loss", metrics.get("eval_loss", math.nan))
     return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
 
 
 @dataclasses.dataclass
-class _Evaluator:
-    """One evaluation of a folder, and the rule what is best.
+class _Ledger:
+    """The results of a folder, and the rule what is best.
 
     Attributes:
       fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
@@ -232,7 +223,6 @@ class _Evaluator:
     """
 
     output_dir: str
-    evaluate_fn: EvaluateFn
     best_metric: str
     fingerprint: Mapping[str, Any]
     higher_is_better: bool = True
@@ -241,27 +231,33 @@ class _Evaluator:
     corrupt: Set[str] = dataclasses.field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.stem = os.path.join(self.output_dir, _STEM)
         self.best_path = os.path.join(self.output_dir, BEST_CHECKPOINT)
 
-    def evaluate(self) -> List[int]:
+    def update(self, evaluate_fn: EvaluateFn) -> List[int]:
         """Evaluates what is new since the ledger was written; returns the steps."""
-        self._open_ledger()
+        self._read()
         evaluated = []
         for step, path in self._present().items():
-            if self._is_known(step, path):
+            checkpoint = identity(path)
+            if self.results.get(step, {}).get("checkpoint") == checkpoint:
                 continue
             try:
-                result = {"step": step, "checkpoint": identity(path)}
-                measured = {name: _number(value) for name, value in self.evaluate_fn(path).items()}
-                if self.best_metric not in measured:
+                # Of a float32 0.1 the file has 0.1.
+                metrics = {
+                    name: value if isinstance(value, int) else float(str(value))
+                    for name, value in evaluate_fn(path).items()
+                }
+                if self.best_metric not in metrics:
                     raise UserError(
                         f"Cannot choose the best checkpoint by {self.best_metric!r}; measured are "
-                        f"{sorted(measured)}."
+                        f"{sorted(metrics)}."
                     )
-                self.results[step] = dict(result, metrics={"global_step": step, **measured})
-                _LOGGER.info("Step %d: %s", step, format_metrics(measured))
+                metrics["global_step"] = step
+                self.results[step] = {"step": step, "checkpoint": checkpoint, "metrics": metrics}
+                _LOGGER.info("Step %d: %s", step, _in_short(metrics))
                 evaluated.append(step)
-                self._keep_best()
+                self._write()
             except Exception:
                 damage = checkpoint_files.find_damage(path)
                 if not damage:
@@ -269,14 +265,14 @@ class _Evaluator:
                 _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
                 self.corrupt.add(path)
         if self.results:
-            self._keep_best()
+            self._write()
         return evaluated
 
-    def _open_ledger(self) -> None:
+    def _read(self) -> None:
         """Reads the results so far; UserError for a model.ckpt-best that was not made here."""
-        ledger, path = _read_ledger(self.output_dir), os.path.join(self.output_dir, LEDGER_NAME)
+        ledger = _read_ledger(self.output_dir)
         ours = [identity(item.path) for item in list_checkpoints(self.output_dir)]
-        is_ours = ledger["results"] or tf.io.gfile.exists(f"{os.path.splitext(path)[0]}.txt")
+        is_ours = ledger["results"] or tf.io.gfile.exists(f"{self.stem}.txt")
         if not is_ours and identity(self.best_path) not in ("", *ours):
             raise UserError(
                 f"'{self.best_path}' was not made by this evaluation, and would be lost: there is "
@@ -286,8 +282,8 @@ class _Evaluator:
         difference = provenance.difference(ledger["fingerprint"], self.fingerprint)
         if difference and self.results:
             # They cannot be compared with new ones, but may be all there is of deleted checkpoints.
-            old = files.unused_name(path)
-            tf.io.gfile.rename(path, old)
+            old = files.unused_name(f"{self.stem}.json")
+            tf.io.gfile.rename(f"{self.stem}.json", old)
             _LOGGER.info("Evaluating all again: %s. Old results: %s.", difference, old)
             self.results = {}
 
@@ -307,30 +303,28 @@ class _Evaluator:
                 return {kept: self.best_path, **present}
         return present
 
-    def _is_known(self, step: int, path: str) -> bool:
-        return self.results.get(step, {}).get("checkpoint") == identity(path)
-
     def best(self) -> Optional[int]:
         """Returns the best step of those that are there; None if no metric is finite."""
-        ranks = {
-            step: rank_of(self.results[step]["metrics"], self.best_metric, self.higher_is_better)
-            for step, path in self._present().items()
-            if step and self._is_known(step, path)
-        }
-        finite = [step for step, rank in ranks.items() if rank[0] > -math.inf]
-        return max(finite, key=lambda step: (ranks[step], step), default=None)
+        present = set(map(identity, self._present().values()))
+        ranks = [
+            (rank_of(result["metrics"], self.best_metric, self.higher_is_better), step)
+            for step, result in self.results.items()
+            if step and result.get("checkpoint") in present
+        ]
+        rank, step = max(ranks, default=((-math.inf,), 0))
+        return step if rank[0] > -math.inf else None
 
-    def _keep_best(self) -> None:
+    def _write(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""
         best, results = self.best(), [self.results[step] for step in sorted(self.results)]
         ledger = {"fingerprint": self.fingerprint, "best_step": best, "results": results}
         # Recorded first, so that a crash leaves no copy that seems another's.
         _write(
-            os.path.join(self.output_dir, _STEM),
+            self.stem,
             {"format_version": 1, **ledger},
             [result["metrics"] for result in results],
         )
-        if best and not self._is_known(best, self.best_path):
+        if best and self.results[best]["checkpoint"] != identity(self.best_path):
             _copy(self._present()[best], self.best_path)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
@@ -340,17 +334,21 @@ class _Evaluator:
                 f"There is no readable checkpoint model.ckpt-<step> in '{self.output_dir}' to "
                 "evaluate. Train first, or name the folder that was trained in."
             )
-        results, best_step = read_results(self.output_dir), self.best()
-        if not best_step:
+        results, step = read_results(self.output_dir), self.best()
+        best = next((result for result in results if result.step == step), None)
+        if not best:
             _LOGGER.warning(
                 "No checkpoint has a finite %s, so there is no best one.", self.best_metric
             )
             return EvaluationSummary(results, None, None, evaluated_steps)
-        (best,) = [result for result in results if result.step == best_step]
-        value = format_metrics({self.best_metric: best.metrics[self.best_metric]})
         _LOGGER.info(
             "Best of %d evaluated checkpoints: step %d with %s; kept as %s.",
-            *(len(results), best_step, value, self.best_path),
+            *(
+                len(results),
+                step,
+                _in_short({self.best_metric: best.metrics[self.best_metric]}),
+                self.best_path,
+            ),
         )
         return EvaluationSummary(results, best, self.best_path, evaluated_steps)
 
@@ -364,10 +362,10 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     step = step_in(checkpoint)
     if step is not None:
         results["global_step"] = step
-    _LOGGER.info("%s, step %s: %s", checkpoint, step, format_metrics(results))
-    measured = {"checkpoint": checkpoint, "identity": identity(checkpoint)}
+    _LOGGER.info("%s, step %s: %s", checkpoint, step, _in_short(results))
     stem = os.path.join(output_dir, f"{_STEM}.{os.path.basename(checkpoint)}")
-    _write(stem, dict(results, **measured), [results])
+    described = {**results, "checkpoint": checkpoint, "identity": identity(checkpoint)}
+    _write(stem, described, [results])
     return results
 
 
@@ -381,7 +379,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     for place in (output_dir, folder):
         for result in _read_ledger(place)["results"]:
             if result.get("checkpoint") == sha256:
-                return _numbers(result["metrics"])
+                return result["metrics"]
         path = os.path.join(place, f"{_STEM}.{name}.json")
         alone = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
         if alone.get("identity") == sha256:
@@ -389,13 +387,12 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     return {}
 
 
-def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
-    """Deletes evaluated checkpoints beyond the newest `keep` (0 keeps all); returns their steps."""
+def prune_checkpoints(output_dir: str, keep: int, evaluated: Collection[int]) -> None:
+    """Deletes evaluated checkpoints beyond the newest `keep`; 0 keeps all."""
     # An intact older checkpoint is kept where a newer one could not be evaluated.
-    known = [item for item in list_checkpoints(output_dir) if item.step in set(evaluated)]
+    known = [item.path for item in list_checkpoints(output_dir) if item.step in evaluated]
     surplus = known[:-keep] if keep else []
-    for checkpoint in surplus:
-        _remove(checkpoint.path)
+    for path in surplus:
+        _remove(path)
     if surplus:
         _LOGGER.info("Kept the newest %d of %d checkpoints, as the flags say.", keep, len(known))
-    return [checkpoint.step for checkpoint in surplus]

@@ -11,7 +11,7 @@ import logging
 import math
 import os
 import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, Type
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -23,6 +23,7 @@ from albert.data import batches, padded_batches
 from albert.pretrained import model_vocabulary, network, warm_start
 from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
+from albert.training.evaluation import EvaluationSummary
 from albert.training.task import Outputs, Split, Task
 from albert.util import config_files, files, progress, provenance
 
@@ -43,10 +44,10 @@ class Outcome(NamedTuple):
     """
 
     training: Optional[hooks.TrainingSummary]
-    evaluation: Optional[evaluation.EvaluationSummary]
-    metrics: Dict[str, Any]
-    predictions: List[str]
-    export: Optional[str]
+    evaluation: Optional[EvaluationSummary] = None
+    metrics: Mapping[str, Any] = {}
+    predictions: Sequence[str] = ()
+    export: Optional[str] = None
 
 
 def main(settings: FineTuningFlags, task: Type[Task]) -> None:
@@ -71,8 +72,8 @@ class FineTuning:
     """One run of one task.
 
     Attributes:
-      setup: settings, model, vocabulary and task.
-      settings, task: those of `setup`.
+      task: with its model and vocabulary.
+      settings: those of the task.
       published_model: what it is compared with; None if it has another size.
       schedule: of training, once its data were read.
     """
@@ -83,14 +84,14 @@ class FineTuning:
         estimators.check_batch_sizes(settings)
         self._began, self._flags = time.time(), settings
         self._is_chief = distribution.is_chief(settings)
-        self.setup = fine_tuned.set_up(settings, task)
-        self.settings, self.task = self.setup.settings, self.setup.task
-        self.published_model = published_model(settings, self.setup.config)
+        self.task = fine_tuned.set_up(settings, task)
+        self.settings = self.task.settings
+        self.published_model = published_model(settings, self.task.config)
         self.schedule = model_fn.ONE_STEP
+        self._final_step: Optional[int] = None
         self._splits: Dict[str, Split] = {}
-        # Of the best checkpoint so far: its identity -> split -> outputs.
-        self._outputs: Dict[str, Dict[str, Outputs]] = {}
-        self._best_rank: Tuple[float, ...] = (-math.inf,)
+        # Rank, identity and outputs, by split, of the best checkpoint so far.
+        self._best: Tuple[Tuple[float, ...], str, Dict[str, Outputs]] = ((-math.inf,), "", {})
         self._network: Optional[network.Network] = None
 
     def run(self) -> Outcome:
@@ -102,55 +103,62 @@ class FineTuning:
             config_files.record(path, self._flags.given_values())
         training = self.train() if settings.do_train else None
         if not self._is_chief:
-            return Outcome(training, None, {}, [], None)
+            return Outcome(training)
         summary, metrics = self.evaluate() if task.splits("dev") else (None, {})
-        written, exported, export_dir = [], None, getattr(settings, "export_dir", None)
-        if task.splits("test") or export_dir:
-            checkpoint = fine_tuned.chosen_checkpoint(settings)
-            recorded = evaluation.recorded_metrics(checkpoint, settings.output_dir)
-            task.metrics = metrics or recorded
-        if task.splits("test"):
-            written = self.predict(checkpoint)
-        if export_dir:
-            threshold = getattr(settings, "threshold_to_export", math.nan)
-            exported = fine_tuned.export(self.setup, checkpoint, export_dir, threshold=threshold)
-        return Outcome(training, summary, metrics, written, exported)
+        predicts, export_dir = task.splits("test"), getattr(settings, "export_dir", None)
+        if not (predicts or export_dir):
+            return Outcome(training, summary, metrics)
+        checkpoint = self._chosen_checkpoint()
+        task.metrics = metrics or evaluation.recorded_metrics(checkpoint, settings.output_dir)
+        return Outcome(
+            *(training, summary, metrics),
+            predictions=self.predict(checkpoint) if predicts else (),
+            export=fine_tuned.export(task, checkpoint, export_dir) if export_dir else None,
+        )
 
     def check(self) -> None:
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""
-        settings, setup, task = self.settings, self.setup, self.task
-        folder, is_training = settings.output_dir, settings.do_train
-        estimators.check_output_dir(folder, setup.config.to_dict())
-        path = os.path.join(folder, task.description_name)
-        fine_tuned.check_description(path, setup.description(), task, is_training=is_training)
-        if settings.checkpoint or not (is_training or settings.wait_for_checkpoints_minutes):
-            fine_tuned.chosen_checkpoint(settings)
-        estimators.announce(settings, setup.config, task.name.upper())
-        if is_training and not evaluation.list_checkpoints(folder):
+        settings, task, splits = self.settings, self.task, []
+        folder, config = settings.output_dir, task.config
+        estimators.check_output_dir(folder, config.to_dict())
+        fine_tuned.check_description(task)
+        if settings.checkpoint or not (settings.do_train or settings.wait_for_checkpoints_minutes):
+            self._chosen_checkpoint()
+        estimators.announce(settings, config, task.name.upper())
+        if settings.do_train and not evaluation.list_checkpoints(folder):
             if settings.init_checkpoint:
                 start = warm_start.resolve_checkpoint(settings.init_checkpoint)
-                model_vocabulary.check_same(os.path.dirname(start), setup.vocabulary)
-            model_fn.check_first_weights(settings, setup.config)
-        splits = {*["train"] * is_training}
+                model_vocabulary.check_same(os.path.dirname(start), task.vocabulary)
+            model_fn.check_first_weights(settings, config)
         if self._is_chief:
-            splits.update(task.splits("dev") + task.splits("test"))
-        self._splits = {split: task.features(split) for split in sorted(splits)}
-        if is_training:
+            splits += task.splits("dev") + task.splits("test")
+        if settings.do_train:
+            splits.append("train")
+        self._splits = {split: task.features(split) for split in sorted({*splits})}
+        if settings.do_train:
             count = len(self._splits["train"].examples)
             self.schedule = model_fn.training_length(settings, count)
+            self._final_step = self.schedule.num_train_steps
+        elif not settings.num_train_epochs and "train_step" in settings.given:
+            self._final_step = settings.train_step  # of another process
+
+    def _chosen_checkpoint(self) -> str:
+        """--checkpoint, the best one, or the newest; raises UserError if there is none."""
+        return warm_start.resolve_checkpoint(self.settings.checkpoint or self.settings.output_dir)
 
     # ---- training ----
 
     def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
-        settings, file = self.settings, self._splits["train"].records.path
-        size, last_step = settings.train_batch_size, self.schedule.num_train_steps
+        settings, task, last_step = self.settings, self.task, self.schedule.num_train_steps
+        file = self._splits["train"].records.path
+        model_vocabulary.name_in(settings.output_dir, task.vocabulary.path)
         summary = estimators.train(
             settings,
             self.model_fn,
-            lambda start: self.input_fn(file, size, is_training=True, start_step=start),
+            lambda start: self.input_fn(file, is_training=True, start_step=start),
             max_steps=last_step,
-            documents=self.setup.portable_files(settings.output_dir),
+            documents=fine_tuned.portable_files(task, task.description_name, task.describe()),
             flags=self._flags,
         )
         if summary and self._is_chief:
@@ -166,23 +174,21 @@ class FineTuning:
         """Returns the model function; training starts from `init_checkpoint`, if named."""
         return model_fn.build_model_fn(
             self.settings.replace(init_checkpoint=init_checkpoint),
-            self.setup.config,
+            self.task.config,
             self.task.head,
             schedule=self.schedule,
             # On a TPU looking up rows is slower than a product.
             use_one_hot_embeddings=self.settings.use_tpu,
         )
 
-    def input_fn(
-        self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
-    ) -> Callable:
-        """Returns the input function for a record file."""
+    def input_fn(self, file: str, *, is_training: bool = False, start_step: int = 0) -> Callable:
+        """Returns the input function for a record file, which is told the size of batches."""
         mode = self.settings.padding or padded_batches.default_mode(self.settings.use_tpu)
         return padded_batches.input_fn(
             file,
             self.task.spec(is_training),
             is_training=is_training,
-            batch_size=batch_size,
+            batch_size=None,
             padding=padded_batches.Padding(mode, features=tuple(self.task.sequences)),
             seed=self.settings.seed,
             start_step=start_step,
@@ -190,7 +196,7 @@ class FineTuning:
 
     # ---- evaluation ----
 
-    def evaluate(self) -> Tuple[Optional[evaluation.EvaluationSummary], Dict[str, Any]]:
+    def evaluate(self) -> Tuple[Optional[EvaluationSummary], Dict[str, Any]]:
         """Evaluates --checkpoint, or each checkpoint of the output folder, of which the best stays.
 
         Returns the summary, None where there is one checkpoint alone, and the metrics of the best.
@@ -198,8 +204,7 @@ class FineTuning:
         settings, folder, task = self.settings, self.settings.output_dir, self.task
         wait_minutes = settings.wait_for_checkpoints_minutes
         if settings.checkpoint or not (evaluation.list_checkpoints(folder) or wait_minutes):
-            checkpoint = fine_tuned.chosen_checkpoint(settings)
-            metrics = evaluation.evaluate_one(folder, self._measure, checkpoint)
+            metrics = evaluation.evaluate_one(folder, self._measure, self._chosen_checkpoint())
             self.compare(metrics)
             return None, metrics
         began, identity = time.time(), {"precision": settings.precision, **task.identity()}
@@ -212,7 +217,7 @@ class FineTuning:
             fingerprint=identity,
             higher_is_better=task.higher_is_better,
             wait_seconds=60.0 * wait_minutes,
-            final_step=self._final_step(),
+            final_step=self._final_step,
         )
         best, steps = summary.best, [result.step for result in summary.results]
         metrics = dict(best.metrics) if best else {}
@@ -236,14 +241,6 @@ class FineTuning:
             evaluation.prune_checkpoints(folder, settings.keep_checkpoint_max, [0, *steps])
         return summary, metrics
 
-    def _final_step(self) -> Optional[int]:
-        """The last step of training; None where another process trains and its epochs say it."""
-        settings = self.settings
-        if settings.do_train:
-            return self.schedule.num_train_steps
-        is_known = not settings.num_train_epochs and "train_step" in settings.given
-        return settings.train_step if is_known else None
-
     def _measure(self, checkpoint: str) -> Dict[str, float]:
         """The measurements of a checkpoint; those of splits after the first carry their names."""
         task, outputs = self.task, {}
@@ -257,9 +254,8 @@ class FineTuning:
             suffix = "_" + split.replace("dev_", "") if metrics else ""
             metrics.update({name + suffix: value for name, value in measured.items()})
         rank = evaluation.rank_of(metrics, task.best_metric, task.higher_is_better)
-        if rank >= self._best_rank:  # of equal ones the later is the best
-            self._best_rank = rank
-            self._outputs = {evaluation.identity(checkpoint): outputs}
+        if rank >= self._best[0]:  # of equal ones the later is the best
+            self._best = rank, evaluation.identity(checkpoint), outputs
         step = evaluation.step_in(checkpoint)
         if step is not None:  # not in weights of another origin
             compat.write_evaluation(self.settings.output_dir, dict(metrics, global_step=step))
@@ -267,19 +263,19 @@ class FineTuning:
 
     def outputs(self, checkpoint: str, split: str) -> Outputs:
         """Returns the outputs of a checkpoint for a split, [R, ...] each."""
-        known = self._outputs.get(evaluation.identity(checkpoint), {})
-        if split in known:
+        _, best, known = self._best
+        if split in known and best == evaluation.identity(checkpoint):
             return known[split]
         settings, task, records = self.settings, self.task, self._splits[split].records
         size = settings.predict_batch_size
         if split in task.splits("dev"):
             size = getattr(settings, "eval_batch_size", size)
         if settings.use_tpu:
-            input_fn = self.input_fn(records.path, size)
+            input_fn = self.input_fn(records.path)
             return estimators.tpu_outputs(
                 settings, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
-        self._network = self._network or self.setup.network(size)
+        self._network = self._network or task.network(size)
         self._network.load(checkpoint)
         with progress.Progress(split, records.count, unit="examples") as bar:
             parts = [
@@ -288,7 +284,7 @@ class FineTuning:
             ]
         return network.joined(parts, task.fills)
 
-    def _describe_best(self, summary: evaluation.EvaluationSummary) -> None:
+    def _describe_best(self, summary: EvaluationSummary) -> None:
         """Writes the details of the best checkpoint, and warns of one that says the same to all."""
         task, folder = self.task, self.settings.output_dir
         outputs = self.outputs(summary.best_checkpoint, task.splits("dev")[0])

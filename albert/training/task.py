@@ -10,14 +10,16 @@ Dimensions: N examples, R records (an example may have several), B batch.
 
 import json
 import os
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple, Type
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple, Type
 
 import numpy as np
+import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, tokenization
+from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, record_files
-from albert.pretrained.network import SEQUENCES
+from albert.pretrained.network import SEQUENCES, Network
+from albert.runtimes import compat
 from albert.util.errors import UserError
 
 _ACTIONS = ("do_train", "do_eval", "do_predict", "export_dir")
@@ -47,6 +49,9 @@ class Task:
         only used takes them from there.
       heard_flags: other flags that a model in memory heeds.
       free_keys: keys of the description that may change between runs.
+      config: of the encoder.
+      vocabulary: the file of the tokenizer.
+      metrics: what was measured of the checkpoint that answers.
     """
 
     flags: Type[FineTuningFlags]
@@ -61,6 +66,8 @@ class Task:
     recorded_flags: Tuple[str, ...] = ()
     heard_flags: Tuple[str, ...] = ()
     free_keys: Tuple[str, ...] = ()
+    config: modeling.AlbertConfig
+    vocabulary: fine_tuning_utils.Vocabulary
 
     def __init__(
         self,
@@ -70,7 +77,7 @@ class Task:
     ):
         """Takes the settings, the tokenizer, and the description of a model that is only used.
 
-        `metrics` is set later: what was measured of the checkpoint that answers.
+        `config`, `vocabulary` and `metrics` are set later.
         """
         self.settings, self.tokenizer, self.description = settings, tokenizer, description
         self.metrics: Mapping[str, float] = {}
@@ -173,6 +180,27 @@ class Task:
         """
         raise NotImplementedError
 
+    def build(
+        self, features: fine_tuning_utils.Features, dtype: tf.DType = tf.float32
+    ) -> Dict[str, tf.Tensor]:
+        """Builds the network that answers, as it is exported too; returns its outputs by name."""
+        # Compiled parts gain nothing without gradients, and each length would be compiled.
+        encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
+        outputs = self.head(features, encoder).with_losses()
+        return {name: tf.identity(value, name=name) for name, value in outputs.items()}
+
+    def network(self, batch_size: int) -> Network:
+        """Returns the network that answers, without weights."""
+        dtype = compat.compute_dtype(self.settings.precision)
+        return Network(
+            lambda features: self.build(features, dtype),
+            self.spec(False),
+            batch_size=batch_size,
+            sequences=self.sequences,
+            padding=self.settings.padding or "longest",
+            fills=self.fills,
+        )
+
     def decode(self, examples: Sequence[Any], outputs: Outputs) -> List[Any]:
         """Returns the model's answer to each example, a NamedTuple or JSON value."""
         raise NotImplementedError
@@ -191,27 +219,15 @@ class Task:
 
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""
-        answers = [
-            getattr(item, "_asdict", lambda item=item: item)()
-            for item in self.decode(examples, outputs)
-        ]
-        lines = [json.dumps(answer, ensure_ascii=False) + "\n" for answer in answers]
+        lines = []
+        for item in self.decode(examples, outputs):
+            answer = item._asdict() if hasattr(item, "_asdict") else item
+            lines.append(json.dumps(answer, ensure_ascii=False) + "\n")
         return {f"{self.name}_{split}.jsonl": "".join(lines)}
 
     def served(self) -> Dict[str, Any]:
         """Returns what an exported model's description says of its checkpoint."""
         return {}
 
-    def export_more(self, export_dir: str, build: Callable[[Any], Any], checkpoint: str) -> None:
-        """Writes what --export_dir gets beside the SavedModel; `build` builds the network."""
-
-
-def records_in_memory(task: Task, examples: Sequence[Any]) -> Dict[str, np.ndarray]:
-    """Returns the records of examples as arrays [R, ...] by name."""
-    records, found = task.encode(task.items(examples, False), False).records, {}
-    for feature in task.spec(False).features:
-        dtype = np.int32 if feature.dtype.is_integer else np.float32
-        values = np.array([record[feature.name] for record in records], dtype)
-        # A label may be a number or a list of one.
-        found[feature.name] = values if feature.shape else values.reshape([-1])
-    return found
+    def export_more(self, export_dir: str, checkpoint: str) -> None:
+        """Writes what --export_dir gets beside the SavedModel."""

@@ -43,7 +43,7 @@ def test_both_signatures_give_what_the_trained_model_gives(classifier, exported)
 @pytest.mark.slow
 def test_the_threshold_is_an_output_unless_it_is_nan(classifier, tmp_path):
     for threshold in (np.nan, 0.25):
-        folder = models.export(classifier, tmp_path / str(threshold), threshold=threshold)
+        folder = models.export(classifier, tmp_path / str(threshold), threshold_to_export=threshold)
         found = serve(folder, "ids", INPUTS).get("threshold", np.nan)
         np.testing.assert_equal(float(found), threshold)
 
@@ -61,7 +61,7 @@ def test_the_graph_holds_plain_operations_only(exported):
 def test_the_model_can_be_used_from_the_extra_assets_alone(exported, classifier):
     extra = pathlib.Path(exported, "assets.extra")
     found = models.open_folder(extra)
-    assert found.task.labels == ("no", "maybe", "yes")
+    assert found.labels == ("no", "maybe", "yes")
     assert found.vocabulary.path == str(extra / "tiny.model")
     with predictor.Predictor(str(extra), f"{classifier}/model.ckpt-best") as model:
         assert len(model.predict(["the king"])) == 1
@@ -69,8 +69,8 @@ def test_the_model_can_be_used_from_the_extra_assets_alone(exported, classifier)
 
 def test_nothing_remains_of_an_export_that_fails(classifier, tmp_path):
     checkpoint = f"{classifier}/model.ckpt-best"
-    setup = models.open_folder(classifier)
-    setup.task.labels = ("no", "yes")
+    task = models.open_folder(classifier)
+    task.labels = ("no", "yes")
     with pytest.raises(ValueError, match=r"output_weights \[2, 16\]"):
-        fine_tuned.export(setup, checkpoint, str(tmp_path))
+        fine_tuned.export(task, checkpoint, str(tmp_path))
     assert list(tmp_path.iterdir()) == []

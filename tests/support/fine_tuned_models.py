@@ -15,7 +15,7 @@ from albert.classification.run import ClassifierTask
 from albert.pretrained import warm_start
 from albert.tagging import run as tagging
 from albert.training import fine_tuned
-from albert.util import files
+from albert.util import files, flags
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 VOCABULARY = FIXTURES / "tiny.model"
@@ -177,22 +177,23 @@ def serve(folder, signature, inputs, tags=("serve",)):
         )
 
 
-def open_folder(folder):
-    """What the classifier's folder says of it."""
-    return fine_tuned.open_folder(ClassifierTask, str(folder))
+def open_folder(folder, **options):
+    """The task of the classifier in a folder."""
+    settings = flags.make(ClassifierTask.flags, output_dir=str(folder), do_train=False, **options)
+    return fine_tuned.set_up(settings, ClassifierTask)
 
 
 def export(folder, out, **options):
     """Exports the classifier in a folder as a SavedModel; returns its folder."""
     checkpoint = warm_start.resolve_checkpoint(str(folder))
-    return fine_tuned.export(open_folder(folder), checkpoint, str(out), **options)
+    return fine_tuned.export(open_folder(folder, **options), checkpoint, str(out))
 
 
-def expected_logits(folder):
-    """What the trained graph says."""
-    labels = open_folder(folder).task.labels
+def expected(folder, arrays=tuple(INPUTS.values())):
+    """The probabilities and logits of the trained graph, for ids, mask and segments."""
+    labels = open_folder(folder).labels
     config = modeling.AlbertConfig.from_dict(CONFIG)
     with tf.Graph().as_default(), tf.Session() as session:
-        outputs = build(config, labels, *map(tf.constant, INPUTS.values()))
+        outputs = build(config, labels, *map(tf.constant, arrays))
         tf.train.Saver().restore(session, warm_start.resolve_checkpoint(str(folder)))
-        return session.run(outputs[3])
+        return session.run(outputs[2:4])

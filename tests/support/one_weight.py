@@ -62,16 +62,16 @@ def train(output_dir, *arguments, max_steps, values=(0.5,), function=model_fn, *
     )
 
 
-def save(folder, *steps, weight=0.0):
-    """Writes checkpoints as training does."""
+def save(folder, *steps, weight=0.0, name="model.ckpt-{}"):
+    """Writes checkpoints, as training does, whose weight is the step + `weight`."""
     with tf.Graph().as_default(), tf.Session() as session:
-        tf.get_variable("weight", initializer=np.full([3], weight, np.float32))
+        value = tf.get_variable("weight", [3], use_resource=False)
         step = tf.train.get_or_create_global_step()
-        session.run(tf.global_variables_initializer())
         saver = tf.train.Saver(max_to_keep=None)
         for number in steps:
-            session.run(step.assign(number))
-            saver.save(session, str(pathlib.Path(folder) / "model.ckpt"), number)
+            value.load([number + weight] * 3, session)
+            step.load(number, session)
+            saver.save(session, str(pathlib.Path(folder) / name.format(number)))
 
 
 def weight_in(folder):

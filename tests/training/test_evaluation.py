@@ -15,26 +15,10 @@ import tensorflow.compat.v1 as tf
 from albert.training import evaluation
 from albert.training.evaluation import Evaluation
 from tests.support import damaged_files
+from tests.support.one_weight import save, weight_in
 
 BEST = "model.ckpt-best"
 SCORES = {100: 0.5, 200: 0.75, 300: 0.25, 1000: 0.75}
-
-
-def _save(folder, *steps, weight=0.0, name="model.ckpt-{}"):
-    """Writes checkpoints whose only weight is step + `weight`, as training does."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        value = tf.get_variable("value", [], tf.float32, use_resource=False)
-        global_step = tf.train.get_or_create_global_step()
-        saver = tf.train.Saver(max_to_keep=None)
-        for step in steps:
-            value.load(step + weight, session)
-            global_step.load(step, session)
-            saver.save(session, str(folder / name.format(step)))
-
-
-def _weight(path):
-    """The only weight of a checkpoint."""
-    return float(tf.train.load_checkpoint(str(path)).get_tensor("value"))
 
 
 def _remove(folder, *steps):
@@ -49,20 +33,20 @@ def _evaluate(folder, scores, **rules):
 
     def measure(path):
         seen.append(path.rpartition("-")[2])
-        return {"accuracy": scores[_weight(path)], "loss": np.float32(0.1)}
+        return {"accuracy": scores[weight_in(path)[0]], "loss": np.float32(0.1)}
 
     rules = {"best_metric": "accuracy", "fingerprint": {}, **rules}
     return evaluation.evaluate_checkpoints(str(folder), measure, **rules), seen
 
 
 def _check_best(folder, summary, step):
-    assert (summary.best.step, _weight(folder / BEST)) == (step, step)
+    assert (summary.best.step, weight_in(folder / BEST)[0]) == (step, step)
 
 
 def test_list_checkpoints_takes_those_with_an_index_in_step_order_without_the_best(tmp_path):
     assert evaluation.list_checkpoints(str(tmp_path / "absent")) == []
-    _save(tmp_path, 1000, 200, 0)
-    _save(tmp_path, 5, name=BEST)
+    save(tmp_path, 1000, 200, 0)
+    save(tmp_path, 5, name=BEST)
     (tmp_path / "model.ckpt-500.data-00000-of-00001").write_text("")
     (tmp_path / "other.ckpt-600.index").write_text("")
     assert evaluation.list_checkpoints(str(tmp_path)) == [
@@ -74,7 +58,7 @@ def test_list_checkpoints_takes_those_with_an_index_in_step_order_without_the_be
 
 
 def test_evaluate_checkpoints_measures_each_once_and_copies_the_best(tmp_path):
-    _save(tmp_path, 100, 200, 300, 1000)
+    save(tmp_path, 100, 200, 300, 1000)
     summary, seen = _evaluate(tmp_path, SCORES)
     assert seen == ["100", "200", "300", "1000"]
     assert summary.evaluated_steps == [100, 200, 300, 1000]
@@ -92,7 +76,7 @@ def test_a_copied_folder_keeps_its_results_and_the_best_of_a_deleted_checkpoint(
     """As on another machine, where every file is new."""
     source, copy = tmp_path / "source", tmp_path / "copy"
     source.mkdir()
-    _save(source, 100, 200)
+    save(source, 100, 200)
     _evaluate(source, SCORES)
     _remove(source, 200)
     shutil.copytree(str(source), str(copy), copy_function=shutil.copyfile)
@@ -105,9 +89,9 @@ def test_a_copied_folder_keeps_its_results_and_the_best_of_a_deleted_checkpoint(
 @pytest.mark.parametrize("number", range(5))
 def test_an_evaluation_that_was_killed_continues(tmp_path, monkeypatch, number):
     """Killed as it writes the ledger, the results, and the three files of the copy."""
-    _save(tmp_path, 100)
+    save(tmp_path, 100)
     _evaluate(tmp_path, SCORES)
-    _save(tmp_path, 200)
+    save(tmp_path, 200)
     killed = mock.Mock(
         side_effect=[mock.DEFAULT] * number + [KeyboardInterrupt], wraps=tf.io.gfile.rename
     )
@@ -124,7 +108,7 @@ def test_an_evaluation_that_was_killed_continues(tmp_path, monkeypatch, number):
 
 
 def test_lower_is_better_when_asked_and_a_removed_copy_is_made_again(tmp_path):
-    _save(tmp_path, 100, 200, 300)
+    save(tmp_path, 100, 200, 300)
     for higher, best in ((False, 300), (True, 200)):
         summary, seen = _evaluate(tmp_path, SCORES, higher_is_better=higher)
         _check_best(tmp_path, summary, best)
@@ -133,12 +117,12 @@ def test_lower_is_better_when_asked_and_a_removed_copy_is_made_again(tmp_path):
 
 
 def test_nan_and_infinity_are_recorded_but_never_best(tmp_path):
-    _save(tmp_path, 100, 200)
+    save(tmp_path, 100, 200)
     scores = {100: math.nan, 200: math.inf, 300: 0.0}
     summary, _ = _evaluate(tmp_path, scores)
     assert (summary.best, summary.best_checkpoint) == (None, None)
     assert not list(tmp_path.glob(f"{BEST}*"))
-    _save(tmp_path, 300)
+    save(tmp_path, 300)
     summary, seen = _evaluate(tmp_path, scores)
     assert (seen, summary.best.step) == (["300"], 300)
     assert "accuracy = nan\n" in (tmp_path / "eval_results.txt").read_text()
@@ -155,7 +139,7 @@ def test_rank_of_equal_ones_is_that_of_their_losses(loss):
 
 
 def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_path):
-    _save(tmp_path, 0, 100)
+    save(tmp_path, 0, 100)
     assert _evaluate(tmp_path, {100: math.nan})[1] == ["100"]
     summary, seen = _evaluate(tmp_path, {0: 0.75}, untrained_too=True)
     assert (seen, summary.best) == (["0"], None)
@@ -167,9 +151,9 @@ def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_pa
 
 def test_a_copy_without_a_result_of_its_own_is_measured(tmp_path, monkeypatch):
     """The result is recorded, the copy is an older one, and the checkpoint was deleted."""
-    _save(tmp_path, 100)
+    save(tmp_path, 100)
     _evaluate(tmp_path, {100: 0.5})
-    _save(tmp_path, 100, weight=0.5)
+    save(tmp_path, 100, weight=0.5)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(tf.io.gfile, "copy", mock.Mock(side_effect=KeyboardInterrupt))
         _evaluate(tmp_path, {100.5: 0.9})
@@ -180,7 +164,7 @@ def test_a_copy_without_a_result_of_its_own_is_measured(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)
 def test_a_corrupt_checkpoint_is_skipped_with_one_line_and_loses_no_results(tmp_path, caplog, kind):
-    _save(tmp_path, 100, 200, 300)
+    save(tmp_path, 100, 200, 300)
     damaged_files.damage(tmp_path / "model.ckpt-100", kind)
     summary, _ = _evaluate(tmp_path, SCORES)
     assert summary.evaluated_steps == [200, 300]
@@ -195,7 +179,7 @@ def test_a_corrupt_checkpoint_is_skipped_with_one_line_and_loses_no_results(tmp_
 def test_results_of_other_data_are_kept_and_the_copy_of_a_deleted_best_comes_first(
     tmp_path, caplog
 ):
-    _save(tmp_path, 100, 200, 300)
+    save(tmp_path, 100, 200, 300)
     scores = {100: 0.1, 200: 0.2, 300: 0.3}
     _evaluate(tmp_path, scores, fingerprint={"batch_size": 8})
     _remove(tmp_path, 300)
@@ -209,16 +193,16 @@ def test_results_of_other_data_are_kept_and_the_copy_of_a_deleted_best_comes_fir
 
 
 def test_a_checkpoint_that_was_written_again_is_measured_again(tmp_path):
-    _save(tmp_path, 100, 200)
+    save(tmp_path, 100, 200)
     _evaluate(tmp_path, {100: 0.9, 200: 0.8})
-    _save(tmp_path, 100, weight=0.5)
+    save(tmp_path, 100, weight=0.5)
     summary, seen = _evaluate(tmp_path, {100.5: 0.85})
     assert (seen, summary.best.metrics["accuracy"]) == (["100"], 0.85)
-    assert _weight(tmp_path / BEST) == 100.5
+    assert weight_in(tmp_path / BEST)[0] == 100.5
 
 
 def test_checkpoints_that_training_deletes_meanwhile_are_skipped(tmp_path, monkeypatch):
-    _save(tmp_path, 100, 200, 300)
+    save(tmp_path, 100, 200, 300)
     copy = tf.io.gfile.copy
 
     class Scores(dict):
@@ -242,12 +226,12 @@ def test_checkpoints_that_training_deletes_meanwhile_are_skipped(tmp_path, monke
 
 
 def test_a_best_checkpoint_that_was_not_made_here_is_not_overwritten(tmp_path):
-    _save(tmp_path, 100, 200)
-    _save(tmp_path, 7, name=BEST)
+    save(tmp_path, 100, 200)
+    save(tmp_path, 7, name=BEST)
     with pytest.raises(ValueError, match=r"model\.ckpt-best"):
         _evaluate(tmp_path, {})
-    assert _weight(tmp_path / BEST) == 7
-    _save(tmp_path, 100, name=BEST)  # which is not lost
+    assert weight_in(tmp_path / BEST)[0] == 7
+    save(tmp_path, 100, name=BEST)  # which is not lost
     _check_best(tmp_path, _evaluate(tmp_path, SCORES)[0], 200)
 
 
@@ -256,7 +240,10 @@ def test_what_cannot_be_evaluated_is_refused(tmp_path, content):
     with pytest.raises(ValueError, match=str(tmp_path)):
         _evaluate(tmp_path, SCORES)
     assert evaluation.read_results(str(tmp_path)) == []
-    _save(tmp_path, 100)
+    save(tmp_path, 100)
+    with pytest.raises(ValueError, match="acuracy"):
+        _evaluate(tmp_path, SCORES, best_metric="acuracy")
+    assert evaluation.read_results(str(tmp_path)) == []
     (tmp_path / "eval_results.json").write_text(content)
     with pytest.raises(ValueError, match=r"eval_results\.json"):
         _evaluate(tmp_path, SCORES)
@@ -281,11 +268,11 @@ def test_waiting_ends_with_the_final_step_or_when_none_comes(
     def sleep(seconds):
         """Another process trains meanwhile."""
         now.append(now[-1] + seconds)
-        _save(tmp_path, *next(steps, ()))
+        save(tmp_path, *next(steps, ()))
 
     monkeypatch.setattr(evaluation.time, "sleep", sleep)
     monkeypatch.setattr(evaluation.time, "monotonic", lambda: now[-1])
-    _save(tmp_path, 0, 100)
+    save(tmp_path, 0, 100)
     assert _evaluate(tmp_path, SCORES, **rules)[1] == seen
     assert now[-1] == end
 
@@ -300,15 +287,15 @@ def test_recorded_metrics_are_those_of_the_weights_that_are_there(tmp_path):
         return evaluation.recorded_metrics(str(path), folder).get("accuracy")
 
     for step in (100, 200):
-        _save(tmp_path, step)
+        save(tmp_path, step)
         _evaluate(tmp_path, {100: 0.1, 200: 0.2})
         evaluation.evaluate_one(folder, lambda path: {"accuracy": -1.0}, best)  # of other data
         assert recorded(best) == step / 1000
     assert recorded(tmp_path / "model.ckpt-100") == 0.1
     (tmp_path / "other").mkdir()
-    _save(tmp_path / "other", 100, weight=0.5)  # not the one of the ledger in --output_dir
+    save(tmp_path / "other", 100, weight=0.5)  # not the one of the ledger in --output_dir
     assert recorded(tmp_path / "other" / "model.ckpt-100") is None
     (tmp_path / "eval_results.json").unlink()
     assert recorded(best) == -1.0
-    _save(tmp_path, 300, name=BEST)
+    save(tmp_path, 300, name=BEST)
     assert recorded(best) is None

@@ -16,6 +16,9 @@ from albert.util import flags as flags_lib
 from tests.support import one_weight, race_data, workers
 
 
+CONFIG = configs.preset_path("albert_base_v2")
+
+
 def settings(**changes):
     values = {"num_train_epochs": None, "warmup_proportion": None, "train_batch_size": 32}
     return types.SimpleNamespace(**{"train_step": 1000, "warmup_step": 10, **values, **changes})
@@ -35,25 +38,22 @@ DESCRIPTION = {
 
 
 class SomeTask(task.Task):
+    description_name = "description.json"
     recorded_flags, free_keys = ("doc_stride",), ("n_best_size",)
 
 
 def check(folder, is_training=True, **changes):
-    some = SomeTask(None, None, {})
-    path = str(folder / "description.json")
-    description = dict(DESCRIPTION, **changes)
-    fine_tuned.check_description(path, description, some, is_training=is_training)
+    described = dict(DESCRIPTION, **changes)
+    some = SomeTask(settings(output_dir=str(folder), do_train=is_training), None, {})
+    some.describe = lambda: described
+    some.vocabulary = types.SimpleNamespace(record=dict)
+    fine_tuned.check_description(some)
 
 
-@pytest.fixture
-def described(tmp_path):
+def test_a_folder_of_another_task_or_vocabulary_is_refused(tmp_path):
     check(tmp_path)  # a new folder is nobody's
     (tmp_path / "description.json").write_text(json.dumps(DESCRIPTION), encoding="utf-8")
-    return tmp_path
-
-
-def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
-    check(described, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
+    check(tmp_path, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
     for change in (
         {"task": "u"},
         {"spm_model_file": dict(VOCABULARY, sha256="2")},
@@ -61,9 +61,9 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
         {"is_pair": True},
     ):
         with pytest.raises(ValueError, match=list(change)[0]):
-            check(described, **change)
-    check(described, is_training=False, max_seq_length=16, doc_stride=3)  # where it is used only
-    check(described, n_best_size=3)
+            check(tmp_path, **change)
+    check(tmp_path, is_training=False, max_seq_length=16, doc_stride=3)  # where it is used only
+    check(tmp_path, n_best_size=3)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -90,13 +90,9 @@ def test_epochs_and_proportions_take_precedence_over_steps(changes, expected, ca
 
 def a_run(**changes):
     """A fine-tuning of base v2 on RACE before it has read its data."""
-    flags = [
-        *("--do_train", "--data_dir=x", "--output_dir=x", "--init_checkpoint=x"),
-        f"--albert_config_file={configs.preset_path('albert_base_v2')}",
-        f"--spm_model_file={race_data.VOCABULARY}",
-        "--learning_rate=3e-5",
-    ]
-    asked = flags_lib.parse(run_race.Flags, flags).replace(**changes)
+    flags = f"""--do_train --data_dir=x --output_dir=x --init_checkpoint=x --learning_rate=3e-5
+        --albert_config_file={CONFIG} --spm_model_file={race_data.VOCABULARY}"""
+    asked = flags_lib.parse(run_race.Flags, flags.split()).replace(**changes)
     return fine_tuning.FineTuning(asked, RaceTask)
 
 
@@ -105,7 +101,7 @@ def test_workers_but_the_first_only_train(monkeypatch):
     run = a_run(distribution_strategy="multi_worker", do_eval=True, do_predict=True)
     monkeypatch.setattr(run, "check", lambda: None)
     monkeypatch.setattr(run, "train", lambda: "trained")
-    assert run.run() == ("trained", None, {}, [], None)
+    assert run.run() == fine_tuning.Outcome("trained")
 
 
 def test_measurements_are_compared_in_per_cent_and_logged(caplog):
@@ -127,7 +123,7 @@ def test_measurements_are_compared_in_per_cent_and_logged(caplog):
     ],
 )
 def test_random_weights_are_compared_with_nothing(changes, size):
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
+    config = modeling.AlbertConfig.from_json_file(CONFIG)
     names = {"init_checkpoint": "x", "albert_hub_module_handle": None}
     found = fine_tuning.published_model(settings(**dict(names, **changes)), config)
     assert (found and found.size) == size
@@ -139,10 +135,11 @@ def test_random_weights_are_compared_with_nothing(changes, size):
 
 def test_pruning_keeps_the_newest_of_what_was_evaluated(tmp_path):
     one_weight.save(tmp_path, 0, 1, 2, 3)
-    assert evaluation.prune_checkpoints(str(tmp_path), 0, [0, 1, 2, 3]) == []
-    assert evaluation.prune_checkpoints(str(tmp_path), 2, [0, 2, 3]) == [0]
+    evaluation.prune_checkpoints(str(tmp_path), 0, [0, 1, 2, 3])
+    assert one_weight.steps_in(tmp_path) == [0, 1, 2, 3]
+    evaluation.prune_checkpoints(str(tmp_path), 2, [0, 2, 3])
     assert one_weight.steps_in(tmp_path) == [1, 2, 3]
     assert not list(tmp_path.glob("model.ckpt-0.*"))
     # Step 3 is damaged, for example: the newest that could be evaluated stays too.
-    assert evaluation.prune_checkpoints(str(tmp_path), 1, [1, 2]) == [1]
+    evaluation.prune_checkpoints(str(tmp_path), 1, [1, 2])
     assert one_weight.steps_in(tmp_path) == [2, 3]

@@ -43,30 +43,20 @@ def topics(tmp_path_factory):
     return module, folder
 
 
-def run(topics, *arguments):
+def run(topics, arguments):
     module, folder = topics
     no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     config = classification_data.write_config(
         folder, hidden_size=32, intermediate_size=64, **no_dropout
     )
-    given = [
-        f"--data_dir={folder}",
-        f"--output_dir={folder / 'out'}",
-        f"--albert_config_file={config}",
-        f"--spm_model_file={classification_data.VOCABULARY}",
-        "--max_seq_length=16",
-        "--train_batch_size=4",
-        "--train_step=4",
-        "--warmup_step=1",
-        "--save_checkpoints_steps=2",
-        "--nouse_xla",
-        *arguments,
-    ]
-    return fine_tuning.run(flags_lib.parse(module.Flags, given), module.Topics)
+    given = f"""--data_dir={folder} --output_dir={folder}/out --albert_config_file={config}
+        --spm_model_file={classification_data.VOCABULARY} --max_seq_length=16 --train_batch_size=4
+        --train_step=4 --warmup_step=1 --save_checkpoints_steps=2 --nouse_xla {arguments}"""
+    return fine_tuning.run(flags_lib.parse(module.Flags, given.split()), module.Topics)
 
 
 def test_the_tutorials_task_trains_evaluates_and_predicts(topics):
-    outcome = run(topics, "--do_train", "--do_eval", "--do_predict")
+    outcome = run(topics, "--do_train --do_eval --do_predict")
     out = topics[1] / "out"
     assert outcome.training.last_step == 4
     assert [result.step for result in outcome.evaluation.results] == [2, 4]
@@ -74,13 +64,13 @@ def test_the_tutorials_task_trains_evaluates_and_predicts(topics):
     assert len((out / "topics_test.jsonl").read_text(encoding="utf-8").splitlines()) == 5
     summary = json.loads((out / "run_summary.json").read_text(encoding="utf-8"))
     assert (summary["task"], summary["value"]) == ("topics", outcome.metrics["exact"])
-    again = run(topics, "--do_train", "--do_eval", "--do_predict")
+    again = run(topics, "--do_train --do_eval --do_predict")
     assert again.training is None and again.evaluation.evaluated_steps == []
 
 
 def test_the_tutorials_program_answers_as_the_script_predicts(topics, monkeypatch, capsys):
     module, folder = topics
-    run(topics, "--do_train", "--do_predict")
+    run(topics, "--do_train --do_predict")
     monkeypatch.setitem(sys.modules, "topics", module)
     texts = [json.loads(line)["text"] for line in (folder / "test.jsonl").open(encoding="utf-8")]
     program = re.sub(r"predict\(\[.*\]\)", "predict(texts)", code(1))
