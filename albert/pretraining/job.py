@@ -28,13 +28,13 @@ import shutil
 import struct
 import tempfile
 import time
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches, record_files
 from albert.pretrained import model_vocabulary
-from albert.pretraining import documents, shards
+from albert.pretraining import documents
 from albert.pretraining.instances import (
     Counts,
     InstanceMaker,
@@ -93,18 +93,55 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
     elif not settings.overwrite:
         for path in filter(tf.io.gfile.exists, paths):
             size, _ = files.state_of(path)
-            shards.check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
+            check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
     with folder_lock.held(work):
         if any(itertools.starmap(record_files.why_stale, outputs)):
             size = sum(one["size"] for one in text)
             windows, counts = _make_parts(parts, input_files, size, maker=maker, settings=settings)
             check_counts(counts)
             _write(outputs, shuffled(windows), counts.instances)
-            shards.report(counts, started)
+            report(counts, started)
         else:
             _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
         shutil.rmtree(work)
     return counts
+
+
+def report(counts: Counts, started: float) -> None:
+    """Logs what was read and made since the time `started`."""
+    made = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
+    _LOGGER.info("%s; %s.", ", ".join(made), progress.format_seconds(time.time() - started))
+
+
+def check_ours(
+    path: str,
+    sidecar: Optional[record_files.RecordFile],
+    size: int,
+    *,
+    fingerprint: Mapping[str, Any],
+) -> None:
+    """Refuses to replace a record file that is not of this program, or of other text.
+
+    Other settings make a file anew; other text is rather a name that was mistyped.
+
+    Args:
+      path: a file of `size` bytes with the metadata `sidecar`.
+      fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
+
+    Raises:
+      ValueError: it must stay.
+    """
+    made_from = sidecar.fingerprint if sidecar and sidecar.bytes == size else {}
+    sources = [
+        [one.get("maker"), *sorted(text["name"] for text in one.get("text", []))]
+        for one in (made_from, fingerprint)
+    ]
+    if sources[0] != sources[1]:
+        raise UserError(
+            f"--output_file: '{path}' exists, and has changed, or was made by another program, "
+            "from other text or with another number of files. Choose another name, or replace it "
+            "with --overwrite."
+        )
 
 
 def work_folder(work_dir: Optional[str], output: str) -> str:
