@@ -3,9 +3,9 @@
 """Records from declaration to batch: one FeatureSpec writes, parses and serves a record format.
 
     spec = FeatureSpec([Feature("input_ids", (128,), tf.int64), ...])
-    with AtomicRecordWriter("train.tfrecord", fingerprint) as writer:
+    with record_files.create("train.tfrecord", fingerprint) as file:
         for record in spec.encode_each({"input_ids": ids, ...} for ids in texts):
-            writer.write(record)
+            file.write(record)
     training = seeded_batches(files, spec, batch_size=32, seed=1, start_batch=global_step)
     evaluation = evaluation_batches(files, spec, batch_size=32)
 
@@ -38,7 +38,6 @@ from google.protobuf import message
 
 from albert.data import record_files
 from albert.data.records import encode_examples
-from albert.util import files as file_utils
 from albert.util import many_files
 from albert.util.errors import UserError
 
@@ -170,48 +169,6 @@ def integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
         name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
         for name, value in features.items()
     }
-
-
-# -------------------------------------------------------------------------------------- writing
-
-
-class AtomicRecordWriter:
-    """Writes a TFRecord file that exists only when it is whole, and its metadata.
-
-        with AtomicRecordWriter(path, {"max_seq_length": 128, ...}) as writer:
-            writer.write(serialized)
-
-    If the block ends with an exception nothing remains, and an older file stays as it was.
-    """
-
-    def __init__(self, path: str, fingerprint: Mapping[str, Any]):
-        """`fingerprint`: JSON values that say what the records were made from."""
-        self.file = record_files.RecordFile(str(path), fingerprint=fingerprint)
-        self._block = self._whole_or_nothing()
-        self._writer: Any = None
-
-    @contextlib.contextmanager
-    def _whole_or_nothing(self) -> Iterator[None]:
-        sidecar = record_files.sidecar_path(self.file.path)
-        with file_utils.atomic_path(self.file.path) as temporary:
-            with tf.io.TFRecordWriter(temporary) as self._writer:
-                yield
-            # The old metadata must never describe the new file, not even after a kill.
-            with contextlib.suppress(tf.errors.NotFoundError):
-                tf.io.gfile.remove(sidecar)
-        record_files.write_sidecar(self.file)
-
-    def __enter__(self) -> "AtomicRecordWriter":
-        self._block.__enter__()
-        return self
-
-    def write(self, serialized: bytes) -> None:
-        """Appends one serialised record."""
-        self._writer.write(serialized)
-        self.file.add(len(serialized))
-
-    def __exit__(self, *error) -> None:
-        self._block.__exit__(*error)
 
 
 # ------------------------------------------------------------------------------ reading: in common

@@ -88,10 +88,9 @@ class Shards(NamedTuple):
         made_from = dict(self.fingerprint, shard=number, shards=self.count)
         blocks = record_files.RecordFile(path, fingerprint=made_from)
         with tempfile.NamedTemporaryFile() as local:
-            with tf.io.TFRecordWriter(local.name) as writer:
+            with tf.io.TFRecordWriter(local.name) as blocks.writer:
                 for keyed in sorted(record for batch in batches for record in batch):
-                    writer.write(keyed[KEY_BYTES:])
-                    blocks.add(len(keyed) - KEY_BYTES)
+                    blocks.write(keyed[KEY_BYTES:])
             # The old metadata must never describe the new file.
             remove(sidecar)
             write(path, iter(lambda: local.read(_CHUNK_BYTES), b""))

@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
 from albert.data import record_files
-from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec, InputShard
+from albert.data.batches import Feature, FeatureSpec, InputShard
 from tests.support import number_records
 from tests.support.number_records import NUMBER, served
 
@@ -82,13 +82,13 @@ def test_values_that_do_not_fit_the_declaration_are_named(name, value):
 
 def test_a_record_file_and_its_metadata_appear_together_at_the_end_or_not_at_all(tmp_path):
     path = str(tmp_path / "folder" / "a.tfrecord")
-    with AtomicRecordWriter(path, {"length": 3}) as writer:
-        writer.write(b"one")
-        writer.write(b"two")
+    with record_files.create(path, {"length": 3}) as file:
+        file.write(b"one")
+        file.write(b"two")
         assert not os.path.exists(path)
     assert record_files.read_sidecar(path).count == record_files.count_records(path) == 2
-    with pytest.raises(RuntimeError), AtomicRecordWriter(path, {"length": 4}) as writer:
-        writer.write(b"other")
+    with pytest.raises(RuntimeError), record_files.create(path, {"length": 4}) as file:
+        file.write(b"other")
         raise RuntimeError("stopped")
     assert not record_files.why_stale(path, {"length": 3})
     assert sorted(os.listdir(str(tmp_path / "folder"))) == [".a.tfrecord.meta.json", "a.tfrecord"]
@@ -98,15 +98,15 @@ def test_a_writer_killed_between_its_two_renames_leaves_no_metadata_of_the_old_f
     tmp_path, monkeypatch
 ):
     path = str(tmp_path / "a.tfrecord")
-    with AtomicRecordWriter(path, {"length": 3}) as writer:
-        writer.write(b"one")
+    with record_files.create(path, {"length": 3}) as file:
+        file.write(b"one")
 
     def killed(*unused):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(record_files, "write_sidecar", killed)
-    with pytest.raises(KeyboardInterrupt), AtomicRecordWriter(path, {"length": 4}) as writer:
-        writer.write(b"two")  # as many bytes as before
+    with pytest.raises(KeyboardInterrupt), record_files.create(path, {"length": 4}) as file:
+        file.write(b"two")  # as many bytes as before
     assert record_files.why_stale(path, {"length": 3})
     assert record_files.why_stale(path, {"length": 4})
 
@@ -205,9 +205,9 @@ def test_a_shard_reads_its_share_of_the_data(tmp_path, shards):
     files = 1 if hasattr(tf.raw_ops, "TFRecordDatasetV2") else 400
     paths = [str(tmp_path / f"{number}.tfrecord") for number in range(files)]
     for path in paths:
-        with AtomicRecordWriter(path, {}) as writer:
+        with record_files.create(path, {}) as file:
             for number in range(25600 // files):
-                writer.write(spec.encode({"number": number, "more": [0] * 900}))
+                file.write(spec.encode({"number": number, "more": [0] * 900}))
     share = sum(map(os.path.getsize, paths)) / shards
     given = {"batch_size": 50, "shard": InputShard(shards - 1, shards, 1)}
 
@@ -243,8 +243,8 @@ def test_a_foreign_or_damaged_file_is_named_before_anything_runs(paths, tmp_path
     os.truncate(second, os.path.getsize(second) - 1)
     with pytest.raises(ValueError, match=second):
         serve([first, second], NUMBER, batch_size=2)
-    with AtomicRecordWriter(first, {}) as writer:
-        writer.write(b"no Example")
+    with record_files.create(first, {}) as file:
+        file.write(b"no Example")
     with pytest.raises(ValueError, match=first):
         serve([first], NUMBER, batch_size=2)
 
@@ -259,9 +259,9 @@ def _weighted_paths(tmp_path_factory):
     folder = tmp_path_factory.mktemp("weighted")
     paths = [str(folder / name) for name in ("b.tfrecord", "a.tfrecord")]
     for path, numbers in zip(paths, (range(5), range(5, 7))):
-        with AtomicRecordWriter(path, {}) as writer:
+        with record_files.create(path, {}) as file:
             for number in numbers:
-                writer.write(WEIGHTED.encode({"number": [number] * 2, "weights": [1, 1, 0.5]}))
+                file.write(WEIGHTED.encode({"number": [number] * 2, "weights": [1, 1, 0.5]}))
     return paths
 
 
