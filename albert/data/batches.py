@@ -68,10 +68,9 @@ def input_shard(params: Mapping[str, Any]) -> InputShard:
         workers = replicas.num_input_pipelines
         devices = replicas.num_replicas_in_sync // workers
         return InputShard(replicas.input_pipeline_id, workers, devices)
-    if not params.get("use_tpu") or "context" not in params:
-        return WHOLE
-    _, index, count, cores = params["context"].current_input_fn_deployment()
-    return InputShard(index=index, count=count, batches_per_step=cores)
+    if params.get("use_tpu") and "context" in params:
+        return InputShard(*params["context"].current_input_fn_deployment()[1:])
+    return WHOLE
 
 
 class Feature(NamedTuple):
@@ -196,12 +195,10 @@ def _checked_index(
 def _parsed(batches: tf.data.Dataset, parse: Callable) -> tf.data.Dataset:
     """Parses batches in parallel, in their order; tf.distribute does not shard a second time."""
     options = tf.data.Options()
-    if hasattr(options, "deterministic"):
-        options.deterministic = True
+    if hasattr(options.experimental_distribute, "auto_shard_policy"):
         no_sharding = tf.data.experimental.AutoShardPolicy.OFF
         options.experimental_distribute.auto_shard_policy = no_sharding
     else:  # TF 1.15
-        options.experimental_deterministic = True
         options.experimental_distribute.auto_shard = False
     return batches.map(as_written(parse), _AUTOTUNE).prefetch(_AUTOTUNE).with_options(options)
 
@@ -376,13 +373,13 @@ class _Stream:
         shares = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes
         order = tf.gather(run_order, by_lane)
         counts = tf.gather(self._counts, order)
-        starts = tf.cumsum(counts, exclusive=True)
-        in_lane = starts - tf.gather(starts, np.searchsorted(lane_of, lane_of))
+        in_lane = tf.cumsum(counts, exclusive=True)
+        in_lane -= tf.gather(in_lane, np.searchsorted(lane_of, lane_of))
         own = tf.clip_by_value(shares[lane_of] - in_lane, np.int64(0), counts)
         own_of_lane = tf.math.segment_sum(own, lane_of)
         order, nothing = tf.cast(order, tf.int64), tf.zeros_like(own)
-        own_parts, lent_parts = (order, nothing, own), (order, own, counts - own)
-        parts = tf.concat([tf.stack(own_parts, 1), tf.stack(lent_parts, 1)], axis=0)
+        columns = ([order, order], [nothing, own], [own, counts - own])
+        parts = tf.stack([tf.concat(column, axis=0) for column in columns], axis=1)
         return parts, tf.cumsum(tf.concat([[0], own_of_lane, shares - own_of_lane], axis=0))
 
     def _lane(self, dealt, borders, epoch, *, lane, window) -> tf.data.Dataset:
@@ -434,12 +431,11 @@ def _read(runs: _Runs, parts: tf.Tensor, begin: Any, *, end: Any) -> tf.data.Dat
 
 def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
     """The raw records of a run, from its first byte on where the runtime can begin there."""
-    path, place = tf.gather(runs.paths, run), tf.gather(runs.places, run)
-    offset, size, passed, count = (place[column] for column in range(4))
+    path = tf.gather(runs.paths, run)
+    offset, size, passed, count = tf.unstack(tf.gather(runs.places, run), 4)
     if not _READS_FROM_OFFSETS:
-        return (
-            tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES).skip(passed).take(count)
-        )
+        texts = tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
+        return texts.skip(passed).take(count)
     from_offset = tf.raw_ops.TFRecordDatasetV2(
         filenames=[path],
         compression_type="",

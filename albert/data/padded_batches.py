@@ -47,12 +47,13 @@ def input_fn(
     spec: input_pipeline.FeatureSpec,
     *,
     is_training: bool,
-    batch_size: Optional[int],
+    batch_size: Optional[int] = None,
     padding: Optional[Padding] = None,
     drop_remainder: bool = True,
     use_tpu: bool = False,
     seed: int = 0,
     start_step: int = 0,
+    **reading: Any,
 ) -> Callable[[Mapping[str, Any]], tf.data.Dataset]:
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
@@ -69,6 +70,7 @@ def input_fn(
       use_tpu: without padding: take B from params.
       seed: of the order of training.
       start_step: training resumes with the batch of this step.
+      reading: for training; see training_batches.
     """
     paths = [file] if isinstance(file, str) else list(file)
 
@@ -85,6 +87,7 @@ def input_fn(
                 start_batch=start_step * shard.batches_per_step,
                 shard=shard,
                 seed=seed,
+                **reading,
             )
         if padding:
             served = input_pipeline.evaluation_batches(

@@ -336,20 +336,20 @@ def explained() -> Iterator[None]:
     try:
         yield
     except tf.errors.DataLossError as error:
-        place = _PLACE.search(error.message)
-        if place:
-            check = functools.partial(_check_record, offset=int(place.group(1)))
+        for place in _PLACE.findall(error.message):
+            check = functools.partial(_check_record, int(place))
             list(many_files.each(check, list(_read.values())[::-1]))
         raise
 
 
-def _check_record(file: RecordFile, *, offset: int) -> None:
+def _check_record(offset: int, file: RecordFile) -> None:
     """Raises UserError if a record that begins at a byte, or whose data does, is damaged."""
     if offset >= file.bytes:
         return
     block = file.offsets[bisect.bisect_right(file.offsets, offset) - 1]
     with files.open_to_read(file.path) as stream:
-        begins = (begin for begin, _ in headers(file.path, stream, block))
-        begin = next((begin for begin in begins if begin >= offset - _HEADER_BYTES), None)
+        for begin, _ in headers(file.path, stream, block):
+            if begin >= offset - _HEADER_BYTES:
+                break
     if begin in (offset, offset - _HEADER_BYTES):
         collections.deque(records(file.path), maxlen=0)
