@@ -65,7 +65,7 @@ def small_disk():
 
 
 def write_records(path):
-    with record_files.create(path, {}) as file:
+    with record_files.create(path) as file:
         for _ in range(100):
             file.write(b"x" * 5000)
 

@@ -120,6 +120,6 @@ def file_based_convert_examples_to_features(
     converted = convert_examples_to_features(
         examples, label_list, max_seq_length, tokenizer, task_name
     )
-    with record_files.create(output_file, {}) as file:
+    with record_files.create(output_file) as file:
         for record in spec.encode_each(map(record_of, converted)):
             file.write(record)

@@ -431,8 +431,8 @@ def _read(runs: _Runs, parts: tf.Tensor, begin: Any, *, end: Any) -> tf.data.Dat
 
 def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
     """The raw records of a run, from its first byte on where the runtime can begin there."""
-    path = tf.gather(runs.paths, run)
-    offset, size, passed, count = tf.unstack(tf.gather(runs.places, run), 4)
+    path, place = tf.gather(runs.paths, run), tf.gather(runs.places, run)
+    offset, size, passed, count = (place[column] for column in range(4))
     if not _READS_FROM_OFFSETS:
         texts = tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
         return texts.skip(passed).take(count)

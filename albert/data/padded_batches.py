@@ -11,6 +11,7 @@ Evaluation serves the records in their order; `example_index` says which record 
 Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
 """
 
+import functools
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import tensorflow.compat.v1 as tf
@@ -89,14 +90,10 @@ def input_fn(
                 seed=seed,
                 **reading,
             )
+        read = functools.partial(input_pipeline.evaluation_batches, paths, spec, batch_size=size)
         if padding:
-            served = input_pipeline.evaluation_batches(
-                paths, spec, batch_size=size, transform=_with_numbers
-            )
-            return cut(served, padding)
-        served = input_pipeline.evaluation_batches(
-            paths, spec, batch_size=size, pad_final_batch=drop_remainder
-        )
+            return cut(read(transform=_with_numbers), padding)
+        served = read(pad_final_batch=drop_remainder)
         if drop_remainder:
             served = served.take(sum(map(record_files.count_records, paths)) // size)
         keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})

@@ -118,7 +118,7 @@ def write_sidecar(file: RecordFile) -> None:
 
 
 @contextlib.contextmanager
-def create(path: str, fingerprint: Mapping[str, Any]) -> Iterator[RecordFile]:
+def create(path: str, fingerprint: Mapping[str, Any] = {}) -> Iterator[RecordFile]:
     """Yields a file to write records to, which exists only when it is whole, with its metadata.
 
     If the block ends with an exception nothing remains, and an older file stays as it was.

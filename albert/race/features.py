@@ -114,6 +114,6 @@ def file_based_convert_examples_to_features(
     sizes, count = (max_seq_length, tokenizer, max_qa_length), len(label_list)
     spec = feature_spec(max_seq_length, count)
     converted = (convert_single_example(0, example, count, *sizes) for example in examples)
-    with record_files.create(output_file, {}) as file:
+    with record_files.create(output_file) as file:
         for record in spec.encode_each(map(record_of, converted)):
             file.write(record)

@@ -272,7 +272,7 @@ class FeatureWriter:
         self.is_training = is_training
         self.num_features = 0
         self._rows: List[Dict[str, Any]] = []  # not written yet: many together take less time
-        self._writer = record_files.create(filename, {"is_training": is_training})
+        self._writer = record_files.create(filename)
         self._file = self._writer.__enter__()
 
     def process_feature(self, feature: InputFeatures) -> None:

@@ -26,7 +26,7 @@ def length_of(number):
 
 
 def write(path, masks):
-    with record_files.create(str(path), {}) as file:
+    with record_files.create(str(path)) as file:
         for number, mask in enumerate(masks):
             row = dict.fromkeys(SEQUENCES, np.array(mask + [0] * (S - len(mask))))
             file.write(SPEC.encode(dict(row, number=number, is_real_example=1)))

@@ -140,7 +140,7 @@ def write_records(path, rows):
     spec = pretraining_model.feature_spec(6, 2)
     rest = dict.fromkeys(("input_ids", "input_mask", "segment_ids", "token_boundary"), [1] * 6)
     rest.update(masked_lm_positions=[1, 2], next_sentence_labels=[1])
-    with record_files.create(str(path), {}) as file:
+    with record_files.create(str(path)) as file:
         for ids, weights in rows:
             file.write(spec.encode(dict(rest, masked_lm_ids=ids, masked_lm_weights=weights)))
 

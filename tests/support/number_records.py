@@ -17,7 +17,7 @@ def write(folder, sizes):
     paths, number = [], 0
     for index, size in enumerate(sizes):
         paths.append(str(folder / f"{index:04d}.tfrecord"))
-        with record_files.create(paths[-1], {}) as file:
+        with record_files.create(paths[-1]) as file:
             for _ in range(size):
                 file.write(NUMBER.encode({"number": number}))
                 number += 1

@@ -67,7 +67,7 @@ def write_records(path, count, seed=0, *, length=LENGTH):
 
 def _write(path, records, length=LENGTH):
     spec = model.feature_spec(length, PREDICTIONS)
-    with record_files.create(str(path), {}) as file:
+    with record_files.create(str(path)) as file:
         for record in records:
             file.write(spec.encode(record))
     return str(path)
