@@ -61,7 +61,7 @@ class RecordFile:
     fingerprint: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     writer: Any = None
 
-    def write(self, record: bytes) -> None:
+    def write(self, record: Any) -> None:
         """Appends a serialised record."""
         self.writer.write(record)
         self.add(len(record))
