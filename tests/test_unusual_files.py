@@ -10,7 +10,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, predictor, tokenization
 from albert.classification import examples, tasks
-from albert.data import batches, record_files, text_lines
+from albert.data import record_files, text_lines
 from albert.pretraining import documents
 from albert.squad import examples as squad_examples
 from albert.util import files
@@ -65,9 +65,9 @@ def small_disk():
 
 
 def write_records(path):
-    with batches.AtomicRecordWriter(path, {}) as writer:
+    with record_files.create(path) as file:
         for _ in range(100):
-            writer.write(b"x" * 5000)
+            file.write(b"x" * 5000)
 
 
 def write_checkpoint(path):

@@ -14,7 +14,7 @@ from typing import Any, Iterable, List, Mapping, Tuple, Union
 import tensorflow.compat.v1 as tf
 
 from albert.classification.examples import InputExample
-from albert.data import batches
+from albert.data import batches, record_files
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.util.errors import UserError
 
@@ -120,6 +120,6 @@ def file_based_convert_examples_to_features(
     converted = convert_examples_to_features(
         examples, label_list, max_seq_length, tokenizer, task_name
     )
-    with batches.AtomicRecordWriter(output_file, {}) as writer:
+    with record_files.create(output_file) as file:
         for record in spec.encode_each(map(record_of, converted)):
-            writer.write(record)
+            file.write(record)

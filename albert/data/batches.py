@@ -3,9 +3,9 @@
 """Records from declaration to batch: one FeatureSpec writes, parses and serves a record format.
 
     spec = FeatureSpec([Feature("input_ids", (128,), tf.int64), ...])
-    with AtomicRecordWriter("train.tfrecord", fingerprint) as writer:
+    with record_files.create("train.tfrecord", fingerprint) as file:
         for record in spec.encode_each({"input_ids": ids, ...} for ids in texts):
-            writer.write(record)
+            file.write(record)
     training = seeded_batches(files, spec, batch_size=32, seed=1, start_batch=global_step)
     evaluation = evaluation_batches(files, spec, batch_size=32)
 
@@ -38,7 +38,6 @@ from google.protobuf import message
 
 from albert.data import record_files
 from albert.data.records import encode_examples
-from albert.util import files as file_utils
 from albert.util import many_files
 from albert.util.errors import UserError
 
@@ -69,10 +68,9 @@ def input_shard(params: Mapping[str, Any]) -> InputShard:
         workers = replicas.num_input_pipelines
         devices = replicas.num_replicas_in_sync // workers
         return InputShard(replicas.input_pipeline_id, workers, devices)
-    if not params.get("use_tpu") or "context" not in params:
-        return WHOLE
-    _, index, count, cores = params["context"].current_input_fn_deployment()
-    return InputShard(index=index, count=count, batches_per_step=cores)
+    if params.get("use_tpu") and "context" in params:
+        return InputShard(*params["context"].current_input_fn_deployment()[1:])
+    return WHOLE
 
 
 class Feature(NamedTuple):
@@ -172,48 +170,6 @@ def integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
     }
 
 
-# -------------------------------------------------------------------------------------- writing
-
-
-class AtomicRecordWriter:
-    """Writes a TFRecord file that exists only when it is whole, and its metadata.
-
-        with AtomicRecordWriter(path, {"max_seq_length": 128, ...}) as writer:
-            writer.write(serialized)
-
-    If the block ends with an exception nothing remains, and an older file stays as it was.
-    """
-
-    def __init__(self, path: str, fingerprint: Mapping[str, Any]):
-        """`fingerprint`: JSON values that say what the records were made from."""
-        self.file = record_files.RecordFile(str(path), fingerprint=fingerprint)
-        self._block = self._whole_or_nothing()
-        self._writer: Any = None
-
-    @contextlib.contextmanager
-    def _whole_or_nothing(self) -> Iterator[None]:
-        sidecar = record_files.sidecar_path(self.file.path)
-        with file_utils.atomic_path(self.file.path) as temporary:
-            with tf.io.TFRecordWriter(temporary) as self._writer:
-                yield
-            # The old metadata must never describe the new file, not even after a kill.
-            with contextlib.suppress(tf.errors.NotFoundError):
-                tf.io.gfile.remove(sidecar)
-        record_files.write_sidecar(self.file)
-
-    def __enter__(self) -> "AtomicRecordWriter":
-        self._block.__enter__()
-        return self
-
-    def write(self, serialized: bytes) -> None:
-        """Appends one serialised record."""
-        self._writer.write(serialized)
-        self.file.add(len(serialized))
-
-    def __exit__(self, *error) -> None:
-        self._block.__exit__(*error)
-
-
 # ------------------------------------------------------------------------------ reading: in common
 
 _LANES = 64
@@ -239,12 +195,10 @@ def _checked_index(
 def _parsed(batches: tf.data.Dataset, parse: Callable) -> tf.data.Dataset:
     """Parses batches in parallel, in their order; tf.distribute does not shard a second time."""
     options = tf.data.Options()
-    if hasattr(options, "deterministic"):
-        options.deterministic = True
+    if hasattr(options.experimental_distribute, "auto_shard_policy"):
         no_sharding = tf.data.experimental.AutoShardPolicy.OFF
         options.experimental_distribute.auto_shard_policy = no_sharding
     else:  # TF 1.15
-        options.experimental_deterministic = True
         options.experimental_distribute.auto_shard = False
     return batches.map(as_written(parse), _AUTOTUNE).prefetch(_AUTOTUNE).with_options(options)
 
@@ -419,13 +373,13 @@ class _Stream:
         shares = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes
         order = tf.gather(run_order, by_lane)
         counts = tf.gather(self._counts, order)
-        starts = tf.cumsum(counts, exclusive=True)
-        in_lane = starts - tf.gather(starts, np.searchsorted(lane_of, lane_of))
+        in_lane = tf.cumsum(counts, exclusive=True)
+        in_lane -= tf.gather(in_lane, np.searchsorted(lane_of, lane_of))
         own = tf.clip_by_value(shares[lane_of] - in_lane, np.int64(0), counts)
         own_of_lane = tf.math.segment_sum(own, lane_of)
         order, nothing = tf.cast(order, tf.int64), tf.zeros_like(own)
-        own_parts, lent_parts = (order, nothing, own), (order, own, counts - own)
-        parts = tf.concat([tf.stack(own_parts, 1), tf.stack(lent_parts, 1)], axis=0)
+        columns = ([order, order], [nothing, own], [own, counts - own])
+        parts = tf.stack([tf.concat(column, axis=0) for column in columns], axis=1)
         return parts, tf.cumsum(tf.concat([[0], own_of_lane, shares - own_of_lane], axis=0))
 
     def _lane(self, dealt, borders, epoch, *, lane, window) -> tf.data.Dataset:
@@ -480,9 +434,8 @@ def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
     path, place = tf.gather(runs.paths, run), tf.gather(runs.places, run)
     offset, size, passed, count = (place[column] for column in range(4))
     if not _READS_FROM_OFFSETS:
-        return (
-            tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES).skip(passed).take(count)
-        )
+        texts = tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
+        return texts.skip(passed).take(count)
     from_offset = tf.raw_ops.TFRecordDatasetV2(
         filenames=[path],
         compression_type="",

@@ -89,17 +89,17 @@ def build_records(
         return Conversion(spec.encode_all(records), counts)
 
     starts = range(0, len(converted), _CHUNK_ITEMS)
-    with batches.AtomicRecordWriter(path, made_from) as writer, progress.Progress(
+    with record_files.create(path, made_from) as file, progress.Progress(
         description, len(converted), unit="examples"
     ) as bar:
         for first, chunk in zip(starts, parallel.ordered_map(encode, starts, num_processes)):
             for record in chunk.records:
-                writer.write(record)
+                file.write(record)
             notes.update(chunk.notes)
             bar.update(min(_CHUNK_ITEMS, len(converted) - first))
     counts = "".join(f", {count} x {what}" for what, count in sorted(notes.items()) if count)
-    _LOGGER.info("%s: %d records%s.", description, writer.file.count, counts)
-    return writer.file
+    _LOGGER.info("%s: %d records%s.", description, file.count, counts)
+    return file
 
 
 def digest(examples: Iterable[Any]) -> str:

@@ -11,6 +11,7 @@ Evaluation serves the records in their order; `example_index` says which record 
 Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
 """
 
+import functools
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import tensorflow.compat.v1 as tf
@@ -47,12 +48,13 @@ def input_fn(
     spec: input_pipeline.FeatureSpec,
     *,
     is_training: bool,
-    batch_size: Optional[int],
+    batch_size: Optional[int] = None,
     padding: Optional[Padding] = None,
     drop_remainder: bool = True,
     use_tpu: bool = False,
     seed: int = 0,
     start_step: int = 0,
+    **reading: Any,
 ) -> Callable[[Mapping[str, Any]], tf.data.Dataset]:
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
@@ -69,6 +71,7 @@ def input_fn(
       use_tpu: without padding: take B from params.
       seed: of the order of training.
       start_step: training resumes with the batch of this step.
+      reading: for training; see training_batches.
     """
     paths = [file] if isinstance(file, str) else list(file)
 
@@ -85,15 +88,12 @@ def input_fn(
                 start_batch=start_step * shard.batches_per_step,
                 shard=shard,
                 seed=seed,
+                **reading,
             )
+        read = functools.partial(input_pipeline.evaluation_batches, paths, spec, batch_size=size)
         if padding:
-            served = input_pipeline.evaluation_batches(
-                paths, spec, batch_size=size, transform=_with_numbers
-            )
-            return cut(served, padding)
-        served = input_pipeline.evaluation_batches(
-            paths, spec, batch_size=size, pad_final_batch=drop_remainder
-        )
+            return cut(read(transform=_with_numbers), padding)
+        served = read(pad_final_batch=drop_remainder)
         if drop_remainder:
             served = served.take(sum(map(record_files.count_records, paths)) // size)
         keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})

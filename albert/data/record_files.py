@@ -6,6 +6,8 @@ Beside `data.tfrecord` lies `.data.tfrecord.meta.json` (the sidecar) with the nu
 size, where blocks of records begin, and the fingerprint of what the file was made from; a program
 that would make the file compares the fingerprint with its own, and makes it again if they differ.
 
+    with record_files.create("data.tfrecord", fingerprint) as file:
+        file.write(serialized)
     with record_files.explained():      # names the damaged record that stops a training
         estimator.train(...)
 """
@@ -19,7 +21,7 @@ import logging
 import os
 import re
 import sys
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -48,7 +50,7 @@ _LOGGER = logging.getLogger("albert")
 class RecordFile:
     """What is known about a TFRecord file: where its blocks of records begin, and its origin.
 
-    The blocks grow with the file.
+    The blocks grow with the file. `writer` is what `write` writes to.
     """
 
     path: str = ""
@@ -57,6 +59,12 @@ class RecordFile:
     block_records: int = 64  # of each block; the last one may have fewer
     offsets: List[int] = dataclasses.field(default_factory=list)  # first byte of each block
     fingerprint: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    writer: Any = None
+
+    def write(self, record: Any) -> None:
+        """Appends a serialised record."""
+        self.writer.write(record)
+        self.add(len(record))
 
     def add(self, length: int) -> None:
         """Counts one more record, of `length` bytes."""
@@ -107,6 +115,23 @@ def sidecar_path(path: str) -> str:
 def write_sidecar(file: RecordFile) -> None:
     """Writes the metadata of a finished record file."""
     files.atomic_write_json(sidecar_path(file.path), file.as_json())
+
+
+@contextlib.contextmanager
+def create(path: str, fingerprint: Mapping[str, Any] = {}) -> Iterator[RecordFile]:
+    """Yields a file to write records to, which exists only when it is whole, with its metadata.
+
+    If the block ends with an exception nothing remains, and an older file stays as it was.
+    `fingerprint`: JSON values that say what the records are made from.
+    """
+    file = RecordFile(str(path), fingerprint=fingerprint)
+    with files.atomic_path(file.path) as temporary:
+        with tf.io.TFRecordWriter(temporary) as file.writer:
+            yield file
+        # The old metadata must never describe the new file, not even after a kill.
+        with contextlib.suppress(tf.errors.NotFoundError):
+            tf.io.gfile.remove(sidecar_path(file.path))
+    write_sidecar(file)
 
 
 def read_sidecar(path: str) -> Optional[RecordFile]:
@@ -182,7 +207,7 @@ def walk_records(path: str) -> RecordFile:
     """
     walked = RecordFile(path)
     with files.open_to_read(path) as stream:
-        for length in _lengths(path, stream):
+        for _, length in headers(path, stream):
             walked.add(length)
     return walked
 
@@ -196,24 +221,28 @@ def read_first_record(path: str) -> Optional[bytes]:
       UserError: the file ends inside the record, or is no TFRecord file.
     """
     with files.open_to_read(path) as stream:
-        for length in _lengths(path, stream):
+        for _, length in headers(path, stream):
             return stream.read(length)
     return None
 
 
-def _lengths(path: str, stream: Any, position: int = 0) -> Iterator[int]:
-    """Yields the bytes of data of each record, from a position on, where the stream stands then."""
+def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, int]]:
+    """Yields where each record begins, from a position on, and its length; the data can be read.
+
+    Raises:
+      UserError: the file ends inside a record, or is no TFRecord file.
+    """
     size, _ = files.state_of(path)
     while position < size:
         stream.seek(position)
         length = int.from_bytes(stream.read(_HEADER_BYTES)[:8], "little")
-        position += _HEADER_BYTES + length + _FOOTER_BYTES
+        begin, position = position, position + _HEADER_BYTES + length + _FOOTER_BYTES
         if position > size:
             raise UserError(
                 f"Record file '{path}' was cut off, or is not an uncompressed TFRecord file: it "
                 "ends inside a record. Create it again."
             )
-        yield length
+        yield begin, length
 
 
 def load(
@@ -307,22 +336,20 @@ def explained() -> Iterator[None]:
     try:
         yield
     except tf.errors.DataLossError as error:
-        place = _PLACE.search(error.message)
-        if place:
-            check = functools.partial(_check_record, offset=int(place.group(1)))
+        for place in _PLACE.findall(error.message):
+            check = functools.partial(_check_record, int(place))
             list(many_files.each(check, list(_read.values())[::-1]))
         raise
 
 
-def _check_record(file: RecordFile, *, offset: int) -> None:
+def _check_record(offset: int, file: RecordFile) -> None:
     """Raises UserError if a record that begins at a byte, or whose data does, is damaged."""
     if offset >= file.bytes:
         return
-    position = file.offsets[bisect.bisect_right(file.offsets, offset) - 1]
+    block = file.offsets[bisect.bisect_right(file.offsets, offset) - 1]
     with files.open_to_read(file.path) as stream:
-        for length in _lengths(file.path, stream, position):
-            if position >= offset - _HEADER_BYTES:
+        for begin, _ in headers(file.path, stream, block):
+            if begin >= offset - _HEADER_BYTES:
                 break
-            position += _HEADER_BYTES + length + _FOOTER_BYTES
-    if position in (offset, offset - _HEADER_BYTES):
+    if begin in (offset, offset - _HEADER_BYTES):
         collections.deque(records(file.path), maxlen=0)

@@ -5,9 +5,9 @@
     text files -> blocks of documents -> keyed records, a part for each block -> output files
 
 The text is read as a stream of blocks of a few documents. A worker process makes the records of all
-passes over a block, `keyed_records`, and writes them as a part: a file sorted by random 64-bit
-keys. When all parts are there, one range of keys after another is read from all of them, sorted in
-memory and appended to the output files; that is the shuffle.
+passes over a block, `keyed_records`, and writes them as a part: a record file sorted by random
+64-bit keys. When all parts are there, one range of keys after another is read from all of them,
+sorted in memory and appended to the output files; that is the shuffle.
 
 * Memory depends neither on the size of the text nor on the size of a window. On disk the parts need
   as much room as the output, until it is finished.
@@ -25,20 +25,18 @@ import logging
 import operator
 import os
 import shutil
-import struct
 import tempfile
 import time
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert.data import batches, record_files
+from albert.data import record_files
 from albert.pretrained import model_vocabulary
-from albert.pretraining import documents, shards
+from albert.pretraining import documents
 from albert.pretraining.instances import (
     Counts,
     InstanceMaker,
-    KeyedRecord,
     check_counts,
     keyed_records,
     prepare,
@@ -52,9 +50,8 @@ _LOGGER = logging.getLogger("albert")
 
 _MAKER = "create_pretraining_data"
 _BUCKET_BYTES = 1 << 24  # of the records that the shuffle has in memory
-# A part: its size and the counts, then each record behind its key and length.
-_HEADER = struct.Struct(f"<{1 + len(Counts._fields)}Q")
-_FRAME = struct.Struct("<QI")
+_KEY_BYTES = 8
+_KEY = operator.itemgetter(slice(_KEY_BYTES))  # of a record of a part
 
 Output = Tuple[str, Dict[str, Any]]  # a path, and the fingerprint: what the file is made from
 
@@ -93,18 +90,55 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
     elif not settings.overwrite:
         for path in filter(tf.io.gfile.exists, paths):
             size, _ = files.state_of(path)
-            shards.check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
+            check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
     with folder_lock.held(work):
         if any(itertools.starmap(record_files.why_stale, outputs)):
             size = sum(one["size"] for one in text)
             windows, counts = _make_parts(parts, input_files, size, maker=maker, settings=settings)
             check_counts(counts)
             _write(outputs, shuffled(windows), counts.instances)
-            shards.report(counts, started)
+            report(counts, started)
         else:
             _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
         shutil.rmtree(work)
     return counts
+
+
+def report(counts: Counts, started: float) -> None:
+    """Logs what was read and made since the time `started`."""
+    made = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
+    _LOGGER.info("%s; %s.", ", ".join(made), progress.format_seconds(time.time() - started))
+
+
+def check_ours(
+    path: str,
+    sidecar: Optional[record_files.RecordFile],
+    size: int,
+    *,
+    fingerprint: Mapping[str, Any],
+) -> None:
+    """Refuses to replace a record file that is not of this program, or of other text.
+
+    Other settings make a file anew; other text is rather a name that was mistyped.
+
+    Args:
+      path: a file of `size` bytes with the metadata `sidecar`.
+      fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
+
+    Raises:
+      ValueError: it must stay.
+    """
+    made_from = sidecar.fingerprint if sidecar and sidecar.bytes == size else {}
+    sources = [
+        [one.get("maker"), *sorted(text["name"] for text in one.get("text", []))]
+        for one in (made_from, fingerprint)
+    ]
+    if sources[0] != sources[1]:
+        raise UserError(
+            f"--output_file: '{path}' exists, and has changed, or was made by another program, "
+            "from other text or with another number of files. Choose another name, or replace it "
+            "with --overwrite."
+        )
 
 
 def work_folder(work_dir: Optional[str], output: str) -> str:
@@ -145,22 +179,19 @@ def _make_parts(
 
 
 def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Counts:
-    """Writes the records of a block to `path`, where they appear together; returns the counts."""
+    """Writes the records of a block to a record file, each behind its key; returns the counts."""
     records, counts = keyed_records(maker, block)
-    size = _HEADER.size + sum(_FRAME.size + len(record) for _, record in records)
-    with files.atomic_path(path) as temporary, open(temporary, "wb", 1 << 20) as stream:
-        stream.write(_HEADER.pack(size, *counts))
-        stream.writelines(_FRAME.pack(key, len(record)) + record for key, record in records)
+    with record_files.create(path, {"counts": counts}) as part:
+        for key, record in records:
+            part.write(key.to_bytes(_KEY_BYTES, "big") + record)
     return counts
 
 
 def read_counts(path: str) -> Optional[Counts]:
     """Returns the counts of a part; None if it is not there or not whole."""
-    if not os.path.exists(path) or os.path.getsize(path) < _HEADER.size:
-        return None
-    with open(path, "rb") as stream:
-        size, *counts = _HEADER.unpack(stream.read(_HEADER.size))
-    return Counts(*counts) if size == os.path.getsize(path) else None
+    part = record_files.read_sidecar(path)
+    is_whole = part and os.path.exists(path) and os.path.getsize(path) == part.bytes
+    return Counts(*part.fingerprint["counts"]) if part and is_whole else None
 
 
 def shuffled(windows: Iterable[Sequence[str]]) -> Iterator[bytes]:
@@ -170,31 +201,29 @@ def shuffled(windows: Iterable[Sequence[str]]) -> Iterator[bytes]:
     """
     for parts in windows:
         buckets = 1 + sum(map(os.path.getsize, parts)) // _BUCKET_BYTES
-        positions = dict.fromkeys(parts, _HEADER.size)
+        positions = dict.fromkeys(parts, 0)
         for number in range(1, buckets + 1):
-            records: List[KeyedRecord] = []
+            records: List[bytes] = []
             for part in parts:
                 found, positions[part] = _read_below(
                     part, positions[part], (number << 64) // buckets
                 )
                 records += found
             # Stable: records with the same key stay in order of part.
-            records.sort(key=operator.itemgetter(0))
-            yield from (record for _, record in records)
+            records.sort(key=_KEY)
+            yield from (record[_KEY_BYTES:] for record in records)
 
 
-def _read_below(part: str, position: int, limit: int) -> Tuple[List[KeyedRecord], int]:
+def _read_below(part: str, position: int, limit: int) -> Tuple[List[bytes], int]:
     """The records of a part from `position` on with keys below `limit`; where the next one is."""
-    records: List[KeyedRecord] = []
+    records: List[bytes] = []
     with open(part, "rb") as stream:
-        stream.seek(position)
-        for frame in iter(lambda: stream.read(_FRAME.size), b""):
-            key, length = _FRAME.unpack(frame)
-            if key >= limit:
-                break
-            records.append((key, stream.read(length)))
-            position += _FRAME.size + length
-    return records, position
+        for begin, length in record_files.headers(part, stream, position):
+            record = stream.read(length)
+            if int.from_bytes(record[:_KEY_BYTES], "big") >= limit:
+                return records, begin
+            records.append(record)
+    return records, os.path.getsize(part)
 
 
 # ----------------------------------------------------------------------------------------- outputs
@@ -206,14 +235,14 @@ def _write(outputs: Sequence[Output], records: Iterator[bytes], count: int) -> N
         counted = bar.counting(records)
         for number, output in enumerate(outputs):
             share = (count - number - 1) // len(outputs) + 1
-            _write_file(output, itertools.islice(counted, share))
+            write_file(output, itertools.islice(counted, share))
 
 
-def _write_file(output: Output, records: Iterable[bytes]) -> None:
-    path, made_from = output
-    if not record_files.why_stale(path, made_from):  # finished before the job was stopped
+def write_file(output: Output, records: Iterable[bytes]) -> None:
+    """Writes one output, or passes its records over if it is finished."""
+    if not record_files.why_stale(*output):  # written before the job was stopped
         collections.deque(records, maxlen=0)
         return
-    with batches.AtomicRecordWriter(path, made_from) as writer:
+    with record_files.create(*output) as file:
         for record in records:
-            writer.write(record)
+            file.write(record)

@@ -168,38 +168,32 @@ def input_fn_builder(
     del num_cpu_threads
     spec = feature_spec(max_seq_length, max_predictions_per_seq)
     cut = padded_batches.Padding(padding, features=_SEQUENCES)
-    shared: Dict[str, Any] = {"transform": transform, "index_folder": index_folder}
+    reading: Dict[str, Any] = {"transform": transform, "index_folder": index_folder}
+    if is_training:
+        reading.update(seed=seed, start_step=start_step, shuffle_window=shuffle_window)
+        return padded_batches.input_fn(input_files, spec, is_training=True, padding=cut, **reading)
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], the part of one core."""
         shard = batches.input_shard(params)
-        reading = {"batch_size": params["batch_size"], **shared}
-        if is_training:
-            return padded_batches.training_batches(
-                input_files,
-                spec,
-                padding=cut,
-                seed=seed,
-                start_batch=start_step * shard.batches_per_step,
-                shard=shard,
-                shuffle_window=shuffle_window,
-                **reading,
-            )
-        read = functools.partial(batches.evaluation_batches, input_files, spec, **reading)
+        read = functools.partial(
+            batches.evaluation_batches,
+            *(input_files, spec),
+            batch_size=params["batch_size"],
+            **reading,
+        )
         # A TPU's host serves a batch to each of its cores in one step of evaluation.
         most = max_batches and max_batches * shard.batches_per_step
         served = read(max_batches=most, shard=shard)
         if not params.get("use_tpu"):
             return padded_batches.cut(served, cut)
         # All cores of a TPU want a batch in each step, also when there is none any more.
-        return served.concatenate(read(max_batches=1).map(_without_weight).repeat())
+        weightless = batches.as_written(
+            lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
+        )
+        return served.concatenate(read(max_batches=1).map(weightless).repeat())
 
     return input_fn
-
-
-@batches.as_written
-def _without_weight(batch: Tensors) -> Dict[str, tf.Tensor]:
-    return dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
 
 
 def masks_on_the_fly(
@@ -266,11 +260,13 @@ def _recorded_masks(
     """The settings of masks and the vocabulary in the metadata, which must be the same in all."""
     first: Any = None
     for path, metadata, _ in files:
+        if not metadata:
+            continue
         settings = metadata.get("settings", {})
         masks = {name: settings[name] for name in _MASK_SETTINGS if name in settings}
         recorded = masks, metadata.get("vocabulary")
-        first = first or (metadata and recorded)
-        if metadata and recorded != first:
+        first = first or recorded
+        if recorded != first:
             raise UserError(
                 f"--masked_lm_budget: {path} was made with other masks ({masks}) or another "
                 f"vocabulary than the files before it ({first[0]}). Create them with the same "
@@ -283,14 +279,9 @@ def evaluation_part(
     files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
 ) -> Tuple[List[str], int]:
     """Returns the files that an evaluation of at most `max_steps` batches reads, and its steps."""
-    paths: List[str] = []
-    records = 0  # in `paths`
-    enough = batch_size * max_steps
-    for file in record_files.load(files, folder=index_folder, enough=enough):
-        if records < enough:
-            paths.append(file.path)
-            records += file.count
-    return paths, min(max_steps, int(math.ceil(records / batch_size)))
+    found = record_files.load(files, folder=index_folder, enough=batch_size * max_steps)
+    batch_count = math.ceil(sum(file.count for file in found) / batch_size)
+    return [file.path for file in found], min(max_steps, batch_count)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -160,16 +160,13 @@ def find_vocabulary(
         path = getattr(settings, key)
         if path:
             vocabulary, name = model_vocabulary.Vocabulary(key, path), os.path.basename(path)
-    recorded = {}
-    for file in files:
-        tokenizer = file.metadata.get("tokenizer")
-        if tokenizer:
-            lower_case = file.metadata.get("do_lower_case")
-            recorded[tokenizer["sha256"], lower_case] = tokenizer["name"]
+    known = [file.metadata for file in files if "tokenizer" in file.metadata]
+    recorded = {(one["tokenizer"]["sha256"], one.get("do_lower_case")): one for one in known}
     if len(recorded) > 1:
-        vocabulary, recorded = None, {}
-    for (sha256, lower_case), recorded_name in recorded.items():
-        name = recorded_name
+        vocabulary = None
+    elif recorded:
+        (((sha256, lower_case), metadata),) = recorded.items()
+        name = metadata["tokenizer"]["name"]
         if not vocabulary or file_utils.sha256(vocabulary.path) != sha256:
             folder = os.path.dirname(files[0].path)
             vocabulary = model_vocabulary.find_beside_records(folder, sha256)
@@ -188,17 +185,13 @@ def config_to_train(
     settings: PretrainingFlags, config: modeling.AlbertConfig
 ) -> modeling.AlbertConfig:
     """Returns the configuration with --train_layers; ValueError if layers share too little."""
-    layers = settings.train_layers
-    if layers is None or layers == config.num_hidden_layers:
+    layers, most = settings.train_layers, config.num_hidden_layers
+    if layers in (None, most):
         return config
-    if config.num_hidden_groups > 1 or config.share_type != "all":
+    if config.num_hidden_groups > 1 or config.share_type != "all" or layers > most:
         raise UserError(
-            f"--train_layers={layers} needs layers that share all weights; this model has "
-            f"{config.num_hidden_groups} groups and share_type={config.share_type!r}."
-        )
-    if layers > config.num_hidden_layers:
-        raise UserError(
-            f"--train_layers={layers}: the model has {config.num_hidden_layers} layers."
+            f"--train_layers={layers} needs as many layers, which share all weights; this model "
+            f"has {most} in {config.num_hidden_groups} groups with share_type={config.share_type}."
         )
     return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
 

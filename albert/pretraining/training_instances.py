@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.command_line import cli
-from albert.data import batches
+from albert.data import record_files
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import masking, model, random_keys, words
@@ -180,12 +180,10 @@ def write_instance_to_example_files(
         return {name: [*some, *[0] * (sizes[name] - len(some))] for name, some in values.items()}
 
     with contextlib.ExitStack() as stack:
-        writers = [
-            stack.enter_context(batches.AtomicRecordWriter(path, made_by)) for path in output_files
-        ]
+        outputs = [stack.enter_context(record_files.create(path, made_by)) for path in output_files]
         records = spec.encode_each(map(row, instances))
-        for record, writer in zip(records, itertools.cycle(writers)):
-            writer.write(record)
+        for record, output in zip(records, itertools.cycle(outputs)):
+            output.write(record)
 
 
 def create_int_feature(values) -> tf.train.Feature:

@@ -12,7 +12,7 @@ Dimensions: C options, S sequence.
 from typing import Any, Callable, List, Optional, Sequence
 
 from albert import tokenization
-from albert.data import batches, feature_cache
+from albert.data import batches, feature_cache, record_files
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.pretrained.network import SEQUENCES
 from albert.race.examples import LETTERS, InputExample
@@ -114,6 +114,6 @@ def file_based_convert_examples_to_features(
     sizes, count = (max_seq_length, tokenizer, max_qa_length), len(label_list)
     spec = feature_spec(max_seq_length, count)
     converted = (convert_single_example(0, example, count, *sizes) for example in examples)
-    with batches.AtomicRecordWriter(output_file, {}) as writer:
+    with record_files.create(output_file) as file:
         for record in spec.encode_each(map(record_of, converted)):
-            writer.write(record)
+            file.write(record)

@@ -19,7 +19,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from albert import tokenization
-from albert.data import batches
+from albert.data import batches, record_files
 from albert.squad.examples import SquadExample
 from albert.util import parallel
 from albert.util.errors import UserError
@@ -272,8 +272,8 @@ class FeatureWriter:
         self.is_training = is_training
         self.num_features = 0
         self._rows: List[Dict[str, Any]] = []  # not written yet: many together take less time
-        self._writer = batches.AtomicRecordWriter(filename, {"is_training": is_training})
-        self._writer.__enter__()
+        self._writer = record_files.create(filename)
+        self._file = self._writer.__enter__()
 
     def process_feature(self, feature: InputFeatures) -> None:
         """Writes the features of one window."""
@@ -290,7 +290,7 @@ class FeatureWriter:
         if rows:
             spec = feature_spec(len(rows[0]["input_ids"]), self.is_training)
             for record in spec.encode_all(rows):
-                self._writer.write(record)
+                self._file.write(record)
 
     def close(self) -> None:
         """Finishes the file."""

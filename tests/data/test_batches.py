@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
 from albert.data import record_files
-from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec, InputShard
+from albert.data.batches import Feature, FeatureSpec, InputShard
 from tests.support import number_records
 from tests.support.number_records import NUMBER, served
 
@@ -82,13 +82,13 @@ def test_values_that_do_not_fit_the_declaration_are_named(name, value):
 
 def test_a_record_file_and_its_metadata_appear_together_at_the_end_or_not_at_all(tmp_path):
     path = str(tmp_path / "folder" / "a.tfrecord")
-    with AtomicRecordWriter(path, {"length": 3}) as writer:
-        writer.write(b"one")
-        writer.write(b"two")
+    with record_files.create(path, {"length": 3}) as file:
+        file.write(b"one")
+        file.write(b"two")
         assert not os.path.exists(path)
     assert record_files.read_sidecar(path).count == record_files.count_records(path) == 2
-    with pytest.raises(RuntimeError), AtomicRecordWriter(path, {"length": 4}) as writer:
-        writer.write(b"other")
+    with pytest.raises(RuntimeError), record_files.create(path, {"length": 4}) as file:
+        file.write(b"other")
         raise RuntimeError("stopped")
     assert not record_files.why_stale(path, {"length": 3})
     assert sorted(os.listdir(str(tmp_path / "folder"))) == [".a.tfrecord.meta.json", "a.tfrecord"]
@@ -98,15 +98,15 @@ def test_a_writer_killed_between_its_two_renames_leaves_no_metadata_of_the_old_f
     tmp_path, monkeypatch
 ):
     path = str(tmp_path / "a.tfrecord")
-    with AtomicRecordWriter(path, {"length": 3}) as writer:
-        writer.write(b"one")
+    with record_files.create(path, {"length": 3}) as file:
+        file.write(b"one")
 
     def killed(*unused):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(record_files, "write_sidecar", killed)
-    with pytest.raises(KeyboardInterrupt), AtomicRecordWriter(path, {"length": 4}) as writer:
-        writer.write(b"two")  # as many bytes as before
+    with pytest.raises(KeyboardInterrupt), record_files.create(path, {"length": 4}) as file:
+        file.write(b"two")  # as many bytes as before
     assert record_files.why_stale(path, {"length": 3})
     assert record_files.why_stale(path, {"length": 4})
 
@@ -205,9 +205,9 @@ def test_a_shard_reads_its_share_of_the_data(tmp_path, shards):
     files = 1 if hasattr(tf.raw_ops, "TFRecordDatasetV2") else 400
     paths = [str(tmp_path / f"{number}.tfrecord") for number in range(files)]
     for path in paths:
-        with AtomicRecordWriter(path, {}) as writer:
+        with record_files.create(path) as file:
             for number in range(25600 // files):
-                writer.write(spec.encode({"number": number, "more": [0] * 900}))
+                file.write(spec.encode({"number": number, "more": [0] * 900}))
     share = sum(map(os.path.getsize, paths)) / shards
     given = {"batch_size": 50, "shard": InputShard(shards - 1, shards, 1)}
 
@@ -243,45 +243,30 @@ def test_a_foreign_or_damaged_file_is_named_before_anything_runs(paths, tmp_path
     os.truncate(second, os.path.getsize(second) - 1)
     with pytest.raises(ValueError, match=second):
         serve([first, second], NUMBER, batch_size=2)
-    with AtomicRecordWriter(first, {}) as writer:
-        writer.write(b"no Example")
+    with record_files.create(first) as file:
+        file.write(b"no Example")
     with pytest.raises(ValueError, match=first):
         serve([first], NUMBER, batch_size=2)
 
 
 # ---------------------------------------------------------------------------- reading: evaluation
 
-WEIGHTED = FeatureSpec([Feature("number", (2,), tf.int64), Feature("weights", (3,), tf.float32)])
+
+def _evaluation(paths, **settings):
+    return served(lambda: input_pipeline.evaluation_batches(paths, NUMBER, **settings))
 
 
-@pytest.fixture(name="weighted_paths", scope="module")
-def _weighted_paths(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("weighted")
-    paths = [str(folder / name) for name in ("b.tfrecord", "a.tfrecord")]
-    for path, numbers in zip(paths, (range(5), range(5, 7))):
-        with AtomicRecordWriter(path, {}) as writer:
-            for number in numbers:
-                writer.write(WEIGHTED.encode({"number": [number] * 2, "weights": [1, 1, 0.5]}))
-    return paths
-
-
-def _evaluation(paths, spec=WEIGHTED, **settings):
-    return served(lambda: input_pipeline.evaluation_batches(paths, spec, **settings))
-
-
-def test_evaluation_serves_each_record_once_in_order_and_marks_what_fills_a_batch(weighted_paths):
-    batches = _evaluation(weighted_paths, batch_size=3)
-    numbers = [batch["number"][:, 0].tolist() for batch in batches]
-    assert numbers == [[0, 1, 2], [3, 4, 5], [6, 6, 6]]
-    reality = [batch["is_real_example"].tolist() for batch in batches]
-    assert reality == [[1, 1, 1], [1, 1, 1], [1, 0, 0]]
-    assert batches[2]["weights"].tolist() == [[1, 1, 0.5]] * 3
+@pytest.mark.parametrize("pads, reality", [(True, [1, 0, 0]), (False, [1])])
+def test_evaluation_serves_each_record_once_in_order_and_marks_what_fills_a_batch(
+    tmp_path, pads, reality
+):
+    paths = number_records.write(tmp_path, [2, 5])
+    batches = _evaluation([paths[1], paths[0]], batch_size=3, pad_final_batch=pads)
+    numbers = [batch["number"].tolist() for batch in batches]
+    assert numbers == [[2, 3, 4], [5, 6, 0], [1] * len(reality)]
+    marks = [batch["is_real_example"].tolist() for batch in batches]
+    assert marks == [[1, 1, 1], [1, 1, 1], reality]
     assert batches[0]["is_real_example"].dtype == np.int32
-
-
-def test_evaluation_without_padding_ends_with_a_smaller_batch(weighted_paths):
-    batches = _evaluation(weighted_paths, batch_size=3, pad_final_batch=False)
-    assert [batch["is_real_example"].tolist() for batch in batches] == [[1] * 3, [1] * 3, [1]]
 
 
 @pytest.fixture(name="uneven", scope="module")
@@ -295,15 +280,14 @@ def test_evaluation_shards_serve_together_what_one_serves(uneven, shards, limit)
     def numbers(batch_size, **settings):
         settings.update(batch_size=batch_size, max_batches=limit)
         batches = _evaluation(
-            uneven, NUMBER, transform=lambda rows, place: dict(rows, place=place), **settings
+            uneven, transform=lambda rows, place: dict(rows, place=place), **settings
         )
-        real = [batch["is_real_example"] > 0 for batch in batches]
-        found = {
-            name: [number for batch, rows in zip(batches, real) for number in batch[name][rows]]
-            for name in ("number", "place")
-        }
-        assert found["number"] == found["place"]
-        return found["number"]
+        found = []
+        for batch in batches:
+            real = batch["is_real_example"] > 0
+            found += batch["number"][real].tolist()
+            assert (batch["number"] == batch["place"])[real].all()
+        return found
 
     whole = numbers(20 * shards)
     for index in sorted({0, 1, shards // 2, shards - 1}):

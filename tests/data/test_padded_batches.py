@@ -8,7 +8,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.configs import flags as shared_flags
 from albert.data import batches as input_pipeline
-from albert.data import padded_batches
+from albert.data import padded_batches, record_files
 from tests.support.number_records import served
 
 S, COUNT = 64, 45
@@ -26,10 +26,10 @@ def length_of(number):
 
 
 def write(path, masks):
-    with input_pipeline.AtomicRecordWriter(str(path), {}) as writer:
+    with record_files.create(str(path)) as file:
         for number, mask in enumerate(masks):
             row = dict.fromkeys(SEQUENCES, np.array(mask + [0] * (S - len(mask))))
-            writer.write(SPEC.encode(dict(row, number=number, is_real_example=1)))
+            file.write(SPEC.encode(dict(row, number=number, is_real_example=1)))
     return str(path)
 
 

@@ -7,15 +7,14 @@ import functools
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import run_pretraining
 from albert.data import batches as input_pipeline
 from albert.data import record_files
-from albert.util import flags as flags_lib
 from tests.support import (
     classification_data,
     damaged_files,
     number_records,
     pretraining_records,
+    training_scripts,
 )
 
 TRAINING = functools.partial(input_pipeline.seeded_batches, seed=1)
@@ -44,28 +43,19 @@ def test_another_loss_of_data_stays_what_it_is(tmp_path):
 
 
 @pytest.mark.slow
-def test_training_and_evaluation_name_the_record_and_keep_the_checkpoint(tmp_path):
-    flags = [
-        f"--albert_config_file={pretraining_records.write_config(tmp_path / 'tiny.json')}",
-        f"--input_file={tmp_path / 'train-*.tf_record'}",
-        f"--output_dir={tmp_path / 'out'}",
-        f"--max_seq_length={pretraining_records.LENGTH}",
-        f"--max_predictions_per_seq={pretraining_records.PREDICTIONS}",
-        *("--train_batch_size=8", "--eval_batch_size=4", "--num_warmup_steps=0", "--nouse_xla"),
-    ]
-
-    def pretrain(*arguments):
-        run_pretraining.pretrain(flags_lib.parse(run_pretraining.Flags, [*flags, *arguments]))
-
+def test_script_names_the_record_and_keeps_the_checkpoint(tmp_path):
+    pretraining_records.write_config(tmp_path / "tiny.json")
     for number in (0, 1):
-        name = f"train-{number}.tf_record"
-        pretraining_records.write_records(tmp_path / name, 400, seed=number)
-    pretrain("--num_train_steps=3")
-    flip(tmp_path / "train-1.tf_record", 222)
-    for arguments in (
-        ["--num_train_steps=200"],
-        ["--nodo_train", "--do_eval", "--max_eval_steps=1000"],
-    ):
+        path = tmp_path / f"train-{number}.tf_record"
+        pretraining_records.write_records(path, 400, seed=number)
+
+    def pretrain(flags):
+        given = f"--num_warmup_steps=0 --eval_file= {flags}"
+        training_scripts.run("run_pretraining", tmp_path, tmp_path / "out", given)
+
+    pretrain("--do_train --num_train_steps=3")
+    flip(path, 222)
+    for flags in ("--num_train_steps=200", "--nodo_train --do_eval --max_eval_steps=1000"):
         with pytest.raises(ValueError, match=r"train-1\.tf_record.* record 222 "):
-            pretrain(*arguments)
+            pretrain(flags)
     assert 3 in classification_data.steps_in(tmp_path / "out")

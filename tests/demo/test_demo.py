@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from albert import modeling, train_vocab
-from albert.data import batches
+from albert.data import record_files
 from albert.demo import __main__ as demo
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
@@ -140,9 +140,9 @@ def write_records(path, rows):
     spec = pretraining_model.feature_spec(6, 2)
     rest = dict.fromkeys(("input_ids", "input_mask", "segment_ids", "token_boundary"), [1] * 6)
     rest.update(masked_lm_positions=[1, 2], next_sentence_labels=[1])
-    with batches.AtomicRecordWriter(str(path), {}) as writer:
+    with record_files.create(str(path)) as file:
         for ids, weights in rows:
-            writer.write(spec.encode(dict(rest, masked_lm_ids=ids, masked_lm_weights=weights)))
+            file.write(spec.encode(dict(rest, masked_lm_ids=ids, masked_lm_weights=weights)))
 
 
 def test_loss_without_reading_is_the_entropy_of_the_words_and_a_guess(tmp_path):

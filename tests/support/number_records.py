@@ -6,7 +6,8 @@ import contextlib
 
 import tensorflow.compat.v1 as tf
 
-from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec
+from albert.data import record_files
+from albert.data.batches import Feature, FeatureSpec
 
 NUMBER = FeatureSpec([Feature("number", (), tf.int64)])
 
@@ -16,9 +17,9 @@ def write(folder, sizes):
     paths, number = [], 0
     for index, size in enumerate(sizes):
         paths.append(str(folder / f"{index:04d}.tfrecord"))
-        with AtomicRecordWriter(paths[-1], {}) as writer:
+        with record_files.create(paths[-1]) as file:
             for _ in range(size):
-                writer.write(NUMBER.encode({"number": number}))
+                file.write(NUMBER.encode({"number": number}))
                 number += 1
     return paths
 

@@ -11,7 +11,7 @@ import random
 
 import tensorflow.compat.v1 as tf
 
-from albert.data import batches
+from albert.data import record_files
 from albert.pretraining import model
 from tests.support import fine_tuned_models
 
@@ -67,9 +67,9 @@ def write_records(path, count, seed=0, *, length=LENGTH):
 
 def _write(path, records, length=LENGTH):
     spec = model.feature_spec(length, PREDICTIONS)
-    with batches.AtomicRecordWriter(str(path), {}) as writer:
+    with record_files.create(str(path)) as file:
         for record in records:
-            writer.write(spec.encode(record))
+            file.write(spec.encode(record))
     return str(path)
 
 
