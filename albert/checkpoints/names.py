@@ -8,7 +8,7 @@ transformers' modeling_albert.py.
 Shapes: V vocabulary, E embedding, H hidden, I intermediate, S positions, T types, C labels.
 """
 
-from typing import Dict, Iterator, List, NamedTuple, Tuple
+from typing import Container, Dict, Iterator, List, NamedTuple, Tuple
 
 from albert import modeling
 
@@ -39,10 +39,6 @@ class Name(NamedTuple):
     theirs: str
     shape: Shape  # ours
     is_transposed: bool = False  # whether theirs has rows and columns exchanged
-
-    def source(self, to_ours: bool) -> str:
-        """Returns the name in the source of a conversion."""
-        return self.theirs if to_ours else self.ours
 
     def sides(self, to_ours: bool) -> List[Tuple[str, Shape]]:
         """Returns name and shape in the source, and name and shape in the target."""
@@ -84,13 +80,10 @@ def _expand(parts: Dict[str, List[_Row]], config: modeling.AlbertConfig, label_c
     }
 
     def expand(ours: str, theirs: str, letters: str) -> Iterator[Name]:
-        endings = {"": letters}
+        is_torch, endings = theirs.endswith("."), [""]
         if ours.endswith("/"):
-            is_norm = len(letters) == 1
-            endings = {"gamma": letters, "beta": letters}
-            endings = endings if is_norm else {"kernel": letters, "bias": letters[1]}
-        is_torch = theirs.endswith(".")
-        for ending, part in endings.items():
+            endings = ["gamma", "beta"] if len(letters) == 1 else ["kernel", "bias"]
+        for ending, part in zip(endings, (letters, letters[-1])):
             their_ending = _TORCH_ENDINGS[ending] if is_torch else ending
             shape = tuple(sizes[letter] for letter in part)
             yield Name(ours + ending, theirs + their_ending, shape, is_torch and len(part) == 2)
@@ -177,6 +170,11 @@ def huggingface(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
         TAGS: [("tagging/", "classifier.", "HC")],
     }
     return _expand(rows, config, label_count)
+
+
+def is_in(values: Container[str], names: List[Name], *, to_ours: bool) -> bool:
+    """Returns whether the source of a conversion has one of the variables."""
+    return any((name.theirs if to_ours else name.ours) in values for name in names)
 
 
 def huggingface_groups(config: modeling.AlbertConfig) -> int:

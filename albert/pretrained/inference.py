@@ -15,19 +15,8 @@ Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N te
 import contextlib
 import itertools
 import logging
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-    Union,
-)
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional
+from typing import Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -37,7 +26,7 @@ from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
-from albert.pretrained.network import SEQUENCES, Network, Tensors, check_finite
+from albert.pretrained.network import SEQUENCES, Network, Tensors, check_finite, joined
 from albert.pretrained.settings import LAST_LAYER, TextFlags
 from albert.runtimes import compat, devices
 from albert.util import flags as flags_lib
@@ -102,9 +91,8 @@ def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts
     path = settings.input_file
     reader = text_lines.TextReader(path, settings.columns, known)
     has_bar = path != text_lines.STANDARD
-    with text_lines.open_input(path) as stream, progress.Progress(
-        "Answering", None, unit="texts", has_bar=has_bar
-    ) as bar:
+    bar = progress.Progress("Answering", None, unit="texts", has_bar=has_bar)
+    with text_lines.open_input(path) as stream, bar:
         for lines in text_lines.read_lines(stream, path):
             texts = reader.texts(lines)
             yield texts
@@ -213,12 +201,11 @@ class _Pretrained(Model):
         """Returns the outputs of the network for rows of `_row`, [N, ...] each; {} without rows."""
         if not rows:
             return {}
-        arrays = {}
-        for name in (*SEQUENCES, POSITIONS):
-            values = [row.get(name, []) for row in rows]
-            longest = max(1, *map(len, values))
-            arrays[name] = np.array([ids + [0] * (longest - len(ids)) for ids in values], np.int32)
-        return check_finite(self.network.run(arrays))
+        names = (*SEQUENCES, POSITIONS)
+        arrays = [
+            {name: np.array([row.get(name, [0])], np.int32) for name in names} for row in rows
+        ]
+        return check_finite(self.network.run(joined(arrays)))
 
     def _build(self, inputs: Tensors) -> Tensors:
         raise NotImplementedError
