@@ -5,7 +5,8 @@
 The foreign names are those of their public code: brightmart/albert_zh (TensorFlow 1) and
 transformers' modeling_albert.py.
 
-Shapes: V vocabulary, E table of tokens, D all embeddings, H hidden, I intermediate, S positions, T types, C labels.
+Shapes: V vocabulary, E embedding, D all embeddings together, H hidden, I intermediate, S positions,
+T types, C labels.
 """
 
 from typing import Container, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple

@@ -13,10 +13,23 @@ Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N te
 """
 
 import contextlib
+import functools
 import itertools
 import logging
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional
-from typing import Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    ContextManager,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -356,6 +369,12 @@ class OrderJudge(_Pretrained):
 
 
 # ---- their graphs ----
+
+
+def open_graph(source: Source, is_training: bool = False) -> ContextManager:
+    """Yields a session with the model and its heads, their inputs and outputs by name."""
+    build = functools.partial(pretraining_outputs, source.config, is_training=is_training)
+    return warm_start.open_graph(build, (*SEQUENCES, POSITIONS), source.checkpoint)
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
