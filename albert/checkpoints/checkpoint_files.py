@@ -39,11 +39,18 @@ class Checkpoint(NamedTuple):
 
 def list_checkpoints(output_dir: str) -> List[Checkpoint]:
     """Returns the checkpoints model.ckpt-<step> of a folder, which need not exist, by step."""
-    names = tf.io.gfile.listdir(output_dir) if tf.io.gfile.isdir(output_dir) else []
-    # The index is written last and deleted first.
-    steps = (re.match(r"model\.ckpt-(\d+)\.index$", name) for name in names)
+    steps = (re.match(r"model\.ckpt-(\d+)$", name) for name in names_in(output_dir))
     prefix = os.path.join(output_dir, "model.ckpt-")
     return sorted(Checkpoint(int(step[1]), prefix + step[1]) for step in steps if step)
+
+
+def names_in(folder: str, ending: str = ".index") -> List[str]:
+    """Returns the names in a folder, which need not exist, that end so; without the ending.
+
+    A checkpoint is named by its index, which is written last and deleted first.
+    """
+    names = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
+    return sorted(name[: len(name) - len(ending)] for name in names if name.endswith(ending))
 
 
 def named_in_state(folder: str) -> str:

@@ -5,10 +5,11 @@
 The foreign names are those of their public code: brightmart/albert_zh (TensorFlow 1) and
 transformers' modeling_albert.py.
 
-Shapes: V vocabulary, E embedding, H hidden, I intermediate, S positions, T types, C labels.
+Shapes: V vocabulary, E embedding, D all embeddings together, H hidden, I intermediate, S positions,
+T types, C labels.
 """
 
-from typing import Dict, Iterator, List, NamedTuple, Tuple
+from typing import Container, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
 from albert import modeling
 
@@ -25,7 +26,7 @@ SQUAD_V2_SCOPES = ("start_logits/", "end_logits/", "answer_class/")
 
 MAPPING = "bert/encoder/embedding_hidden_mapping_in"
 THEIR_MAPPING = "albert.encoder.embedding_hidden_mapping_in"
-_EMBEDDINGS = "bert/embeddings/"
+_EMBEDDINGS, _THEIR_EMBEDDINGS = "bert/embeddings/", "albert.embeddings."
 _BLOCK = "bert/encoder/transformer/group_{}/inner_group_{}/"
 
 
@@ -40,10 +41,6 @@ class Name(NamedTuple):
     shape: Shape  # ours
     is_transposed: bool = False  # whether theirs has rows and columns exchanged
 
-    def source(self, to_ours: bool) -> str:
-        """Returns the name in the source of a conversion."""
-        return self.theirs if to_ours else self.ours
-
     def sides(self, to_ours: bool) -> List[Tuple[str, Shape]]:
         """Returns name and shape in the source, and name and shape in the target."""
         theirs = self.shape[::-1] if self.is_transposed else self.shape
@@ -56,6 +53,38 @@ Parts = Dict[str, List[Name]]
 # A row is (our name, their name, letters of our shape). Where the names end with / or . it stands
 # for the two variables of a layer: of a LayerNorm with one letter, of a dense layer with two.
 _Row = Tuple[str, str, str]
+
+
+def _output(ours: str, theirs: str, count: str) -> Tuple[_Row, _Row]:
+    """A last layer, whose weights are [outputs, H] on both sides."""
+    return (
+        (f"{ours}output_weights", f"{theirs}.weight", f"{count}H"),
+        (f"{ours}output_bias", f"{theirs}.bias", count),
+    )
+
+
+# Ours and Hugging Face's; albert_zh has our names.
+_SHARED: Dict[str, Sequence[_Row]] = {
+    ENCODER: (
+        *(
+            (
+                f"{_EMBEDDINGS}{kind}_embeddings",
+                f"{_THEIR_EMBEDDINGS}{kind}_embeddings.weight",
+                size,
+            )
+            for kind, size in (("word", "VE"), ("token_type", "TD"), ("position", "SD"))
+        ),
+        (f"{_EMBEDDINGS}LayerNorm/", f"{_THEIR_EMBEDDINGS}LayerNorm.", "D"),
+    ),
+    POOLER: (("bert/pooler/dense/", "albert.pooler.", "HH"),),
+    MASKED_WORDS: (
+        ("cls/predictions/transform/dense/", "predictions.dense.", "HD"),
+        ("cls/predictions/transform/LayerNorm/", "predictions.LayerNorm.", "D"),
+        ("cls/predictions/output_bias", "predictions.bias", "V"),
+    ),
+    SENTENCE_ORDER: _output("cls/seq_relationship/", "sop_classifier.classifier", "2"),
+    CLASSIFIER: _output("", "classifier", "C"),
+}
 
 # Within a block: ours, albert_zh's, Hugging Face's.
 _BLOCK_LAYERS = (
@@ -71,9 +100,13 @@ _BLOCK_LAYERS = (
 _TORCH_ENDINGS = {"kernel": "weight", "gamma": "weight", "bias": "bias", "beta": "bias"}
 
 
-def _expand(parts: Dict[str, List[_Row]], config: modeling.AlbertConfig, label_count: int) -> Parts:
+def _expand(
+    parts: Mapping[str, Sequence[_Row]], config: modeling.AlbertConfig, label_count: int
+) -> Parts:
+    is_zh = config.embedding_layout == "albert_zh"
     sizes = {
         "V": config.vocab_size,
+        "D": config.hidden_size if is_zh else config.embedding_size,
         "E": config.embedding_size,
         "H": config.hidden_size,
         "I": config.intermediate_size,
@@ -84,13 +117,10 @@ def _expand(parts: Dict[str, List[_Row]], config: modeling.AlbertConfig, label_c
     }
 
     def expand(ours: str, theirs: str, letters: str) -> Iterator[Name]:
-        endings = {"": letters}
+        is_torch, endings = theirs.endswith("."), [""]
         if ours.endswith("/"):
-            is_norm = len(letters) == 1
-            endings = {"gamma": letters, "beta": letters}
-            endings = endings if is_norm else {"kernel": letters, "bias": letters[1]}
-        is_torch = theirs.endswith(".")
-        for ending, part in endings.items():
+            endings = ["gamma", "beta"] if len(letters) == 1 else ["kernel", "bias"]
+        for ending, part in zip(endings, (letters, letters[-1])):
             their_ending = _TORCH_ENDINGS[ending] if is_torch else ending
             shape = tuple(sizes[letter] for letter in part)
             yield Name(ours + ending, theirs + their_ending, shape, is_torch and len(part) == 2)
@@ -105,40 +135,14 @@ def albert_zh(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
       config: with embedding_layout albert_zh, share_type all and one group.
       label_count: of a classifier's head.
     """
-    norm = [("loss/LayerNorm/", "H")] if config.ln_type == "preln" else []
-    same = {
-        ENCODER: [
-            (f"{_EMBEDDINGS}word_embeddings", "VE"),
-            (f"{_EMBEDDINGS}token_type_embeddings", "TH"),
-            (f"{_EMBEDDINGS}position_embeddings", "SH"),
-            (f"{_EMBEDDINGS}LayerNorm/", "H"),
-        ],
-        POOLER: [("bert/pooler/dense/", "HH")],
-        MASKED_WORDS: [
-            ("cls/predictions/transform/dense/", "HH"),
-            ("cls/predictions/transform/LayerNorm/", "H"),
-            ("cls/predictions/output_bias", "V"),
-        ],
-        SENTENCE_ORDER: [
-            ("cls/seq_relationship/output_weights", "2H"),
-            ("cls/seq_relationship/output_bias", "2"),
-        ],
-        CLASSIFIER: [("output_weights", "CH"), ("output_bias", "C"), *norm],
-    }
-    rows = {part: [(name, name, size) for name, size in names] for part, names in same.items()}
+    rows = {part: [(ours, ours, size) for ours, _, size in _SHARED[part]] for part in _SHARED}
     if config.embedding_size != config.hidden_size:
         rows[ENCODER].append((f"{MAPPING}/kernel", f"{_EMBEDDINGS}word_embeddings_2", "EH"))
     block, layer = _BLOCK.format(0, 0), "bert/encoder/layer_shared/"
     rows[ENCODER] += [(block + ours, layer + zh, size) for ours, zh, _, size in _BLOCK_LAYERS]
+    if config.ln_type == "preln":
+        rows[CLASSIFIER].append(("loss/LayerNorm/", "loss/LayerNorm/", "H"))
     return _expand(rows, config, label_count)
-
-
-def _output(ours: str, theirs: str, count: str) -> List[_Row]:
-    """A last layer, whose weights are [outputs, H] on both sides."""
-    return [
-        (f"{ours}output_weights", f"{theirs}.weight", f"{count}H"),
-        (f"{ours}output_bias", f"{theirs}.bias", count),
-    ]
 
 
 def huggingface(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
@@ -150,11 +154,7 @@ def huggingface(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
       config: of Google's layout, with share_type all or none.
       label_count: of a classifier's head.
     """
-    encoder = [
-        (f"{_EMBEDDINGS}{kind}_embeddings", f"albert.embeddings.{kind}_embeddings.weight", size)
-        for kind, size in (("word", "VE"), ("token_type", "TE"), ("position", "SE"))
-    ]
-    encoder.append((f"{_EMBEDDINGS}LayerNorm/", "albert.embeddings.LayerNorm.", "E"))
+    encoder = list(_SHARED[ENCODER])
     if config.embedding_size != config.hidden_size:
         encoder.append((f"{MAPPING}/", f"{THEIR_MAPPING}.", "EH"))
     for group in range(huggingface_groups(config)):
@@ -162,21 +162,14 @@ def huggingface(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
             block = _BLOCK.format(group, inner)
             theirs = f"albert.encoder.albert_layer_groups.{group}.albert_layers.{inner}."
             encoder += [(block + ours, theirs + hf, size) for ours, _, hf, size in _BLOCK_LAYERS]
-
-    rows = {
-        ENCODER: encoder,
-        POOLER: [("bert/pooler/dense/", "albert.pooler.", "HH")],
-        MASKED_WORDS: [
-            ("cls/predictions/transform/dense/", "predictions.dense.", "HE"),
-            ("cls/predictions/transform/LayerNorm/", "predictions.LayerNorm.", "E"),
-            ("cls/predictions/output_bias", "predictions.bias", "V"),
-        ],
-        SENTENCE_ORDER: _output("cls/seq_relationship/", "sop_classifier.classifier", "2"),
-        CLASSIFIER: _output("", "classifier", "C"),
-        SPANS: _output("cls/squad/", "qa_outputs", "2"),
-        TAGS: [("tagging/", "classifier.", "HC")],
-    }
+    spans, tags = _output("cls/squad/", "qa_outputs", "2"), [("tagging/", "classifier.", "HC")]
+    rows = {**_SHARED, ENCODER: encoder, SPANS: spans, TAGS: tags}
     return _expand(rows, config, label_count)
+
+
+def is_in(values: Container[str], names: List[Name], *, to_ours: bool) -> bool:
+    """Returns whether the source of a conversion has one of the variables."""
+    return any((name.theirs if to_ours else name.ours) in values for name in names)
 
 
 def huggingface_groups(config: modeling.AlbertConfig) -> int:

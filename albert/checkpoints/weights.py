@@ -96,7 +96,7 @@ def rename(
     result: Values = {}
     lacking: List[Entry] = []
     for part, names in parts.items():
-        is_there = part in required or any(name.source(to_ours) in values for name in names)
+        is_there = part in required or checkpoint_names.is_in(values, names, to_ours=to_ours)
         for name in names:
             (source, shape), (target, new_shape) = name.sides(to_ours)
             if not is_there:
@@ -143,7 +143,7 @@ def from_albert_zh(
     parts = {
         part: names
         for part, names in table.items()
-        if part in encoder or any(name.theirs in values for name in names)
+        if part in encoder or checkpoint_names.is_in(values, names, to_ours=True)
     }
     values, report = rename(parts, values, to_ours=True, required=encoder[:1], strict=("bert/",))
     return config, values, report

@@ -65,25 +65,25 @@ class _FineTuned:
 
     def scores(self, *answers: Mapping[str, np.ndarray]) -> List[float]:
         losses = np.full(len(self.examples), np.nan)  # which an export does not know
-        found = [{"per_example_loss": losses, **outputs} for outputs in answers]
-        scores = [self._task.measure(self.examples, outputs)[self.metric] for outputs in found]
-        return [self._task.metric_scale * score for score in scores]
+        found = ({"per_example_loss": losses, **outputs} for outputs in answers)
+        measured = (self._task.measure(self.examples, outputs) for outputs in found)
+        return [self._task.metric_scale * scores[self.metric] for scores in measured]
 
 
 def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
     """The task as it was trained, and what it reads in --eval_file."""
     path, record = settings.eval_file, os.path.join(settings.model_dir, config_files.RECORD_NAME)
     known, general = flags.describe(task.flags), flags.describe(TaskFlags)
-    values = task.settings.given_values()
-    if tf.io.gfile.exists(record):
-        trained = config_files.read(record).items()
-        values.update({name: value for name, value in trained if name not in general})
-    values.update(task_name=task.name, do_eval=True, do_predict=True)
-    is_file = "data_dir" in known and not tf.io.gfile.isdir(path)
-    if "data_dir" in known:
-        values["data_dir"] = os.path.dirname(path) or "." if is_file else path
-    else:  # of SQuAD
-        values["predict_file"] = path
+    trained = config_files.read(record) if tf.io.gfile.exists(record) else {}
+    is_folder = "data_dir" in known  # but of SQuAD
+    is_file = is_folder and not tf.io.gfile.isdir(path)
+    place = os.path.dirname(path) or "." if is_file else path
+    values = {
+        **task.settings.given_values(),
+        **{name: value for name, value in trained.items() if name not in general},
+        **{"task_name": task.name, "do_eval": True, "do_predict": True},
+        "data_dir" if is_folder else "predict_file": place,
+    }
     own = {name: value for name, value in values.items() if name in known}
     reader = type(task)(flags.make(task.flags, **own), task.tokenizer, task.description)
     return reader, reader.read_file(path) if is_file else reader.examples(reader.splits("dev")[0])

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a pretrained model's folder anew, without the optimizer: see export_checkpoints."""
 
-import functools
 import logging
 import os
 
@@ -39,9 +38,7 @@ def export(settings: CheckpointExportFlags) -> str:
         if tf.io.gfile.exists(path):
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
     prefix = os.path.join(target, name)
-    build = functools.partial(inference.pretraining_outputs, model.config)
-    inputs = (*inference.SEQUENCES, inference.POSITIONS)
-    with warm_start.open_graph(build, inputs, model.checkpoint) as (session, *_):
+    with inference.open_graph(model) as (session, *_):
         tf.io.gfile.makedirs(target or ".")
         # With the graph that bert-for-tf2 looks for (.meta).
         tf.train.Saver().save(session, prefix, write_state=False)

@@ -17,15 +17,14 @@ hub.load gives.
 Dimensions: B batch, S sequence, P positions.
 """
 
-import functools
 import logging
 import os
-from typing import Any, ContextManager, Dict, Mapping, Sequence
+from typing import Any, Dict, Mapping, Sequence
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import inference, released, saved_model, warm_start
+from albert.pretrained import inference, released, saved_model
 from albert.pretrained.settings import HubExportFlags
 from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat, hub_module
@@ -71,12 +70,6 @@ def export(settings: HubExportFlags) -> None:
     _LOGGER.info("Exported %s to %s (%s).", model.checkpoint, settings.export_path, settings.format)
 
 
-def _open_graph(model: inference.Source, is_training: bool) -> ContextManager:
-    """Yields a session, the inputs of all signatures, and the outputs."""
-    build = functools.partial(inference.pretraining_outputs, model.config, is_training=is_training)
-    return warm_start.open_graph(build, _SIGNATURES["mlm"][0], model.checkpoint)
-
-
 def _chosen(tensors: Tensors, names: Sequence[str]) -> Tensors:
     return {name: tensors[name] for name in names}
 
@@ -89,7 +82,7 @@ def _write_tf1(path: str, model: inference.Source, assets: Sequence[str]) -> Non
     builder = tf.saved_model.Builder(path)
     describe, information = tf.saved_model.predict_signature_def, tf.saved_model.build_tensor_info
     for tags in ([], ["train"]):
-        with _open_graph(model, bool(tags)) as (session, inputs, outputs):
+        with inference.open_graph(model, bool(tags)) as (session, inputs, outputs):
             signatures = {
                 name: describe(_chosen(inputs, needed), _chosen(outputs, given))
                 for name, (needed, given) in _SIGNATURES.items()
@@ -116,7 +109,7 @@ def _write_tf2(path: str, model: inference.Source, assets: Sequence[str]) -> Non
 
     It is called with a dict of the three inputs and `training`; `sop` and `mlm` likewise.
     """
-    with _open_graph(model, False) as (session, *_):
+    with inference.open_graph(model) as (session, *_):
         values = session.run({item.op.name: item for item in tf.trainable_variables()})
     with compat.eager_mode():
         variables = {name: tf.Variable(value, name=name) for name, value in values.items()}

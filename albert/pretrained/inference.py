@@ -13,11 +13,13 @@ Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N te
 """
 
 import contextlib
+import functools
 import itertools
 import logging
 from typing import (
     Any,
     Callable,
+    ContextManager,
     Dict,
     Iterable,
     Iterator,
@@ -37,7 +39,7 @@ from albert.configs.flags import EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
-from albert.pretrained.network import SEQUENCES, Network, Tensors, check_finite
+from albert.pretrained.network import SEQUENCES, Network, Tensors, check_finite, joined
 from albert.pretrained.settings import LAST_LAYER, TextFlags
 from albert.runtimes import compat, devices
 from albert.util import flags as flags_lib
@@ -102,9 +104,8 @@ def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts
     path = settings.input_file
     reader = text_lines.TextReader(path, settings.columns, known)
     has_bar = path != text_lines.STANDARD
-    with text_lines.open_input(path) as stream, progress.Progress(
-        "Answering", None, unit="texts", has_bar=has_bar
-    ) as bar:
+    bar = progress.Progress("Answering", None, unit="texts", has_bar=has_bar)
+    with text_lines.open_input(path) as stream, bar:
         for lines in text_lines.read_lines(stream, path):
             texts = reader.texts(lines)
             yield texts
@@ -213,12 +214,11 @@ class _Pretrained(Model):
         """Returns the outputs of the network for rows of `_row`, [N, ...] each; {} without rows."""
         if not rows:
             return {}
-        arrays = {}
-        for name in (*SEQUENCES, POSITIONS):
-            values = [row.get(name, []) for row in rows]
-            longest = max(1, *map(len, values))
-            arrays[name] = np.array([ids + [0] * (longest - len(ids)) for ids in values], np.int32)
-        return check_finite(self.network.run(arrays))
+        names = (*SEQUENCES, POSITIONS)
+        arrays = [
+            {name: np.array([row.get(name, [0])], np.int32) for name in names} for row in rows
+        ]
+        return check_finite(self.network.run(joined(arrays)))
 
     def _build(self, inputs: Tensors) -> Tensors:
         raise NotImplementedError
@@ -369,6 +369,12 @@ class OrderJudge(_Pretrained):
 
 
 # ---- their graphs ----
+
+
+def open_graph(source: Source, is_training: bool = False) -> ContextManager:
+    """Yields a session with the model and its heads, their inputs and outputs by name."""
+    build = functools.partial(pretraining_outputs, source.config, is_training=is_training)
+    return warm_start.open_graph(build, (*SEQUENCES, POSITIONS), source.checkpoint)
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:

@@ -110,14 +110,9 @@ def put(folder: str, vocabulary: Vocabulary, name: str = "") -> str:
     """
     name = name_in(folder, vocabulary.path, name)
     path = os.path.join(folder, name)
-    _copy(vocabulary.path, path)
+    files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
     files.atomic_write_json(os.path.join(folder, RECORD_NAME), vocabulary.record(name))
     return path
-
-
-def _copy(source: str, path: str) -> None:
-    with files.atomic_path(path) as temporary:
-        tf.io.gfile.copy(source, temporary, overwrite=True)
 
 
 # ---- beside records ----
@@ -130,8 +125,8 @@ def beside_records(folder: str, sha256: str, key: str) -> str:
 
 def put_beside_records(folder: str, vocabulary: Vocabulary) -> None:
     """Copies a vocabulary into a folder of records."""
-    sha256 = files.sha256(vocabulary.path)
-    _copy(vocabulary.path, beside_records(folder, sha256, vocabulary.key))
+    path = beside_records(folder, files.sha256(vocabulary.path), vocabulary.key)
+    files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
 
 
 def find_beside_records(folder: str, sha256: str) -> Optional[Vocabulary]:

@@ -136,9 +136,10 @@ class Network:
                 length = longest if self._padding == "max" else lengths[order[start]]
                 count = size * longest // length if self._padding == "bucket" else size
                 rows = order[start : start + count]
-                batch = {name: value[rows] for name, value in features.items()}
-                for name in batch.keys() & set(self._sequences):
-                    batch[name] = batch[name][..., :length]
+                batch = {
+                    name: value[rows][..., :length] if name in self._sequences else value[rows]
+                    for name, value in features.items()
+                }
                 parts.append(self._compute(batch))
                 on_batch(len(rows))
                 start += count

@@ -19,7 +19,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.checkpoints import weights
+from albert.checkpoints import checkpoint_files, weights
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL, Source, TransferFlags
 from albert.fine_tuning_utils import Vocabulary
@@ -139,16 +139,14 @@ def find_files(
         config = _file_by_name(folder, "albert_config_file")
         found["albert_config_file"] = config or os.path.join(folder, CONFIG_NAME)
     if "init_checkpoint" not in found:
-        has_checkpoint = tf.io.gfile.glob(os.path.join(folder, "*.index"))
-        program = None if has_checkpoint else exported.find(folder)
+        program = None if checkpoint_files.names_in(folder) else exported.find(folder)
         found["init_checkpoint"] = program or warm_start.resolve_checkpoint(folder)
     if with_vocabulary:
         path = found.get("spm_model_file") or found.get("vocab_file")
         vocabulary = model_vocabulary.recorded(folder, path)
         if vocabulary:
-            found.update(
-                {vocabulary.key: vocabulary.path, "do_lower_case": vocabulary.do_lower_case}
-            )
+            lower = vocabulary.do_lower_case
+            found.update({vocabulary.key: vocabulary.path, "do_lower_case": lower})
         elif not path:
             by_name = ((key, _file_by_name(folder, key)) for key in model_vocabulary.KEYS)
             found.update([item for item in by_name if item[1]][:1])
@@ -158,8 +156,8 @@ def find_files(
 def _file_by_name(folder: str, key: str) -> Optional[str]:
     """Returns the one file of a folder whose name fits; of several, that of the usual name."""
     pattern, usual = _NAMES[key]
-    present = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
-    names = sorted(name for name in fnmatch.filter(present, pattern) if name[0] != ".")
+    present = fnmatch.filter(checkpoint_files.names_in(folder, ""), pattern)
+    names = [name for name in present if name[0] != "."]
     if usual in names:
         names = [usual]
     if len(names) > 1:
@@ -229,7 +227,7 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     else:
         return settings
     lower, wanted = found.pop("do_lower_case", None), flags.get("do_lower_case")
-    if lower is not None and lower != wanted:
+    if lower not in (None, wanted):
         if "do_lower_case" in settings.given:
             raise UserError(
                 f"--do_lower_case={wanted} contradicts {place}, where it is {lower}. Leave the "

@@ -24,7 +24,6 @@ from tensorflow.python.framework import meta_graph as meta_graph_lib
 
 from albert.pretrained import warm_start
 from albert.pretrained.exported import SEQUENCES, Tensors
-from albert.runtimes import compat
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -51,18 +50,15 @@ def export_saved_model(
     Raises:
       UserError: the checkpoint lacks a variable.
     """
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
+
+    def build(_: Tensors) -> Dict[str, Tensors]:
         serialized = tf.placeholder(tf.string, [None], "input_example_tensor")
         inputs = _parse(serialized, max_seq_length)
-        # TensorFlow 2 sees the weights of a SavedModel only if they are resource variables.
-        with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-            outputs = build_outputs(inputs)
-        describe = tf.saved_model.predict_signature_def
-        signatures = {
-            "serving_default": describe({"examples": serialized}, outputs),
-            "ids": describe(inputs, outputs),
-        }
-        warm_start.restore_weights(session, checkpoint)
+        describe, outputs = tf.saved_model.predict_signature_def, build_outputs(inputs)
+        given = {"serving_default": {"examples": serialized}, "ids": inputs}
+        return {name: describe(tensors, outputs) for name, tensors in given.items()}
+
+    with warm_start.open_graph(build, (), checkpoint) as (session, _, signatures):
         folder = os.path.join(export_dir, str(int(time.time())))
         with files.atomic_folder(folder) as temporary:
             builder = tf.saved_model.Builder(temporary)

@@ -43,6 +43,15 @@ class WarmStart(NamedTuple):
     left_over: List[Entry]  # variables of the checkpoint that nothing takes, but for an optimizer's
     scaffold_fn: Optional[Callable[[], tf.train.Scaffold]]  # of a TPUEstimatorSpec, with use_tpu
 
+    def __str__(self) -> str:
+        new, left_over = (
+            wording.listed(list(map(str, items))) for items in (self.new, self.left_over)
+        )
+        count = wording.counted(len(self.loaded), "variable")
+        return (
+            f"Loaded {count} from {self.checkpoint}; new, at random: {new}; not taken: {left_over}"
+        )
+
 
 def resolve_checkpoint(path: str) -> str:
     """Returns the prefix of the checkpoint that `path` means.
@@ -56,15 +65,13 @@ def resolve_checkpoint(path: str) -> str:
       UserError: there is no such checkpoint, or it is not clear which is meant.
     """
     path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(path).rstrip("/"))
-    folder, candidates = os.path.dirname(path), [os.path.basename(path)]
-    if tf.io.gfile.isdir(path):
-        folder, candidates = path, [BEST_CHECKPOINT, checkpoint_files.named_in_state(path)]
-        for newest in checkpoint_files.list_checkpoints(path)[-1:]:
-            candidates.append(os.path.basename(newest.path))
-    names = tf.io.gfile.listdir(folder or ".") if tf.io.gfile.isdir(folder or ".") else []
-    present = sorted(name[: -len(".index")] for name in names if name.endswith(".index"))
-    if folder == path and len(present) == 1:
-        candidates += present
+    is_folder = tf.io.gfile.isdir(path)
+    folder, name = (path, "") if is_folder else os.path.split(path)
+    present, candidates = checkpoint_files.names_in(folder or "."), [name]
+    if is_folder:
+        newest = [item.path for item in checkpoint_files.list_checkpoints(path)[-1:]]
+        candidates = [BEST_CHECKPOINT, checkpoint_files.named_in_state(path)]
+        candidates += map(os.path.basename, newest or present[:1] * (len(present) == 1))
     for name in candidates:
         if name in present:
             return os.path.join(folder, name)
@@ -168,12 +175,3 @@ def open_graph(
             outputs = build(fed)
         restore_weights(session, checkpoint)
         yield session, fed, outputs
-
-
-def format_report(start: WarmStart) -> str:
-    """Returns what was loaded and left out."""
-    new, left_over = (
-        wording.listed(list(map(str, items))) for items in (start.new, start.left_over)
-    )
-    count = wording.counted(len(start.loaded), "variable")
-    return f"Loaded {count} from {start.checkpoint}; new, at random: {new}; not taken: {left_over}"

@@ -83,7 +83,7 @@ def warm_start(settings: TrainingFlags) -> Optional[Callable]:
         init_from_group0=getattr(settings, "init_from_group0", False),
         use_tpu=settings.use_tpu,
     )
-    _LOGGER.info("%s", checkpoint_init.format_report(start))
+    _LOGGER.info("%s", start)
     return start.scaffold_fn
 
 

@@ -3,6 +3,7 @@
 """convert_checkpoint: to the files of Hugging Face and back, without PyTorch."""
 
 import base64
+import functools
 import json
 import os
 import pathlib
@@ -22,24 +23,20 @@ from tests.support.conversion_check import config_in
 from tests.support.conversions import convert, restore, values_in
 from tests.support.fine_tuned_models import write_classifier, write_tagger
 
-
-def to_theirs(source, target, *flags):
-    return convert("to_huggingface", source, target, *flags)
-
-
-def to_ours(source, target, *flags):
-    return convert("from_huggingface", source, target, *flags)
+to_theirs = functools.partial(convert, "to_huggingface")
+to_ours = functools.partial(convert, "from_huggingface")
+write_regressor = functools.partial(write_classifier, labels=())
+weights_in, write_weights = huggingface_files.read_weights, huggingface_files.write_weights
+slow = pytest.mark.slow
 
 
-def weights_in(folder):
-    return huggingface_files.read_weights(str(folder))
+def kept(values):
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def change_weights(folder, **changes):
     """Changes weights; None removes one."""
-    values = dict(weights_in(folder), **changes)
-    values = {name: value for name, value in values.items() if value is not None}
-    huggingface_files.write_weights(str(folder), values)
+    write_weights(folder, kept({**weights_in(folder), **changes}))
 
 
 def read_json(path):
@@ -48,18 +45,13 @@ def read_json(path):
 
 def change_config(folder, **changes):
     """Changes keys of config.json; None removes one."""
-    content = dict(read_json(folder / "config.json"), **changes)
-    content = {key: value for key, value in content.items() if value is not None}
+    content = kept({**read_json(folder / "config.json"), **changes})
     (folder / "config.json").write_text(json.dumps(content))
 
 
 def architecture_of(folder):
     (name,) = read_json(folder / "config.json")["architectures"]
     return name
-
-
-def write_regressor(folder):
-    return write_classifier(folder, labels=())
 
 
 def assert_same_values(one, other):
@@ -84,130 +76,134 @@ def theirs(made, tmp_path):
     return tmp_path / "theirs"
 
 
-class TestRoundTrip:
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "changes",
-        [
-            {"num_hidden_layers": 4, "num_hidden_groups": 2, "inner_group_num": 2},
-            {"share_type": "none", "num_hidden_layers": 3},
-            {"embedding_size": 16, "hidden_act": "gelu_pytorch_tanh"},
-            {"hidden_act": "relu", "type_vocab_size": 3, "gap_size": 0, "net_structure_type": 0},
-        ],
+@slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"num_hidden_layers": 4, "num_hidden_groups": 2, "inner_group_num": 2},
+        {"share_type": "none", "num_hidden_layers": 3},
+        {"embedding_size": 16, "hidden_act": "gelu_pytorch_tanh"},
+        {"hidden_act": "relu", "type_vocab_size": 3, "gap_size": 0, "net_structure_type": 0},
+    ],
+)
+def test_weights_and_configuration_come_back_as_they_were(changes, tmp_path):
+    source = pretrained_models.write_archive(tmp_path / "ours", **changes)
+    to_theirs(source, tmp_path / "theirs")
+    assert to_ours(tmp_path / "theirs", tmp_path / "back").missing == []
+    assert_same_values(source, tmp_path / "back")
+    wanted = config_in(source).to_dict()
+    if wanted.pop("share_type", None):
+        wanted["num_hidden_groups"] = wanted["num_hidden_layers"]
+    wanted["hidden_act"] = wanted["hidden_act"].replace("_pytorch_tanh", "")
+    assert config_in(tmp_path / "back").to_dict() == wanted
+    restore(tmp_path / "back")
+
+
+@slow
+@pytest.mark.parametrize("wordpiece", [False, True])
+def test_the_vocabulary_goes_along(wordpiece, tmp_path):
+    source = pretrained_models.write_archive(
+        tmp_path / "ours", wordpiece=wordpiece, vocab_size=257 if wordpiece else 400
     )
-    def test_weights_and_configuration_come_back_as_they_were(self, changes, tmp_path):
-        source = pretrained_models.write_archive(tmp_path / "ours", **changes)
-        to_theirs(source, tmp_path / "theirs")
-        assert to_ours(tmp_path / "theirs", tmp_path / "back").missing == []
-        assert_same_values(source, tmp_path / "back")
-        wanted = config_in(source).to_dict()
-        if wanted.pop("share_type", None):
-            wanted["num_hidden_groups"] = wanted["num_hidden_layers"]
-        wanted["hidden_act"] = wanted["hidden_act"].replace("_pytorch_tanh", "")
-        assert config_in(tmp_path / "back").to_dict() == wanted
-        restore(tmp_path / "back")
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("wordpiece", [False, True])
-    def test_the_vocabulary_goes_along(self, wordpiece, tmp_path):
-        source = pretrained_models.write_archive(
-            tmp_path / "ours", wordpiece=wordpiece, vocab_size=257 if wordpiece else 400
-        )
-        to_theirs(source, tmp_path / "theirs", "--do_lower_case=false")
-        to_ours(tmp_path / "theirs", tmp_path / "back")
-        names = ("vocab.txt", "vocab.txt") if wordpiece else ("spiece.model", "30k-clean.model")
-        original = pretrained_models.WORDPIECES if wordpiece else pretrained_models.VOCABULARY
-        for folder, name in zip(("theirs", "back"), names):
-            assert (tmp_path / folder / name).read_bytes() == original.read_bytes()
-        settings = read_json(tmp_path / "theirs" / "tokenizer_config.json")
-        kind = "BertTokenizer" if wordpiece else "AlbertTokenizer"
-        assert (settings["tokenizer_class"], settings["do_lower_case"]) == (kind, False)
-        assert read_json(tmp_path / "back" / "vocabulary.json")["do_lower_case"] is False
-
-    @pytest.mark.slow
-    def test_accents_are_kept_if_the_vocabulary_or_its_settings_say_so(self, tmp_path):
-        source = pretrained_models.write_archive(tmp_path / "ours")
-        plain = pretrained_models.VOCABULARY.read_bytes()
-        marked = tokenization.with_keep_accents(plain, True)
-        (tmp_path / "ours" / "30k-clean.model").write_bytes(marked)
-        to_theirs(source, tmp_path / "theirs")
-        path = tmp_path / "theirs" / "tokenizer_config.json"
-        settings = read_json(path)
-        assert settings["keep_accents"] is True
-        steps = read_json(tmp_path / "theirs" / "tokenizer.json")["normalizer"]["normalizers"]
-        assert [step["type"] for step in steps] == ["NFC", "Lowercase", "Precompiled"]
-        for theirs, keep_accents, ours in (
-            (marked, None, marked),
-            (marked, False, plain),
-            (plain, True, marked),
-        ):
-            (tmp_path / "theirs" / "spiece.model").write_bytes(theirs)
-            path.write_text(json.dumps(dict(settings, keep_accents=keep_accents)))
-            back = tmp_path / f"back{keep_accents}"
-            to_ours(tmp_path / "theirs", back)
-            assert (back / "30k-clean.model").read_bytes() == ours
+    to_theirs(source, tmp_path / "theirs", "--do_lower_case=false")
+    to_ours(tmp_path / "theirs", tmp_path / "back")
+    names = ("vocab.txt", "vocab.txt") if wordpiece else ("spiece.model", "30k-clean.model")
+    original = pretrained_models.WORDPIECES if wordpiece else pretrained_models.VOCABULARY
+    for folder, name in zip(("theirs", "back"), names):
+        assert (tmp_path / folder / name).read_bytes() == original.read_bytes()
+    settings = read_json(tmp_path / "theirs" / "tokenizer_config.json")
+    kind = "BertTokenizer" if wordpiece else "AlbertTokenizer"
+    assert (settings["tokenizer_class"], settings["do_lower_case"]) == (kind, False)
+    assert read_json(tmp_path / "back" / "vocabulary.json")["do_lower_case"] is False
 
 
-class TestToHuggingFace:
-    def test_the_files_are_those_that_transformers_expects(self, made):
-        content = read_json(made / "theirs" / "config.json")
-        assert content["architectures"] == ["AlbertForPreTraining"]
-        assert content["hidden_act"] == "gelu_new" and "embedding_layout" not in content
-        settings = read_json(made / "theirs" / "tokenizer_config.json")
-        assert "token_type_ids" in settings["model_input_names"]
-        # Of tied weights the bias is written twice: some versions read only its copy.
-        values = weights_in(made / "theirs")
-        (copy,) = [name for name in values if "decoder" in name]
-        assert copy == "predictions.decoder.bias"
-        np.testing.assert_array_equal(values[copy], values["predictions.bias"])
-        path = str(made / "theirs" / "model.safetensors")
-        with safetensors.safe_open(path, framework="np") as stream:
-            assert stream.metadata() == {"format": "pt"}
+@slow
+def test_accents_are_kept_if_the_vocabulary_or_its_settings_say_so(tmp_path):
+    source = pretrained_models.write_archive(tmp_path / "ours")
+    plain = pretrained_models.VOCABULARY.read_bytes()
+    marked = tokenization.with_keep_accents(plain, True)
+    (tmp_path / "ours" / "30k-clean.model").write_bytes(marked)
+    to_theirs(source, tmp_path / "theirs")
+    path = tmp_path / "theirs" / "tokenizer_config.json"
+    settings = read_json(path)
+    assert settings["keep_accents"] is True
+    steps = read_json(tmp_path / "theirs" / "tokenizer.json")["normalizer"]["normalizers"]
+    assert [step["type"] for step in steps] == ["NFC", "Lowercase", "Precompiled"]
+    for theirs, keep_accents, ours in (
+        (marked, None, marked),
+        (marked, False, plain),
+        (plain, True, marked),
+    ):
+        (tmp_path / "theirs" / "spiece.model").write_bytes(theirs)
+        path.write_text(json.dumps(dict(settings, keep_accents=keep_accents)))
+        back = tmp_path / f"back{keep_accents}"
+        to_ours(tmp_path / "theirs", back)
+        assert (back / "30k-clean.model").read_bytes() == ours
 
-    @pytest.mark.slow
-    def test_missing_sentence_order_head_makes_a_masked_lm(self, theirs, tmp_path):
-        names = ("sop_classifier.classifier.weight", "sop_classifier.classifier.bias")
-        change_weights(theirs, **dict.fromkeys(names))
-        report = to_ours(theirs, tmp_path / "ours")
-        missing = {f"cls/seq_relationship/output_{ending}" for ending in ("weights", "bias")}
-        assert {item.name for item in report.missing} == missing
-        to_theirs(tmp_path / "ours", tmp_path / "again")
-        assert architecture_of(tmp_path / "again") == "AlbertForMaskedLM"
 
-    @pytest.mark.slow
-    def test_the_encoder_alone_goes_over_without_a_vocabulary(self, tmp_path):
-        source = pathlib.Path(pretrained_models.write_archive(tmp_path / "ours"))
-        (source / "30k-clean.model").unlink()
-        to_theirs(source, tmp_path / "theirs", "--head=encoder")
-        assert sorted(os.listdir(str(tmp_path / "theirs"))) == ["config.json", "model.safetensors"]
-        assert architecture_of(tmp_path / "theirs") == "AlbertModel"
+def test_the_files_are_those_that_transformers_expects(made):
+    content = read_json(made / "theirs" / "config.json")
+    assert content["architectures"] == ["AlbertForPreTraining"]
+    assert content["hidden_act"] == "gelu_new" and "embedding_layout" not in content
+    settings = read_json(made / "theirs" / "tokenizer_config.json")
+    assert "token_type_ids" in settings["model_input_names"]
+    # Of tied weights the bias is written twice: some versions read only its copy.
+    values = weights_in(made / "theirs")
+    (copy,) = [name for name in values if "decoder" in name]
+    assert copy == "predictions.decoder.bias"
+    np.testing.assert_array_equal(values[copy], values["predictions.bias"])
+    path = str(made / "theirs" / "model.safetensors")
+    with safetensors.safe_open(path, framework="np") as stream:
+        assert stream.metadata() == {"format": "pt"}
 
-    def test_one_head_of_several_is_taken_on_demand(self, theirs, tmp_path):
-        report = to_ours(theirs, tmp_path / "ours", "--head=encoder")
-        assert {name.split("/")[0] for name in values_in(tmp_path / "ours")} == {"bert"}
-        assert len(report.ignored) == 7 and report.missing == []
-        with pytest.raises(UserError, match="--head"):
-            to_ours(theirs, tmp_path / "other", "--head=classification")
 
-    @pytest.mark.parametrize(
-        "changes, flag, named",
-        [
-            ({"share_type": "attention"}, "--head=auto", "share_type"),
-            ({"ln_type": "preln"}, "--head=auto", "ln_type"),
-            ({"embedding_layout": "albert_zh"}, "--head=auto", "to_google_layout"),
-            ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "--head=auto", "14 groups"),
-            ({"max_position_embeddings": 96}, "--head=auto", r"position_embeddings \[96, 8\]"),
-            ({}, "--head=question_answering", "cls/squad/output_bias"),
-        ],
-    )
-    def test_refused_models_leave_no_folder(self, changes, flag, named, made, tmp_path):
-        source, target = tmp_path / "ours", tmp_path / "theirs"
-        shutil.copytree(str(made / "source"), str(source))
-        config = pretrained_models.config(**changes)
-        (source / "albert_config.json").write_text(config.to_json_string())
-        with pytest.raises(UserError, match=named):
-            to_theirs(source, target, flag)
-        assert not target.exists()
+@slow
+def test_missing_sentence_order_head_makes_a_masked_lm(theirs, tmp_path):
+    names = ("sop_classifier.classifier.weight", "sop_classifier.classifier.bias")
+    change_weights(theirs, **dict.fromkeys(names))
+    report = to_ours(theirs, tmp_path / "ours")
+    missing = {f"cls/seq_relationship/output_{ending}" for ending in ("weights", "bias")}
+    assert {item.name for item in report.missing} == missing
+    to_theirs(tmp_path / "ours", tmp_path / "again")
+    assert architecture_of(tmp_path / "again") == "AlbertForMaskedLM"
+
+
+@slow
+def test_the_encoder_alone_goes_over_without_a_vocabulary(tmp_path):
+    source = pathlib.Path(pretrained_models.write_archive(tmp_path / "ours"))
+    (source / "30k-clean.model").unlink()
+    to_theirs(source, tmp_path / "theirs", "--head=encoder")
+    assert sorted(os.listdir(str(tmp_path / "theirs"))) == ["config.json", "model.safetensors"]
+    assert architecture_of(tmp_path / "theirs") == "AlbertModel"
+
+
+def test_one_head_of_several_is_taken_on_demand(theirs, tmp_path):
+    report = to_ours(theirs, tmp_path / "ours", "--head=encoder")
+    assert {name.split("/")[0] for name in values_in(tmp_path / "ours")} == {"bert"}
+    assert len(report.ignored) == 7 and report.missing == []
+    with pytest.raises(UserError, match="--head"):
+        to_ours(theirs, tmp_path / "other", "--head=classification")
+
+
+@pytest.mark.parametrize(
+    "changes, flag, named",
+    [
+        ({"share_type": "attention"}, "--head=auto", "share_type"),
+        ({"ln_type": "preln"}, "--head=auto", "ln_type"),
+        ({"embedding_layout": "albert_zh"}, "--head=auto", "to_google_layout"),
+        ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "--head=auto", "14 groups"),
+        ({"max_position_embeddings": 96}, "--head=auto", r"position_embeddings \[96, 8\]"),
+        ({}, "--head=question_answering", "cls/squad/output_bias"),
+    ],
+)
+def test_refused_models_leave_no_folder(changes, flag, named, made, tmp_path):
+    source, target = tmp_path / "ours", tmp_path / "theirs"
+    shutil.copytree(str(made / "source"), str(source))
+    config = pretrained_models.config(**changes)
+    (source / "albert_config.json").write_text(config.to_json_string())
+    with pytest.raises(UserError, match=named):
+        to_theirs(source, target, flag)
+    assert not target.exists()
 
 
 def test_the_tokenizer_has_the_models_tokens_scores_and_replacements(tmp_path):
@@ -231,184 +227,192 @@ def test_the_tokenizer_has_the_models_tokens_scores_and_replacements(tmp_path):
     assert base64.b64decode(steps[-1]["precompiled_charsmap"]) in path.read_bytes()
 
 
-class TestFineTunedModels:
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "write, description, architecture, labels",
-        [
-            (write_classifier, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
-            (write_regressor, "", "AlbertForSequenceClassification", ["LABEL_0"]),
-            (write_regressor, "race.json", "AlbertForMultipleChoice", []),
-            (write_tagger, "", "AlbertForTokenClassification", ["O", "B-PER", "I-PER"]),
-            (squad_models.write, "", "AlbertForQuestionAnswering", []),
-        ],
-    )
-    def test_a_head_goes_over_and_comes_back_with_its_labels(
-        self, write, description, architecture, labels, tmp_path
+@slow
+@pytest.mark.parametrize(
+    "write, description, architecture, labels",
+    [
+        (write_classifier, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
+        (write_regressor, "", "AlbertForSequenceClassification", ["LABEL_0"]),
+        (write_regressor, "race.json", "AlbertForMultipleChoice", []),
+        (write_tagger, "", "AlbertForTokenClassification", ["O", "B-PER", "I-PER"]),
+        (squad_models.write, "", "AlbertForQuestionAnswering", []),
+    ],
+)
+def test_a_head_goes_over_and_comes_back_with_its_labels(
+    write, description, architecture, labels, tmp_path
+):
+    ours, back = tmp_path / "ours", tmp_path / "back"
+    write(ours)
+    if description:
+        (ours / "classifier.json").rename(ours / description)
+    to_theirs(ours, tmp_path / "theirs")
+    assert architecture_of(tmp_path / "theirs") == architecture
+    config = read_json(tmp_path / "theirs" / "config.json")
+    assert list(config.get("id2label", {}).values()) == labels
+    is_regression = labels == ["LABEL_0"]
+    assert config.get("problem_type") == ("regression" if is_regression else None)
+    to_ours(tmp_path / "theirs", back)
+    assert_same_values(ours, back)
+    _, described_in = model_vocabulary.read_description(str(back))
+    assert (described_in != "vocabulary.json") == bool(labels)
+    if labels:
+        with predictor.load(str(back)) as model:
+            assert list(model.task.labels) == labels * (not is_regression)
+
+
+@slow
+def test_independent_labels_get_no_description_and_squad_v2_is_refused(tmp_path):
+    classifier = write_classifier(tmp_path / "classifier")
+    to_theirs(classifier, tmp_path / "theirs")
+    change_config(tmp_path / "theirs", problem_type="multi_label_classification")
+    to_ours(tmp_path / "theirs", tmp_path / "again")
+    assert not (tmp_path / "again" / "classifier.json").exists()
+    reader = squad_models.write(tmp_path / "reader", is_v2=True)
+    with pytest.raises(ValueError, match="run_squad_v2"):
+        to_theirs(reader, tmp_path / "refused")
+    to_theirs(reader, tmp_path / "encoder", "--head=encoder")
+
+
+def test_a_tagger_takes_its_length_along_and_tags_the_same_after_all(tmp_path):
+    ours = write_tagger(tmp_path / "ours")
+    to_theirs(ours, tmp_path / "theirs")
+    pooler = dict.fromkeys(("albert.pooler.weight", "albert.pooler.bias"))
+    change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
+    path = tmp_path / "theirs" / "tokenizer_config.json"
+    assert read_json(path)["model_max_length"] == fine_tuned_models.LENGTH
+    for name, length, limit in (
+        ("back", fine_tuned_models.LENGTH, fine_tuned_models.LENGTH),
+        ("endless", int(1e30), fine_tuned_models.CONFIG["max_position_embeddings"]),
     ):
-        ours, back = tmp_path / "ours", tmp_path / "back"
-        write(ours)
-        if description:
-            (ours / "classifier.json").rename(ours / description)
-        to_theirs(ours, tmp_path / "theirs")
-        assert architecture_of(tmp_path / "theirs") == architecture
-        config = read_json(tmp_path / "theirs" / "config.json")
-        assert list(config.get("id2label", {}).values()) == labels
-        is_regression = labels == ["LABEL_0"]
-        assert config.get("problem_type") == ("regression" if is_regression else None)
-        to_ours(tmp_path / "theirs", back)
-        assert_same_values(ours, back)
-        _, described_in = model_vocabulary.read_description(str(back))
-        assert (described_in != "vocabulary.json") == bool(labels)
-        if labels:
-            with predictor.load(str(back)) as model:
-                assert list(model.task.labels) == labels * (not is_regression)
-
-    @pytest.mark.slow
-    def test_independent_labels_get_no_description_and_squad_v2_is_refused(self, tmp_path):
-        classifier = write_classifier(tmp_path / "classifier")
-        to_theirs(classifier, tmp_path / "theirs")
-        change_config(tmp_path / "theirs", problem_type="multi_label_classification")
-        to_ours(tmp_path / "theirs", tmp_path / "again")
-        assert not (tmp_path / "again" / "classifier.json").exists()
-        reader = squad_models.write(tmp_path / "reader", is_v2=True)
-        with pytest.raises(ValueError, match="run_squad_v2"):
-            to_theirs(reader, tmp_path / "refused")
-        to_theirs(reader, tmp_path / "encoder", "--head=encoder")
-
-    def test_a_tagger_takes_its_length_along_and_tags_the_same_after_all(self, tmp_path):
-        ours = write_tagger(tmp_path / "ours")
-        to_theirs(ours, tmp_path / "theirs")
-        pooler = dict.fromkeys(("albert.pooler.weight", "albert.pooler.bias"))
-        change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
-        path = tmp_path / "theirs" / "tokenizer_config.json"
-        assert read_json(path)["model_max_length"] == fine_tuned_models.LENGTH
-        for name, length, limit in (
-            ("back", fine_tuned_models.LENGTH, fine_tuned_models.LENGTH),
-            ("endless", int(1e30), fine_tuned_models.CONFIG["max_position_embeddings"]),
-        ):
-            path.write_text(json.dumps(dict(read_json(path), model_max_length=length)))
-            to_ours(tmp_path / "theirs", tmp_path / name)
-            assert read_json(tmp_path / name / "tagging.json")["max_seq_length"] == limit
-        before, after = (
-            predictor.load(str(folder)).tag("the king saw a bird of the sea")
-            for folder in (ours, tmp_path / "back")
-        )
-        assert before == after and len(set(before.tags)) > 1
-
-
-class TestFromHuggingFace:
-    @pytest.mark.slow
-    def test_a_bare_model_without_a_pooler_gets_a_new_one(self, theirs, tmp_path):
-        values, first = weights_in(theirs), "albert."
-        kept = [name for name in values if name.startswith(first) and "pooler" not in name]
-        bare = {name[len(first) :]: values[name] for name in kept}
-        huggingface_files.write_weights(str(theirs), bare)
-        report = to_ours(theirs, tmp_path / "ours")
-        names = {"bert/pooler/dense/kernel", "bert/pooler/dense/bias"}
-        assert names == {item.name for item in report.missing}
-        after = values_in(tmp_path / "ours")
-        assert {name.split("/")[0] for name in after} == {"bert"} and names < set(after)
-        pooler = after["bert/pooler/dense/kernel"]
-        assert 0.01 < pooler.std() < 0.025 and abs(pooler).max() <= 0.04 + 1e-7
-
-    def test_tied_and_constant_weights_are_ignored(self, theirs, made, tmp_path):
-        values = weights_in(theirs)
-        table, bias = "albert.embeddings.word_embeddings.weight", "predictions.bias"
-        changes = {"weight": values[table], "bias": values[bias] + 1}
-        changes = {f"predictions.decoder.{name}": value for name, value in changes.items()}
-        changes["albert.embeddings.position_ids"] = np.arange(48)[None]
-        change_weights(theirs, **changes)
-        to_ours(theirs, tmp_path / "ours")
-        assert_same_values(made / "source", tmp_path / "ours")
-        change_config(theirs, tie_word_embeddings=False)
-        with pytest.raises(ValueError, match="predictions.decoder.bias"):
-            to_ours(theirs, tmp_path / "other")
-
-    def test_weights_in_parts_are_read(self, theirs, made, tmp_path):
-        values = weights_in(theirs)
-        for part in (0, 1):
-            held = {name: values[name] for name in sorted(values)[part::2]}
-            huggingface_files.write_weights(str(theirs), held)
-            path = theirs / f"model-0000{part + 1}-of-00002.safetensors"
-            (theirs / "model.safetensors").rename(path)
-        to_ours(theirs, tmp_path / "ours")
-        assert_same_values(made / "source", tmp_path / "ours")
-
-    @pytest.mark.parametrize("kind", ["F64", "F16", "BF16", "I8"])
-    def test_other_types_are_read_exactly_but_quantised_ones_are_refused(self, kind, tmp_path):
-        numbers = np.array([1.0, -2.5, 3.140625], np.float32)
-        # A bfloat16 is the upper half of a float32.
-        data = (numbers.view(np.uint32) >> 16).astype("<u2").tobytes()
-        if kind in ("F64", "F16"):
-            data = numbers.astype(f"<f{int(kind[1:]) // 8}").tobytes()
-        header = {"dtype": kind, "shape": [3], "data_offsets": [0, len(data)]}
-        text = json.dumps({"x": header}).encode()
-        path = tmp_path / "model.safetensors"
-        path.write_bytes(len(text).to_bytes(8, "little") + text + data)
-        if kind == "I8":
-            with pytest.raises(UserError, match=str(path)):
-                weights_in(tmp_path)
-            return
-        found = weights_in(tmp_path)["x"]
-        assert found.dtype == np.float32 and found.tolist() == numbers.tolist()
-
-    @pytest.mark.parametrize(
-        "name, content",
-        [
-            ("config.json", None),
-            ("model.safetensors", "\x08\0\0\0\0\0\0\0{}"),
-            ("model.safetensors", None),
-            ("tokenizer_config.json", "{"),
-        ],
+        path.write_text(json.dumps(dict(read_json(path), model_max_length=length)))
+        to_ours(tmp_path / "theirs", tmp_path / name)
+        assert read_json(tmp_path / name / "tagging.json")["max_seq_length"] == limit
+    before, after = (
+        predictor.load(str(folder)).tag("the king saw a bird of the sea")
+        for folder in (ours, tmp_path / "back")
     )
-    def test_missing_or_corrupt_files_are_named(self, name, content, theirs, tmp_path):
-        (theirs / name).unlink()
-        if content is not None:
-            (theirs / name).write_text(content)
-        with pytest.raises(UserError, match=name):
-            to_ours(theirs, tmp_path / "ours")
-        assert not (tmp_path / "ours").exists()
+    assert before == after and len(set(before.tags)) > 1
 
-    def test_a_vocabulary_may_be_named_or_missing(self, theirs, tmp_path):
-        (theirs / "spiece.model").unlink()
-        to_ours(theirs, tmp_path / "without")
-        to_ours(theirs, tmp_path / "with", f"--spm_model_file={pretrained_models.VOCABULARY}")
-        without, named = (set(os.listdir(str(tmp_path / name))) for name in ("without", "with"))
-        assert named - without == {"30k-clean.model", "vocabulary.json"}
 
-    @pytest.mark.parametrize(
-        "changes, named",
-        [
-            ({"model_type": "bert"}, "model_type"),
-            ({"layer_norm_eps": 1e-5}, "layer_norm_eps"),
-            ({"hidden_act": "gelu"}, "--approximate_gelu"),
-            ({"hidden_act": "silu"}, "silu"),
-            ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "18 layers in 14 groups"),
-            ({"hidden_size": 17}, "config.json: hidden_size 17"),
-            ({"architectures": ["AlbertForTokenClassification"]}, "classifier.weight"),
-            ({"intermediate_size": 64}, r"ffn.weight \[64, 16\]"),
-        ],
-    )
-    def test_models_without_a_counterpart_are_refused(self, changes, named, theirs, tmp_path):
-        change_config(theirs, **changes)
-        with pytest.raises(UserError, match=named):
-            to_ours(theirs, tmp_path / "ours")
-        assert not (tmp_path / "ours").exists()
+@slow
+def test_a_bare_model_without_a_pooler_gets_a_new_one(theirs, tmp_path):
+    values, first = weights_in(theirs), "albert."
+    kept = [name for name in values if name.startswith(first) and "pooler" not in name]
+    bare = {name[len(first) :]: values[name] for name in kept}
+    write_weights(theirs, bare)
+    report = to_ours(theirs, tmp_path / "ours")
+    names = {"bert/pooler/dense/kernel", "bert/pooler/dense/bias"}
+    assert names == {item.name for item in report.missing}
+    after = values_in(tmp_path / "ours")
+    assert {name.split("/")[0] for name in after} == {"bert"} and names < set(after)
+    pooler = after["bert/pooler/dense/kernel"]
+    assert 0.01 < pooler.std() < 0.025 and abs(pooler).max() <= 0.04 + 1e-7
 
-    def test_other_configurations_are_taken(self, theirs, tmp_path):
-        """An old one with fewer keys, and exact gelu on demand."""
-        gone = ("layer_norm_eps", "tie_word_embeddings", "dtype", "torch_dtype", "architectures")
-        change_config(theirs, **dict.fromkeys(gone), hidden_act="gelu")
-        to_ours(theirs, tmp_path / "ours", "--approximate_gelu")
-        assert config_in(tmp_path / "ours").hidden_act == "gelu"
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("name", ["adapter", "encoder.embedding_hidden_mapping_in"])
-    def test_weights_without_a_counterpart_are_refused(self, name, tmp_path):
-        source = pretrained_models.write_archive(tmp_path / "source", embedding_size=16)
-        to_theirs(source, tmp_path / "wide")
-        change = {f"albert.{name}.weight": 2 * np.eye(16, dtype=np.float32)}
-        change_weights(tmp_path / "wide", **change)
-        with pytest.raises(UserError, match=name):
-            to_ours(tmp_path / "wide", tmp_path / "ours")
+def test_tied_and_constant_weights_are_ignored(theirs, made, tmp_path):
+    values = weights_in(theirs)
+    table, bias = "albert.embeddings.word_embeddings.weight", "predictions.bias"
+    changes = {"weight": values[table], "bias": values[bias] + 1}
+    changes = {f"predictions.decoder.{name}": value for name, value in changes.items()}
+    changes["albert.embeddings.position_ids"] = np.arange(48)[None]
+    change_weights(theirs, **changes)
+    to_ours(theirs, tmp_path / "ours")
+    assert_same_values(made / "source", tmp_path / "ours")
+    change_config(theirs, tie_word_embeddings=False)
+    with pytest.raises(ValueError, match="predictions.decoder.bias"):
+        to_ours(theirs, tmp_path / "other")
+
+
+def test_weights_in_parts_are_read(theirs, made, tmp_path):
+    values = weights_in(theirs)
+    for part in (0, 1):
+        held = {name: values[name] for name in sorted(values)[part::2]}
+        write_weights(theirs, held)
+        path = theirs / f"model-0000{part + 1}-of-00002.safetensors"
+        (theirs / "model.safetensors").rename(path)
+    to_ours(theirs, tmp_path / "ours")
+    assert_same_values(made / "source", tmp_path / "ours")
+
+
+@pytest.mark.parametrize("kind", ["F64", "F16", "BF16", "I8"])
+def test_other_types_are_read_exactly_but_quantised_ones_are_refused(kind, tmp_path):
+    numbers = np.array([1.0, -2.5, 3.140625], np.float32)
+    # A bfloat16 is the upper half of a float32.
+    data = (numbers.view(np.uint32) >> 16).astype("<u2").tobytes()
+    if kind in ("F64", "F16"):
+        data = numbers.astype(f"<f{int(kind[1:]) // 8}").tobytes()
+    header = {"dtype": kind, "shape": [3], "data_offsets": [0, len(data)]}
+    text = json.dumps({"x": header}).encode()
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    if kind == "I8":
+        with pytest.raises(UserError, match=str(path)):
+            weights_in(tmp_path)
+        return
+    found = weights_in(tmp_path)["x"]
+    assert found.dtype == np.float32 and found.tolist() == numbers.tolist()
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("config.json", None),
+        ("model.safetensors", "\x08\0\0\0\0\0\0\0{}"),
+        ("model.safetensors", None),
+        ("tokenizer_config.json", "{"),
+    ],
+)
+def test_missing_or_corrupt_files_are_named(name, content, theirs, tmp_path):
+    (theirs / name).unlink()
+    if content is not None:
+        (theirs / name).write_text(content)
+    with pytest.raises(UserError, match=name):
+        to_ours(theirs, tmp_path / "ours")
+    assert not (tmp_path / "ours").exists()
+
+
+def test_a_vocabulary_may_be_named_or_missing(theirs, tmp_path):
+    (theirs / "spiece.model").unlink()
+    to_ours(theirs, tmp_path / "without")
+    to_ours(theirs, tmp_path / "with", f"--spm_model_file={pretrained_models.VOCABULARY}")
+    without, named = (set(os.listdir(str(tmp_path / name))) for name in ("without", "with"))
+    assert named - without == {"30k-clean.model", "vocabulary.json"}
+
+
+@pytest.mark.parametrize(
+    "changes, named",
+    [
+        ({"model_type": "bert"}, "model_type"),
+        ({"layer_norm_eps": 1e-5}, "layer_norm_eps"),
+        ({"hidden_act": "gelu"}, "--approximate_gelu"),
+        ({"hidden_act": "silu"}, "silu"),
+        ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "18 layers in 14 groups"),
+        ({"hidden_size": 17}, "config.json: hidden_size 17"),
+        ({"architectures": ["AlbertForTokenClassification"]}, "classifier.weight"),
+        ({"intermediate_size": 64}, r"ffn.weight \[64, 16\]"),
+    ],
+)
+def test_models_without_a_counterpart_are_refused(changes, named, theirs, tmp_path):
+    change_config(theirs, **changes)
+    with pytest.raises(UserError, match=named):
+        to_ours(theirs, tmp_path / "ours")
+    assert not (tmp_path / "ours").exists()
+
+
+def test_other_configurations_are_taken(theirs, tmp_path):
+    """An old one with fewer keys, and exact gelu on demand."""
+    gone = ("layer_norm_eps", "tie_word_embeddings", "dtype", "torch_dtype", "architectures")
+    change_config(theirs, **dict.fromkeys(gone), hidden_act="gelu")
+    to_ours(theirs, tmp_path / "ours", "--approximate_gelu")
+    assert config_in(tmp_path / "ours").hidden_act == "gelu"
+
+
+@slow
+@pytest.mark.parametrize("name", ["adapter", "encoder.embedding_hidden_mapping_in"])
+def test_weights_without_a_counterpart_are_refused(name, tmp_path):
+    source = pretrained_models.write_archive(tmp_path / "source", embedding_size=16)
+    to_theirs(source, tmp_path / "wide")
+    change = {f"albert.{name}.weight": 2 * np.eye(16, dtype=np.float32)}
+    change_weights(tmp_path / "wide", **change)
+    with pytest.raises(UserError, match=name):
+        to_ours(tmp_path / "wide", tmp_path / "ours")

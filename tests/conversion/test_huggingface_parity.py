@@ -15,13 +15,11 @@ import pytest
 
 import albert
 from albert import configs, modeling, tokenization
-from albert.checkpoints import names, weights
 from albert.conversion import huggingface_files
 from albert.pretrained import inference, model_vocabulary
 from albert.pretraining import vocabulary
 from albert.runtimes import compat
 from tests.support import (
-    albert_zh_models,
     conversion_check,
     fine_tuned_models,
     huggingface_models,
@@ -34,50 +32,25 @@ pytestmark = needs_huggingface
 
 PARITY = 1e-5
 
-# Head -> class of transformers, outputs that are compared, parts of the table.
-HEADS = {
-    "pretraining": (
-        "AlbertForPreTraining",
-        {"sequence_output", "pooled_output", "mlm_logits", "sop_logits"},
-        (names.MASKED_WORDS, names.SENTENCE_ORDER),
-    ),
-    "classification": (
-        "AlbertForSequenceClassification",
-        {"sequence_output", "pooled_output", "logits"},
-        (names.CLASSIFIER,),
-    ),
-    "question_answering": (
-        "AlbertForQuestionAnswering",
-        {"sequence_output", "start_logits", "end_logits"},
-        (names.SPANS,),
-    ),
-}
-# Class of a small model -> outputs, flags of the way back.
-THERE_AND_BACK = {
-    "AlbertForMultipleChoice": (HEADS["classification"][1], "--head=multiple_choice"),
+ENCODER = {"sequence_output", "pooled_output"}
+# Class of transformers -> outputs that are compared, flags of the way back.
+CLASSES = {
+    "AlbertModel": (ENCODER,),
+    "AlbertForMaskedLM": ({"sequence_output", "mlm_logits"},),  # it has no pooler
+    "AlbertForPreTraining": (ENCODER | {"mlm_logits", "sop_logits"},),
+    "AlbertForSequenceClassification": (ENCODER | {"logits"},),
+    "AlbertForMultipleChoice": (ENCODER | {"logits"}, "--head=multiple_choice"),
+    "AlbertForQuestionAnswering": ({"sequence_output", "start_logits", "end_logits"},),
     "AlbertForTokenClassification": ({"sequence_output", "logits"},),
 }
-
+PRETRAINING = "AlbertForPreTraining"
 
 # They take long, and what differs between the runtimes is tested without transformers.
 once = pytest.mark.skipif(not compat.is_tf2(), reason="run on TensorFlow 2 only, to save time")
 
 
-def to_theirs(source, target, outputs, *flags):
-    """Converts a model of ours: these outputs are the same within PARITY."""
-    converted = convert("to_huggingface", source, target, *flags)
-    check(source, target, outputs)
-    return converted
-
-
-def to_ours(source, target, outputs, *flags):
-    """Converts a model of theirs: these outputs are the same within PARITY."""
-    converted = convert("from_huggingface", source, target, *flags)
-    check(target, source, outputs)
-    return converted
-
-
 def check(ours, theirs, outputs):
+    """These outputs of a model of ours and one of theirs are the same within PARITY."""
     batch = conversion_check.random_batch(conversion_check.config_in(ours))
     with tempfile.TemporaryDirectory() as scratch:
         found = conversion_check.huggingface_outputs(theirs, batch, pathlib.Path(scratch))
@@ -88,84 +61,43 @@ def check(ours, theirs, outputs):
     assert max(differences.values()) < PARITY
 
 
-def base_config():
-    return modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
-
-
-def write_base(folder, head):
-    """A model of ours of the released base size with one head and random weights."""
-    folder.mkdir()
-    config = base_config()
-    table = names.huggingface(config, 3)
-    kept = (names.ENCODER, names.POOLER, *HEADS[head][2])
-    shapes = {name.ours: name.shape for part in kept for name in table[part]}
-    values = albert_zh_models.values_of(shapes, scale=0.05)
-    weights.write_checkpoint(str(folder / "model.ckpt-best"), values)
-    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
-    return folder
-
-
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory):
-    """Models that transformers made and saved: of base size by head, small ones by class."""
+    """Models that transformers made and saved: small ones by class, and one of base size."""
     folder = tmp_path_factory.mktemp("theirs")
-    config = base_config()
+    config = modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
     sizes = {key: getattr(config, key) for key in huggingface_models.CONFIG}
     describe = huggingface_models.description
     huggingface_models.make(
-        *(
-            describe(folder / head, HEADS[head][0], scale=0.05, num_labels=2, **sizes)
-            for head in HEADS
-        ),
-        *(
-            describe(folder / name, name)
-            for name in ("AlbertModel", "AlbertForMaskedLM", *THERE_AND_BACK)
-        ),
+        describe(folder / "base", PRETRAINING, scale=0.05, **sizes),
+        *(describe(folder / name, name) for name in CLASSES),
     )
     return folder
 
 
-class TestBaseSize:
-    @pytest.mark.parametrize("head", sorted(HEADS))
-    def test_transformers_computes_what_we_compute(self, head, tmp_path):
-        source = write_base(tmp_path / "ours", head)
-        to_theirs(source, tmp_path / "theirs", HEADS[head][1])
-
-    @pytest.mark.parametrize("head", sorted(HEADS))
-    def test_we_compute_what_transformers_computes(self, head, theirs, tmp_path):
-        to_ours(theirs / head, tmp_path / "ours", HEADS[head][1])
+@pytest.mark.parametrize("name", ["base", *(pytest.param(name, marks=once) for name in CLASSES)])
+def test_models_come_over_and_go_back(name, theirs, tmp_path):
+    outputs, *flags = CLASSES.get(name, CLASSES[PRETRAINING])
+    ours, back = tmp_path / "ours", tmp_path / "back"
+    convert("from_huggingface", theirs / name, ours)
+    check(ours, theirs / name, outputs)
+    convert("to_huggingface", ours, back, *flags)
+    check(ours, back, outputs)
 
 
 @once
-class TestVariants:
-    @pytest.mark.parametrize(
-        "changes",
-        [
-            {"num_hidden_layers": 5, "num_hidden_groups": 3, "inner_group_num": 2},
-            {"share_type": "none", "num_hidden_layers": 3, "hidden_act": "relu"},
-            {"embedding_size": 16},
-        ],
-    )
-    def test_groups_and_sizes_go_over(self, changes, tmp_path):
-        source = pretrained_models.write_archive(tmp_path / "ours", **changes)
-        to_theirs(source, tmp_path / "theirs", HEADS["pretraining"][1])
-
-    @pytest.mark.parametrize(
-        "name, outputs",
-        [
-            ("AlbertModel", {"sequence_output", "pooled_output"}),
-            # It has no pooler.
-            ("AlbertForMaskedLM", {"sequence_output", "mlm_logits"}),
-        ],
-    )
-    def test_models_without_all_heads_come_over(self, name, outputs, theirs, tmp_path):
-        to_ours(theirs / name, tmp_path / "ours", outputs)
-
-    @pytest.mark.parametrize("name", THERE_AND_BACK)
-    def test_other_heads_come_over_and_go_back(self, name, theirs, tmp_path):
-        outputs, *flags = THERE_AND_BACK[name]
-        to_ours(theirs / name, tmp_path / "ours", outputs)
-        to_theirs(tmp_path / "ours", tmp_path / "back", outputs, *flags)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"num_hidden_layers": 5, "num_hidden_groups": 3, "inner_group_num": 2},
+        {"share_type": "none", "num_hidden_layers": 3, "hidden_act": "relu"},
+        {"embedding_size": 16},
+    ],
+)
+def test_groups_and_sizes_go_over(changes, tmp_path):
+    source = pretrained_models.write_archive(tmp_path / "ours", **changes)
+    convert("to_huggingface", source, tmp_path / "theirs")
+    check(source, tmp_path / "theirs", *CLASSES[PRETRAINING])
 
 
 _PIPELINES = """
