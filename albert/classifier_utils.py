@@ -213,9 +213,10 @@ def file_based_input_fn_builder(
       bsz: B elsewhere.
       multiple: sequences of one example, one after another.
     """
+    task = tasks.TASKS.get(task_name.strip().lower())
     return padded_batches.input_fn(
         input_file,
-        feature_spec(seq_length * multiple, tasks.is_regression(task_name)),
+        feature_spec(seq_length * multiple, bool(task and task.is_regression)),
         is_training=is_training,
         batch_size=bsz,
         drop_remainder=drop_remainder,

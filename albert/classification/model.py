@@ -134,7 +134,6 @@ def predictions_of(logits: tf.Tensor) -> Dict[str, tf.Tensor]:
 
 def losses_of(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Returns cross entropy, or the squared error, of each example; float32 [B]."""
-    labels = tf.reshape(labels, [-1])
     if logits.shape[-1] == 1:
         return tf.square(tf.squeeze(logits, [-1]) - tf.cast(labels, tf.float32))
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
