@@ -216,7 +216,7 @@ def file_based_input_fn_builder(
     task = tasks.TASKS.get(task_name.strip().lower())
     return padded_batches.input_fn(
         input_file,
-        feature_spec(seq_length * multiple, bool(task and task.is_regression)),
+        feature_spec(seq_length * multiple, task and task.is_regression),
         is_training=is_training,
         batch_size=bsz,
         drop_remainder=drop_remainder,

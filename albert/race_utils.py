@@ -55,12 +55,13 @@ def _head(num_labels: int, max_seq_length: int, dropout_prob: float) -> fine_tun
     shape = [-1, num_labels, max_seq_length]
 
     def head(features, encoder):
-        sequences = {
-            name: value if value.shape.ndims == 3 else tf.reshape(value, shape)
+        features = {
+            name: tf.reshape(value, shape)
+            if name in SEQUENCES and value.shape.ndims != 3
+            else value
             for name, value in features.items()
-            if name in SEQUENCES
         }
-        return choice_head({**features, **sequences}, encoder, dropout_prob)
+        return choice_head(features, encoder, dropout_prob)
 
     return head
 

@@ -325,7 +325,8 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str) -> Columns:
         wanted = zip(columns[:needed], places)
         if all(column is None or place is not None for column, place in wanted):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
-            return Columns(*places, header, columns.render)
+            found = dict(zip(columns._fields, places), header=header)
+            return columns._replace(**found)
     names = [str(column) for column in candidates[0][:needed] if column is not None]
     raise UserError(
         f"{rows[0].where}: there are no columns {', '.join(names)} in {str(list(first))[:200]}. "

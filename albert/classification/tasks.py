@@ -170,7 +170,7 @@ def _custom_task(given: Dict[str, Any]) -> Task:
         () if is_regression else tuple(labels),
         _CUSTOM_RECIPE,
         folders=(settings.name,),
-        columns=(Columns(*columns, settings.header),),
+        columns=(Columns(*columns)._replace(header=settings.header),),
         metrics=tuple(metrics),
         files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
     )
