@@ -16,6 +16,7 @@ import tensorflow.compat.v1 as tf
 from albert.classification.examples import InputExample
 from albert.data import batches
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.pretrained.network import SEQUENCES
 from albert.util.errors import UserError
 
 
@@ -25,8 +26,7 @@ def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpe
     input_ids, input_mask, segment_ids are int64 [S], label_ids int64 [] (regression: float32 []),
     is_real_example int64 [].
     """
-    shapes = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), (max_seq_length,))
-    features = [batches.Feature(name, shape) for name, shape in shapes.items()]
+    features = [batches.Feature(name, (max_seq_length,)) for name in SEQUENCES]
     label = batches.Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
     return batches.FeatureSpec([*features, label, batches.Feature("is_real_example", ())])
 

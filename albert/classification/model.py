@@ -13,6 +13,7 @@ from albert import fine_tuning_utils, modeling
 from albert.classification.settings import EXIT_THRESHOLD
 from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput
 from albert.ops import plain
+from albert.pretrained.network import SEQUENCES
 
 HEAD_DROPOUT = 0.1
 
@@ -48,8 +49,7 @@ def _make_heads(encoder: Encoder, num_labels: int) -> List[Callable[..., tf.Tens
 
 def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
     """The pooled output [B, H]."""
-    inputs = [features[name] for name in ("input_ids", "input_mask", "segment_ids")]
-    return encoder(*inputs, **options).pooled_output
+    return encoder(*(features[name] for name in SEQUENCES), **options).pooled_output
 
 
 def logits_of(encoder: Encoder, features: Features, num_labels: int) -> tf.Tensor:
