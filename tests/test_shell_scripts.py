@@ -14,7 +14,24 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TOOLS = "sh awk cat cksum cp dirname env kill mkdir mktemp pkill sed rm tail tee tr".split()
+TOOLS = [
+    "sh",
+    "awk",
+    "cat",
+    "cksum",
+    "cp",
+    "dirname",
+    "env",
+    "kill",
+    "mkdir",
+    "mktemp",
+    "pkill",
+    "sed",
+    "rm",
+    "tail",
+    "tee",
+    "tr",
+]
 
 # An environment's interpreter is a copy of the one that made it.
 PYTHON = """#!/bin/sh
