@@ -25,6 +25,7 @@ from albert.classification.features import (  # noqa: F401  by the names users k
 from albert.classification.model import classification_head  # noqa: F401
 from albert.data import padded_batches
 from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
+from albert.pretrained.network import SEQUENCES
 from albert.training import model_fn
 
 
@@ -67,7 +68,7 @@ class DataProcessor:
         examples = tasks.read_examples(task, data_dir, split).examples
         for example in examples:
             example.text_a = self.process_text(example.text_a)
-            if task.is_pair:
+            if example.text_b is not None:
                 example.text_b = self.process_text(example.text_b)
             if example.label is None:
                 example.label = self.get_labels()[0] or 0.0
@@ -141,23 +142,28 @@ def create_model(
       (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]); for
       regression logits and predictions are the scores [B]. Losses are None without labels.
     """
-    encoder = fine_tuning_utils.Encoder(
-        albert_config,
-        is_training,
+    found = run_head(
+        model.classification_head(num_labels),
+        (input_ids, input_mask, segment_ids),
+        labels,
+        config=albert_config,
+        is_training=is_training,
         hub_module=hub_module,
         use_one_hot_embeddings=use_one_hot_embeddings,
         **options,
     )
-    features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    logits = model.logits_of(encoder, features, num_labels)
-    found = model.predictions_of(logits)
-    loss = per_example_loss = None
+    return found if num_labels > 1 else (*found[:3], found[4], found[4])
+
+
+def run_head(head, sequences, labels, **options):
+    """Builds a head on an Encoder of `options`; returns what `create_model` does."""
+    features = dict(zip(SEQUENCES, sequences))
     if labels is not None:
-        per_example_loss = model.losses_of(logits, labels)
-        loss = tf.reduce_mean(per_example_loss)
-    predictions = found["predictions"]
-    logits = predictions if num_labels == 1 else logits
-    return loss, per_example_loss, found["probabilities"], logits, predictions
+        features["label_ids"] = labels
+    losses, outputs, _ = head(features, fine_tuning_utils.Encoder(**options))
+    loss = None if labels is None else tf.reduce_mean(losses)
+    names = ("probabilities", "logits", "predictions")
+    return (loss, losses, *(outputs[name] for name in names))
 
 
 @model_fn.builder_of
@@ -207,9 +213,10 @@ def file_based_input_fn_builder(
       bsz: B elsewhere.
       multiple: sequences of one example, one after another.
     """
+    task = tasks.TASKS.get(task_name.strip().lower())
     return padded_batches.input_fn(
         input_file,
-        feature_spec(seq_length * multiple, tasks.is_regression(task_name)),
+        feature_spec(seq_length * multiple, task and task.is_regression),
         is_training=is_training,
         batch_size=bsz,
         drop_remainder=drop_remainder,
@@ -228,7 +235,7 @@ def input_fn_builder(features, seq_length, is_training, drop_remainder):
     shape = [len(features), seq_length]
     arrays = {
         name: np.array([getattr(item, name) for item in features], np.int32).reshape(shape)
-        for name in ("input_ids", "input_mask", "segment_ids")
+        for name in SEQUENCES
     }
     labels = np.array([item.label_id for item in features])
     arrays["label_ids"] = labels.astype(np.float32 if labels.dtype.kind == "f" else np.int32)

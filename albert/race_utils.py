@@ -6,7 +6,7 @@ Dimensions: B batch, C options, S sequence.
 """
 
 import os
-from typing import Dict, List
+from typing import List
 
 import tensorflow.compat.v1 as tf
 
@@ -50,14 +50,20 @@ class RaceProcessor(classifier_utils.DataProcessor):
         return examples
 
 
-def _sequences(features, num_labels: int, max_seq_length: int) -> Dict[str, tf.Tensor]:
-    """The model's inputs as [B, C, S]; programs give them as [B, C * S] too."""
+def _head(num_labels: int, max_seq_length: int, dropout_prob: float) -> fine_tuning_utils.Head:
+    """The head for sequences [B, C, S], which programs give as [B, C * S] too."""
     shape = [-1, num_labels, max_seq_length]
-    return {
-        name: value if value.shape.ndims == 3 else tf.reshape(value, shape)
-        for name, value in features.items()
-        if name in SEQUENCES
-    }
+
+    def head(features, encoder):
+        features = {
+            name: tf.reshape(value, shape)
+            if name in SEQUENCES and value.shape.ndims != 3
+            else value
+            for name, value in features.items()
+        }
+        return choice_head(features, encoder, dropout_prob)
+
+    return head
 
 
 def create_model(
@@ -92,20 +98,16 @@ def create_model(
       (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]). Losses
       are None without labels.
     """
-    encoder = fine_tuning_utils.Encoder(
-        albert_config,
-        is_training,
+    return classifier_utils.run_head(
+        _head(num_labels, max_seq_length, dropout_prob),
+        (input_ids, input_mask, segment_ids),
+        labels,
+        config=albert_config,
+        is_training=is_training,
         hub_module=hub_module,
         use_one_hot_embeddings=use_one_hot_embeddings,
         **options,
     )
-    features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    features = _sequences(features, num_labels, max_seq_length)
-    if labels is not None:
-        features["label_ids"] = labels
-    losses, outputs, _ = choice_head(features, encoder, dropout_prob)
-    loss = None if labels is None else tf.reduce_mean(losses)
-    return loss, losses, outputs["probabilities"], outputs["logits"], outputs["predictions"]
 
 
 @model_fn.builder_of
@@ -128,10 +130,4 @@ def model_fn_builder(
     num_labels is C, max_seq_length S, and dropout_prob that of the head; further keywords are
     fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
     """
-
-    def head(features, encoder):
-        """Takes sequences of either shape."""
-        sequences = _sequences(features, num_labels, max_seq_length)
-        return choice_head({**features, **sequences}, encoder, dropout_prob)
-
-    return head
+    return _head(num_labels, max_seq_length, dropout_prob)

@@ -139,7 +139,8 @@ class Task(NamedTuple):
     hub_labels: Tuple[str, ...] = ()
     language: str = ""  # in the column "language" of a file with several
     examples_per_row: int = 1  # in the data file; of several, the most probable one is the answer
-    files: Mapping[str, str] = {}  # split -> its file below the folder, if its name is not usual
+    # split -> its file below the folder; None: of a usual name
+    files: Mapping[str, Optional[str]] = {}
 
     @property
     def is_regression(self) -> bool:
@@ -162,8 +163,9 @@ class Task(NamedTuple):
 
     def files_of(self, split: str) -> List[str]:
         """Returns where a split may be; the last are patterns, for the Parquet files of a hub."""
-        if split in self.files:
-            return [self.files[split]]
+        named = self.files.get(split)
+        if named:
+            return [named]
         stems = _STEMS.get(split, split).split()
         hub = split.replace("dev", "validation")
         hub_stems = (f"{hub}-*", f"data/{hub}-*", f"{hub}/*", hub, split)
@@ -267,24 +269,23 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
             raise UserError(f"{row.where}: {error}.") from None
         for part, example in enumerate(found):
             number = f"{role}-{row.number * len(found) + part}" if role else str(len(examples))
-            text, example.guid = example.label, example.guid or number
-            label = parse_label(text, spellings) if role else None
+            example.guid = example.guid or number
+            label = parse_label(example.label, spellings) if role else None
             if is_labelled and label is None:
                 wanted = wording.listed(task.labels or ["numbers"], 12)
-                raise UserError(f"{row.where}: the label is {text!r}. Labels: {wanted}.")
-            if label != "" or not is_labelled:
-                examples.append(example)
+                raise UserError(f"{row.where}: the label is {example.label!r}. Labels: {wanted}.")
             example.label = None if label == "" else label
+            if example.label is not None or not is_labelled:
+                examples.append(example)
     if len(short) > (_SHORT_SHARE * len(rows) if role == "train" else 0) or not examples:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
     count = wording.counted(len(examples), "example")
     skipped = f"; {len(short)} short rows skipped" if short else ""
     _LOGGER.info("%s: %s%s.", ", ".join(parts), count, skipped)
-    names = [key for key in columns[:2] if key is not None and not columns.render]
-    if is_table:
-        names = [first[place] for place in names if columns.header]
-    return TaskData(examples, parts, tuple(names))
+    has_names = not columns.render and (columns.header or not is_table)
+    names = [key for key in columns[:2] if key is not None and has_names]
+    return TaskData(examples, parts, tuple(first[key] if is_table else key for key in names))
 
 
 def _examples_of(
@@ -317,15 +318,15 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str) -> Columns:
 
     Columns become numbers of cells or names of fields; None for what is not there.
     """
-    first = rows[0].values
+    first, needed = rows[0].values, 3 if role in ("train", "dev") else 2
     candidates = task.columns if role else _text_columns(task, rows)
-    needed = 3 if role in ("train", "dev") else 2
     for columns in candidates:
         places = [_place(column, first) for column in columns[:4]]
         wanted = zip(columns[:needed], places)
         if all(column is None or place is not None for column, place in wanted):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
-            return columns._replace(**dict(zip(columns._fields, places)), header=header)
+            found = dict(zip(columns._fields, places), header=header)
+            return columns._replace(**found)
     names = [str(column) for column in candidates[0][:needed] if column is not None]
     raise UserError(
         f"{rows[0].where}: there are no columns {', '.join(names)} in {str(list(first))[:200]}. "
@@ -368,7 +369,7 @@ def _has_header(
     cells = ["" if place is None else first[place].strip().lower() for place in places]
     words = {*_HEADER_WORDS, *(str(column).lower() for column in columns[:4])}
     is_label = parse_label(cells[2], label_spellings(task)) is not None
-    return not is_label and any(cell in words for cell in cells)
+    return not (is_label or words.isdisjoint(cells))
 
 
 # ---------------------------------------------------------------------------------------- labels
@@ -392,9 +393,14 @@ def label_spellings(task: Task, number_names: Sequence[str] = ()) -> Dict[str, s
     return {**floats, **dict(spellings), **task.label_aliases}
 
 
+def label_text(value: Any) -> str:
+    """Returns a label as text; true and false are as JSON has them."""
+    return str(value).lower() if isinstance(value, bool) else str(value).strip()
+
+
 def parse_label(value: Any, spellings: Mapping[str, str]) -> Union[str, float, None]:
     """Returns the label (regression: its number) for text or a JSON value; None if it is none."""
-    text = str(value).lower() if isinstance(value, bool) else str(value).strip()
+    text = label_text(value)
     if spellings:
         return spellings.get(text)
     try:

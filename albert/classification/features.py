@@ -9,13 +9,14 @@ section 3).
 Legend: S sequence, max_seq_length.
 """
 
-from typing import Any, Iterable, List, Mapping, Tuple, Union
+from typing import Any, List, Mapping, Tuple, Union
 
 import tensorflow.compat.v1 as tf
 
 from albert.classification.examples import InputExample
 from albert.data import batches, record_files
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.pretrained.network import SEQUENCES
 from albert.util.errors import UserError
 
 
@@ -25,8 +26,7 @@ def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpe
     input_ids, input_mask, segment_ids are int64 [S], label_ids int64 [] (regression: float32 []),
     is_real_example int64 [].
     """
-    shapes = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), (max_seq_length,))
-    features = [batches.Feature(name, shape) for name, shape in shapes.items()]
+    features = [batches.Feature(name, (max_seq_length,)) for name in SEQUENCES]
     label = batches.Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
     return batches.FeatureSpec([*features, label, batches.Feature("is_real_example", ())])
 
@@ -56,8 +56,13 @@ def convert_examples_to_features(
     del task_name
     start, end = tokenizer.required_ids(["[CLS]", "[SEP]"])
     label_ids = {None: 0, **{label: number for number, label in enumerate(label_list)}}
-    texts = {getattr(one, name, None) for one in examples for name in ("text_a", "text_b")}
-    ids = dict(_encoded(list(texts - {None}), tokenizer, is_raw))
+    known = {getattr(one, name, None) for one in examples for name in ("text_a", "text_b")}
+    texts = list(known - {None})
+    if is_raw:
+        encoded = tokenizer.encode_ids_batch(texts)
+    else:
+        encoded = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in texts]
+    ids = dict(zip(texts, encoded))
     converted = []
     for example in examples:
         if isinstance(example, PaddingInputExample):
@@ -81,13 +86,6 @@ def convert_examples_to_features(
         )
         converted.append(features)
     return converted
-
-
-def _encoded(texts: List[str], tokenizer: Any, is_raw: bool) -> Iterable[Tuple[str, List[int]]]:
-    """Each text with its ids."""
-    if is_raw:
-        return zip(texts, tokenizer.encode_ids_batch(texts))
-    return ((one, tokenizer.convert_tokens_to_ids(tokenizer.tokenize(one))) for one in texts)
 
 
 def _label_id(example: InputExample, label_ids: Mapping[Any, int]) -> Union[int, float]:

@@ -13,6 +13,7 @@ from albert import fine_tuning_utils, modeling
 from albert.classification.settings import EXIT_THRESHOLD
 from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput
 from albert.ops import plain
+from albert.pretrained.network import SEQUENCES
 
 HEAD_DROPOUT = 0.1
 
@@ -48,8 +49,7 @@ def _make_heads(encoder: Encoder, num_labels: int) -> List[Callable[..., tf.Tens
 
 def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
     """The pooled output [B, H]."""
-    inputs = [features[name] for name in ("input_ids", "input_mask", "segment_ids")]
-    return encoder(*inputs, **options).pooled_output
+    return encoder(*(features[name] for name in SEQUENCES), **options).pooled_output
 
 
 def logits_of(encoder: Encoder, features: Features, num_labels: int) -> tf.Tensor:
@@ -87,34 +87,34 @@ def patient_logits(
       threshold: scores that differ by less are the same.
     """
     heads = _make_heads(encoder, num_labels)
-    left: List[List[tf.Tensor]] = []  # of each exit the rows [b], their logits [b, C], the layer
-    going: List[tf.Tensor] = []  # the other rows [b], their logits [b, C], for how many layers [b]
-
-    def is_same(before: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-        if num_labels == 1:
-            return tf.squeeze(tf.abs(logits - before) < threshold, [-1])
-        return tf.equal(tf.argmax(logits, axis=-1), tf.argmax(before, axis=-1))
+    # Of all examples the logits [B, C] and their layer [B]; of those that go on the rows [b], and
+    # for how many layers their predictions have stayed [b].
+    state: List[tf.Tensor] = []
 
     def after_layer(layer: int, pooled: tf.Tensor) -> Optional[tf.Tensor]:
-        logits = heads[layer - 1](pooled)
-        places = tf.range(tf.shape(logits)[0])
-        rows, unchanged = places, tf.zeros_like(places)
-        if layer > 1:
-            rows, before, unchanged = going
-            unchanged = (unchanged + 1) * tf.cast(is_same(before, logits), tf.int32)
-        going[:] = rows, logits, unchanged
+        found = heads[layer - 1](pooled)  # [b, C]
+        if layer == 1:
+            rows = tf.range(tf.shape(found)[0])
+            state[:] = found, tf.ones_like(rows), rows, tf.zeros_like(rows)
+            return None
+        logits, layers, rows, unchanged = state
+        before, indices = tf.gather(logits, rows), rows[:, tf.newaxis]
+        if num_labels == 1:
+            is_same = tf.squeeze(tf.abs(found - before) < threshold, [-1])
+        else:
+            is_same = tf.equal(tf.argmax(found, axis=-1), tf.argmax(before, axis=-1))
+        unchanged = (unchanged + 1) * tf.cast(is_same, tf.int32)
+        logits = tf.tensor_scatter_nd_update(logits, indices, found)
+        layers = tf.tensor_scatter_nd_update(layers, indices, tf.fill(tf.shape(rows), layer))
+        state[:] = logits, layers, rows, unchanged
         if not patience < layer < len(heads):
             return None
-        leaves = tf.cast(unchanged >= patience, tf.int32)
-        stay, leave = zip(*(tf.dynamic_partition(item, leaves, 2) for item in [places, *going]))
-        going[:] = stay[1:]
-        left.append([*leave[1:3], tf.fill(tf.shape(leave[0]), layer)])
-        return stay[0]
+        stay = tf.squeeze(tf.where(unchanged < patience), [-1])
+        state[2:] = tf.gather(rows, stay), tf.gather(unchanged, stay)
+        return stay
 
     _encode(encoder, features, after_layer=after_layer)
-    left.append([*going[:2], tf.fill(tf.shape(going[0]), len(heads))])
-    rows, logits, layers = map(list, zip(*left))
-    return tf.dynamic_stitch(rows, logits), tf.dynamic_stitch(rows, layers)
+    return state[0], state[1]
 
 
 # ---- the head with its loss ----
@@ -134,7 +134,6 @@ def predictions_of(logits: tf.Tensor) -> Dict[str, tf.Tensor]:
 
 def losses_of(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Returns cross entropy, or the squared error, of each example; float32 [B]."""
-    labels = tf.reshape(labels, [-1])
     if logits.shape[-1] == 1:
         return tf.square(tf.squeeze(logits, [-1]) - tf.cast(labels, tf.float32))
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)

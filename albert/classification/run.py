@@ -51,12 +51,12 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
       UserError: an unknown task, or settings of a custom task for one that is not.
     """
     values = {flag: getattr(settings, flag) for flag in describe(CustomTaskFlags)}
-    given = {flag: value for flag, value in values.items() if value is not None}
     if name.strip().lower() == tasks.CUSTOM:
-        return tasks.custom_task(**given)
+        return tasks.custom_task(**values)
+    given = [flag for flag, value in values.items() if value is not None]
     if given:
         raise UserError(
-            f"--{next(iter(given))} is for a task of your own, custom. Leave it out, or name "
+            f"--{given[0]} is for a task of your own, custom. Leave it out, or name "
             f"custom in place of {name}."
         )
     return tasks.get_task(name)
@@ -64,8 +64,7 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
 
 def describe_layers(layers: Sequence[int]) -> str:
     """Returns a line for the log on the layers after which examples left, int [N]."""
-    mean = np.mean(layers) if len(layers) else 0
-    return f"{mean:.2f} layers on average for {wording.counted(len(layers), 'example')}."
+    return f"{np.mean(layers):.2f} layers on average for {wording.counted(len(layers), 'example')}."
 
 
 class ClassifierTask(Task):
@@ -208,7 +207,7 @@ class ClassifierTask(Task):
         layers = outputs.get("layers", np.full(len(examples), None))
         for row, layer in zip(outputs["probabilities"].tolist(), layers.tolist()):
             shares = dict(zip(self.labels, row))  # {} of a regressor
-            label = max(shares, key=shares.__getitem__, default=None)
+            label = max(shares, key=shares.get, default=None)
             found.append(Prediction(label, shares, None if shares else row[0], layer))
         return found
 

@@ -85,10 +85,13 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             flags = {
                 **shared,
                 **recipe_flags(task, grid, count),
-                **{"task_name": task_name, "seed": seed, "output_dir": folder},
+                "task_name": task_name,
+                "seed": seed,
+                "output_dir": folder,
                 "cached_dir": os.path.join(settings.output_dir, "features"),
                 "keep_checkpoint_max": 1,  # beside the best one; to resume from
-                **{"do_train": not borrows, "do_eval": not borrows},
+                "do_train": not borrows,
+                "do_eval": not borrows,
                 "do_predict": can_predict or borrows,
             }
             if borrows:
@@ -243,8 +246,7 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
     model, rows, beside = results[0].get("model"), [], []
     cells = [("task", "metric", "seeds", "mean", "deviation")]
     for (task, setting), group in groups.items():
-        best = max(mean for key, mean in means.items() if key[0] == task)
-        is_best = bool(means[task, setting] == best)
+        is_best = all(mean <= means[task, setting] for key, mean in means.items() if key[0] == task)
         label = ", ".join(filter(None, [task, setting])) + " (best)" * bool(setting and is_best)
         others = sorted(name for name in group[0]["metrics"] if name.startswith(_SCORES))
         for metric in dict.fromkeys([group[0]["metric"], *others]):

@@ -105,7 +105,7 @@ def _glue(
     return _task(name.lower(), labels, recipe, **{**usual, **more})
 
 
-def _epochs(length: int, batch: int, rate: float, *, epochs: float) -> Recipe:
+def _epochs(epochs: float, batch: int, rate: float, *, length: int = 128) -> Recipe:
     """A recipe in epochs, with a tenth of the steps as warm-up."""
     return Recipe(length, batch, rate, num_train_epochs=epochs, warmup_proportion=0.1)
 
@@ -175,8 +175,8 @@ GLUE = (
 
 # Chinese files: JSON lines as in CLUE, or TSV with or without names, as people share them. Their
 # predictions go to <name>_predict.json, as CLUE wants them.
-_LCQMC = _task("lcqmc", _BINARY, _epochs(128, 64, 2e-5, epochs=3), folders=("LCQMC",))
-_XNLI_RECIPE = _epochs(128, 64, 3e-5, epochs=2)
+_LCQMC = _task("lcqmc", _BINARY, _epochs(3, 64, 2e-5), folders=("LCQMC",))
+_XNLI_RECIPE = _epochs(2, 64, 3e-5)
 
 CHINESE = (
     _LCQMC,
@@ -194,16 +194,16 @@ CHINESE = (
     _task(
         "tnews",
         tuple(str(number) for number in range(100, 117) if number not in (105, 111)),
-        _epochs(128, 16, 2e-5, epochs=3),
+        _epochs(3, 16, 2e-5),
         columns=(_TEXT,),
     ),
     _task(
         "iflytek",
         tuple(map(str, range(119))),
-        _epochs(128, 32, 2e-5, epochs=3),
+        _epochs(3, 32, 2e-5),
         columns=(_TEXT,),
     ),
-    _task("afqmc", _BINARY, _epochs(128, 16, 2e-5, epochs=3)),
+    _task("afqmc", _BINARY, _epochs(3, 16, 2e-5)),
     *(
         _task(name, _NLI, _XNLI_RECIPE, hub_labels=_CMNLI_HUB, label_aliases=_NLI_ALIASES)
         for name in ("cmnli", "ocnli")
@@ -211,13 +211,13 @@ CHINESE = (
     _task(
         "csl",
         _BINARY,
-        _epochs(128, 16, 1e-5, epochs=5),
+        _epochs(5, 16, 1e-5),
         columns=(Columns("keyword", "abst", "label"),),
     ),
     _task(
         "wsc",
         ("true", "false"),
-        _epochs(128, 16, 1e-5, epochs=10),
+        _epochs(10, 16, 1e-5),
         folders=("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public"),
         columns=(Columns("text", render=mark_spans),),
     ),
@@ -225,14 +225,14 @@ CHINESE = (
     _task(
         "copa",
         _BINARY,
-        _epochs(128, 16, 1e-5, epochs=10),
+        _epochs(10, 16, 1e-5),
         columns=(Columns("premise", "question", render=pair_choices),),
         examples_per_row=2,
     ),
     _task(
         "chnsenticorp",
         _BINARY,
-        _epochs(256, 32, 2e-5, epochs=3),
+        _epochs(3, 32, 2e-5, length=256),
         columns=(_TEXT, Columns(1, None, 0)),
     ),
 )

@@ -29,12 +29,6 @@ from albert.util.flags import flag, make
 __all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]  # for users
 
 
-def is_regression(task_name: str) -> bool:
-    """Returns whether a published task has scores for labels; False for any other name."""
-    task = TASKS.get(task_name.strip().lower())
-    return task is not None and task.is_regression
-
-
 # --------------------------------------------------------------------------------------- reading
 
 
@@ -178,16 +172,11 @@ def _custom_task(given: Dict[str, Any]) -> Task:
         folders=(settings.name,),
         columns=(Columns(*columns)._replace(header=settings.header),),
         metrics=tuple(metrics),
-        files={
-            role: values[f"{role}_file"]
-            for role in ("train", "dev", "test")
-            if values[f"{role}_file"]
-        },
+        files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
     )
 
 
 def _listed(value: Any) -> List[str]:
-    """A list, or comma-separated text, as a list of texts; true and false are as JSON has them."""
+    """A list, or comma-separated text, as a list of texts."""
     parts = value if isinstance(value, (list, tuple)) else str(value or "").split(",")
-    texts = [str(part).lower() if isinstance(part, bool) else str(part).strip() for part in parts]
-    return list(filter(None, texts))
+    return list(filter(None, map(examples.label_text, parts)))

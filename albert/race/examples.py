@@ -13,7 +13,7 @@ import dataclasses
 import itertools
 import logging
 import os
-from typing import Any, Counter, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, DefaultDict, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.datasets import table
@@ -89,12 +89,9 @@ def _passages(path: str) -> Iterator[Tuple[str, Any]]:
     if path.endswith(parquet.ENDING):
         rows = parquet.read_rows(path)
         for row in sorted(rows, key=lambda row: _by_number(row.get("example_id"))):
-            question, options, answer = map(row.get, ("question", "options", "answer"))
-            passage = {"id": row.get("example_id"), "article": row.get("article")}
-            yield (
-                path,
-                {**passage, "questions": [question], "options": [options], "answers": [answer]},
-            )
+            passage = {f"{name}s": [row.get(name)] for name in ("question", "answer")}
+            passage.update(id=row.get("example_id"), article=row.get("article"))
+            yield path, dict(passage, options=[row.get("options")])
         return
     text, has_lines = files.read_text(path), os.path.basename(path) == ALL_NAME
     for number, line in enumerate(text.split("\n") if has_lines else [text], start=1):
@@ -120,9 +117,8 @@ def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[
                 f"'{where}', {question[:60]!r}: a question needs four options and an answer A, B, "
                 f"C or D; it has {len(some)} and {answer!r}."
             )
-        endings = endings_of(question, some)
-        label = labels[answer]
-        yield InputExample(identity, passage["article"], None, endings, label, "", level, some)
+        texts = (identity, passage["article"], None, endings_of(question, some))
+        yield InputExample(*texts, labels[answer], "", level, some)
 
 
 def read_examples(
@@ -134,15 +130,16 @@ def read_examples(
       UserError: files are missing, or a passage is not as it must be (outside the test data each
         question needs its answer).
     """
-    examples: List[InputExample] = []
-    counts: Counter[str] = collections.Counter()  # of questions, by passage
-    paths = [(level, path) for level in levels for path in _find(data_dir, split, level)]
-    for level, path in paths:
-        for where, passage in _passages(path):
-            for example in _questions(passage, where, level=level, split=split):
-                example.name = f"{example.example_id}-{counts[example.example_id]}"
-                counts[example.example_id] += 1
-                examples.append(example)
+    examples = [
+        example
+        for level in levels
+        for path in _find(data_dir, split, level)
+        for where, passage in _passages(path)
+        for example in _questions(passage, where, level=level, split=split)
+    ]
+    counts: DefaultDict[str, Iterator[int]] = collections.defaultdict(itertools.count)
+    for example in examples:
+        example.name = f"{example.example_id}-{next(counts[example.example_id])}"
     if not examples:
         raise UserError(f"No question in the {split} data of '{data_dir}'.")
     _LOGGER.info("RACE %s: %d questions on %d passages.", split, len(examples), len(counts))

@@ -104,6 +104,9 @@ def test_the_zip_has_the_same_bytes_again_and_names_what_is_missing(tmp_path):
 # ------------------------------------------------------------------------- what is to be predicted
 
 
+COPA = ("premise", "choices", "question", "label")
+
+
 def _predicted(folder, task, text):
     path = folder / "mine.txt"
     path.write_bytes(text.encode("utf-8"))
@@ -113,37 +116,30 @@ def _predicted(folder, task, text):
 
 
 @pytest.mark.parametrize(
-    "task, text",
+    "task, text, guids",
     [
-        ("mrpc", "A\tB\n"),
-        ("mrpc", "\ufefftext_a\ttext_b\r\nA\tB\r\n"),
-        ("mrpc", "label\tquestion1\tquestion2\n1\tA\tB\n"),
-        ("mrpc", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t11\t12\tA\tB\n"),
-        ("xnli", '{"premise": "A", "hypo": "B"}\n'),
-        ("csl", '{"keyword": ["A"], "abst": "B", "label": "x"}\n'),
-        ("copa", '{"text_a": "A", "text_b": "B"}\n' * 2),
-        ("sst-2", "A\n"),
-        ("tnews", '{"sentence": "A", "label": 999}\n'),
-        ("tnews", '{"text": "A"}\n'),
+        ("mrpc", "A\tB\n", "0"),
+        ("mrpc", "\ufefftext_a\ttext_b\r\nA\tB\r\n", "0"),
+        ("mrpc", "label\tquestion1\tquestion2\n1\tA\tB\n", "0"),
+        ("mrpc", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t11\t12\tA\tB\n", "0"),
+        ("mrpc", '{"id": 3, "text_a": "A", "text_b": "B"}\n', "3"),
+        ("xnli", '{"premise": "A", "hypo": "B"}\n', "0"),
+        ("csl", '{"keyword": ["A"], "abst": "B", "label": "x"}\n', "0"),
+        ("copa", '{"text_a": "A", "text_b": "B"}\n' * 2, "01"),
+        # Answers are not looked at.
+        *[
+            ("copa", json.dumps(dict(zip(COPA, ("A", ["B", "B"], "effect", label)))), "01")
+            for label in (1, 7)
+        ],
+        ("sst-2", "A\n", "0"),
+        ("sst-2", "id\tsentence\nx7\tA\nx8\tA\n", ["x7", "x8"]),
+        ("tnews", '{"sentence": "A", "label": 999}\n', "0"),
+        ("tnews", '{"text": "A"}\n', "0"),
     ],
 )
-def test_texts_are_found_by_name_or_alone(task, text, tmp_path):
+def test_texts_are_found_by_name_or_alone(task, text, guids, tmp_path):
     text_b = "B" if tasks.get_task(task).is_pair else None
-    assert _predicted(tmp_path, task, text)[:1] == [("0", "A", text_b)]
-
-
-def test_rows_keep_the_names_that_the_file_gives_them(tmp_path):
-    rows = _predicted(tmp_path, "sst-2", "id\tsentence\nx7\tA\nx8\tB\n")
-    assert rows == [("x7", "A", None), ("x8", "B", None)]
-    rows = [{"id": number, "text_a": "A", "text_b": "B"} for number in (3, 5)]
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    assert _predicted(tmp_path, "mrpc", text) == [("3", "A", "B"), ("5", "A", "B")]
-
-
-@pytest.mark.parametrize("answer", [1, 7])
-def test_the_answers_in_a_file_of_choices_are_not_looked_at(answer, tmp_path):
-    row = {"premise": "P", "choices": ["A", "B"], "question": "effect", "label": answer}
-    assert _predicted(tmp_path, "copa", json.dumps(row)) == [("0", "P", "A"), ("1", "P", "B")]
+    assert _predicted(tmp_path, task, text) == [(guid, "A", text_b) for guid in guids]
 
 
 @pytest.mark.parametrize(
