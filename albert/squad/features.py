@@ -131,8 +131,10 @@ def make_windows(
                 is_whole = span.start <= answer[0] < answer[1] <= span.stop
                 shift = len(question) - span.start
                 target = (answer[0] + shift, answer[1] - 1 + shift) if is_whole else (0, 0)
-                part = paragraph[:, span]
-                windows.append(Window(0, number, index, question, *part, flags, target))
+                shown, starts, lasts = paragraph[:, span]
+                windows.append(
+                    Window(0, number, index, question, shown, starts, lasts, flags, target)
+                )
         return windows
 
     chunks = range(0, len(examples), _CHUNK_EXAMPLES)
