@@ -329,34 +329,33 @@ def size(preset: str, **changes: Any) -> Dict[str, Any]:
     }
 
 
-def compared_size(row: Mapping[str, Any]) -> Dict[str, Any]:
-    """Returns a row of --table: a size of published.json as computed, and as its authors give it.
+def compared_sizes() -> List[Dict[str, Any]]:
+    """Returns the rows of --table: the sizes of published.json, computed and as published.
 
     Megabytes are as the authors count them: albert_zh the encoder, in 2^20 bytes; albert_pytorch
     10^6 bytes, with shared embeddings saved twice.
     """
-    changes, published_mb = row.get("changes", {}), row["megabytes"]
-    ours = size(row["preset"], **changes)
-    megabytes = FLOAT32 * ours["without_heads"] / 2**20
-    if row["source"] == "albert_pytorch":
-        config = _read_config(configs.preset_path(row["preset"]), **changes)
-        width, hidden = config.embedding_size, config.hidden_size
-        copies = width * (config.vocab_size + hidden * (width != hidden))
-        megabytes = ours["weights_mb"] + FLOAT32 * copies / 1e6
-    return {
-        "name": ours["name"],
-        "source": published.document()["sources"][row["source"]]["project"],
-        "parameters": ours["parameters"],
-        "without_heads": ours["without_heads"],
-        "published_millions": row["million_parameters"],
-        "mb": megabytes if published_mb else None,
-        "published_mb": published_mb,
-    }
-
-
-def compared_sizes() -> List[Dict[str, Any]]:
-    """Returns the rows of --table."""
-    return list(map(compared_size, published.document()["sizes"]))
+    rows = []
+    for row in published.document()["sizes"]:
+        changes, source = row.get("changes", {}), row["source"]
+        ours = size(row["preset"], **changes)
+        megabytes = FLOAT32 * ours["without_heads"] / 2**20
+        if source == "albert_pytorch":
+            config = _read_config(configs.preset_path(row["preset"]), **changes)
+            width, hidden = config.embedding_size, config.hidden_size
+            copies = width * (config.vocab_size + hidden * (width != hidden))
+            megabytes = ours["weights_mb"] + FLOAT32 * copies / 1e6
+        compared = {
+            "name": ours["name"],
+            "source": published.document()["sources"][source]["project"],
+            "parameters": ours["parameters"],
+            "without_heads": ours["without_heads"],
+            "published_millions": row["million_parameters"],
+            "mb": megabytes if row["megabytes"] else None,
+            "published_mb": row["megabytes"],
+        }
+        rows.append(compared)
+    return rows
 
 
 # ---- The command.

@@ -150,33 +150,6 @@ def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp
     assert scores["total"] == scores["HasAns_total"] + scores["NoAns_total"] == 80
 
 
-# ---- the official scores, by the official names ----
-
-ANSWERS = {"a": ["one two", "the"], "b": [], "c": [], "d": ["four"], "e": ["five"]}
-PREDICTIONS = {"a": "One!", "b": "", "c": "three", "d": "a four"}
-ODDS = {"c": -1.0, "a": -2.0, "b": 1.0, "d": 2.0}
-
-
-def test_raw_scores_and_thresholds_are_the_hand_computed_ones():
-    questions = [
-        {"id": key, "answers": [{"text": text} for text in texts]} for key, texts in ANSWERS.items()
-    ]
-    has_answer = {key: bool(texts) for key, texts in ANSWERS.items()}
-    exact, f1 = squad_utils.get_raw_scores([{"paragraphs": [{"qas": questions}]}], PREDICTIONS)
-    assert exact == {"a": 0, "b": 1, "c": 0, "d": 1}
-    assert f1 == {"a": pytest.approx(2 / 3), "b": 1, "c": 0, "d": 1}
-    # Above 0: b and d get no answer, which is right for b.
-    cut = squad_utils.apply_no_ans_threshold(exact, ODDS, has_answer, 0.0)
-    assert cut == {"a": 0, "b": 1.0, "c": 0, "d": 0.0}
-    result = squad_utils.make_eval_dict(exact, f1)
-    assert (result["exact"], result["f1"]) == (50, pytest.approx(100 * (2 / 3 + 2) / 4))
-    squad_utils.merge_eval(result, squad_utils.make_eval_dict(exact, f1, ["b", "c"]), "NoAns")
-    assert (result["NoAns_exact"], result["NoAns_total"]) == (50, 2)
-    # No answers: 2 right. Keeping a: 2 + 2/3; c: -1; b: 0; d: +1.
-    squad_utils.find_all_best_thresh(result, PREDICTIONS, exact, f1, ODDS, has_answer)
-    assert (result["best_exact_thresh"], result["best_f1_thresh"]) == (0, -2)
-
-
 # ---- model functions ----
 
 

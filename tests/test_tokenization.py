@@ -340,20 +340,15 @@ def test_text_without_words_has_no_tokens(tokenizer):
 # ---- batches and processes ----
 
 
-def test_encode_ids_batch_equals_tokens_and_ids(tokenizer):
+def test_encode_ids_batch_equals_tokens_and_ids_also_after_a_fork(tokenizer):
     texts = list(random_texts(1000))
     expected = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize_text(text)) for text in texts]
     assert tokenizer.encode_ids_batch(texts, num_threads=2) == expected
     assert tokenizer.encode_ids_batch([text.encode("utf-8") for text in texts]) == expected
     assert pickle.loads(pickle.dumps(tokenizer)).encode_ids_batch(texts) == expected
-
-
-def test_encode_ids_batch_works_after_a_fork(tokenizer):
-    texts = list(random_texts(200))
-    ids = tokenizer.encode_ids_batch(texts, num_threads=2)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         result = pool.apply_async(tokenizer.encode_ids_batch, (texts,), {"num_threads": 2})
-        assert result.get(timeout=60) == ids
+        assert result.get(timeout=60) == expected
 
 
 # ---- vocabularies ----

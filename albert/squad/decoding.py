@@ -20,9 +20,9 @@ import numpy as np
 
 FILE_NAMES = ("predictions.json", "nbest_predictions.json", "null_odds.json")
 
+_ENTRY = ("text", "probability", "start_log_prob", "end_log_prob")  # of nbest_predictions.json
 # Scores of a v2 model's empty answer where it finds no other.
 _NO_SPAN_SCORE = -1e6
-
 
 # Outputs of the v2 head for F windows.
 BEAMS = (
@@ -77,41 +77,39 @@ def find_spans(outputs: Mapping[str, np.ndarray], windows: Sequence[Any], limits
     """
     if "start_logits" in outputs:
         starts, start_scores = _best(outputs["start_logits"], limits.n_best_size)  # [F, K]
-        ends, end_scores = _best(outputs["end_logits"], limits.n_best_size)
-        ends, end_scores = ends[:, None], end_scores[:, None]  # [F, 1, E]
+        ends, end_scores = _best(outputs["end_logits"][:, None], limits.n_best_size)
         null_scores = None
     else:
         start_scores, starts, end_scores, ends, null_scores = (outputs[name] for name in BEAMS)
         shape, count, top = (*starts.shape, -1), limits.start_n_top, limits.end_n_top
         starts, start_scores = starts[:, :count], start_scores[:, :count]  # [F, K]
-        ends = ends.reshape(shape)[:, :count, :top]  # [F, K, E]
-        end_scores = end_scores.reshape(shape)[:, :count, :top]
+        ends, end_scores = (
+            part.reshape(shape)[:, :count, :top]
+            for part in (ends, end_scores)  # [F, K, E]
+        )
         null_scores = null_scores.astype(np.float64)
+    columns = (starts[..., None], ends, start_scores[..., None], end_scores)
     found = []
     for number, window in enumerate(windows):
         flags = window.token_is_max_context
         offset, count = min(flags, default=0), len(flags)
         is_max = np.array([*flags.values(), False])  # the last for positions outside
-        pairs = np.broadcast_arrays(
-            starts[number][:, None] - offset,
-            ends[number] - offset,
-            start_scores[number][:, None],
-            end_scores[number],
-        )  # [K, E]
-        start, end = pairs[:2]
+        start, end, *scores = np.broadcast_arrays(*(column[number] for column in columns))
+        start, end = start - offset, end - offset  # [K, E]
         fits = is_max[np.clip(start, -1, count)] & (start <= end) & (end < count)
         fits &= end < start + limits.max_answer_length
-        scores = (part[fits].astype(np.float64) for part in pairs[2:])  # sums as Python's floats
-        found.append([np.full([fits.sum()], number), start[fits], end[fits], *scores])
+        # Scores are added as Python's floats.
+        kept = [start[fits], end[fits], *(part[fits].astype(np.float64) for part in scores)]
+        found.append([np.full(len(kept[0]), number), *kept])
     return Spans(*map(np.concatenate, zip(*found)))._replace(null_scores=null_scores)
 
 
 def _best(logits: np.ndarray, count: int) -> Sequence[np.ndarray]:
-    """The positions [F, count] with the highest logits, best first, and these; of equal ones the
-    earlier.
+    """The positions with the highest logits of the last axis, best first, and these; of equal ones
+    the earlier.
     """
-    order = np.argsort(-logits, axis=1, kind="stable")[:, :count]
-    return order, np.take_along_axis(logits, order, axis=1)
+    order = np.argsort(-logits, axis=-1, kind="stable")[..., :count]
+    return order, np.take_along_axis(logits, order, axis=-1)
 
 
 def _mean(runs: Sequence[Spans]) -> Spans:
@@ -164,12 +162,7 @@ def best_answers(
             found = {"empty": [0.0] * 2} if odds is None else {"": [_NO_SPAN_SCORE] * 2}
         shares = softmax([sum(scores) for scores in found.values()])
         nbest = [
-            {
-                "text": text,
-                "probability": share,
-                "start_log_prob": float(scores[0]),
-                "end_log_prob": float(scores[1]),
-            }
+            dict(zip(_ENTRY, (text, share, *map(float, scores))))
             for (text, scores), share in zip(found.items(), shares)
         ]
         texts = [text for text in found if text or odds is None]

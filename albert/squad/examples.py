@@ -78,18 +78,19 @@ def read_squad_examples(
     for question, context in _questions(path):
         where = f"'{path}', question '{question.get('id')}'"
         files.check_types(question, _QUESTION_TYPES, where)
-        example = _example(question, context)
+        is_impossible = bool(question.get("is_impossible"))
+        answers = () if is_impossible else question.get("answers") or ()
+        example = SquadExample(str(question["id"]), question["question"], context)
+        example.is_impossible = is_impossible
+        example.answers = tuple(answer["text"] for answer in answers)
         if example.qas_id in examples:
             raise UserError(f"{where}: the id occurs twice. Ids must differ.")
         examples[example.qas_id] = example
-        if not is_training:
-            continue
-        text, start = _answer_to_learn(example, question, where)
-        if not example.is_impossible and not (
-            text and start >= 0 and context.startswith(text, start)
-        ):
-            misaligned[example.qas_id] = f"{example.qas_id}: {text[:60]!r} at {start}"
-        example.orig_answer_text, example.start_position = text, start
+        if is_training:
+            text, start = _answer_to_learn(is_impossible, answers, where)
+            example.orig_answer_text, example.start_position = text, start
+            if not (is_impossible or (text and start >= 0 and context.startswith(text, start))):
+                misaligned[example.qas_id] = f"{example.qas_id}: {text[:60]!r} at {start}"
     answered = sum(bool(example.answers) for example in examples.values())
     if len(misaligned) > max_misaligned * answered:
         raise UserError(
@@ -126,29 +127,15 @@ def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
                 yield question, paragraph["context"]
 
 
-def _example(question: Dict[str, Any], context: str) -> SquadExample:
-    """A question without its training target."""
-    is_impossible = bool(question.get("is_impossible"))
-    answers = () if is_impossible else question.get("answers") or ()
-    return SquadExample(
-        str(question["id"]),
-        question["question"],
-        context,
-        is_impossible=is_impossible,
-        answers=tuple(answer["text"] for answer in answers),
-    )
-
-
 def _answer_to_learn(
-    example: SquadExample, question: Dict[str, Any], where: str
+    is_impossible: bool, answers: Sequence[Dict[str, Any]], where: str
 ) -> Tuple[str, int]:
     """The first answer and its first character; raises UserError where one is missing."""
-    if example.is_impossible:
+    if is_impossible:
         return "", -1
-    answer = (question.get("answers") or [{}])[0]
-    if answer.get("answer_start") is None:
+    if not answers or answers[0].get("answer_start") is None:
         raise UserError(
             f'{where}: for training, each question needs an answer with "answer_start", or '
             '"is_impossible": true. Files without answers are for prediction.'
         )
-    return answer["text"], answer["answer_start"]
+    return answers[0]["text"], answers[0]["answer_start"]

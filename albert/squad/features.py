@@ -29,9 +29,6 @@ SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 _FIRST_UNIQUE_ID = 1000000000
 _CHUNK_EXAMPLES = 256  # that a worker takes at a time
 
-Span = Tuple[int, int]  # the first token, and the one after the last
-
-
 # ---- windows ----
 
 
@@ -46,7 +43,9 @@ class Window(NamedTuple):
     tok_start_to_orig_index: np.ndarray  # int32 [T]
     tok_end_to_orig_index: np.ndarray  # int32 [T]
     has_max_context: np.ndarray  # bool [T]
-    answer: Span  # positions of the answer to learn, inclusive; (0, 0) if it is not in this window
+    answer: Tuple[
+        int, int
+    ]  # positions of the answer to learn, inclusive; (0, 0) if it is not in this window
 
     @property
     def token_is_max_context(self) -> Dict[int, bool]:
@@ -72,26 +71,23 @@ class Window(NamedTuple):
         return record
 
 
-def _spans(tokens: int, room: int, stride: int) -> Sequence[Span]:
-    """The windows of a paragraph, of at most `room` tokens each; one if it has none."""
-    step = min(room, stride)
-    firsts = range(0, max(tokens - room, 0) + step, step)
-    return tuple((first, min(first + room, tokens)) for first in firsts)
-
-
 @lru_cache(maxsize=4096)
-def _max_context(spans: Sequence[Span]) -> Sequence[np.ndarray]:
-    """For each token of each window, whether this window shows it with the most around it.
+def _spans(tokens: int, room: int, stride: int) -> List[Tuple[slice, np.ndarray]]:
+    """The windows of a paragraph, of at most `room` tokens each; one if it has none.
 
-    A token's score is that of the shorter side, plus a hundredth of the window's length; of equal
+    With each token of a window comes whether this window shows it with the most around it. A
+    token's score is that of the shorter side, plus a hundredth of the window's length; of equal
     scores the first window's counts (the rule of the public run_squad.py).
     """
-    scores = np.full([len(spans), spans[-1][1]], -1.0)
-    for row, (first, end) in zip(scores, spans):
-        left = np.arange(end - first)
-        row[first:end] = np.minimum(left, left[::-1]) + 0.01 * len(left)
+    step = min(room, stride)
+    firsts = range(0, max(tokens - room, 0) + step, step)
+    spans = [slice(first, min(first + room, tokens)) for first in firsts]
+    scores = np.full([len(spans), tokens], -1.0)
+    for row, span in zip(scores, spans):
+        left = np.arange(span.stop - span.start)
+        row[span] = np.minimum(left, left[::-1]) + 0.01 * len(left)
     best = scores.argmax(axis=0)  # [P]
-    return [best[slice(*span)] == number for number, span in enumerate(spans)]
+    return [(span, best[span] == number) for number, span in enumerate(spans)]
 
 
 def make_windows(
@@ -131,9 +127,11 @@ def make_windows(
                 )
             answer = _answer_tokens(example, encoding) if is_training else (0, 0)
             spans = _spans(len(encoding.ids), room, doc_stride)
-            for index, (span, flags) in enumerate(zip(spans, _max_context(spans))):
-                target = _position(answer, span, len(question))
-                shown, starts, lasts = paragraph[:, slice(*span)]
+            for index, (span, flags) in enumerate(spans):
+                is_whole = span.start <= answer[0] < answer[1] <= span.stop
+                shift = len(question) - span.start
+                target = (answer[0] + shift, answer[1] - 1 + shift) if is_whole else (0, 0)
+                shown, starts, lasts = paragraph[:, span]
                 windows.append(
                     Window(0, number, index, question, shown, starts, lasts, flags, target)
                 )
@@ -157,20 +155,12 @@ def _characters(text: str, encoding: tokenization.Encoding) -> Tuple[List[int], 
     return starts, lasts
 
 
-def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Span:
+def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Tuple[int, int]:
     """The tokens that cover the answer to learn; none where there is no answer."""
     if example.is_impossible or example.start_position is None:
         return 0, 0
     first, last = example.start_position, example.start_position + len(example.orig_answer_text) - 1
     return bisect.bisect_right(encoding.ends, first), bisect.bisect_right(encoding.starts, last)
-
-
-def _position(answer: Span, span: Span, offset: int) -> Span:
-    """Window.answer, where the window's tokens begin at position `offset`."""
-    if not span[0] <= answer[0] < answer[1] <= span[1]:
-        return 0, 0
-    shift = offset - span[0]
-    return answer[0] + shift, answer[1] - 1 + shift
 
 
 # ---- features, by the names that programs use ----
@@ -271,28 +261,17 @@ class FeatureWriter:
         self.filename = filename
         self.is_training = is_training
         self.num_features = 0
-        self._rows: List[Dict[str, Any]] = []  # not written yet: many together take less time
         self._writer = record_files.create(filename)
         self._file = self._writer.__enter__()
 
     def process_feature(self, feature: InputFeatures) -> None:
         """Writes the features of one window."""
-        fields = {"unique_ids": "unique_id", "start_positions": "start_position"}
-        fields["end_positions"] = "end_position"
-        names = feature_spec(len(feature.input_ids), self.is_training).names
-        self._rows.append({name: getattr(feature, fields.get(name, name)) for name in names})
+        values, spec = vars(feature), feature_spec(len(feature.input_ids), self.is_training)
+        # The records' unique_ids, start_positions and end_positions have other names here.
+        row = {name: values.get(name, values.get(name[:-1])) for name in spec.names}
+        self._file.write(spec.encode(row))
         self.num_features += 1
-        if len(self._rows) == _CHUNK_EXAMPLES:
-            self._write()
-
-    def _write(self) -> None:
-        rows, self._rows = self._rows, []
-        if rows:
-            spec = feature_spec(len(rows[0]["input_ids"]), self.is_training)
-            for record in spec.encode_all(rows):
-                self._file.write(record)
 
     def close(self) -> None:
         """Finishes the file."""
-        self._write()
         self._writer.__exit__(None, None, None)

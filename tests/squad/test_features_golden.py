@@ -85,9 +85,10 @@ def _convert(examples, settings, output):
 
 @needs_shared
 @every_run
-def test_inputs_windows_and_answers_equal_the_references(source, is_training, length):
+def test_features_and_their_records_equal_the_references(source, is_training, length, tmp_path):
     settings, expected = _golden()[source, is_training, length]
-    features = []
+    features, path = [], tmp_path / "records"
+    writer = squad_features.FeatureWriter(str(path), is_training)
     _convert(_without_dropped(_data(settings)), settings, features.append)
     assert len(features) == len(expected) == settings["num_features"]
     names = ("input_ids", "segment_ids", "p_mask", "paragraph_len", "doc_span_index", "unique_id")
@@ -99,6 +100,10 @@ def test_inputs_windows_and_answers_equal_the_references(source, is_training, le
         flags = feature.token_is_max_context
         assert list(flags) == [row["max_context_offset"] + place for place in range(len(flags))]
         assert "".join(str(int(flag)) for flag in flags.values()) == row["max_context_flags"]
+        writer.process_feature(feature)
+    writer.close()
+    assert canonical_sha256(path) == settings["canonical_sha256"]
+    assert path.stat().st_size == settings["tf_record_bytes"]
 
 
 @pytest.mark.slow
@@ -120,16 +125,3 @@ def test_characters_equal_the_references_but_for_the_list(source, is_training, l
                 assert text.startswith(_MARKS)
                 found.add((number, token, one, other, text[one[0] : one[1] + 1]))
     assert found == set(DIFFERENCES if source == "squad_edge" else ())
-
-
-@pytest.mark.slow
-@needs_shared
-@every_run
-def test_records_equal_the_references_bit_for_bit(source, is_training, length, tmp_path):
-    settings, _ = _golden()[source, is_training, length]
-    data, path = _without_dropped(_data(settings)), tmp_path / "records"
-    writer = squad_features.FeatureWriter(str(path), is_training)
-    _convert(data, settings, writer.process_feature)
-    writer.close()
-    assert canonical_sha256(path) == settings["canonical_sha256"]
-    assert path.stat().st_size == settings["tf_record_bytes"]

@@ -37,11 +37,17 @@ def test_v1_refuses_questions_without_an_answer_and_data_without_questions():
         metrics.evaluate_v1({}, {})
 
 
+ANSWERS = {"a": ["one two", "the"], "b": [], "c": [], "d": ["four"], "e": ["five"]}
+ODDS = {"c": -1.0, "a": -2.0, "b": 1.0, "d": 2.0}
+
+
 def test_v2_scores_both_kinds_of_questions_apart():
-    gold = {"a": ["one two"], "b": [], "c": [], "d": ["four"]}
-    predictions = {"a": "one", "b": "", "c": "three", "d": ""}
-    null_scores = {"a": -2.0, "b": 1.0, "c": -1.0, "d": 2.0}
-    scores = metrics.evaluate_v2(gold, predictions, null_scores)
+    questions = [
+        {"id": name, "answers": [{"text": text} for text in texts]}
+        for name, texts in ANSWERS.items()
+    ]
+    predictions = {"a": "One!", "b": "", "c": "three", "d": ""}  # "e" is not counted
+    scores = metrics.evaluate_v2([{"paragraphs": [{"qas": questions}]}], predictions, ODDS)
     two_thirds = pytest.approx(100 * 2 / 3 / 2)
     assert scores == {
         "exact": 25.0,
@@ -58,6 +64,12 @@ def test_v2_scores_both_kinds_of_questions_apart():
         "best_f1": pytest.approx(100 * (2 / 3 + 2) / 4),
         "best_f1_thresh": -2.0,
     }
+
+
+def test_above_a_threshold_no_answer_is_given():
+    has_answer = metrics.make_qid_to_has_ans(ANSWERS)
+    cut = metrics.apply_no_ans_threshold(dict.fromkeys("abcd", 0.5), ODDS, has_answer, 1.0)
+    assert cut == {"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.0}
 
 
 def test_v2_leaves_out_a_kind_of_question_that_the_data_does_not_have():
