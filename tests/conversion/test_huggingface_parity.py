@@ -33,8 +33,6 @@ from tests.support.huggingface_models import needs_huggingface
 # Each test imports PyTorch; test_huggingface.py has quick tests of the same conversions.
 pytestmark = [pytest.mark.slow, needs_huggingface]
 
-PARITY = 1e-5
-
 # Head -> class of transformers, outputs that are compared, parts of the table.
 HEADS = {
     "pretraining": (
@@ -65,14 +63,14 @@ once = pytest.mark.skipif(not compat.is_tf2(), reason="run on TensorFlow 2 only,
 
 
 def to_theirs(source, target, outputs, *flags):
-    """Converts a model of ours: these outputs are the same within PARITY."""
+    """Converts a model of ours: these outputs are the same within 1e-5."""
     converted = convert("to_huggingface", source, target, *flags)
     check(source, target, outputs)
     return converted
 
 
 def to_ours(source, target, outputs, *flags):
-    """Converts a model of theirs: these outputs are the same within PARITY."""
+    """Converts a model of theirs: these outputs are the same within 1e-5."""
     converted = convert("from_huggingface", source, target, *flags)
     check(target, source, outputs)
     return converted
@@ -86,7 +84,7 @@ def check(ours, theirs, outputs):
         found, conversion_check.our_outputs(ours, batch)
     )
     assert set(differences) == outputs
-    assert max(differences.values()) < PARITY
+    assert max(differences.values()) < 1e-5
 
 
 def base_config():
@@ -126,15 +124,15 @@ def theirs(tmp_path_factory):
     return folder
 
 
-class TestBaseSize:
-    @pytest.mark.parametrize("head", sorted(HEADS))
-    def test_transformers_computes_what_we_compute(self, head, tmp_path):
-        source = write_base(tmp_path / "ours", head)
-        to_theirs(source, tmp_path / "theirs", HEADS[head][1])
+@pytest.mark.parametrize("head", sorted(HEADS))
+def test_transformers_computes_what_we_compute(head, tmp_path):
+    source = write_base(tmp_path / "ours", head)
+    to_theirs(source, tmp_path / "theirs", HEADS[head][1])
 
-    @pytest.mark.parametrize("head", sorted(HEADS))
-    def test_we_compute_what_transformers_computes(self, head, theirs, tmp_path):
-        to_ours(theirs / head, tmp_path / "ours", HEADS[head][1])
+
+@pytest.mark.parametrize("head", sorted(HEADS))
+def test_we_compute_what_transformers_computes(head, theirs, tmp_path):
+    to_ours(theirs / head, tmp_path / "ours", HEADS[head][1])
 
 
 @once
