@@ -136,35 +136,38 @@ def test_we_compute_what_transformers_computes(head, theirs, tmp_path):
 
 
 @once
-class TestVariants:
-    @pytest.mark.parametrize(
-        "changes",
-        [
-            {"num_hidden_layers": 5, "num_hidden_groups": 3, "inner_group_num": 2},
-            {"share_type": "none", "num_hidden_layers": 3, "hidden_act": "relu"},
-            {"embedding_size": 16},
-        ],
-    )
-    def test_groups_and_sizes_go_over(self, changes, tmp_path):
-        source = pretrained_models.write_archive(tmp_path / "ours", **changes)
-        to_theirs(source, tmp_path / "theirs", HEADS["pretraining"][1])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"num_hidden_layers": 5, "num_hidden_groups": 3, "inner_group_num": 2},
+        {"share_type": "none", "num_hidden_layers": 3, "hidden_act": "relu"},
+        {"embedding_size": 16},
+    ],
+)
+def test_groups_and_sizes_go_over(changes, tmp_path):
+    source = pretrained_models.write_archive(tmp_path / "ours", **changes)
+    to_theirs(source, tmp_path / "theirs", HEADS["pretraining"][1])
 
-    @pytest.mark.parametrize(
-        "name, outputs",
-        [
-            ("AlbertModel", {"sequence_output", "pooled_output"}),
-            # It has no pooler.
-            ("AlbertForMaskedLM", {"sequence_output", "mlm_logits"}),
-        ],
-    )
-    def test_models_without_all_heads_come_over(self, name, outputs, theirs, tmp_path):
-        to_ours(theirs / name, tmp_path / "ours", outputs)
 
-    @pytest.mark.parametrize("name", THERE_AND_BACK)
-    def test_other_heads_come_over_and_go_back(self, name, theirs, tmp_path):
-        outputs, *flags = THERE_AND_BACK[name]
-        to_ours(theirs / name, tmp_path / "ours", outputs)
-        to_theirs(tmp_path / "ours", tmp_path / "back", outputs, *flags)
+@once
+@pytest.mark.parametrize(
+    "name, outputs",
+    [
+        ("AlbertModel", {"sequence_output", "pooled_output"}),
+        # It has no pooler.
+        ("AlbertForMaskedLM", {"sequence_output", "mlm_logits"}),
+    ],
+)
+def test_models_without_all_heads_come_over(name, outputs, theirs, tmp_path):
+    to_ours(theirs / name, tmp_path / "ours", outputs)
+
+
+@once
+@pytest.mark.parametrize("name", THERE_AND_BACK)
+def test_other_heads_come_over_and_go_back(name, theirs, tmp_path):
+    outputs, *flags = THERE_AND_BACK[name]
+    to_ours(theirs / name, tmp_path / "ours", outputs)
+    to_theirs(tmp_path / "ours", tmp_path / "back", outputs, *flags)
 
 
 _PIPELINES = """
