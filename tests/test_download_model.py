@@ -13,10 +13,8 @@ from tests.support import file_server, released_archives
 
 
 @pytest.fixture
-def arguments(tmp_path, monkeypatch):
+def arguments(tmp_path):
     """Where the command finds a server and a cache."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     folder = released_archives.write_model(tmp_path / "model")
     archive = released_archives.write_archive(tmp_path / "a.tar.gz", folder)
     with file_server.serving() as state:

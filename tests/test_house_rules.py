@@ -7,7 +7,6 @@ import functools
 import json
 import pathlib
 import sys
-from typing import Dict, Iterator, List, Set, Tuple
 
 import pytest
 
@@ -39,16 +38,16 @@ PROGRAM = PACKAGE + sorted((ROOT / "benchmarks").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 
-def name_of(path: pathlib.Path) -> str:
+def name_of(path):
     return str(path.relative_to(ROOT))
 
 
 @functools.lru_cache(maxsize=None)
-def tree_of(path: pathlib.Path) -> ast.Module:
+def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def module_of(path: pathlib.Path) -> str:
+def module_of(path):
     """albert/squad/features.py: albert.squad.features; albert/squad/__init__.py: albert.squad."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).replace(".__init__", "")
 
@@ -56,7 +55,7 @@ def module_of(path: pathlib.Path) -> str:
 MODULES = {module_of(path) for path in PACKAGE} - {"albert"}
 
 
-def imports_of(path: pathlib.Path) -> Set[str]:
+def imports_of(path):
     """The package's modules that import statements name, anywhere in a file."""
     names = set()
     for node in ast.walk(tree_of(path)):
@@ -71,13 +70,13 @@ def imports_of(path: pathlib.Path) -> Set[str]:
 # ---- who imports whom ----
 
 
-def place_of(module: str) -> str:
+def place_of(module):
     """A module's folder; the name of a module at the top that ORDER has; "" for the others."""
     part = module.split(".")[1]
     return part if part in LEVEL_OF else ""
 
 
-def cyclic(edges: Dict[str, Set[str]]) -> List[str]:
+def cyclic(edges):
     """Returns the modules in cycles and those that import them."""
     left = dict(edges)
     while True:
@@ -114,7 +113,7 @@ def test_flags_object_is_used_only_by_command_line():
 # ---- functions ----
 
 
-def functions_in(tree: ast.AST) -> Iterator[Tuple[ast.FunctionDef, bool]]:
+def functions_in(tree):
     """Yields every function below `tree`, and whether it is a method."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef):

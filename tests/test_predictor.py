@@ -153,7 +153,7 @@ def test_load_gives_an_encoder_where_the_folder_describes_no_task(tmp_path):
 # ---- early exit ----
 
 
-@pytest.mark.parametrize("labels", [LABELS, ()])
+@pytest.mark.parametrize("labels", [LABELS, pytest.param((), marks=pytest.mark.slow)])
 def test_with_exit_patience_texts_are_answered_before_the_last_layer(tmp_path, labels):
     folder = models.write_classifier(tmp_path, labels=labels, layers=5)
     with predictor.Predictor(folder) as model:

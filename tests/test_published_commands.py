@@ -13,7 +13,6 @@ import pathlib
 import re
 import shlex
 import shutil
-from typing import Dict, List, Tuple
 
 import pytest
 
@@ -36,7 +35,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"
 
 
-def published() -> Dict[str, List[str]]:
+def published():
     """The words of each command by its title, "project: what"."""
     text = (FIXTURES / "published_commands.txt").read_text(encoding="utf-8")
     blocks = (block.split("\n", 1) for block in re.split(r"(?m)^# ", text)[1:])
@@ -110,7 +109,7 @@ LEAVES = {
 }
 
 
-def ours(title: str) -> Tuple[str, List[str]]:
+def ours(title):
     """The module that a published command runs, and its arguments with what is added to them."""
     program, *arguments = COMMANDS[title]
     assert program.startswith("python")
@@ -119,7 +118,7 @@ def ours(title: str) -> Tuple[str, List[str]]:
     name = arguments[0][: -len(".py")]
     places = dict(PLACES, output_dir=re.sub(r"\W+", "-", title))
 
-    def filled(word: str) -> str:
+    def filled(word):
         word = re.sub(r"^--(\w+)=\.\.\.$", lambda dots: f"--{dots[1]}={places[dots[1]]}", word)
         return os.path.expandvars(word)
 
@@ -127,7 +126,7 @@ def ours(title: str) -> Tuple[str, List[str]]:
     return OUR_NAMES.get(name, name), list(map(filled, words))
 
 
-def run(title: str) -> None:
+def run(title):
     """Runs a published command in this process."""
     name, arguments = ours(title)
     module = importlib.import_module(f"albert.{name}")
@@ -161,7 +160,7 @@ SWEEP = "google: run_glue.sh"  # is run by tests/end_to_end/test_sweep.py
 PROJECTS = ("google", "albert_zh", "albert_pytorch", "habana")
 
 
-def titles(project: str) -> List[str]:
+def titles(project):
     found = [title for title in COMMANDS if title.startswith(f"{project}: ")]
     assert found
     return found
@@ -218,7 +217,7 @@ def small_sizes(monkeypatch):
     monkeypatch.setattr(flags_lib, "parse", without_xla)
 
 
-def demonstrate(title: str) -> int:
+def demonstrate(title):
     program, *arguments = COMMANDS[title]
     assert program == "demo_albert"
     return demo.main(arguments + DEMO[arguments[0]])

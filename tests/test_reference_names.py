@@ -22,48 +22,33 @@ from albert import (
 
 PATH = pathlib.Path(__file__).resolve().parent / "fixtures" / "reference_names.json"
 NAMES = json.loads(PATH.read_text(encoding="utf-8"))
-POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
-REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def differences(function, published):
-    """The parameters that are wrong for a call with the published arguments."""
-    found = list(inspect.signature(function).parameters.values())
-    missing = published[len(found) :]
-    # A name like "_" is not given as a keyword.
-    wrong = [
-        (parameter, name, default)
-        for parameter, (name, default) in zip(found, published)
-        if parameter.kind != POSITIONAL
-        or (not name.startswith("_") and parameter.name != name)
-        or default not in (None, repr(parameter.default))
-    ]
-    required = [
-        parameter
-        for parameter in found[len(published) :]
-        if parameter.default is inspect.Parameter.empty and parameter.kind not in REPEATED
-    ]
-    return missing + wrong + required
+def check_call(function, published):
+    """The published arguments fit, by position and by name, and have their published defaults."""
+    signature = inspect.signature(function)
+    signature.bind(*published)
+    for found, (name, default) in zip(signature.parameters.values(), published):
+        # A name like "_" is not given as a keyword.
+        assert name.startswith("_") or found.name == name
+        assert found.kind == found.POSITIONAL_OR_KEYWORD
+        assert default in (None, repr(found.default))
 
 
 def check(item, published):
-    """The differences of a function, or of a class's methods."""
+    """Checks a function, or a class's methods."""
     if isinstance(published, list):
-        return differences(item, published)
-    wrong = []
+        check_call(item, published)
+        return
     for method, arguments in published.items():
-        if method == "__init__":
-            wrong += differences(item, arguments)
-            continue
-        function = inspect.getattr_static(item, method, None)
+        function = inspect.getattr_static(item, method)
         # Bound where the class binds it; else without its first argument, self.
-        if function is None:
-            wrong.append(f"{method} is missing")
+        if method == "__init__":
+            check_call(item, arguments)
         elif isinstance(function, (classmethod, staticmethod)):
-            wrong += differences(getattr(item, method), arguments)
+            check_call(getattr(item, method), arguments)
         else:
-            wrong += differences(function, [["_", None], *arguments])
-    return wrong
+            check_call(function, [["_", None], *arguments])
 
 
 def test_reference_names_are_all_listed():
@@ -75,10 +60,7 @@ def test_reference_names_are_all_listed():
     "module, name", [(module, name) for module, names in NAMES.items() for name in names]
 )
 def test_published_name_takes_the_published_arguments(module, name):
-    found = importlib.import_module(f"albert.{module}")
-    assert hasattr(found, name), f"albert.{module}.{name} is missing"
-    wrong = check(getattr(found, name), NAMES[module][name])
-    assert not wrong, f"albert.{module}.{name}: {wrong}"
+    check(getattr(importlib.import_module(f"albert.{module}"), name), NAMES[module][name])
 
 
 def test_private_helpers_keep_their_results():

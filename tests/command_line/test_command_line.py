@@ -74,7 +74,6 @@ def test_help_and_a_misspelt_flag_are_answered_before_tensorflow_is_imported():
 EARLY = [
     ("albert.run_classifier", ["--task_name=mrpc"], 2, "--output_dir"),
     ("albert.run_classifier", ["--output_dir=o", "--task_name=mprc"], 2, "'mrpc'"),
-    ("albert.run_classifier", ["--output_dir=o", "--do_train", "True"], 2, "'True'"),
     ("albert.run_race", ["--config=/nowhere.toml"], 2, "/nowhere.toml"),
     ("albert.demo.__main__", ["pretraining", "-d", "fp64"], 2, "fp64"),
     ("albert.demo.__main__", ["finetuning", "--help"], 0, "--model"),

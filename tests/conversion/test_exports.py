@@ -150,7 +150,8 @@ def test_the_heads_after_each_layer_stay_behind(tmp_path):
         albert.load(str(tmp_path / "new"), exit_patience=1)
 
 
-@pytest.mark.parametrize("format_name", ["onnx", pytest.param("tflite", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("format_name", ["onnx", "tflite"])
 def test_weights_that_layers_share_are_in_the_file_once(tmp_path, format_name):
     arguments = [f"--format={format_name}", "--quantize=int8", "--max_loss=100"]
     (tmp_path / "encoder.data").write_text("\n".join(TEXTS), encoding="utf-8")
@@ -160,7 +161,6 @@ def test_weights_that_layers_share_are_in_the_file_once(tmp_path, format_name):
         pretrained_models.write_archive(tmp_path / "encoder", **options)
         record = export(tmp_path, "encoder", tmp_path / f"{count}", *arguments)
         sizes.append(record["export"]["bytes"])
-        shutil.rmtree(str(tmp_path / "encoder"))
     of_a_layer = 4 * 64 * 64 + 2 * 64 * 256  # kernels, in bytes
     assert sizes[0] > of_a_layer
     assert sizes[1] - sizes[0] < 4 * 0.5 * of_a_layer
@@ -187,6 +187,7 @@ def test_the_folder_has_all_that_predictions_need(exported, capsys):
     assert 0 < record["export"]["p50_ms"] <= record["export"]["p95_ms"]
 
 
+@pytest.mark.slow
 def test_other_weights_can_be_named(place, tmp_path):
     fine_tuned_models.write_classifier(tmp_path / "other", seed=7)
     weights = str(tmp_path / "other" / "model.ckpt-best")
@@ -197,6 +198,7 @@ def test_other_weights_can_be_named(place, tmp_path):
         np.testing.assert_allclose(model.predict_array(TEXTS), wanted, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_the_tasks_metric(place, tmp_path):
     with albert.load(str(place / "classifier")) as model:
         right = [item.label for item in model.predict(TEXTS)]
@@ -214,7 +216,10 @@ def test_scores_are_those_of_the_tasks_metric(place, tmp_path):
 
 @pytest.mark.parametrize(
     "name, metric, worse, better",
-    [("classifier", "eval_accuracy", 0.3, 0.32), ("regressor", "MSE", 0.32, 0.3)],
+    [
+        pytest.param("classifier", "eval_accuracy", 0.3, 0.32, marks=pytest.mark.slow),
+        ("regressor", "MSE", 0.32, 0.3),
+    ],
 )
 def test_an_export_that_scores_worse_is_refused(
     place, tmp_path, monkeypatch, name, metric, worse, better

@@ -28,7 +28,8 @@ from tests.support import (
 from tests.support.conversions import convert
 from tests.support.huggingface_models import needs_huggingface
 
-pytestmark = needs_huggingface
+# Each test imports PyTorch; test_huggingface.py has quick tests of the same conversions.
+pytestmark = [pytest.mark.slow, needs_huggingface]
 
 PARITY = 1e-5
 

@@ -22,8 +22,6 @@ OTHER_FILE = f"bytes {4 * CHUNK}-700000/700002"
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(transfer, "PAUSES", [0, 0, 0])
     with file_server.serving() as state:
         state.files["/model"] = CONTENT

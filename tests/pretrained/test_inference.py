@@ -56,7 +56,7 @@ def test_texts_of_any_length_have_the_vectors_they_have_alone(archive, source):
 
 def test_layers_are_counted_from_1_and_from_the_last(source):
     first, second, same, last = (
-        inference.Embedder(source, pooling="mean", layer=layer).embed(TEXTS)
+        inference.Embedder(source, pooling="mean", layer=layer).embed(TEXTS[:1])
         for layer in (1, 2, -2, -1)
     )
     np.testing.assert_array_equal([first, second], [same, last])

@@ -48,8 +48,6 @@ def archive(folder, tmp_path_factory):
 @pytest.fixture
 def server(monkeypatch, archive, tmp_path):
     """A server of releases, and an empty folder `cache`."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(released, "CACHE_DIR", str(tmp_path / "cache"))
     with file_server.serving() as state:

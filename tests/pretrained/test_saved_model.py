@@ -34,7 +34,7 @@ def test_both_signatures_give_what_the_trained_model_gives(classifier, exported)
         np.testing.assert_array_equal(outputs["predictions"], np.argmax(logits, -1))
         np.testing.assert_allclose(outputs["probabilities"].sum(-1), 1.0, rtol=1e-5)
     assert abs(logits[0] - logits[1]).max() > 0.01
-    short = serve(exported, "ids", {name: values[1:, :3] for name, values in INPUTS.items()})
+    short = serve(exported, "ids", {name: values[1:, :4] for name, values in INPUTS.items()})
     np.testing.assert_allclose(short["logits"][0], logits[1], atol=1e-5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="int64 values"):
         serve(exported, "serving_default", {"examples": serialized(length=16)})

@@ -8,6 +8,7 @@ Dimensions: B batch, S sequence, H hidden, V vocabulary, C labels.
 """
 
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -61,27 +62,22 @@ def our_outputs(folder, batch):
     config, checkpoint = config_in(folder), warm_start.resolve_checkpoint(str(folder))
     shapes = dict(tf.train.list_variables(checkpoint))
     scopes = {name.rpartition("/")[0] for name in shapes}
-    builders = [lambda inputs: pretrained_models.build(config, *inputs, heads=scopes)]
-    if "output_bias" in shapes:
-        count = shapes["output_bias"][0]
-        labels = range(count) if count > 1 else ()
+    (count,) = shapes.get("output_bias", shapes.get("tagging/bias", [0]))
 
-        def logits_of(inputs):
-            logits = fine_tuned_models.build(config, labels, *inputs)[3]
-            return {"logits": tf.reshape(logits, [-1, count])}
+    def logits_of(config, *inputs):
+        logits = fine_tuned_models.build(config, range(count) if count > 1 else (), *inputs)[3]
+        return {"logits": tf.reshape(logits, [-1, count])}
 
-        builders.append(logits_of)
-    if "cls/squad/output_bias" in shapes:
-        builders.append(lambda inputs: squad_models.build(config, *inputs))
-    if "tagging/bias" in shapes:
-        (count,) = shapes["tagging/bias"]
-        builders.append(lambda inputs: fine_tuned_models.build_tagger(config, *inputs, count=count))
+    heads = {
+        "output_bias": logits_of,
+        "cls/squad/output_bias": squad_models.build,
+        "tagging/bias": functools.partial(fine_tuned_models.build_tagger, count=count),
+    }
     result = {}
-    for build in builders:
-        with tf.Graph().as_default(), tf.Session() as session:
-            outputs = build(Batch(*(tf.constant(value) for value in batch)))
-            warm_start.restore_weights(session, checkpoint)
-            result.update(session.run(outputs))
+    encoder = functools.partial(pretrained_models.build, heads=scopes)
+    for build in (encoder, *(heads[name] for name in heads if name in shapes)):
+        outputs = functools.partial(build, config)
+        result.update(fine_tuned_models.run(outputs, batch, checkpoint))
     result.pop("sop_log_probs", None)
     return result
 

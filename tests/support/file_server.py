@@ -4,11 +4,13 @@
 
 import contextlib
 import http.server
+import os
 import pathlib
 import re
 import ssl
 import threading
 from typing import Dict, NamedTuple, Optional
+from unittest import mock
 
 
 class Answer(NamedTuple):
@@ -22,11 +24,20 @@ class Answer(NamedTuple):
     drips: bool = False  # after the file, a zero every few milliseconds until the server ends
 
 
-class FileServer:
+# Key and certificate of 127.0.0.1, which no client trusts unasked.
+CERTIFICATE = str(pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "localhost.pem")
+
+
+class FileServer(http.server.ThreadingHTTPServer):
     """What is served, and what was asked for."""
 
-    def __init__(self, url):
-        self.url = url  # without a slash at the end
+    def __init__(self, scheme):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        if scheme == "https":
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(CERTIFICATE)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.url = f"{scheme}://127.0.0.1:{self.server_address[1]}"
         self.files = {}  # by path
         self.etag = '"1"'  # of every file; "" for none
         self.answers = []  # for the next requests; then the usual ones
@@ -36,13 +47,11 @@ class FileServer:
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    state: FileServer
-
     def log_message(self, *_):
         """Tests do not want to see requests."""
 
     def do_GET(self):  # noqa: N802
-        state = self.state
+        state = self.server
         answer = state.answers.pop(0) if state.answers else Answer()
         asked = self.headers.get("Range")
         state.ranges.append(asked)
@@ -77,27 +86,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
 
-# Key and certificate of 127.0.0.1, which no client trusts unasked.
-CERTIFICATE = str(pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "localhost.pem")
-
-
 @contextlib.contextmanager
 def serving(*, is_https=False):
-    """Yields a running server."""
-    handler = type("Handler", (_Handler,), {})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    if is_https:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(CERTIFICATE)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    scheme = "https" if is_https else "http"
-    handler.state = FileServer(f"{scheme}://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield handler.state
-    finally:
-        handler.state.is_closed.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    """Yields a running server, which is asked without a proxy."""
+    environment = mock.patch.dict(os.environ, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1")
+    with environment, FileServer("https" if is_https else "http") as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.is_closed.set()
+            server.shutdown()
+            thread.join()

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TF-Hub modules of a tiny model: written, and read in every way they are meant for."""
 
-from typing import Dict
-
 import numpy as np
 import tensorflow.compat.v1 as tf
 import tensorflow_hub as hub
@@ -17,8 +15,6 @@ BATCH = pretrained_models.inputs()
 MLM_BATCH = dict(BATCH, mlm_positions=np.ones([len(BATCH["input_ids"]), 1], np.int32))
 SIGNATURES = {"tokens": BATCH, "sop": BATCH, "mlm": MLM_BATCH}
 HAS_HUB_MODULE = hasattr(hub, "Module")
-
-Arrays = Dict[str, np.ndarray]
 
 
 def export(archive, path, *arguments):

@@ -29,35 +29,31 @@ LONGEST_SECONDS = 300
 CAUGHT, SURVIVED, STALE = "caught", "SURVIVED", "NO LONGER APPLIES"
 PASSED, BROKEN = "passed", "TESTS FAIL WITHOUT A FAULT"
 
-# A wrong line: `old`, which occurs once in `file` (below albert/), becomes `new`.
-Fault = collections.namedtuple("Fault", "name file old new")
-# Faults, and the tests (below tests/) that are to catch them.
-Part = collections.namedtuple("Part", "tests faults")
+# A wrong line: `old`, which occurs once in `file` (below albert/), becomes `new`. None is no fault.
+Fault = collections.namedtuple(
+    "Fault", "part name file old new", defaults=["(no fault)", *[""] * 3]
+)
+_ENTRY = re.compile(
+    r"(?m)^\[(?P<part>.+)\] (?P<tests>.+)|^(?P<file>\w\S+)$"
+    r"|^  (?P<name>\S.*)\n(?P<lines>(?: {4}.*\n?)+)",
+)
 
 
-def read_parts(path):
-    """Returns the parts by name; mutations.txt describes its format."""
-    parts = {}
-    faults = []
-    file = ""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        part = re.match(r"\[(.+)\] (.+)", line)
-        if part:
-            faults = []
-            parts[part.group(1)] = Part(tuple(part.group(2).split()), faults)
-        elif line[:4] == "    ":
-            fault, field = faults[-1], {"-": "old", "+": "new"}[line[4]]
-            before = getattr(fault, field)
-            text = line[6:] if before is None else f"{before}\n{line[6:]}"
-            faults[-1] = fault._replace(**{field: text})
-        elif line[:2] == "  ":
-            faults.append(Fault(line.strip(), file, None, None))
-        elif line and line[0] != "#":
-            file = line
-    return parts
+def read(path):
+    """Returns the parts' tests (below tests/) by name, and the faults that they are to catch."""
+    tests, faults, part, file = {}, [], "", ""
+    for entry in _ENTRY.finditer(path.read_text(encoding="utf-8")):
+        part, file = entry["part"] or part, entry["file"] or file
+        if entry["tests"]:
+            tests[part] = entry["tests"].split()
+        elif entry["name"]:
+            lines = entry["lines"].splitlines()
+            old, new = ("\n".join(line[6:] for line in lines if line[4] == sign) for sign in "-+")
+            faults.append(Fault(part, entry["name"], file, old, new))
+    return tests, faults
 
 
-PARTS = read_parts(pathlib.Path(__file__).with_name("mutations.txt"))
+TESTS, FAULTS = read(pathlib.Path(__file__).with_suffix(".txt"))
 
 
 def planted(fault, text):
@@ -65,23 +61,20 @@ def planted(fault, text):
     return text.replace(fault.old, fault.new) if text.count(fault.old) == 1 else None
 
 
-def result_of(name, fault):
+def result_of(fault):
     """Plants a fault in a copy of the repository; says whether the tests of its part fail."""
     with tempfile.TemporaryDirectory() as folder:
         checkout = pathlib.Path(folder) / "albert"
-        listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
-        for path in subprocess.check_output(listed, cwd=str(ROOT)).decode("utf-8").split("\0"):
-            if (ROOT / path).is_file():
-                (checkout / path).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(str(ROOT / path), str(checkout / path))
-        if fault:
-            file = checkout / "albert" / fault.file
-            text = planted(fault, file.read_text(encoding="utf-8"))
-            if text is None:
-                return STALE
-            file.write_text(text, encoding="utf-8")
-        has_failed = run_tests(PARTS[name].tests, checkout)
-        return (CAUGHT if fault else BROKEN) if has_failed else (SURVIVED if fault else PASSED)
+        skipped = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "output")
+        shutil.copytree(str(ROOT), str(checkout), ignore=skipped)
+        if not fault.file:
+            return BROKEN if run_tests(TESTS[fault.part], checkout) else PASSED
+        file = checkout / "albert" / fault.file
+        text = planted(fault, file.read_text(encoding="utf-8"))
+        if text is None:
+            return STALE
+        file.write_text(text, encoding="utf-8")
+        return CAUGHT if run_tests(TESTS[fault.part], checkout) else SURVIVED
 
 
 def run_tests(tests, checkout):
@@ -111,21 +104,16 @@ def main():
     parser.add_argument("words", nargs="*", help="only faults whose part or name has one of these")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="how many at a time")
     arguments = parser.parse_args()
-    faults = [
-        (name, fault)
-        for name, part in PARTS.items()
-        for fault in part.faults
-        if any(word in f"{name}: {fault.name}" for word in arguments.words or [""])
-    ]
+    words = arguments.words or [""]
+    faults = [item for item in FAULTS if any(word in f"{item.part}: {item.name}" for word in words)]
 
-    def check(given):
-        name, fault = given
-        result = result_of(name, fault)
-        print(f"{result:<9} {name}: {fault.name if fault else '(no fault)'}", flush=True)
+    def check(fault):
+        result = result_of(fault)
+        print(f"{result:<9} {fault.part}: {fault.name}", flush=True)
         return result
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        without = list(pool.map(check, dict.fromkeys((name, None) for name, _ in faults)))
+        without = list(pool.map(check, dict.fromkeys(Fault(item.part) for item in faults)))
         results = list(pool.map(check, faults))
     caught = results.count(CAUGHT)
     print(f"{caught} of {len(faults)} faults are caught")

@@ -6,10 +6,7 @@ python -m tests.support.paraphrases FOLDER
 python -m tests.support.notebooks FOLDER      # with what is in FOLDER; saves the outputs
 """
 
-import contextlib
-import json
 import os
-import pathlib
 import re
 import sys
 import tempfile
@@ -17,6 +14,7 @@ from unittest import mock
 
 import nbclient
 import nbformat
+from ipykernel import kernelspec
 
 from tests.support import pages
 from tests.support.processes import ROOT
@@ -40,18 +38,6 @@ SETTINGS = {
 }
 
 
-@contextlib.contextmanager
-def _kernel_of_this_python():
-    """The folder where Jupyter finds a kernel that is this interpreter, whatever is installed."""
-    with tempfile.TemporaryDirectory() as folder:
-        kernel = pathlib.Path(folder) / "kernels" / "python3" / "kernel.json"
-        kernel.parent.mkdir(parents=True)
-        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        content = {"argv": argv, "display_name": "Python 3", "language": "python"}
-        kernel.write_text(json.dumps(content), encoding="utf-8")
-        yield folder
-
-
 def run(folder, settings, **options):
     """Returns the notebook with its outputs; it runs in `folder` with variables of `settings`.
 
@@ -65,7 +51,9 @@ def run(folder, settings, **options):
     variables["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     place = {"metadata": {"path": str(folder)}}
     client = nbclient.NotebookClient(notebook, timeout=1800, resources=place, **options)
-    with _kernel_of_this_python() as path, mock.patch.dict(os.environ, JUPYTER_PATH=path):
+    with tempfile.TemporaryDirectory() as path, mock.patch.dict(os.environ, JUPYTER_PATH=path):
+        # This interpreter, whatever is installed.
+        kernelspec.write_kernel_spec(f"{path}/kernels/python3")
         client.execute(env=dict(os.environ, **variables))
     return notebook
 

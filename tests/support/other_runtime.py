@@ -39,12 +39,10 @@ def evaluate(runtime, expression, *arguments):
       *arguments: sys.argv[1:].
     """
     script = (
-        "import importlib, json, sys; "
-        f"sys.path.insert(0, {str(ROOT)!r}); "
-        "test = importlib.import_module('tests.' + sys.argv[1]); "
+        "import importlib, json, sys; test = importlib.import_module('tests.' + sys.argv[1]); "
         f"print(json.dumps({expression}))"
     )
-    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    environment = dict(os.environ, PYTHONPATH=str(ROOT))
     environment.pop("TF2_BEHAVIOR", None)  # TensorFlow 2 sets it, and 1.15 heeds it
     command = [str(_python(runtime)), "-c", script, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny pretrained models with random weights, in folders laid out as released archives."""
 
+import functools
 import shutil
 
 import tensorflow.compat.v1 as tf
@@ -56,9 +57,6 @@ def write_archive(folder, *, wordpiece=False, slots=None, **changes):
 def outputs(folder, batch):
     """What the model in the folder makes of a batch, as arrays."""
     of_config = modeling.AlbertConfig.from_json_file(f"{folder}/albert_config.json")
-    with tf.Graph().as_default(), tf.Session() as session:
-        # With inputs of one row that are constants, or whose shape is, TensorFlow 2.15 crashes.
-        inputs = [tf.placeholder(tf.int32, [None, None]) for _ in batch]
-        built = build(of_config, *inputs)
-        tf.train.Saver().restore(session, f"{folder}/model.ckpt-best")
-        return session.run(built, dict(zip(inputs, batch.values())))
+    return fine_tuned_models.run(
+        functools.partial(build, of_config), batch.values(), f"{folder}/model.ckpt-best"
+    )

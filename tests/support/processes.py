@@ -17,10 +17,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def start(*arguments, **variables):
     """Starts Python, in an environment with further variables; its stderr can be read."""
-    environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", **variables)
     return subprocess.Popen(
         [sys.executable, *arguments],
-        env=environment,
+        env=dict(os.environ, PYTHONPATH=str(ROOT), **variables),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         universal_newlines=True,
@@ -56,9 +55,8 @@ def run_script(script, *arguments, prelude="pass"):
         f"import sys; sys.argv = {[script, *arguments]!r}\n{prelude}\n"
         f"import runpy\nrunpy.run_module({f'albert.{script}'!r}, run_name='__main__')\n"
     )
-    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, cwd=str(ROOT), capture_output=True, timeout=300, env=environment)
+    return subprocess.run(command, cwd=str(ROOT), capture_output=True, timeout=300)
 
 
 def finish(process):

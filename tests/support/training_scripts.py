@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scripts that train, each on a task of seconds: its data, its flags, and a run."""
 
-import pathlib
 from typing import Any, Callable, NamedTuple
 
 from albert import run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
@@ -70,7 +69,7 @@ SCRIPTS = {
 }
 
 
-def write_data(folder: pathlib.Path) -> pathlib.Path:
+def write_data(folder):
     """Writes the configurations and the data of all scripts; returns the folder."""
     classification_data.write_config(folder)
     classification_data.write_mrpc(folder)
@@ -87,12 +86,12 @@ def write_data(folder: pathlib.Path) -> pathlib.Path:
     return folder
 
 
-def settings_for(name: str, data: Any, output_dir: Any, arguments: str = "") -> Any:
+def settings_for(name, data, output_dir, arguments=""):
     """The settings of a script's training with further arguments, in which {data} may stand."""
     given = f"--nouse_xla {SCRIPTS[name].arguments} {arguments}".format(data=data)
     return flags_lib.parse(SCRIPTS[name].flags, [f"--output_dir={output_dir}", *given.split()])
 
 
-def run(name: str, data: Any, output_dir: Any, arguments: str = "") -> Any:
+def run(name, data, output_dir, arguments=""):
     """Runs a script in this process; returns its outcome."""
     return SCRIPTS[name].run(settings_for(name, data, output_dir, arguments))

@@ -133,10 +133,8 @@ def test_parse_expands_the_home_folder_of_a_path(monkeypatch):
         flags_lib.parse(shared.TrainingFlags, ["--output_dir=x/a*b"])
 
 
-def test_settings_are_frozen_and_travel_between_processes():
+def test_settings_travel_between_processes():
     settings = parse("--count=3")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        settings.count = 1
     changed = settings.replace(rate=0.5)
     assert (settings.rate, changed.rate) == (None, 0.5) and "rate" in changed.given
     copy = pickle.loads(pickle.dumps(changed))
