@@ -66,12 +66,6 @@ def test_v2_scores_both_kinds_of_questions_apart():
     }
 
 
-def test_above_a_threshold_no_answer_is_given():
-    has_answer = metrics.make_qid_to_has_ans(ANSWERS)
-    cut = metrics.apply_no_ans_threshold(dict.fromkeys("abcd", 0.5), ODDS, has_answer, 1.0)
-    assert cut == {"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.0}
-
-
 def test_v2_leaves_out_a_kind_of_question_that_the_data_does_not_have():
     scores = metrics.evaluate_v2({"a": []}, {"a": ""}, {"a": 0.0})
     assert scores["NoAns_total"] == 1 and "HasAns_total" not in scores
