@@ -150,6 +150,12 @@ def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp
     assert scores["total"] == scores["HasAns_total"] + scores["NoAns_total"] == 80
 
 
+def test_above_a_threshold_no_answer_is_given():
+    scores, odds = dict.fromkeys("abc", 0.5), {"a": 1.0, "b": 2.0, "c": 2.0}
+    cut = squad_utils.apply_no_ans_threshold(scores, odds, {"a": True, "b": True, "c": False}, 1.0)
+    assert cut == {"a": 0.5, "b": 0.0, "c": 1.0}
+
+
 # ---- model functions ----
 
 

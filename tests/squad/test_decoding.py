@@ -49,24 +49,29 @@ def _outputs(start, end):
 
 
 def _answers(start, end, windows, n_best_size=20):
-    """Text -> score of the best answers, of at most three words, to the first two questions."""
+    """The texts of the best answers, of at most three words, to the first two questions."""
     outputs, limits = _outputs(start, end), decoding.Limits(max_answer_length=3)
     spans = decoding.find_spans(outputs, windows, limits)
     answers = decoding.best_answers(_examples(2), windows, [spans], n_best_size=n_best_size)
-    return [
-        {entry["text"]: entry["start_log_prob"] + entry["end_log_prob"] for entry in answer.nbest}
-        for answer in answers
-    ]
+    return [[entry["text"] for entry in answer.nbest] for answer in answers]
 
 
 def _texts(start, end):
-    return list(_answers(start, end, _windows(0))[0])
+    return _answers(start, end, _windows(0))[0]
 
 
 def test_the_best_span_comes_first_and_of_equal_ones_the_earlier():
     assert _texts(_logits(p4=3, p6=1), _logits(p5=2, p6=1))[:2] == ["two three", "two three four"]
     texts = _texts(np.zeros([1, LENGTH]), np.zeros([1, LENGTH]))
     assert texts[:4] == ["one", "one two", "one two three", "two"]
+
+
+def test_an_answer_is_listed_once_with_its_best_score():
+    start, windows = np.concatenate([_logits(p4=1), _logits(p4=5)]), _windows(0, 0)
+    spans = decoding.find_spans(_outputs(start, start), windows, decoding.Limits())
+    (answer,) = decoding.best_answers(_examples(), windows, [spans])
+    scores = [entry["start_log_prob"] for entry in answer.nbest if entry["text"] == "two"]
+    assert (answer.text, scores) == ("two", [5.0])
 
 
 def test_all_windows_are_searched_as_one_by_one_would_be():
@@ -78,13 +83,12 @@ def test_all_windows_are_searched_as_one_by_one_would_be():
     start, end = random.randn(5, LENGTH), random.randn(5, LENGTH)
     answers = _answers(start, end, windows, n_best_size=4)
     for example in range(2):
-        expected = _exhaustive(start, end, windows, example)[:4]
-        # Each text is listed once, with its best score.
-        assert list(answers[example].items()) == [(t, pytest.approx(s)) for t, s in expected]
+        expected = _exhaustive(start, end, windows, example)
+        assert answers[example] == expected[:4]
 
 
 def _exhaustive(start, end, windows, example):
-    """All texts of an example and their scores, the best first, from every window, start, end."""
+    """All texts of an example, the best first, from every window, start and end."""
     plain = {}
     places = range(OFFSET, OFFSET + 6)
     for window, shown in enumerate(windows):
@@ -95,7 +99,7 @@ def _exhaustive(start, end, windows, example):
             text = TEXT[FIRST[first - OFFSET] : LAST[last - OFFSET] + 1]
             score = start[window, first] + end[window, last]
             plain[text] = max(score, plain.get(text, -99))
-    return sorted(plain.items(), key=lambda item: -item[1])
+    return sorted(plain, key=plain.get, reverse=True)
 
 
 def _v2_spans(windows, cls_logits):
