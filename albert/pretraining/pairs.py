@@ -67,7 +67,7 @@ class Pairs(NamedTuple):
 
 
 def tokenized_block(
-    texts: Iterable[Tuple[int, int, Iterable[List[int]]]], word_starts: Sequence[bool]
+    texts: Iterable[Tuple[int, int, Iterable[List[int]]]], word_starts: Any
 ) -> TokenizedBlock:
     """Returns the block of documents given as index, source and the ids of each sentence."""
     documents: List[Document] = []
@@ -161,7 +161,7 @@ def _chunks_of_pass(
     if others:  # a chunk uses up at least one sentence
         keys = fold(key, np.arange(document.last - document.first))
         draws = uniform(fold(keys[:, None], np.arange(_DRAW_FRONT))).tolist()
-    rows = []
+    rows: List[Tuple[int, ...]] = []
     first = document.first
     for cut, label, choice, start in draws:
         if first == document.last:
