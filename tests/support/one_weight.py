@@ -14,7 +14,6 @@ from albert.configs.flags import TrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.util import files, flags
-
 from tests.support.classification_data import steps_in  # noqa: F401
 
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()

@@ -15,7 +15,6 @@ from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
 from tests.support import one_weight, race_data, workers
 
-
 CONFIG = configs.preset_path("albert_base_v2")
 
 
