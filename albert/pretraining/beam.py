@@ -47,7 +47,7 @@ FORMAT = 2  # raise it when the same settings give other records than before
 _SHARD_TEXT = 1 << 26  # bytes in a shard, where the number is not given; records have about twice
 _RANGE_BYTES = 1 << 24  # of text that a worker reads at a time
 _UNPACKED = 4  # size of text divided by that of its gzip file
-_COUNTS = "counts"  # the output of MakeRecords beside the records
+_COUNTS = -1  # stands where the number of a shard does, before counts
 # Their job server has options of its own, and refuses those that it does not know.
 _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
 
@@ -160,14 +160,20 @@ def add_steps(
         | "SpreadRanges" >> beam.Reshuffle()
         | "Read" >> beam.FlatMap(_read, text_field)
         | "SpreadBlocks" >> beam.Reshuffle()
-        | "MakeRecords"
-        >> beam.FlatMap(_make_records, maker, outputs.count).with_outputs(_COUNTS, main="records")
+        | "MakeRecords" >> beam.FlatMap(_make_records, maker, outputs.count)
     )
-    counts = made[_COUNTS] | "SumCounts" >> beam.CombineGlobally(lambda rows: tuple(total(rows)))
+    # Not tagged outputs, which DaskRunner lacks.
+    counts = (
+        made
+        | "Counts" >> beam.Filter(lambda row: row[0] == _COUNTS)
+        | "WithoutKey" >> beam.Values()
+        | "SumCounts" >> beam.CombineGlobally(lambda rows: tuple(total(rows)))
+    )
+    records = made | "Records" >> beam.Filter(lambda row: row[0] != _COUNTS)
     # A shard without a record is a file, too.
     empty = pipeline | "Empty" >> beam.Create([(number, []) for number in range(outputs.count)])
     written = (
-        (made["records"], empty)
+        (records, empty)
         | "AllRecords" >> beam.Flatten()
         | "GroupByShard" >> beam.GroupByKey()
         | "WriteShards" >> beam.Map(outputs.write_shard, beam.pvalue.AsSingleton(counts))
@@ -191,8 +197,10 @@ def document_index(document: RawDocument) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def _make_records(block: TextBlock, maker: InstanceMaker, num_shards: int) -> Iterator[Any]:
-    """A block -> (number of a shard, its records, each behind its key), and its counts.
+def _make_records(
+    block: TextBlock, maker: InstanceMaker, num_shards: int
+) -> Iterator[Tuple[int, Any]]:
+    """A block -> (number of a shard, its records, each behind its key), and (_COUNTS, counts).
 
     The maker is pickled with its tables, so workers read no vocabulary.
     """
@@ -202,7 +210,7 @@ def _make_records(block: TextBlock, maker: InstanceMaker, num_shards: int) -> It
         shard = key * num_shards >> (8 * shards.KEY_BYTES)
         rows[shard].append(key.to_bytes(shards.KEY_BYTES, "big") + record)
     yield from rows.items()
-    yield beam.pvalue.TaggedOutput(_COUNTS, tuple(counts))
+    yield _COUNTS, tuple(counts)
 
 
 # ------------------------------------------------------------------------------------------ running

@@ -194,8 +194,9 @@ def export(folder, out, **options):
     return fine_tuned.export(open_folder(folder, **options), checkpoint, str(out))
 
 
-def expected(folder, arrays=tuple(INPUTS.values())):
+def expected(folder, arrays=()):
     """The probabilities and logits of the trained graph, for ids, mask and segments."""
     labels = open_folder(folder).labels
     config = modeling.AlbertConfig.from_dict(CONFIG)
-    return run(lambda *inputs: build(config, labels, *inputs)[2:4], arrays, folder)
+    given = arrays or INPUTS.values()
+    return run(lambda *inputs: build(config, labels, *inputs)[2:4], given, folder)
