@@ -103,10 +103,19 @@ class _CharacterTable(dict):
     def __init__(self, replacement):
         super().__init__()
         self._replacement = replacement
+        self._uneven = set()
 
     def __missing__(self, code: int) -> str:
-        self[code] = replacement = self._replacement(chr(code))
+        char = chr(code)
+        self[code] = replacement = self._replacement(char)
+        if len(replacement.replace(" ", "")) != 1 and not char.isspace():
+            self._uneven.add(char)
         return replacement
+
+    def is_even(self, text: str) -> bool:
+        """Returns whether each visible character of `text` becomes one."""
+        text.translate(self)
+        return self._uneven.isdisjoint(text)
 
 
 def _kept(char: str) -> str:
@@ -179,12 +188,13 @@ _Spans = Tuple[List[int], List[int]]  # where each of some characters or pieces 
 
 def _sources(text: str, table: _CharacterTable) -> _Spans:
     """The characters of `text` that the visible ones of text.translate(table) come from."""
+    visible = [index for index, char in enumerate(text) if not char.isspace()]
+    if table.is_even(text):
+        return visible, [index + 1 for index in visible]
     starts: List[int] = []
     ends: List[int] = []
-    for index, char in enumerate(text):
-        if char.isspace():
-            continue
-        replacement = table[ord(char)]
+    for index in visible:
+        replacement = table[ord(text[index])]
         count = len(replacement.replace(" ", ""))
         starts += [index] * count
         ends += [index + 1] * count
@@ -302,10 +312,7 @@ class _SentencePieceEncoder:
         """Encodes `prepared`, whose characters are those of `text` by `table`, but for spaces."""
         pieces = self.pieces(prepared)
         joined = "".join(pieces)
-        is_even = len(text) == len(prepared) and (
-            text.isascii()
-            or all(len(table[ord(char)].strip()) == 1 for char in {*text} if not char.isspace())
-        )
+        is_even = len(text) == len(prepared) and (text.isascii() or table.is_even(text))
         if is_even and joined == f" {prepared}".replace(" ", SPIECE_UNDERLINE):
             # Only an underline was put in front. This is the usual case; the rest is slower.
             ends = [limit - 1 for limit in itertools.accumulate(map(len, pieces))]

@@ -33,7 +33,7 @@ from albert.util import files, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
-_SHORT_SHARE = 0.01  # of the rows; a file with more is probably of another kind
+_ODD_SHARE = 0.01  # of the rows; a file with more is probably of another kind
 
 # Usual names of columns and fields, in the order in which they are looked for.
 TEXT_NAMES = ("text_a", "sentence", "text", "review", "content")
@@ -243,8 +243,8 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
         examples that have no name.
 
     Raises:
-      UserError: there is no such file, it lacks the columns, rows are too short, a label is unknown
-        (file and line are named), or there is no example.
+      UserError: there is no such file, it lacks the columns, rows are too short or too long, a label
+        is unknown (file and line are named), or there is no example.
     """
     parts, rows = read_rows(path)
     role, first = role_of(split), rows[0].values
@@ -256,6 +256,9 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
     cells, language = first if columns.render else range(len(first)), _place("language", first)
     examples: List[InputExample] = []
     short: List[str] = []
+    wide = [row.where for row in rows if is_table and any(map(str.strip, row.values[len(first) :]))]
+    if len(wide) > _ODD_SHARE * len(rows):  # a tab in a text shifts the cells after it
+        raise UserError(f"{wide[0]}: {len(wide)} of {len(rows)} rows have too many columns.")
     for row in rows[columns.header :]:
         fields = dict(zip(cells, row.values)) if is_table else row.values
         if task.language and fields.get(language, task.language) != task.language:
@@ -277,7 +280,7 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
             example.label = None if label == "" else label
             if example.label is not None or not is_labelled:
                 examples.append(example)
-    if len(short) > (_SHORT_SHARE * len(rows) if role == "train" else 0) or not examples:
+    if len(short) > (_ODD_SHARE * len(rows) if role == "train" else 0) or not examples:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
     count = wording.counted(len(examples), "example")

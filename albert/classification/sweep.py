@@ -21,6 +21,7 @@ from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepFlags
 from albert.classification.task_table import LOSSES
 from albert.configs import published
+from albert.pretrained import warm_start
 from albert.training import evaluation, fine_tuning, metrics, model_fn
 from albert.util import config_files, files, folder_lock, provenance, wording
 from albert.util import flags as flags_lib
@@ -102,6 +103,10 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             parsed = flags_lib.parse(ClassifierFlags, arguments)
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             model_fn.check_first_weights(checked.settings, checked.task.config)
+            start = checked.settings.init_checkpoint
+            weights = start and warm_start.resolve_checkpoint(start) + ".index"
+            used = filter(None, [parsed.task_file, weights])
+            inputs.update((path, files.state_of(path)) for path in used)
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
             identity = {**parsed.given_values(), "files": inputs}
             plan.append(Run(task, setting, seed, folder, command, identity))

@@ -100,6 +100,8 @@ def _of_row(row: Any, place: str, names: Optional[Sequence[str]] = None) -> Sent
     types = [int if names else str], None
     files.check_types(row, {"tokens": [str], "tags": types, "ner_tags": types}, place)
     tokens, tags = row["tokens"], row.get("tags", row.get("ner_tags"))
+    if any(re.search(r"^\s*$|[\t\r\n]", token) for token in tokens):
+        raise UserError(f"{place}: a token is empty, or has a tab or line break.")
     if tags is not None and len(tags) != len(tokens):
         raise UserError(f"{place} has {len(tokens)} tokens and {len(tags)} tags.")
     return of_words(tokens, [names[tag] for tag in tags] if tags and names else tags)

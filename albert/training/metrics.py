@@ -7,9 +7,9 @@
 Dimensions: N examples.
 """
 
-import importlib
+import functools
 import warnings
-from typing import Dict, NamedTuple, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
 import numpy as np
 
@@ -22,15 +22,37 @@ class Outcome(NamedTuple):
     losses: np.ndarray  # float32
 
 
-# Modules take a second to import, which a training need not wait for.
-METRICS = {
-    "eval_accuracy": "sklearn.metrics.accuracy_score",
-    "f1": "sklearn.metrics.f1_score",
-    "matthew_corr": "sklearn.metrics.matthews_corrcoef",
-    "pearson": "scipy.stats.pearsonr",
-    "spearman": "scipy.stats.spearmanr",
-    "MSE": "sklearn.metrics.mean_squared_error",
-    "eval_loss": "",
+def _sklearn() -> Any:
+    """scikit-learn's metrics: a second to import, which a training need not wait for."""
+    from sklearn import metrics
+
+    return metrics
+
+
+def _correlation(name: str, outcome: Outcome) -> float:
+    """NaN, without a warning for each checkpoint, where one side is constant or N is 1."""
+    from scipy import stats
+
+    if len(outcome.labels) < 2:
+        return float("nan")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(stats, name)(*_scores(outcome))[0]
+
+
+def _scores(outcome: Outcome) -> List[np.ndarray]:
+    """Labels and predictions, exact enough for sums."""
+    return [np.asarray(side, np.float64) for side in outcome[:2]]
+
+
+METRICS: Dict[str, Callable[[Outcome], float]] = {
+    "eval_accuracy": lambda outcome: _sklearn().accuracy_score(*outcome[:2]),
+    "f1": lambda outcome: _sklearn().f1_score(*outcome[:2], zero_division=0),
+    "matthew_corr": lambda outcome: _sklearn().matthews_corrcoef(*outcome[:2]),
+    "pearson": functools.partial(_correlation, "pearsonr"),
+    "spearman": functools.partial(_correlation, "spearmanr"),
+    "MSE": lambda outcome: _sklearn().mean_squared_error(*_scores(outcome)),
+    "eval_loss": lambda outcome: np.mean(outcome.losses, dtype=np.float64),
 }
 
 
@@ -45,24 +67,11 @@ def compute(names: Sequence[str], outcome: Outcome) -> Dict[str, float]:
     MSE            mean squared error
     eval_loss      mean of the losses
     """
-    found = {}
-    *sides, losses = (np.asarray(values, np.float64) for values in outcome)  # exact sums
-    for name in names:
-        module, _, function = METRICS[name].rpartition(".")
-        if not module:
-            found[name] = float(losses.mean())
-        elif module == "scipy.stats" and len(losses) < 2:
-            found[name] = float("nan")
-        else:
-            with warnings.catch_warnings():  # of constants, for each checkpoint
-                warnings.simplefilter("ignore")
-                value = getattr(importlib.import_module(module), function)(*sides)
-            found[name] = float(np.ravel(value)[0])  # correlations have a second number
-    return found
+    return {name: float(METRICS[name](outcome)) for name in names}
 
 
 def confusion_matrix(outcome: Outcome, num_labels: int) -> np.ndarray:
     """Returns how often label i was predicted as j at [i, j]; int64 [num_labels, num_labels]."""
-    matrix = np.zeros([num_labels, num_labels], np.int64)
-    np.add.at(matrix, outcome[:2], 1)
-    return matrix
+    return _sklearn().confusion_matrix(
+        outcome.labels, outcome.predictions, labels=range(num_labels)
+    )

@@ -69,6 +69,8 @@ def test_a_few_short_rows_are_skipped_and_many_refused(tmp_path):
     assert len(data.examples) == 198
     with pytest.raises(ValueError, match="data.txt:198: .*3 of 200"):
         read(tmp_path, "a\tb\t1\n" * 197 + "cut short\n" * 3, PAIRS)
+    with pytest.raises(ValueError, match="data.*:198: 3 of 200"):  # a tab in a text
+        read(tmp_path, "a\tb\t1\n" * 197 + "a\tb\t1\t1\n" * 3, PAIRS)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 from albert import predictor
 from albert.training import fine_tuned
 from tests.support import fine_tuned_models as models
-from tests.support.fine_tuned_models import INPUTS, expected_logits, serialized, serve
+from tests.support.fine_tuned_models import INPUTS, expected, serialized, serve
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def exported(classifier, tmp_path_factory):
 
 @pytest.mark.slow
 def test_both_signatures_give_what_the_trained_model_gives(classifier, exported):
-    logits = expected_logits(classifier)
+    logits = expected(classifier)[1]
     by_examples = serve(exported, "serving_default", {"examples": serialized()})
     for outputs in (by_examples, serve(exported, "ids", INPUTS)):
         assert sorted(outputs) == ["logits", "predictions", "probabilities"]

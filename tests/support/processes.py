@@ -31,7 +31,6 @@ def start(*arguments, **variables):
 HOLDER = """
 import sys
 from albert.util import folder_lock
-from tests.support import one_weight
 assert "tensorflow" not in sys.modules
 with folder_lock.held(sys.argv[1], sys.argv[2]):
     print("held", flush=True)

@@ -58,6 +58,7 @@ def test_read_gives_the_same_sentence_from_every_format(tmp_path):
         ("a.jsonl", '{"tokens": ["a"], "tags": [{}]}\n', r"line 1.*tags\[0\]"),
         ("a.jsonl", '{"tokens": ["a"], "tags": [""]}\n', "'a'"),
         ("a.jsonl", '{"tokens": ["a"]}\n', "'a'"),
+        ("a.jsonl", '{"tokens": ["a\\tb"], "tags": ["O"]}\n', "line 1"),
         ("a.conll", "a O\n\nking\tB\nthe\t\n", "'king the'"),
     ],
 )
