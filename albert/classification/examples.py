@@ -243,7 +243,7 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
         examples that have no name.
 
     Raises:
-      UserError: there is no such file, it lacks the columns, rows are too short or too long, a label
+      UserError: there is no such file, it lacks the columns, rows have too few or too many, a label
         is unknown (file and line are named), or there is no example.
     """
     parts, rows = read_rows(path)

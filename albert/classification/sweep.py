@@ -127,8 +127,8 @@ def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
     ]
     if not names:
         raise UserError(
-            f"--data_dir={settings.data_dir} holds no folder of a task of --suite={settings.suite}."
-            " For files directly in --data_dir, name the task by --tasks."
+            f"--data_dir={settings.data_dir} has no task folder of --suite={settings.suite}. For "
+            "files directly in --data_dir, name the task with --tasks."
         )
     names += [LENDERS[name] for name in names if name in LENDERS]
     return {name: find_task(name, settings) for name in sorted(names, key=LENDERS.__contains__)}

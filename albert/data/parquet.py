@@ -42,8 +42,8 @@ def parts(pattern: str) -> List[str]:
     have = sorted((mark[1], int(mark[2]), int(mark[3])) for mark in marks)
     if have != [(marks[0][1], number, len(names)) for number in range(len(names))]:
         raise UserError(
-            f"'{pattern}' must be all parts of one table, each once; there is "
-            f"{wording.listed(names)}. Fetch what is missing, and move away what is another's."
+            f"'{pattern}' must match all parts of one table, each once; found "
+            f"{wording.listed(names)}. Add the missing parts, and move other files away."
         )
     return found
 

@@ -93,8 +93,7 @@ class TextReader:
                 continue
             if self._blank:
                 raise UserError(
-                    f"{self._blank}: the line is blank, though others follow. Every line is "
-                    "answered: give it a text, or remove it."
+                    f"{self._blank}: blank line. Every line gets an answer, so fill or remove it."
                 )
             is_header = self._is_json is None and self._is_header(line.text)
             texts = self._texts_of(line.text, where)
@@ -128,8 +127,8 @@ class TextReader:
         texts = tuple(row.get(name) for name in names)
         if not 1 <= len(texts) <= 2 or not all(isinstance(text, str) for text in texts):
             raise UserError(
-                f"{where}: a text or two are expected, in {' and '.join(names or _JSON_FIELDS)}; "
-                f"there are {', '.join(row)}. --columns names others; a TAB is between columns."
+                f"{where}: expected one or two texts in {' and '.join(names or _JSON_FIELDS)}; "
+                f"found {', '.join(row)}. Name the columns with --columns; tabs separate columns."
             )
         return texts
 

@@ -33,8 +33,8 @@ def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) ->
         missing = _missing(data_set, folder)
         if missing:
             raise UserError(
-                f"{data_set.name} is given on request only: ask for it at {data_set.by_hand}, and "
-                f"put {missing} into {folder}."
+                f"{data_set.name} is available on request only: ask at {data_set.by_hand}, and put "
+                f"{missing} into {folder}."
             )
         return folder
     make = _make_mrpc if data_set.name == "mrpc" else _unpack

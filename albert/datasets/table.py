@@ -82,7 +82,7 @@ def how_to_get(folders: Container[str], data_dir: str) -> str:
         if os.path.isfile(place) or os.path.lexists(os.path.join(place, item.folder)):
             continue  # a download leaves it as it is
         if item.by_hand:
-            return f" {item.name} is given on request: {item.by_hand}."
+            return f" {item.name} is available on request only: {item.by_hand}."
         command = commands.as_started("python -m albert.download_data")
         return f" To fetch it: {command} {item.name} --data_dir={shlex.quote(place)}"
     return ""

@@ -74,7 +74,7 @@ EVALUATIONS = 4  # after that of the untrained model
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     if options.text == "python" and options.language != "en":
-        raise UserError(f"--text python is English, so --language {options.language} is not.")
+        raise UserError(f"--text python is English: leave out --language {options.language}.")
     kind = options.language if options.text == "stories" else options.text
     version = platform.python_version()
     with runs.held(options.o, "run", text=kind, steps=options.steps, python=version) as command:
@@ -97,7 +97,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     config = modeling.AlbertConfig(len(tokenizer.vocab), max_position_embeddings=length, **MODEL)
     files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
     _pretrain(command, kind, steps)
-    print("\n[5/5] What was learnt", flush=True)
+    print("\n[5/5] What it learned", flush=True)
     best = str(path / "model" / "model.ckpt-best")
     with demo_findings.Reader(inference.Source(config, best, tokenizer, length)) as reader:
         names = path / "names.txt" if kind == "zh" else None

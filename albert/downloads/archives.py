@@ -45,7 +45,7 @@ def unpack(
         for name, size, content in _members(archive):
             target = os.path.normpath(os.path.join(folder, name))
             if not content or not target.startswith(folder + os.sep):
-                raise UserError(f"{archive}: {name!r} is a link or device, or leads out of it.")
+                raise UserError(f"{archive}: {name!r} is a link, a device, or outside the folder.")
             allowed -= size
             if allowed < 0:
                 raise UserError(f"{archive} unpacks to far more than its size.")

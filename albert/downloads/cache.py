@@ -46,7 +46,7 @@ def obtain(
         has arrived stays.
     """
     if "://" in folder:
-        raise UserError(f"{folder} must be a folder of this machine. Copy the download from there.")
+        raise UserError(f"{folder} must be a local folder. Download first, then copy.")
     sources = _chosen(sources, settings)
     parent, name = os.path.split(os.path.abspath(folder))
     if not os.path.exists(folder):  # what is there is whole, and may be read-only

@@ -207,7 +207,7 @@ class _Pretrained(Model):
         if self.output not in self.network.outputs:
             raise UserError(
                 f"{source.checkpoint} has no {self.output}, but {', '.join(self.network.outputs)}. "
-                "Take the model that it was exported from."
+                "Use the model it was exported from."
             )
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
@@ -261,8 +261,8 @@ class Embedder(_Pretrained):
         """
         if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
             raise UserError(
-                f"layer {layer}: pooled vectors, and those of an exported model, are of the last "
-                "layer only. Use mean or first, with a checkpoint."
+                f"layer {layer}: pooled vectors and exported models have the last layer only. Use "
+                "the pooling mean or first, and a checkpoint."
             )
         self._layer, self.output = layer, f"{pooling}_output"
         super().__init__(source, **options)

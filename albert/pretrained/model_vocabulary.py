@@ -86,7 +86,7 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
         raise UserError(
             f"{folder} holds a model of another vocabulary or do_lower_case than "
             f"{vocabulary.path}. Use the model's own vocabulary, or another folder; if the change "
-            f"is meant, remove {os.path.join(folder, name)} first."
+            f"is intended, remove {os.path.join(folder, name)} first."
         )
 
 

@@ -57,7 +57,7 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
         raise UserError(
             f"--output_dir={output_dir} belongs to a model of another configuration: "
             f"{differences}. Choose another --output_dir (with --init_checkpoint to start from "
-            f"the weights in this one); if the change is meant, remove {path} first."
+            f"the weights in this one); if the change is intended, remove {path} first."
         )
 
 

@@ -71,7 +71,7 @@ def check_description(task: Task) -> None:
     if difference:
         raise UserError(
             f"--output_dir={folder} belongs to another run: {difference}. Choose another "
-            f"--output_dir; if the change is meant, remove {path} first."
+            f"--output_dir; if the change is intended, remove {path} first."
         )
 
 
