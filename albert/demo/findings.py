@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What was measured at a step, or without reading."""
+    """What was measured at a step, or of the baseline."""
 
     step: int
     first: float  # share of the gaps where the best guess is the missing word
@@ -82,10 +82,10 @@ class Findings(NamedTuple):
         if trained.order < self.baseline.order + margin:
             failed.append("to tell the order of two texts")
         if not failed:
-            return "Both are better than without reading, by more than chance."
+            return "Both are better than the baseline by more than chance."
         return (
-            f"So it has not learned {', nor '.join(failed)}. It trained for {trained.step:,} "
-            "steps. More of them is what to try first: the demo's default takes a few minutes."
+            f"It has not learned {' or '.join(failed)} yet. It trained for {trained.step:,} steps: "
+            "try more. The demo's default takes a few minutes."
         )
 
 
@@ -255,13 +255,13 @@ def _attention(asked: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
 
 
 _SUMMARY = """\
-  Held-out documents: {4:<10}untrained  without reading  trained
+  Held-out documents: {4:<10}untrained         baseline  trained
   right word: the first guess  {0.first:>9.1%} {1.first:>16.1%} {2.first:>8.1%}
   right word: among five       {0.five:>9.1%} {1.five:>16.1%} {2.five:>8.1%}
   order of two texts           {0.order:>9.1%} {1.order:>16.1%} {2.order:>8.1%}
   loss                         {0.loss:>9.3f} {1.loss:>16.3f} {2.loss:>8.3f}
 
-  Without reading: the most frequent words, a coin, and how frequent each token is.
+  Baseline: the most frequent words, a coin, and the token frequencies.
   {3}"""
 
 

@@ -113,7 +113,7 @@ def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
             points = [(score.step, getattr(score, name)) for score in findings.scores]
             axes.plot(*zip(*points), "o-", color=color, label=label)
             base = getattr(findings.baseline, name)
-            axes.axhline(base, color=color, ls="--", lw=1, label="without reading")
+            axes.axhline(base, color=color, ls="--", lw=1, label="baseline")
         if column:
             points = [(int(row["step"]), float(row[column])) for row in curve]
             axes.plot(*zip(*points), color="#9db7e0", label="training")
