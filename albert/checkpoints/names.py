@@ -26,7 +26,7 @@ SQUAD_V2_SCOPES = ("start_logits/", "end_logits/", "answer_class/")
 
 MAPPING = "bert/encoder/embedding_hidden_mapping_in"
 THEIR_MAPPING = "albert.encoder.embedding_hidden_mapping_in"
-_EMBEDDINGS, _THEIR_EMBEDDINGS = "bert/embeddings/", "albert.embeddings."
+_EMBEDDINGS, _THEIRS = "bert/embeddings/", "albert.embeddings."
 _BLOCK = "bert/encoder/transformer/group_{}/inner_group_{}/"
 
 
@@ -66,15 +66,10 @@ def _output(ours: str, theirs: str, count: str) -> Tuple[_Row, _Row]:
 # Ours and Hugging Face's; albert_zh has our names.
 _SHARED: Dict[str, Sequence[_Row]] = {
     ENCODER: (
-        *(
-            (
-                f"{_EMBEDDINGS}{kind}_embeddings",
-                f"{_THEIR_EMBEDDINGS}{kind}_embeddings.weight",
-                size,
-            )
-            for kind, size in (("word", "VE"), ("token_type", "TD"), ("position", "SD"))
-        ),
-        (f"{_EMBEDDINGS}LayerNorm/", f"{_THEIR_EMBEDDINGS}LayerNorm.", "D"),
+        (f"{_EMBEDDINGS}word_embeddings", f"{_THEIRS}word_embeddings.weight", "VE"),
+        (f"{_EMBEDDINGS}token_type_embeddings", f"{_THEIRS}token_type_embeddings.weight", "TD"),
+        (f"{_EMBEDDINGS}position_embeddings", f"{_THEIRS}position_embeddings.weight", "SD"),
+        (f"{_EMBEDDINGS}LayerNorm/", f"{_THEIRS}LayerNorm.", "D"),
     ),
     POOLER: (("bert/pooler/dense/", "albert.pooler.", "HH"),),
     MASKED_WORDS: (
@@ -103,10 +98,9 @@ _TORCH_ENDINGS = {"kernel": "weight", "gamma": "weight", "bias": "bias", "beta":
 def _expand(
     parts: Mapping[str, Sequence[_Row]], config: modeling.AlbertConfig, label_count: int
 ) -> Parts:
-    is_zh = config.embedding_layout == "albert_zh"
     sizes = {
         "V": config.vocab_size,
-        "D": config.hidden_size if is_zh else config.embedding_size,
+        "D": config.embedding_size if config.embedding_layout == "google" else config.hidden_size,
         "E": config.embedding_size,
         "H": config.hidden_size,
         "I": config.intermediate_size,
@@ -135,7 +129,9 @@ def albert_zh(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
       config: with embedding_layout albert_zh, share_type all and one group.
       label_count: of a classifier's head.
     """
-    rows = {part: [(ours, ours, size) for ours, _, size in _SHARED[part]] for part in _SHARED}
+    rows = {
+        part: [(ours, ours, size) for ours, _, size in names] for part, names in _SHARED.items()
+    }
     if config.embedding_size != config.hidden_size:
         rows[ENCODER].append((f"{MAPPING}/kernel", f"{_EMBEDDINGS}word_embeddings_2", "EH"))
     block, layer = _BLOCK.format(0, 0), "bert/encoder/layer_shared/"
