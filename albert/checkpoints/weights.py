@@ -104,8 +104,8 @@ def rename(
             elif source in values and values[source].shape == shape:
                 value = unused.pop(source)
                 result[target] = np.ascontiguousarray(value.T if name.is_transposed else value)
-                converted = f" -> {target} {list(new_shape)}"
-                report.converted.append(Entry(source, shape, remark=converted))
+                entry = Entry(source, shape, remark=f" -> {target} {list(new_shape)}")
+                report.converted.append(entry)
             else:
                 lacking.append(Entry(source, shape))
     report.ignored.extend(Entry(source, unused[source].shape) for source in sorted(unused))
@@ -133,20 +133,19 @@ def from_albert_zh(
     Raises:
       UserError: the variables are not albert_zh's, or do not fit the configuration.
     """
-    shared = {"share_type": "all", "num_hidden_groups": 1, "inner_group_num": 1}
-    settings = dict(config.to_dict(), embedding_layout="albert_zh", **shared)
+    settings = config.to_dict()
+    settings.update(embedding_layout="albert_zh", share_type="all")
+    settings.update(num_hidden_groups=1, inner_group_num=1)
     config, values = modeling.AlbertConfig.from_dict(settings), dict(values)
     if f"{_TABLE}_1" in values:  # its name in the older checkpoints
         values.setdefault(_TABLE, values.pop(f"{_TABLE}_1"))
     table = checkpoint_names.albert_zh(config, len(values.get("output_bias", ())))
-    encoder = (checkpoint_names.ENCODER, checkpoint_names.POOLER)
-    parts = {
-        part: names
-        for part, names in table.items()
-        if part in encoder or checkpoint_names.is_in(values, names, to_ours=True)
-    }
-    values, report = rename(parts, values, to_ours=True, required=encoder[:1], strict=("bert/",))
-    return config, values, report
+    values, report = rename(
+        table, values, to_ours=True, required={checkpoint_names.ENCODER}, strict=("bert/",)
+    )
+    # A head that is not there is none of the model's.
+    missing = [entry for entry in report.missing if entry.name.startswith("bert/")]
+    return config, values, report._replace(missing=missing)
 
 
 def to_google_layout(
