@@ -377,7 +377,9 @@ def __getattr__(name: str) -> Any:
     They are looked up where they are used: tf.estimator takes a second to import, Keras with it,
     and a model that only answers needs neither.
     """
-    return getattr(tf.estimator if HAS_TF_ESTIMATOR else _OURS, name)
+    if name in vars(_OURS):
+        return getattr(tf.estimator if HAS_TF_ESTIMATOR else _OURS, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @contextlib.contextmanager

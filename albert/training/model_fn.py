@@ -105,7 +105,7 @@ def make_model_fn(
     *,
     train: Callable[[Tensors, Optional[str]], "tf_estimator.tpu.TPUEstimatorSpec"],
     evaluate: Callable[[Tensors], Tuple[tf.Tensor, Callable, Tensors]],
-    predict: Any = None,
+    predict: Optional[Callable[[Tensors], Tensors]] = None,
 ) -> Callable:
     """Returns a TPUEstimator's model function, of a function for each mode.
 
@@ -124,8 +124,10 @@ def make_model_fn(
         if mode == tf_estimator.ModeKeys.EVAL:
             loss, *metrics = evaluate(features)
             made = {"loss": loss, "eval_metrics": tuple(metrics)}
-        else:
+        elif predict:
             made = {"predictions": predict(features)}
+        else:
+            raise UserError(f"This model has the modes train and eval, not {mode!r}.")
         return tf_estimator.tpu.TPUEstimatorSpec(
             mode=mode, scaffold_fn=warm_start(settings), **made
         )

@@ -129,7 +129,7 @@ def test_what_is_said_follows_from_what_was_measured():
     for five, order, failed in ((0.38, 0.9, 1), (0.39, 0.9, 0), (0.9, 0.54, 1), (0.3, 0.5, 2)):
         said = made_findings(five, order).verdict
         assert ("1,234 steps" in said) == bool(failed)
-        assert (" nor " in said) == (failed == 2)
+        assert (" or " in said) == (failed == 2)
 
 
 # ---- What is asked of a model.
