@@ -7,7 +7,6 @@ sequence, T = B * S tokens, E embedding, H hidden, I intermediate, N heads, D = 
 vocabulary, P predictions a sequence.
 """
 
-import copy
 import dataclasses
 import json
 import numbers
@@ -272,11 +271,15 @@ class _Encoder(NamedTuple):
         return encoder, tf.reshape(kept, [-1, width])
 
 
-def _attention_bias(mask: Optional[tf.Tensor], batch_and_length: List) -> tf.Tensor:
-    """What is added to scores, [B, 1, 1, T], for a mask of 1 where attention may go; None: ones."""
+def _operations(use_xla: bool) -> Any:
+    """The operations a model is built of: compiled ones, or plain ones that load anywhere."""
+    return fused if use_xla else plain
+
+
+def _attention_bias(mask: tf.Tensor, batch_and_length: List) -> tf.Tensor:
+    """What is added to scores, [B, 1, 1, T], for a mask of 1 where attention may go."""
     batch, length = batch_and_length
-    shape = [batch, 1, 1, length]
-    mask = tf.ones(shape) if mask is None else tf.reshape(mask, shape)
+    mask = tf.reshape(mask, [batch, 1, 1, length])
     return (1.0 - tf.cast(mask, tf.float32)) * MASK_BIAS
 
 
@@ -285,11 +288,10 @@ def _encoder_layer(
 ) -> tf.Tensor:
     """One attention and one feed-forward sub-layer: [T, H] -> [T, H]."""
     config, dropout, ops = encoder.config, encoder.dropout, encoder.dropout.ops
-    norm = ops.layer_norm
     heads, size = config.num_attention_heads, config.hidden_size // config.num_attention_heads
     rate, preln = config.hidden_dropout_prob, config.ln_type == "preln"
 
-    x = norm(inputs, weights.attention_norm) if preln else inputs
+    x = ops.layer_norm(inputs, weights.attention_norm) if preln else inputs
     joined = ops.dense(x, weights.query_key_value)  # [T, 3H]
     # Four dimensions: TensorFlow Lite of 1.15 does not move more.
     split = tf.reshape(joined, [*encoder.batch_and_length, 3 * heads, size])  # [B, S, 3N, D]
@@ -303,13 +305,14 @@ def _encoder_layer(
     context = tf.transpose(context, [0, 2, 1, 3])  # [B, S, N, D]
     context = tf.reshape(context, [-1, config.hidden_size])  # [T, H]
     update = dropout(ops.dense(context, weights.attention_output), rate, position + 1)
-    middle = inputs + update if preln else norm(inputs, weights.attention_norm, update)
+    residual = ops.residual_layer_norm
+    middle = inputs + update if preln else residual(inputs, update, weights.attention_norm)
 
-    x = norm(middle, weights.output_norm) if preln else middle
+    x = ops.layer_norm(middle, weights.output_norm) if preln else middle
     activation = get_activation(config.hidden_act)
     update = ops.feed_forward(x, weights.intermediate, weights.output, activation=activation)
     update = dropout(update, rate, position + 2)
-    return middle + update if preln else norm(middle, weights.output_norm, update)
+    return middle + update if preln else residual(middle, update, weights.output_norm)
 
 
 def _never(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
@@ -433,16 +436,16 @@ class AlbertModel:
         """
         del use_einsum
         config.validate()
-        self._config = config = copy.copy(config)
-        if not is_training:
-            config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-        dropout = _Dropout(dropout_seed, fused if use_xla else plain)
+        self._config = config = config if is_training else _without_dropout(config)
+        dropout = _Dropout(dropout_seed, _operations(use_xla))
         batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
+        _check_length(length, config.max_position_embeddings)
+        mask = tf.ones([batch, length], tf.int32) if input_mask is None else input_mask
         types = tf.zeros([batch, length], tf.int32) if token_type_ids is None else token_type_ids
         with tf.variable_scope(scope, default_name="bert"):
             hidden = self._embed(input_ids, types, dropout=dropout, one_hot=use_one_hot_embeddings)
             hidden = tf.cast(hidden, compute_dtype)
-            bias = _attention_bias(input_mask, [batch, length])
+            bias = _attention_bias(mask, [batch, length])
             encoder = _Encoder(config, dropout, [batch, length], bias, [])
             if after_layer:
                 self._shape = [-1, length]  # rows may leave the batch
@@ -579,7 +582,7 @@ def parameter_counts(
     """Returns the number of parameters of the embeddings, encoder, pooler and head."""
     embedding, hidden, inner = config.embedding_size, config.hidden_size, config.intermediate_size
     is_google = config.embedding_layout == "google"
-    width = masked_lm_width(config)  # of positions, segments and their LayerNorm too
+    width = embedding if is_google else hidden  # of positions, segments and their LayerNorm
     embeddings = config.vocab_size * embedding
     embeddings += (config.type_vocab_size + config.max_position_embeddings + 2) * width
     if embedding != hidden:
@@ -588,9 +591,10 @@ def parameter_counts(
     feed_forward = (hidden + 1) * inner + (inner + 1) * hidden + 2 * hidden
     encoder = weight_sets(config, "attention") * attention
     encoder += weight_sets(config, "feed_forward") * feed_forward
+    words = masked_lm_width(config)
     norm = 2 * hidden if config.ln_type == "preln" else 0
     head = {
-        "pretraining": (hidden + 3) * width + config.vocab_size + 2 * (hidden + 1),
+        "pretraining": (hidden + 3) * words + config.vocab_size + 2 * (hidden + 1),
         "classification": num_labels * (hidden + 1) + norm,
         "squad_v1": 2 * (hidden + 1),
         # start_logits; end_logits: two layers and a LayerNorm; answer_class: two layers.
@@ -603,6 +607,20 @@ def parameter_counts(
         "pooler": (hidden + 1) * hidden,
         "head": head,
     }
+
+
+def _check_length(length: Any, max_position_embeddings: int) -> None:
+    """Checks that a static length does not exceed the table of positions."""
+    if isinstance(length, int) and length > max_position_embeddings:
+        raise UserError(
+            f"The sequence length {length} exceeds max_position_embeddings"
+            f" {max_position_embeddings}."
+        )
+
+
+def _without_dropout(config: AlbertConfig) -> AlbertConfig:
+    settings = dict(config.__dict__, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    return AlbertConfig.from_dict(settings)
 
 
 def _look_up(table: tf.Variable, ids: tf.Tensor, *, one_hot: bool) -> tf.Tensor:
@@ -624,9 +642,8 @@ def _add_types(
 
 def _add_positions(inputs: tf.Tensor, table: tf.Variable) -> tf.Tensor:
     """Adds the first S rows of a table to [B, S, W]."""
-    length, rows = get_shape_list(inputs)[1], int(table.shape[0])
-    if isinstance(length, int) and length > rows:
-        raise UserError(f"The sequence length {length} exceeds max_position_embeddings {rows}.")
+    length = get_shape_list(inputs)[1]
+    _check_length(length, int(table.shape[0]))
     return inputs + tf.slice(table, [0, 0], [length, -1])
 
 
@@ -674,8 +691,7 @@ def get_masked_lm_output(
     )
     labels = tf.reshape(label_ids, [-1])
     example_weights = tf.cast(tf.reshape(label_weights, [-1]), tf.float32)
-    ops = fused if use_xla else plain
-    per_example, logits = ops.vocabulary_loss(
+    per_example, logits = _operations(use_xla).vocabulary_loss(
         transformed, weights, labels, compute_dtype=compute_dtype
     )
     total_weight = tf.reduce_sum(example_weights) + 1e-5
@@ -708,17 +724,19 @@ def _masked_lm_transform(
     projection: Optional[tf.Tensor],
 ) -> Tuple[tf.Tensor, Dense]:
     """The head before the words, [B * P, E], and the words' table with its bias."""
+    hidden, is_zh = albert_config.hidden_size, albert_config.embedding_layout == "albert_zh"
+    width = hidden if is_zh else albert_config.embedding_size
     masked = gather_indexes(input_tensor, positions)  # [B * P, H]
-    path, width = "cls/predictions/transform", masked_lm_width(albert_config)
-    shape = [albert_config.hidden_size, width]
-    weights = get_dense(f"{path}/dense", shape, albert_config.initializer_range)
+    path = "cls/predictions/transform"
+    weights = get_dense(f"{path}/dense", [hidden, width], albert_config.initializer_range)
     activation = get_activation(albert_config.hidden_act)
     transformed = plain.dense(masked, weights)
     transformed = activation(transformed) if activation else transformed
     transformed = plain.layer_norm(transformed, get_norm(f"{path}/LayerNorm", width))
     if projection is not None:
         transformed = tf.matmul(transformed, projection, transpose_b=True)  # [B * P, E]
-    bias = get_bias("cls/predictions/output_bias", albert_config.vocab_size)
+    shape = [albert_config.vocab_size]
+    bias = tf.get_variable("cls/predictions/output_bias", shape, initializer=tf.zeros_initializer())
     return transformed, Dense(output_weights, bias)
 
 
@@ -739,13 +757,16 @@ def sentence_order_logits(albert_config: AlbertConfig, input_tensor: tf.Tensor) 
     """Returns the logits of the two orders for a pooled output [B, H]: float32 [B, 2]."""
     path, shape = "cls/seq_relationship/output", [2, albert_config.hidden_size]
     weights = get_weight(f"{path}_weights", shape, albert_config.initializer_range)
-    return plain.logits(input_tensor, Dense(weights, get_bias(f"{path}_bias", 2)))
+    bias = tf.get_variable(f"{path}_bias", [2], initializer=tf.zeros_initializer())
+    return tf.nn.bias_add(tf.matmul(input_tensor, weights, transpose_b=True), bias)
 
 
 def gather_indexes(sequence_tensor: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
     """Returns the vectors [B * P, H] at `positions` [B, P] of a sequence [B, S, H]."""
-    assert_rank(sequence_tensor, 3)
-    return reshape_to_matrix(tf.gather(sequence_tensor, positions, batch_dims=1))
+    batch, length, width = get_shape_list(sequence_tensor, expected_rank=3)
+    offsets = tf.reshape(tf.range(0, batch, dtype=positions.dtype.base_dtype) * length, [-1, 1])
+    flat_positions = tf.reshape(positions + offsets, [-1])  # [B * P]
+    return tf.gather(tf.reshape(sequence_tensor, [-1, width]), flat_positions)
 
 
 # ---- weights -------------------------------------------------------------------------------------
@@ -781,21 +802,17 @@ def get_weight(path: str, shape: List[int], initializer_range: float) -> tf.Vari
     )
 
 
-def get_bias(path: str, size: int) -> tf.Variable:
-    """Returns the float32 variable `path` of a size, zeros."""
-    return tf.get_variable(path, [size], initializer=tf.zeros_initializer())
-
-
 def get_dense(path: str, shape: List[int], initializer_range: float) -> Dense:
     """Returns the float32 variables `path`/kernel of a shape and `path`/bias, zeros."""
     kernel = get_weight(f"{path}/kernel", shape, initializer_range)
-    return Dense(kernel, get_bias(f"{path}/bias", shape[1]))
+    bias = tf.get_variable(f"{path}/bias", [shape[1]], initializer=tf.zeros_initializer())
+    return Dense(kernel, bias)
 
 
 def get_norm(path: str, size: int) -> Norm:
     """Returns the float32 variables of a LayerNorm: `path`/beta, zeros, and `path`/gamma, ones."""
     prefix = f"{path}/" if path else ""
-    beta = get_bias(f"{prefix}beta", size)
+    beta = tf.get_variable(f"{prefix}beta", [size], initializer=tf.zeros_initializer())
     gamma = tf.get_variable(f"{prefix}gamma", [size], initializer=tf.ones_initializer())
     return Norm(beta, gamma)
 
@@ -1040,7 +1057,7 @@ def dense_layer_2d(
     shape = [int(input_tensor.shape[-1]), output_size]
     with tf.variable_scope(name, default_name="dense"):
         kernel = tf.get_variable("kernel", shape, initializer=initializer)
-        bias = get_bias("bias", output_size)
+        bias = tf.get_variable("bias", [output_size], initializer=tf.zeros_initializer())
     output = plain.dense(reshape_to_matrix(input_tensor), Dense(kernel, bias))
     output = reshape_from_matrix(output, get_shape_list(input_tensor))
     return activation(output) if activation else output
@@ -1089,8 +1106,9 @@ def attention_layer(
     if rank == 2:
         if None in (batch_size, from_seq_length, to_seq_length):
             raise ValueError("Matrices need batch_size, from_seq_length and to_seq_length.")
-        from_tensor = reshape_from_matrix(from_tensor, [batch_size, from_seq_length, -1])
-        to_tensor = reshape_from_matrix(to_tensor, [batch_size, to_seq_length, -1])
+        width = int(from_tensor.shape[-1])
+        from_tensor = tf.reshape(from_tensor, [batch_size, from_seq_length, width])
+        to_tensor = tf.reshape(to_tensor, [batch_size, to_seq_length, int(to_tensor.shape[-1])])
     size = int(from_tensor.shape[-1]) // num_attention_heads
     initializer = create_initializer(initializer_range)
 
@@ -1144,7 +1162,9 @@ def _plain_encoder(
     config: AlbertConfig, inputs: tf.Tensor, mask: Optional[tf.Tensor]
 ) -> Tuple[_Encoder, tf.Tensor]:
     """An encoder of plain operations with stateful dropout, and [B, S, H] as [T, H]."""
-    sizes = get_shape_list(inputs, expected_rank=3)[:2]
+    batch, length, _ = get_shape_list(inputs, expected_rank=3)
+    mask = tf.ones([batch, length]) if mask is None else mask
+    sizes = [batch, length]
     encoder = _Encoder(config, _Dropout(None, plain), sizes, _attention_bias(mask, sizes), [])
     return encoder, reshape_to_matrix(inputs)
 

@@ -69,7 +69,9 @@ def _dense_backward(upstream, _, *inputs):
 
 def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
     """Returns inputs [T, in] times kernel plus bias: [T, out]."""
-    affine = _with_gradient(lambda x, w, bias: _add_bias(tf.matmul(x, w), bias), _dense_backward)
+    affine = _with_gradient(
+        lambda x, kernel, bias: _add_bias(tf.matmul(x, kernel), bias), _dense_backward
+    )
     return affine(inputs, *weights)
 
 
@@ -167,16 +169,23 @@ def _norm_backward(*tensors):
     return d_total, tf.reduce_sum(upstream, axis=0), tf.reduce_sum(upstream * standard, axis=0)
 
 
-def layer_norm(inputs: tf.Tensor, norm: Norm, update: Optional[tf.Tensor] = None) -> tf.Tensor:
-    """Returns LayerNorm of inputs + update, if given, over the last axis of [T, H]."""
-
+def _normalise(norm: Norm, *parts: tf.Tensor) -> tf.Tensor:
     def backward(upstream, _, *tensors):
         *parts, _, gamma = tensors
         d_total, *d_norm = _norm_backward(*parts, gamma, upstream)
         return [d_total] * len(parts) + d_norm
 
-    parts = [inputs] if update is None else [inputs, update]
     return _with_gradient(_norm_forward, backward)(*parts, *norm)
+
+
+def layer_norm(inputs: tf.Tensor, norm: Norm) -> tf.Tensor:
+    """Returns LayerNorm (arXiv:1607.06450) over the last axis of [T, H], in the input's dtype."""
+    return _normalise(norm, inputs)
+
+
+def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.Tensor:
+    """Returns LayerNorm(inputs + update) over the last axis of [T, H], in the input's dtype."""
+    return _normalise(norm, inputs, update)
 
 
 # ---- attention probabilities ---------------------------------------------------------------------
@@ -272,14 +281,18 @@ def _normaliser_forward(logits):
     return tf.squeeze(highest + tf.log(total), -1)
 
 
-@compat.xla_cluster
-def _vocabulary_backward(logits, *rest):
-    """The gradient of the logits, in the dtype of the inputs."""
-    normaliser, labels, upstream, inputs = rest
-    words = tf.cast(tf.range(tf.shape(logits)[-1]), labels.dtype)
-    is_label = tf.cast(tf.equal(words, labels[:, tf.newaxis]), tf.float32)
-    probabilities = tf.exp(logits - normaliser[:, tf.newaxis])
-    return tf.cast((probabilities - is_label) * upstream[:, tf.newaxis], inputs.dtype)
+@functools.lru_cache(maxsize=None)
+def _vocabulary_backward(dtype: tf.DType):
+    """The compiled gradient of the logits in a dtype."""
+
+    def gradient(logits, *rest):
+        normaliser, labels, upstream = rest
+        words = tf.cast(tf.range(tf.shape(logits)[-1]), labels.dtype)
+        is_label = tf.cast(tf.equal(words, labels[:, tf.newaxis]), tf.float32)
+        probabilities = tf.exp(logits - normaliser[:, tf.newaxis])
+        return tf.cast((probabilities - is_label) * upstream[:, tf.newaxis], dtype)
+
+    return compat.xla_cluster(gradient)
 
 
 def vocabulary_loss(
@@ -304,10 +317,9 @@ def vocabulary_loss(
         of_labels = tf.where(is_known, of_labels, float("nan") * tf.ones_like(of_labels))
 
         def gradient(upstream):
-            low = tf.cast(x, dtype)
-            d_logits = _vocabulary_backward(logits, normaliser, labels, upstream, low)
+            d_logits = _vocabulary_backward(dtype)(logits, normaliser, labels, upstream)
             d_x = tf.matmul(d_logits, tf.cast(kernel, dtype))
-            d_kernel = tf.matmul(d_logits, low, transpose_a=True)
+            d_kernel = tf.matmul(d_logits, tf.cast(x, dtype), transpose_a=True)
             return _float32(d_x), _float32(d_kernel), _float32(column_sum(d_logits))
 
         return normaliser - of_labels, gradient

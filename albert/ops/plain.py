@@ -59,15 +59,17 @@ def feed_forward(
     return dense(activation(hidden) if activation else hidden, output)
 
 
-def layer_norm(inputs: tf.Tensor, norm: Norm, update: Optional[tf.Tensor] = None) -> tf.Tensor:
-    """Returns LayerNorm (arXiv:1607.06450) of inputs + update, if given, over the last axis.
-
-    The statistics are float32, the result has the dtype of the inputs.
-    """
-    x = tf.cast(inputs if update is None else inputs + update, tf.float32)
+def layer_norm(inputs: tf.Tensor, norm: Norm) -> tf.Tensor:
+    """Returns LayerNorm (arXiv:1607.06450) over the last axis, with float32 statistics."""
+    x = tf.cast(inputs, tf.float32)
     mean, variance = tf.nn.moments(x, axes=[-1], keep_dims=True)
     standard = (x - mean) * tf.math.rsqrt(variance + LAYER_NORM_EPSILON)
     return tf.cast(standard * norm.gamma + norm.beta, inputs.dtype)
+
+
+def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.Tensor:
+    """Returns LayerNorm(inputs + update) over the last axis of [T, H], in the input's dtype."""
+    return layer_norm(inputs + update, norm)
 
 
 def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
