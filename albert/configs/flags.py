@@ -146,7 +146,7 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
     use_xla: bool = _speed(True, "Compile element-wise operations by XLA (TensorFlow 2).")
     distribution_strategy: str = _distribution(
         "none",
-        "none: one device or a TPU; mirrored: all GPUs here; multi_worker: those of several hosts.",
+        "none: one device or a TPU; mirrored: all GPUs here; multi_worker: several hosts.",
         choices=DISTRIBUTION_STRATEGIES,
     )
     num_devices: Optional[int] = _distribution(

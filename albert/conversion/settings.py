@@ -60,4 +60,4 @@ class ModelExportFlags(Settings):
     max_seq_length: Optional[int] = flag(None, "Maximum tokens of an encoder's text.", lower=8)
     eval_file: str = _folder("Data to compare model and export on: a folder, a dev file, or texts.")
     eval_examples: int = flag(0, "Compare on this many examples; 0: all.", lower=0)
-    max_loss: float = flag(0.5, "Refuse an export that scores worse by more points.", lower=0)
+    max_loss: float = flag(0.5, "Refuse an export whose score drops by more points.", lower=0)

@@ -21,7 +21,7 @@ class SquadFlags(shared.FineTuningFlags):
     train_file: Optional[str] = _file("SQuAD file to train on, such as train-v1.1.json.")
     predict_file: Optional[str] = _file("SQuAD file to answer, with or without answers.")
     train_feature_file: Optional[str] = _file("Record file for the features of --train_file.")
-    predict_feature_file: Optional[str] = _file("Record file for those of --predict_file.")
+    predict_feature_file: Optional[str] = _file("Record file for the features of --predict_file.")
     predict_feature_left_file: Optional[str] = _file("Ignored; kept for existing command lines.")
     do_predict: bool = flag(False, "Evaluate every checkpoint, and answer with the best.")
     max_seq_length: int = flag(384, "Maximum tokens of a window; longer paragraphs have several.")
@@ -51,8 +51,8 @@ class SquadV1Flags(SquadFlags):
 class SquadV2Flags(SquadFlags):
     """The flags of run_squad_v2."""
 
-    start_n_top: int = _prediction(5, "Answer starts to follow.", lower=1)
-    end_n_top: int = _prediction(5, "Answer ends for each start.", lower=1)
+    start_n_top: int = _prediction(5, "Start positions to try.", lower=1)
+    end_n_top: int = _prediction(5, "End positions for each start.", lower=1)
     null_score_diff_threshold: Optional[float] = _prediction(
         None,
         "Null score above which an answer is empty; default: the one with the best F1.",

@@ -97,7 +97,6 @@ def a_run(**changes):
 
 def test_workers_but_the_first_only_train(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", workers.tf_config(["here:1", "there:2"], 1))
-    flags = {"distribution_strategy": "multi_worker", "padding": "max"}
     run = a_run(distribution_strategy="multi_worker", padding="max", do_predict=True)
     monkeypatch.setattr(run, "check", lambda: None)
     monkeypatch.setattr(run, "train", lambda: "trained")
