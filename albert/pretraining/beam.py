@@ -123,7 +123,7 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
                 "by a pattern such as gs://bucket/text/*."
             )
         found.update(remote)
-    return sorted(map(shards.absolute, found))
+    return sorted(set(map(shards.absolute, found)))
 
 
 def _state(path: str) -> FileState:
