@@ -4,12 +4,8 @@
 
     byte ranges of files -> documents in blocks -> instances -> shards in order of key -> files
 
-Random numbers are a function of (random_seed, document, pass, what is decided), where a document is
-known by the name of its file without folders, the byte offset of its first line and its text: a
-worker that reads a byte range cannot know the document number it has on one machine. Its text alone
-would give documents that are there twice the same masks; its place alone would give files of the
-same name in two folders the same numbers. So neither runner, number of workers, bundles nor ranges
-change an instance, nor does moving the files.
+The records are those of the one-machine job, in another order: neither runner, number of workers,
+bundles nor ranges change an instance, nor does moving the files.
 
 Every instance has a random 64-bit key. Shard n of N holds, sorted, the keys of the n-th N-th of all
 keys, equal ones in order of their records: all shards together are one complete shuffle of the
@@ -20,7 +16,6 @@ every runner returns them.
 """
 
 import collections
-import hashlib
 import logging
 import os
 import re
@@ -35,7 +30,7 @@ from apache_beam.runners.portability import fn_api_runner, portable_runner
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import job, shards
-from albert.pretraining.documents import RawDocument, TextBlock, TextRange
+from albert.pretraining.documents import TextBlock, TextRange
 from albert.pretraining.instances import Counts, InstanceMaker, keyed_records, prepare, total
 from albert.pretraining.settings import BeamFlags
 from albert.util import files, many_files, provenance
@@ -185,16 +180,7 @@ def _read(one: TextRange, text_field: str) -> Iterator[TextBlock]:
     """A range -> blocks of documents."""
     with shards.open_raw(one[0]) as stream:
         found = text_documents.read_range(one, stream, text_field=text_field)
-        keyed = (document._replace(index=document_index(document)) for document in found)
-        yield from map(TextBlock, text_documents.grouped(keyed))
-
-
-def document_index(document: RawDocument) -> int:
-    """Returns a number below 2^63 that names a document: the key of its random numbers."""
-    name = os.path.basename(document.path)
-    place = f"{name}\n{document.first_line}\n{document.part}\n"
-    digest = hashlib.sha256(place.encode("utf-8") + document.text).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
+        yield from map(TextBlock, text_documents.grouped(found))
 
 
 def _make_records(

@@ -19,6 +19,7 @@ holds a part of a document (with JSON, its longest line).
 
 import codecs
 import gzip
+import hashlib
 import itertools
 import json
 import os
@@ -43,8 +44,8 @@ _JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
 _TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # JSON's escapes can write half of a character
 
-# A line with its number, or with its byte offset in the file (compressed: in the text).
-Line = Tuple[int, bytes]
+# A line: its number from 1 (0: not known), its byte offset in the text of the file, its bytes.
+Line = Tuple[int, int, bytes]
 # The bytes [start, end) of a file; a compressed file is one range.
 TextRange = Tuple[str, int, int]
 
@@ -52,13 +53,31 @@ TextRange = Tuple[str, int, int]
 class RawDocument(NamedTuple):
     """A document, or a part of a long one, as bytes."""
 
-    index: int  # type: ignore[assignment]  # in the file or corpus; parts count one by one
-    source: int  # the same for all parts of a long document
     part: int  # 0, or which later part of a long document it is
     path: str
-    first_line: int  # the number of its first line, from 1; read by range: the line's byte offset
+    first_line: int  # number of its first line, from 1; 0 if it was read by range
+    offset: int  # bytes of text in the file before its first line
     text: bytes  # its lines, joined by newlines
-    bad: str = ""  # what a bad line of a JSON file is, which stands here without text
+    bad: str = ""  # what is wrong with a bad line of a JSON file; the document has no text
+    source: int = 0  # the same for all parts of a long document
+
+    @property
+    def key(self) -> int:
+        """A number below 2^63 that names it: the key of its random numbers.
+
+        It follows from the file's name without folders, the place in the file and the text. So a
+        machine that reads a byte range finds the same key as one that reads everything, and moved
+        files keep theirs. The text alone would give equal documents the same masks.
+        """
+        place = f"{os.path.basename(self.path)}\n{self.offset}\n{self.part}\n"
+        digest = hashlib.sha256(place.encode("utf-8") + self.text).digest()
+        return int.from_bytes(digest[:8], "big") >> 1
+
+    @property
+    def place(self) -> str:
+        """Where it begins, for messages."""
+        where = f"line {self.first_line}" if self.first_line else f"byte {self.offset}"
+        return f"'{self.path}', {where}"
 
     @property
     def is_counted(self) -> bool:
@@ -87,24 +106,22 @@ class TextBlock(NamedTuple):
 def read_documents(
     paths: Sequence[str], *, text_field: str = TEXT_FIELD, keeps_bad: bool = False
 ) -> Iterator[RawDocument]:
-    """Yields the documents of text files in their order, numbered through all.
+    """Yields the documents of text files in their order, with the numbers of lines and sources.
 
     Args:
       text_field: the field of a JSON object that holds the text.
-      keeps_bad: a line of a JSON file that holds no document is yielded as `bad`, not raised. It
-        has the numbers of the document before it.
+      keeps_bad: a line of a JSON file that holds no document is yielded as `bad`, not raised.
 
     Raises:
       ValueError: such a line; a damaged compressed file.
     """
-    index = source = -1
+    source = -1
     for path in paths:
         with files.open_to_read(path) as stream:
-            lines = enumerate((line for _, line in _lines(stream, path)), start=1)
+            lines = ((n, *line) for n, line in enumerate(_lines(stream, path), start=1))
             for document in _documents(path, lines, text_field, keeps_bad=keeps_bad):
-                index += not document.bad
                 source += document.is_counted
-                yield document._replace(index=max(index, 0), source=max(source, 0))
+                yield document._replace(source=max(source, 0))
 
 
 def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
@@ -122,9 +139,8 @@ def read_range(
     A document belongs to exactly one range, and which one follows from the file alone: in plain
     text to that in which the last blank line before it begins (the first document: to the first
     range), in JSON lines to that in which its own line begins. Reading continues behind the end of
-    a range until the last of its documents is whole. Lines are known by their byte offset, because
-    a reader in the middle of a file cannot know their number; documents are not numbered. Bad lines
-    of JSON files are yielded as such.
+    a range until the last of its documents is whole. Numbers of lines are not known in the middle
+    of a file. Bad lines of JSON files are yielded as such.
 
     `stream` is the file, open at its start; text_field and errors are those of `read_documents`.
     """
@@ -142,18 +158,18 @@ def _lines_of(one: TextRange, stream: Any) -> Iterator[Line]:
             return
         has_begun = has_begun or is_border
         if has_begun:
-            yield offset, line
+            yield 0, offset, line
 
 
 def _documents(
     path: str, lines: Iterable[Line], text_field: str, *, keeps_bad: bool
 ) -> Iterator[RawDocument]:
-    """The documents in lines of a file, all with index and source 0."""
+    """The documents in lines of a file, all with source 0."""
     if not is_json(path):
-        for is_blank, some in itertools.groupby(lines, lambda line: _is_blank(line[1])):
+        for is_blank, some in itertools.groupby(lines, lambda line: _is_blank(line[2])):
             yield from () if is_blank else _parts(path, some)
         return
-    for number, line in lines:
+    for number, offset, line in lines:
         if _is_blank(line):
             continue
         try:
@@ -164,27 +180,28 @@ def _documents(
                 raise UserError(
                     f"'{path}', line {number} is {bad}. Drop bad lines with --input_file_mode=rb."
                 ) from error
-            yield RawDocument(0, 0, 0, path, number, b"", bad)
+            yield RawDocument(0, path, number, offset, b"", bad)
             continue
         found = [one for one in text.encode("utf-8").split(b"\n") if not _is_blank(one)]
         # A document without text is counted as one.
-        yield from _parts(path, ((number, one) for one in found or [b""]))
+        yield from _parts(path, ((number, offset, one) for one in found or [b""]))
 
 
 def _parts(path: str, lines: Iterable[Line]) -> Iterator[RawDocument]:
     """The document with these lines, in parts of about DOCUMENT_BYTES."""
     collected: List[bytes] = []
-    part = size = first = 0
-    for number, line in lines:
-        first = first if collected else number
+    part = size = 0
+    first = (0, 0)
+    for number, offset, line in lines:
+        first = first if collected else (number, offset)
         collected.append(line)
         size += len(line) + 1
         if size >= DOCUMENT_BYTES:
-            yield RawDocument(0, 0, part, path, first, b"\n".join(collected))
+            yield RawDocument(part, path, *first, b"\n".join(collected))
             part += 1
             collected, size = [], 0
     if collected:
-        yield RawDocument(0, 0, part, path, first, b"\n".join(collected))
+        yield RawDocument(part, path, *first, b"\n".join(collected))
 
 
 def is_json(path: str) -> bool:

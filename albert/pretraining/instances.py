@@ -24,7 +24,7 @@ from albert.pretraining.settings import DataSettings, RecordFlags
 from albert.util import files, flags
 from albert.util.errors import UserError
 
-FORMAT = 1  # raise it when the same settings give other records than before
+FORMAT = 2  # raise it when the same settings give other records than before
 
 _LOGGER = logging.getLogger("albert")
 
@@ -179,7 +179,7 @@ class InstanceMaker:
             if self._settings.split_sentences:
                 lines = [one for line in lines for one in words.split_sentences(line)]
             sentences, word_starts = self._encode(lines)
-            texts.append((raw.index, raw.source, sentences))
+            texts.append((raw.key, raw.source, sentences))
             starts += word_starts
             number = sum(map(bool, sentences))
             is_text = raw.is_counted and number > 0
@@ -187,10 +187,8 @@ class InstanceMaker:
             rows.append(Counts(is_text, is_empty, number, bad, bad_documents=bool(raw.bad)))
             if (raw.bad or bad) and self._warnings_left:
                 self._warnings_left -= 1
-                _LOGGER.warning(
-                    "Dropped at line %d (on a cluster: at that byte) of '%s': %s.",
-                    *(raw.first_line, raw.path, raw.bad or f"{bad} lines that are not UTF-8"),
-                )
+                what = raw.bad or f"{bad} lines that are not UTF-8"
+                _LOGGER.warning("%s: dropped %s.", raw.place, what)
         return segment_pairs.tokenized_block(texts, starts), total(rows[: len(block.documents)])
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:

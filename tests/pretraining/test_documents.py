@@ -32,11 +32,11 @@ def write(folder, name, content):
 
 
 def ranges(name, content, range_bytes):
-    """Offset, part and text of the documents of all ranges, one range after another."""
+    """Keys and texts of the documents of all ranges, one range after another."""
     found = []
     for one in documents.split(name, len(content), range_bytes):
         found += documents.read_range(one, io.BytesIO(content))
-    return [(document.first_line, document.part, document.text) for document in found]
+    return [(document.key, document.text) for document in found]
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,12 @@ def test_files_and_their_ranges_of_every_size_hold_each_document_once(
     content = text.encode("utf-8")
     if name.lower().endswith(".gz"):  # of several members, with padding
         content = gzip.compress(content[:9]) + gzip.compress(content[9:]) + b"\0" * 5
-    found = documents.read_documents([write(tmp_path, name, content)])
+    found = list(documents.read_documents([write(tmp_path, name, content)]))
     assert [one.text.decode("utf-8") for one in found] == expected
-    whole = ranges(name, content, len(content))
-    assert [one[2].decode("utf-8") for one in whole] == expected
-    assert all(ranges(name, content, size) == whole for size in range(1, len(content)))
+    keys = [one.key for one in found]
+    assert len(set(keys)) == len(keys)
+    whole = list(zip(keys, (one.text for one in found)))
+    assert all(ranges(name, content, size) == whole for size in range(1, len(content) + 1))
 
 
 @pytest.mark.parametrize(
@@ -88,8 +89,8 @@ def test_a_bad_line_is_an_error_with_file_and_line_or_is_kept_as_such(bad, tmp_p
     with pytest.raises(ValueError, match=r"a\.jsonl', line 3 "):
         list(documents.read_documents([path]))
     found = documents.read_documents([path], keeps_bad=True)
-    found = [(one.index, one.first_line, one.text, bool(one.bad)) for one in found]
-    assert found == [(0, 1, b"one", False), (0, 3, b"", True), (1, 4, b"two", False)]
+    found = [(one.first_line, one.text, bool(one.bad)) for one in found]
+    assert found == [(1, b"one", False), (3, b"", True), (4, b"two", False)]
 
 
 def test_a_damaged_compressed_file_is_an_error_that_names_it(tmp_path):

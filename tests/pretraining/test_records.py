@@ -243,7 +243,7 @@ def test_masks_on_the_fly_replace_those_of_the_records_on_every_runtime(made):
     assert (found["masked_lm_weights"].sum(axis=1) == wanted).all()
     assert len(np.unique(found["masked_lm_positions"], axis=0)) > 150
     drawn = found["input_ids"].tobytes() + found["masked_lm_positions"].tobytes()
-    assert zlib.crc32(drawn) == 718222402
+    assert zlib.crc32(drawn) == 489185793
 
 
 @needs_shared
