@@ -37,7 +37,9 @@ def main(settings: Flags) -> None:
         ) from error
     finally:
         logging.disable(logging.NOTSET)
-    counts = beam.create_pretraining_data(settings)
+    from albert.pretraining import cluster
+
+    counts = cluster.create_pretraining_data(settings, beam.Engine(settings))
     config_files.record(config_files.beside(counts), settings.given_values())
 
 

@@ -209,6 +209,11 @@ def is_json(path: str) -> bool:
     return bool(_JSON_NAME.search(path))
 
 
+def is_text(path: str) -> bool:
+    """Returns whether a file's name has the ending of a text."""
+    return bool(_TEXT_NAME.match(os.path.basename(path)))
+
+
 def is_compressed(path: str) -> bool:
     """Returns whether a file's name says that it is compressed."""
     return path.lower().endswith(".gz")

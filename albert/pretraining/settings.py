@@ -178,8 +178,8 @@ class JobFlags(RecordFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class BeamFlags(RecordFlags):
-    """The flags of create_pretraining_data_beam; its workers import the class from here."""
+class ClusterFlags(RecordFlags):
+    """The flags of the scripts that make records on a cluster."""
 
     output_file: str = flag(
         None, "Name of the record files: '*' becomes -00000-of-00016 and so on.", path=True
@@ -191,4 +191,19 @@ class BeamFlags(RecordFlags):
         upper=99999,
         group="Output",
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class BeamFlags(ClusterFlags):
+    """The flags of create_pretraining_data_beam."""
+
     pipeline_options: Tuple[str, ...] = flag((), positional=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class SparkFlags(ClusterFlags):
+    """The flags of create_pretraining_data_spark."""
+
+    master: Optional[str] = flag(
+        None, "URL of the cluster; default: that of spark-submit, or local[*].", group="Cluster"
+    )

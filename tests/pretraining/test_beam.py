@@ -11,7 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.pretraining import beam, documents
+from albert.pretraining import beam, cluster, documents
 from albert.pretraining.settings import BeamFlags
 from albert.util import flags
 from tests.support import pretraining_records
@@ -29,7 +29,8 @@ def create(text, output, arguments=""):
     given = f"""--input_file={text} --output_file={output} --num_shards=3 --random_seed=7
         --vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --dupe_factor=2
         --max_predictions_per_seq=5 {arguments}"""
-    counts = pathlib.Path(beam.create_pretraining_data(flags.parse(BeamFlags, given.split())))
+    settings = flags.parse(BeamFlags, given.split())
+    counts = pathlib.Path(cluster.create_pretraining_data(settings, beam.Engine(settings)))
     paths = sorted(map(str, counts.parent.glob("[!.]*-of-*")))
     return Made(paths, json.loads(counts.read_text("utf-8"))["counts"])
 

@@ -1,0 +1,39 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Makes records for run_pretraining on a cluster, by Apache Spark.
+
+  python -m albert.create_pretraining_data_spark --master=spark://host:7077 \\
+      --input_file='hdfs:///text/*.txt' --output_file='/shared/data/train-*.tf_record' \\
+      --spm_model_file=30k-clean.model --max_seq_length=128 --dupe_factor=5
+
+Without --master, Spark uses all processors of this machine. Under spark-submit, the cluster is the
+one that spark-submit names. The records are those of create_pretraining_data, in one shuffle of the
+whole text. The output is NAME-00000-of-00016 and so on, the same bytes for any number of workers;
+NAME.counts.json says what was read and made. See docs/cluster_data.md.
+"""
+
+from albert.command_line import cli
+from albert.pretraining.settings import SparkFlags as Flags
+from albert.util import config_files
+from albert.util.errors import UserError
+
+
+def main(settings: Flags) -> None:
+    """Runs the script."""
+    try:
+        from albert.pretraining import spark
+    except ImportError as error:
+        if error.name not in ("pyspark", "py4j"):
+            raise
+        raise UserError(
+            "create_pretraining_data_spark needs PySpark: pip install 'albert-tf[spark]', or from "
+            "a checkout pip install '.[spark]'."
+        ) from error
+    from albert.pretraining import cluster
+
+    counts = cluster.create_pretraining_data(settings, spark.Engine(settings))
+    config_files.record(config_files.beside(counts), settings.given_values())
+
+
+if __name__ == "__main__":
+    cli.run(Flags, main, __doc__)

@@ -1,0 +1,297 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining data on a cluster: what every engine (Apache Beam, Spark) shares.
+
+    text files -> blocks of documents -> keyed records -> shards in order of key -> files
+
+The records are those of the one-machine job. Every record has a random 64-bit key. Shard n of N
+holds, sorted, the keys of the n-th N-th of all keys, equal ones in order of their records: all
+shards together are one complete shuffle of the corpus, and the same bytes in every run, whatever
+the engine, the number of workers or the ranges of text that they read.
+"""
+
+import collections
+import glob
+import logging
+import os
+import re
+import tempfile
+import time
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert.data import record_files
+from albert.pretrained import model_vocabulary
+from albert.pretraining import documents, job
+from albert.pretraining.instances import (
+    Counts,
+    InstanceMaker,
+    keyed_records,
+    prepare,
+)
+from albert.pretraining.settings import ClusterFlags
+from albert.util import files, many_files, provenance
+from albert.util.errors import UserError
+
+COUNTS = -1  # in place of the number of a shard, before counts
+
+_KEY_BYTES = 8  # of the key before each record of a shard
+_CHUNK_BYTES = 1 << 22
+_SHARD_TEXT = 1 << 26  # bytes in a shard, where the number is not given; records have about twice
+_UNPACKED = 4  # size of text divided by that of its gzip file
+_FORMAT = 2  # raise it when the same settings give other shards than before
+
+_LOGGER = logging.getLogger("albert")
+
+Counted = Tuple[int, ...]  # the values of Counts
+FileState = Tuple[str, int, float]  # path, bytes and time of change
+
+
+class Storage:
+    """The files of a job as TensorFlow reaches them; an engine may have its own way."""
+
+    @staticmethod
+    def find(pattern: str) -> Dict[str, int]:
+        """Returns the files that a pattern matches, with their bytes."""
+        paths = tf.io.gfile.glob(pattern)
+        states = many_files.each(files.state_of, paths, "Looking at the output")
+        return {path: size for path, (size, _) in zip(paths, states)}
+
+    @staticmethod
+    def read(path: str) -> Optional[bytes]:
+        """Returns the content of a file; None if there is none."""
+        return files.read_bytes(path) if tf.io.gfile.exists(path) else None
+
+    @staticmethod
+    def remove(path: str) -> None:
+        """Removes a file that may be there."""
+        if tf.io.gfile.exists(path):
+            tf.io.gfile.remove(path)
+
+    @staticmethod
+    def write(path: str, chunks: Iterable[bytes]) -> None:
+        """Replaces a file in one step, also while another worker writes it."""
+        with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
+            for chunk in chunks:
+                stream.write(chunk)
+
+
+class Engine:
+    """What runs a job: Apache Beam or Spark."""
+
+    name = ""
+    storage: Any = Storage
+    errors: Tuple[Any, ...] = ()  # how it reports a cluster or a worker that failed
+
+    def find_text(self, but: Sequence[str]) -> List[FileState]:
+        """Returns the text files, without those in `but`."""
+        raise NotImplementedError
+
+    def run(self, text: List[FileState], maker: InstanceMaker, outputs: "Shards") -> None:
+        """Makes the outputs."""
+        raise NotImplementedError
+
+
+def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
+    """Makes the records of a job, unless they are there already.
+
+    Returns:
+      The path of the file of counts.
+
+    Raises:
+      ValueError: a setting out of its range or that needs one machine, no text, names of output
+        that cannot be used, an unfit vocabulary; or as `Shards.make_way` or the engine.
+    """
+    started = time.time()
+    if settings.random_next_sentence:
+        raise UserError(
+            "--random_next_sentence needs neighbouring documents, which a cluster does not read "
+            "together. Use create_pretraining_data on one machine."
+        )
+    # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
+    bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
+    maker, (key, vocabulary, _) = prepare(settings, bad_lines=bad_lines)
+    outputs = shards_of(settings.output_file)
+    but = list(filter(None, [vocabulary, settings.user_dictionary, outputs.counts]))
+    text = engine.find_text(but)
+    size = sum(size * _UNPACKED ** documents.is_compressed(path) for path, size, _ in text)
+    if not size:
+        raise UserError("--input_file: every file is empty.")
+    outputs = outputs._replace(
+        count=settings.num_shards or 1 + size * settings.dupe_factor // _SHARD_TEXT,
+        fingerprint=_fingerprint(text, maker.fingerprint(vocabulary)),
+        storage=engine.storage,
+    )
+    folder = os.path.dirname(outputs.base)
+    copy = model_vocabulary.beside_records(folder, files.sha256(vocabulary), key)
+    engine.storage.write(copy, [files.read_bytes(vocabulary)])
+    if outputs.report():
+        _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
+    else:
+        outputs.make_way(overwrite=settings.overwrite)
+        _run(engine, text, maker, outputs)
+    job.report(Counts(**outputs.report()["counts"]), started)
+    _LOGGER.info("Files: %d; %s", outputs.count, outputs.counts)
+    return outputs.counts
+
+
+def _fingerprint(text: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[str, Any]:
+    """What the records are made from, for their metadata.
+
+    The text is too large to be hashed, and the list of files too long to be kept with each shard:
+    names, sizes and times are compared.
+    """
+    named = sorted((os.path.basename(path), size, changed) for path, size, changed in text)
+    names = provenance.digest([name for name, _, _ in named])[:12]
+    summary = {"name": f"{len(named)} files ({names})", "states": provenance.digest(named)[:12]}
+    made_from["format"] = [_FORMAT, made_from["format"]]
+    return dict(made_from, maker="create_pretraining_data on a cluster", text=[summary])
+
+
+def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, outputs: "Shards") -> None:
+    """Runs the engine. What is wrong with the user's text or cluster becomes one sentence."""
+    try:
+        engine.run(text, maker, outputs)
+    except engine.errors as error:
+        log = str(error)  # an error of a worker comes as text
+        found = re.findall(r"(?m)(?:UserError|Module\w+Error): (.*?)(?: \[while running .*)?$", log)
+        if not found and "Traceback" in log:
+            raise
+        sentence = found[-1] if found else log.strip().split("\n")[0]
+        raise UserError(
+            sentence if "UserError: " in log else f"{engine.name}: {sentence}"
+        ) from error
+    if not outputs.report():
+        raise UserError(f"{engine.name}: the job ended early. Its log says why.")
+
+
+class Shards(NamedTuple):
+    """The record files NAME-00000-of-00016 and so on, and beside them NAME.counts.json.
+
+    The counts are written last: when they are there, everything is.
+    """
+
+    base: str
+    ending: str
+    count: int = 0  # type: ignore[assignment]  # a tuple's method
+    fingerprint: Dict[str, Any] = {}
+    storage: Any = Storage
+
+    @property
+    def counts(self) -> str:
+        """The path of the file of counts."""
+        return f"{self.base}.counts.json"
+
+    @property
+    def paths(self) -> List[str]:
+        """The record files."""
+        name = f"{self.base}-{{:05d}}-of-{self.count:05d}{self.ending}"
+        return [name.format(number) for number in range(self.count)]
+
+    def report(self) -> Dict[str, Any]:
+        """Returns the content of the file of counts; {} unless all files are there and current."""
+        report, there = self._read_report(), self._there()
+        current = {"fingerprint": self.fingerprint, "bytes": list(map(there.get, self.paths))}
+        return report if report == dict(report, **current) else {}
+
+    def make_way(self, *, overwrite: bool) -> None:
+        """Removes what an earlier run left that would not be replaced.
+
+        Raises:
+          ValueError: without `overwrite`, a file was not made here, was changed since, was made
+            from other text, or is of another number of shards.
+        """
+        there = self._there()
+        others = set(there) - set(self.paths)
+        if not overwrite:
+            ours = [path for path in self.paths if path in there]
+            found = dict(zip(ours, many_files.each(self._sidecar, ours, "Looking at the output")))
+            report = self._read_report()
+            if report and "fingerprint" not in report:
+                there[self.counts] = 0
+            for path, size in there.items():
+                job.check_ours(path, found.get(path), size, fingerprint=self.fingerprint)
+        for path in [*others, *map(record_files.sidecar_path, others), self.counts]:
+            self.storage.remove(path)
+
+    def write_shard(self, number: int, keyed: Iterable[bytes]) -> Tuple[int, int]:
+        """Writes a shard; returns its number and bytes. `keyed`: its sorted records with keys."""
+        path = self.paths[number]
+        sidecar = record_files.sidecar_path(path)
+        made_from = dict(self.fingerprint, shard=number, shards=self.count)
+        blocks = record_files.RecordFile(path, fingerprint=made_from)
+        with tempfile.NamedTemporaryFile() as local:
+            with tf.io.TFRecordWriter(local.name) as blocks.writer:
+                for record in keyed:
+                    blocks.write(record[_KEY_BYTES:])
+            # The old metadata must never describe the new file.
+            self.storage.remove(sidecar)
+            self.storage.write(path, iter(lambda: local.read(_CHUNK_BYTES), b""))
+        self._write_json(sidecar, blocks.as_json())
+        return number, blocks.bytes
+
+    def write_counts(self, counts: Counted, sizes: Dict[int, int]) -> None:
+        """Writes the file that marks the output as complete; `sizes`: bytes of each shard."""
+        report = {
+            "counts": Counts(*counts)._asdict(),
+            "shards": self.count,
+            "bytes": [sizes[number] for number in range(self.count)],
+            "fingerprint": self.fingerprint,
+        }
+        self._write_json(self.counts, report)
+
+    def _there(self) -> Dict[str, int]:
+        """The shards of this name that are there, of whatever number, with their bytes."""
+        digits = "[0-9]" * 5
+        return self.storage.find(
+            f"{glob.escape(self.base)}-{digits}-of-{digits}{glob.escape(self.ending)}"
+        )
+
+    def _read_report(self) -> Dict[str, Any]:
+        """The content of the file of counts; {} if there is none."""
+        return files.parse_json(self.storage.read(self.counts) or "{}", f"'{self.counts}'")
+
+    def _sidecar(self, path: str) -> Optional[record_files.RecordFile]:
+        """The metadata of a record file; None if there is none or it is unreadable."""
+        content = self.storage.read(record_files.sidecar_path(path))
+        return record_files.parse_sidecar(content, path) if content else None
+
+    def _write_json(self, path: str, value: Any) -> None:
+        self.storage.write(path, [files.json_text(value).encode("utf-8")])
+
+
+def shards_of(output_file: str) -> Shards:
+    """Returns the files of data/train, or of data/train-*.tf_record for names that end like this.
+
+    Raises:
+      ValueError: a name that cannot be used.
+    """
+    match = re.fullmatch(r"([^,*?\[]*[^,*?\[/-])(?:-\*([^,*?\[/]*))?", output_file)
+    if not match:
+        raise UserError(
+            f"--output_file={output_file} must be one name, such as data/train (-00000-of-00016 "
+            "is added) or data/train-*.tf_record."
+        )
+    return Shards(absolute(match[1]), match[2] or "")
+
+
+def absolute(path: str) -> str:
+    """Returns a path that means the same in every process on this machine."""
+    return path if "://" in path else os.path.abspath(path)
+
+
+def rows(
+    block: documents.TextBlock, maker: InstanceMaker, num_shards: int
+) -> Iterator[Tuple[int, Any]]:
+    """Yields (number of a shard, its records of a block, each with its key), and (COUNTS, counts).
+
+    Counts are data, because an engine's own counters count again what is tried again.
+    """
+    records, counts = keyed_records(maker, block)
+    batches = collections.defaultdict(list)
+    for key, record in records:
+        shard = key * num_shards >> (8 * _KEY_BYTES)
+        batches[shard].append(key.to_bytes(_KEY_BYTES, "big") + record)
+    yield from batches.items()
+    yield COUNTS, tuple(counts)

@@ -1,0 +1,126 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining data by Apache Spark: the cluster job with Spark's file reading and shuffle."""
+
+import fnmatch
+import io
+import os
+import re
+import shutil
+import sys
+from typing import Any, Iterator, List, Sequence, Tuple
+
+from py4j.protocol import Py4JError
+from pyspark import Broadcast, sql
+from pyspark.errors import PySparkException
+
+from albert.pretraining import cluster, documents
+from albert.pretraining.instances import Counts, InstanceMaker, check_counts, total
+from albert.pretraining.settings import SparkFlags
+from albert.util import files
+from albert.util.errors import UserError
+
+_FILE_BYTES = 2**31 - 1  # what Spark reads as one value
+
+Key = Tuple[int, Any]  # number of a shard, and a record with its key; or COUNTS, and the counts
+
+
+class Engine(cluster.Engine):
+    """Spark on the cluster `master`, or that of spark-submit, or this machine.
+
+    Raises:
+      ValueError: there is no Java, or the cluster cannot be reached.
+    """
+
+    errors = (Py4JError, PySparkException, RuntimeError)
+
+    def __init__(self, settings: SparkFlags):
+        self._settings = settings
+        self._patterns = files.split_paths(settings.input_file)
+        if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+            raise UserError("Spark needs Java, such as Debian's package default-jre-headless.")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of workers on this machine
+        builder = sql.SparkSession.builder.appName("create_pretraining_data_spark")
+        builder = builder.config("spark.ui.showConsoleProgress", "true")
+        if settings.master:
+            builder = builder.master(settings.master)
+        try:
+            self._session = builder.getOrCreate()
+        except self.errors as error:
+            reason = str(error).strip().split("\n")[0]
+            raise UserError(
+                f"--master={settings.master}: Spark does not start: {reason}"
+            ) from error
+        self._session.sparkContext.setLogLevel("ERROR")
+        self.name = f"Spark at {self._session.sparkContext.master}"
+
+    def _files(self) -> sql.DataFrame:
+        """Paths, bytes, times and contents; Spark reads the columns that are used."""
+        reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
+        return reader.load(self._patterns)
+
+    def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
+        """Returns what the patterns match, and below folders the files with a text's ending."""
+        try:
+            rows = self._files().select("path", "length", "modificationTime").collect()
+        except self.errors as error:
+            raise UserError(f"--input_file: {str(error).strip().splitlines()[0]}") from error
+        found = []
+        for path, size, changed in rows:
+            name = os.path.basename(path)
+            is_matched = any(fnmatch.fnmatch(name, os.path.basename(one)) for one in self._patterns)
+            if re.sub("^file:/+", "/", path) in map(os.path.abspath, but):
+                continue
+            if size > _FILE_BYTES:
+                raise UserError(f"--input_file: '{path}' is larger than 2 GB. Split it.")
+            if is_matched or documents.is_text(path):
+                found.append((path, size, int(changed.timestamp())))
+        return found
+
+    def run(
+        self, text: List[cluster.FileState], maker: InstanceMaker, outputs: cluster.Shards
+    ) -> None:
+        """Counts come first, in a partition after those of the shards: nothing bad is written."""
+        context = self._session.sparkContext
+        shared = context.broadcast((maker, {path for path, _, _ in text}))
+        count, field = outputs.count, self._settings.text_field
+        shuffled = (
+            self._files()
+            .select("path", "content")
+            .rdd.flatMap(lambda row: _read(row, shared, field))
+            .flatMap(lambda block: _keyed(block, shared, count))
+            .repartitionAndSortWithinPartitions(count + 1, lambda key: key[0] % (count + 1))
+            .keys()
+        )
+        (counts,) = context.runJob(shuffled, _total, [count])
+        check_counts(counts)
+        sizes = shuffled.mapPartitionsWithIndex(lambda *one: _write(*one, outputs)).collectAsMap()
+        outputs.write_counts(counts, sizes)
+
+
+def _read(row: Any, shared: Broadcast, text_field: str) -> Iterator[documents.TextBlock]:
+    """A file -> blocks of documents."""
+    path, content = row
+    if path in shared.value[1]:
+        one = (path, 0, sys.maxsize)
+        found = documents.read_range(one, io.BytesIO(content), text_field=text_field)
+        yield from map(documents.TextBlock, documents.grouped(found))
+
+
+def _keyed(
+    block: documents.TextBlock, shared: Broadcast, num_shards: int
+) -> Iterator[Tuple[Key, None]]:
+    """A block -> its records and counts, in the form that Spark sorts."""
+    for shard, rows in cluster.rows(block, shared.value[0], num_shards):
+        for row in [rows] if shard == cluster.COUNTS else rows:
+            yield (shard, row), None
+
+
+def _total(keys: Iterator[Key]) -> List[Counts]:
+    return [total(counts for _, counts in keys)]
+
+
+def _write(number: int, keys: Iterator[Key], outputs: cluster.Shards) -> Iterator[Tuple[int, int]]:
+    """The sorted records of a partition -> a file; yields the number of the shard and its bytes."""
+    if number < outputs.count:
+        yield outputs.write_shard(number, (record for _, record in keys))
