@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretraining data by Apache Beam: the cluster job in Beam's steps, files and runners."""
 
+import importlib
 import logging
 import os
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set
@@ -34,11 +35,13 @@ class Storage(cluster.Storage):
 
     @staticmethod
     def find(pattern: str) -> Dict[str, int]:
+        """Returns the files that a pattern matches, with their bytes."""
         (match,) = FileSystems.match([pattern])
         return {metadata.path: metadata.size_in_bytes for metadata in match.metadata_list}
 
     @staticmethod
     def read(path: str) -> Optional[bytes]:
+        """Returns the content of a file; None if there is none."""
         if not FileSystems.exists(path):
             return None
         with _open(path) as stream:
@@ -46,11 +49,13 @@ class Storage(cluster.Storage):
 
     @staticmethod
     def remove(path: str) -> None:
+        """Removes a file that may be there."""
         if FileSystems.exists(path):
             FileSystems.delete([path])
 
     @staticmethod
     def write(path: str, chunks: Iterable[bytes]) -> None:
+        """Replaces a file in one step, also while another worker writes it."""
         folder, name = os.path.split(path)
         temporary = os.path.join(folder, f".{name}.tmp-{files.random_suffix()}")
         raw = CompressionTypes.UNCOMPRESSED
@@ -82,12 +87,14 @@ class Engine(cluster.Engine):
         self.name = " at ".join(filter(None, [values["runner"], values["job_endpoint"]])) or "Beam"
 
     def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
+        """Returns the files of --input_file."""
         paths = find_input(self._settings.input_file, but)
         return list(many_files.each(_state, paths, "Looking at the text"))
 
     def run(
         self, text: List[cluster.FileState], maker: InstanceMaker, outputs: cluster.Shards
     ) -> None:
+        """Runs the pipeline to its end."""
         ranges: List[TextRange] = []
         for path, size, _ in text:
             ranges += text_documents.split(path, size, _RANGE_BYTES)
@@ -183,9 +190,17 @@ def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
     """Returns the options that `arguments` stand for.
 
     Raises:
-      ValueError: an argument that neither the program nor Beam knows. A runner with a job server
-        gets those it may know, with a warning.
+      ValueError: an argument that neither the program nor Beam knows, or a runner that cannot be
+        imported. A runner with a job server gets what it may know, with a warning.
     """
+    standard = pipeline_options.PipelineOptions(list(arguments)).view_as(
+        pipeline_options.StandardOptions
+    )
+    if "." in (standard.runner or ""):  # a class, whose module may bring options
+        try:
+            importlib.import_module(standard.runner.rpartition(".")[0])
+        except ImportError as error:
+            raise UserError(f"--runner={standard.runner}: {error}.") from error
     parser = pipeline_options._BeamArgumentParser(_SCRIPT, "see --help", allow_abbrev=False)
     for kind in pipeline_options.PipelineOptions.__subclasses__():
         kind._add_argparse_args(parser)  # as Beam does it
