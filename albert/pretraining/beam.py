@@ -150,19 +150,19 @@ def add_steps(
         # The maker is pickled with its tables, so workers read no vocabulary.
         | "MakeRecords" >> beam.FlatMap(cluster.rows, maker, outputs.count)
     )
-    # Not tagged outputs, which DaskRunner lacks.
-    counts = (
-        made
-        | "Counts" >> beam.Filter(lambda row: row[0] == cluster.COUNTS)
-        | "WithoutKey" >> beam.Values()
-        | "SumCounts" >> beam.CombineGlobally(lambda rows: tuple(total(rows)))
-    )
-    records = made | "Records" >> beam.Filter(lambda row: row[0] != cluster.COUNTS)
     # A shard without a record is a file, too.
-    empty = pipeline | "Empty" >> beam.Create([(number, []) for number in range(outputs.count)])
+    empty = [(number, []) for number in range(outputs.count)] + [(cluster.COUNTS, tuple(Counts()))]
+    rows = (made, pipeline | "Empty" >> beam.Create(empty)) | "AllRows" >> beam.Flatten()
+    # DaskRunner has no tagged outputs, and its CombineGlobally gives its result several times.
+    counts = (
+        rows
+        | "Counts" >> beam.Filter(lambda row: row[0] == cluster.COUNTS)
+        | "SumCounts" >> beam.CombinePerKey(lambda counts: tuple(total(counts)))
+        | "WithoutKey" >> beam.Values()
+    )
     written = (
-        (records, empty)
-        | "AllRecords" >> beam.Flatten()
+        rows
+        | "Records" >> beam.Filter(lambda row: row[0] != cluster.COUNTS)
         | "GroupByShard" >> beam.GroupByKey()
         | "WriteShards" >> beam.Map(_write, outputs, beam.pvalue.AsSingleton(counts))
     )

@@ -154,14 +154,14 @@ def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, outputs: "
     try:
         engine.run(text, maker, outputs)
     except engine.errors as error:
-        log = str(error)  # an error of a worker comes as text
-        found = re.findall(r"(?m)(?:UserError|Module\w+Error): (.*?)(?: \[while running .*)?$", log)
-        if not found and "Traceback" in log:
+        log = str(error)  # an error of a worker comes as text, with its traceback
+        found = re.findall(r"(?m)(UserError|Module\w+Error): (.*?)(?: \[while running .*)?$", log)
+        if not found and re.search(r'File ".*\balbert/', log):
             raise
-        sentence = found[-1] if found else log.strip().split("\n")[0]
-        raise UserError(
-            sentence if "UserError: " in log else f"{engine.name}: {sentence}"
-        ) from error
+        kind, sentence = found[-1] if found else ("", reason(error))
+        if kind != "UserError":
+            sentence = f"{engine.name}: {sentence}"
+        raise UserError(sentence) from error
     if not outputs.report():
         raise UserError(f"{engine.name}: the job ended early. Its log says why.")
 
@@ -279,6 +279,14 @@ def shards_of(output_file: str) -> Shards:
 def absolute(path: str) -> str:
     """Returns a path that means the same in every process on this machine."""
     return path if "://" in path else os.path.abspath(path)
+
+
+def reason(error: Exception) -> str:
+    """Returns the line of an error that says what is wrong."""
+    lines = str(error).strip().split("\n")
+    java = [line[2:] for line in lines if line.startswith(": ")]
+    is_python = any(line.startswith("Traceback") for line in lines)
+    return (java or [lines[-1 if is_python else 0]])[0] or type(error).__name__
 
 
 def rows(

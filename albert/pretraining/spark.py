@@ -64,7 +64,7 @@ class Engine(cluster.Engine):
         try:
             rows = self._files().select("path", "length", "modificationTime").collect()
         except self.errors as error:
-            raise UserError(f"--input_file: {str(error).strip().splitlines()[0]}") from error
+            raise UserError(f"--input_file: {cluster.reason(error)}") from error
         found = []
         for path, size, changed in rows:
             name = os.path.basename(path)
