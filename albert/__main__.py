@@ -1,11 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""ALBERT: pretraining, fine-tuning, and what comes before and after.
+"""ALBERT: pretraining, fine-tuning, and the steps before and after.
 
   albert COMMAND --flag=value ...
   albert COMMAND --help
 
-`python -m albert COMMAND` is the same.
+You can also write `python -m albert COMMAND`.
 """
 
 import os

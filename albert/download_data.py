@@ -1,15 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads public data sets and lays them out as the other scripts read them.
+"""Downloads public data sets into the folders that the other scripts read.
 
   python -m albert.download_data glue --data_dir=glue
   python -m albert.download_data squad_v2,race --data_dir=data
   python -m albert.download_data --list
 
-Each data set becomes a folder in --data_dir, whole or not at all, and the flags that take it are
-printed. A transfer that was cut goes on where it stopped when the command is run again. What is
-there already is checked by the record of its download and not fetched again; folders that were
-not downloaded stay as they are. The licences are their publishers': --list shows them.
+Each data set becomes a folder in --data_dir. The command prints the flags to use it. To resume an
+interrupted download, run the same command again. It does not download a data set twice, and does
+not change a folder that you made yourself. --list shows the publishers' licences.
 """
 
 import dataclasses
@@ -30,11 +29,11 @@ class Flags(TransferFlags):
 
     name: Optional[str] = flag(
         None,
-        "Data sets, comma-separated, or a group such as glue; --name= is optional.",
+        "Data sets or groups, comma-separated: glue is short for --name=glue.",
         positional=True,
     )
     list: bool = flag(False, "Show names, sizes and licences, and exit.")
-    data_dir: str = flag("data", "Folder that gets a folder for each data set.", path=True)
+    data_dir: str = flag("data", "Folder for the data sets' folders.", path=True)
 
     def check(self) -> None:
         """Checks the name."""

@@ -5,10 +5,10 @@
   python -m albert.fill_mask --albert_dir=base_v2 --text='The [MASK] of France is Paris.'
   python -m albert.fill_mask --albert_dir=base_v2 --input_file=gaps.txt --output_file=words
 
-Input is a line for each text: the text, or a JSON object with text_a. Output is a JSON object for
-each text: the text, and for each [MASK] the most probable tokens of the vocabulary with their
-probabilities. Several in a text are filled independently. The model needs its head for masked
-words, which pretraining and the released archives have.
+The input has one text per line, or a JSON object with text_a. The output has one JSON object per
+text: the text, and for each [MASK] the most probable tokens with their probabilities. If a text has
+several [MASK], each is filled independently. The model must be a pretrained one, because only
+pretrained models have the head that predicts masked words.
 """
 
 import dataclasses

@@ -1,12 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the training curves and evaluation results of runs, and prints a table of the runs.
+"""Draws training curves and evaluation results of runs, and prints them as a table.
 
   python -m albert.plot output/base
   python -m albert.plot output/rte-1 output/rte-2 --output_file=rte.png
 
-A run is an --output_dir of pretraining or fine-tuning. Lines are its training_curve.csv, dots its
-eval_results.json. Needs matplotlib: pip install 'albert-tf[plots]'.
+Give the --output_dir of each run. Lines show training_curve.csv, dots show eval_results.json. The
+command needs matplotlib: pip install 'albert-tf[plots]'.
 """
 
 import dataclasses

@@ -1,15 +1,15 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Shows in numbers and sentences what ALBERT changes in BERT.
+"""Shows ALBERT's three changes to BERT, with numbers and example sentences.
 
   python -m albert.show_changes
   python -m albert.show_changes base_v2 --language=zh
   python -m albert.show_changes --albert_dir=base_v2 --text_a='He left.' --text_b='He came back.'
 
-The three changes are factorised embeddings, layers that share their weights, and the order of
-sentences as a task in place of the next sentence (arXiv:1909.11942, section 3.1). Parameters are
-those of a published size, or of the pretrained model in --albert_dir, beside a BERT of the same
-layers. That model also says how probable it finds either order.
+The changes are factorised embeddings, shared layer weights, and sentence-order prediction in place
+of next-sentence prediction (arXiv:1909.11942, section 3.1). The command compares the parameters of
+a published size, or of the model in --albert_dir, with those of a BERT with the same layers. With
+--albert_dir it also prints the probability of each order of the two sentences.
 """
 
 import dataclasses
@@ -43,11 +43,11 @@ class Flags(Settings):
 
     name: Optional[str] = flag(None, f"A published size; default: {DEFAULT_NAME}.", positional=True)
     albert_dir: Optional[str] = flag(
-        None, "Folder of a pretrained model, or the name of a released one.", path=True
+        None, "Pretrained model: a folder, or the name of a released model.", path=True
     )
     language: str = flag("en", "Language of the sentences.", choices=sorted(TEXTS))
-    text_a: Optional[str] = flag(None, "Your first sentence.")
-    text_b: Optional[str] = flag(None, "The sentence that follows --text_a.")
+    text_a: Optional[str] = flag(None, "Your own first sentence.")
+    text_b: Optional[str] = flag(None, "Your own second sentence, which follows --text_a.")
 
     def check(self) -> None:
         """Checks that one model and no or two sentences are named."""

@@ -29,10 +29,10 @@ _transfer = functools.partial(flag, group="Transfer")
 class TransferFlags(Settings):
     """Where files come from, and what a transfer may take."""
 
-    base_url: Optional[str] = _transfer(None, "Address of a mirror's folder with the files.")
-    sha256: Optional[str] = _transfer(None, "Expected SHA-256; of several files comma-separated.")
+    base_url: Optional[str] = _transfer(None, "Address of a folder on a mirror.")
+    sha256: Optional[str] = _transfer(None, "Expected SHA-256; comma-separated for several files.")
     time_limit_minutes: float = _transfer(
-        120.0, "Give up after this time; the next start resumes.", lower=0.001
+        120.0, "Stop after this time; run the command again to resume.", lower=0.001
     )
     size_limit_gb: float = _transfer(4.0, "Refuse files larger than this.", lower=0.001)
 
