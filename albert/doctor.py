@@ -105,8 +105,8 @@ def check_training(settings: Flags) -> str:
         if idle:
             raise UserError(f"In {precision} no gradient reaches {', '.join(idle)}.")
         if not losses[-1] < losses[0]:
-            raise UserError(f"In {precision} the loss goes from {losses[0]} to {losses[-1]}.")
-        speeds.append(f"{milliseconds:.0f} ms an update in {precision}")
+            raise UserError(f"In {precision} the loss does not fall: {losses[0]}, {losses[-1]}.")
+        speeds.append(f"{milliseconds:.0f} ms per step in {precision}")
     return f"Two layers: {', '.join(speeds)}."
 
 

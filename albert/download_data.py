@@ -40,8 +40,8 @@ class Flags(TransferFlags):
         super().check()
         if not self.list and not table.find(self.name or ""):
             raise UserError(
-                "No data set is named. Write for example `python -m albert.download_data glue "
-                "--data_dir=glue`; --list shows the names."
+                "Name a data set, for example: python -m albert.download_data glue "
+                "--data_dir=glue. To see all names, add --list."
             )
 
 
@@ -72,7 +72,7 @@ def main(settings: Flags):
 
     data_sets = table.find(settings.name or "")
     if settings.sha256 and len(data_sets) != 1:
-        raise UserError(f"--sha256 goes with one data set, and {settings.name} are several.")
+        raise UserError(f"--sha256 works with one data set only, not with {settings.name}.")
     failures = []
     for data_set in data_sets:
         try:
@@ -88,7 +88,7 @@ def main(settings: Flags):
         print(data_set.script, data_set.flags.format(**places))
     if failures:
         raise UserError(
-            f"{len(failures)} of {len(data_sets)} data sets are missing, for the reasons above: "
+            f"{len(failures)} of {len(data_sets)} data sets could not be downloaded (see above): "
             f"{', '.join(failures)}."
         )
 

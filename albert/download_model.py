@@ -39,8 +39,8 @@ class Flags(TransferFlags):
             return
         if not self.name:
             raise UserError(
-                "No model is named. Write for example `python -m albert.download_model base_v2`; "
-                "--list shows the names."
+                "Name a model, for example: python -m albert.download_model base_v2. To see all "
+                "names, add --list."
             )
         releases.find_release(self.name)
 

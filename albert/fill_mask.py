@@ -53,8 +53,8 @@ def main(settings: Flags) -> None:
             for first, *others in texts:
                 if others:
                     raise UserError(
-                        f"{first[:60]!r} has a second text, and [MASK] is filled in single texts. "
-                        "Name the column with --columns."
+                        f"{first[:60]!r} has a second text, but fill_mask reads one text per line. "
+                        "Choose the column with --columns."
                     )
             singles = [text for (text,) in texts]
             return [_line(*item) for item in zip(singles, model.fill(singles))]

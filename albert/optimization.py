@@ -411,8 +411,8 @@ def _without_excluded(gradients: Tensors, excluded: Sequence[str]) -> Tensors:
     used = {name: gradient for name, gradient in gradients.items() if name not in names}
     if not used:
         raise ValueError(
-            "There is nothing to train: no trainable variable that is not excluded has a gradient "
-            "of the loss. Check excluded_tvars and what the loss depends on."
+            "Nothing to train: the loss has no gradient for any trainable variable outside "
+            "excluded_tvars. Check excluded_tvars and the loss."
         )
     return used
 

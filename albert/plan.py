@@ -279,8 +279,8 @@ def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
     sections = [
         (["parameters", "number"], 1, [planned["parameters"]]),
         (["checkpoint", "MB"], 1e6, [planned["checkpoint_bytes"]]),
-        (["operations of an update", "GFLOP"], GIGA, [chosen["operations"]]),
-        (["memory of an update, GB", *titles], GIGA, [way["memory_bytes"] for way in ways]),
+        (["operations per step", "GFLOP"], GIGA, [chosen["operations"]]),
+        (["memory per step, GB", *titles], GIGA, [way["memory_bytes"] for way in ways]),
     ]
     tables = []
     for head, unit, columns in sections:
@@ -385,7 +385,7 @@ def main(settings: Flags) -> None:
     else:
         path = _config_path(settings)
         shown = plan(_read_config(path), settings)
-        work = f"{settings.batch} examples of {settings.max_seq_length} tokens an update"
+        work = f"{settings.batch} examples of {settings.max_seq_length} tokens per step"
         lines = [f"{path}: {settings.task}, {work}, in {settings.memory_gb:g} GB", ""]
         lines += _plan_lines(shown)
     print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))

@@ -65,7 +65,7 @@ def read_run(folder: str) -> Run:
     results = evaluation.read_results(folder)
     evaluated = _curves({"step": result.step, **result.metrics} for result in results)
     if not training and not evaluated:
-        raise UserError(f"{folder} holds no run: no {names[0]}, no {names[1]}.")
+        raise UserError(f"{folder} has neither {names[0]} nor {names[1]}. Give an --output_dir.")
     best_step = files.read_json_object(ledger)["best_step"] if evaluated else None
     metric = next((name for name in sorted(evaluated) if "accuracy" in name), "loss")
     if exists(summary):

@@ -79,27 +79,28 @@ _PAGE = """\
 What ALBERT changes in BERT: {name}
 
 1. Factorised embeddings
-   BERT learns for each token a vector as wide as its layers. ALBERT learns a short one,
-   and one matrix that widens them all.
+   For each token, BERT learns a vector of the hidden size H. ALBERT learns a shorter vector of
+   size E, and one matrix that maps all of them to size H.
      BERT    V x H          {config.vocab_size:,} x {config.hidden_size:,} = {wide:,}
      ALBERT  V x E + E x H  {config.vocab_size:,} x {config.embedding_size:,} + \
 {config.embedding_size:,} x {config.hidden_size:,} = {factorised:,}, {times:.1f} times fewer
 
-2. Layers that share their weights
-   BERT learns {config.num_hidden_layers} layers one by one. ALBERT learns one and
-   applies it again and again: as much computing, far less to keep.
+2. Shared layer weights
+   BERT has {config.num_hidden_layers} layers with their own weights. ALBERT uses the same weights
+   in all layers. The computation is the same, but there are far fewer parameters.
      {table}
 
-3. The order of sentences in place of the next sentence
-   Half of ALBERT's pairs are swapped. Both halves are about the same things, so only
-   what makes a text hang together tells them apart.
+3. Sentence-order prediction in place of next-sentence prediction
+   ALBERT swaps half of the pairs. Both segments are about the same topic, so the model must
+   learn how sentences follow each other.
      label 0, in order{says[0]}
        segment 0  [CLS] {first} [SEP]
        segment 1  {second} [SEP]
      label 1, swapped{says[1]}
        segment 0  [CLS] {second} [SEP]
        segment 1  {first} [SEP]
-   Half of BERT's have a second segment from elsewhere. Its words give it away.
+   In half of BERT's pairs, the second segment is from another text. The topic alone often
+   shows it.
      label 0, next
        segment 0  [CLS] {first} [SEP]
        segment 1  {second} [SEP]

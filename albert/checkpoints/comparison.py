@@ -100,5 +100,5 @@ def misfit(
     return UserError(
         f"{checkpoint} does not fit the model. {remedy}\n"
         f"  It lacks {wording.listed(list(map(str, lacking)), most=12)}.\n"
-        f"  It has {wording.listed(list(map(str, unknown)), most=3)} in their place."
+        f"  Instead, it has {wording.listed(list(map(str, unknown)), most=3)}."
     )

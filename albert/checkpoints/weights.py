@@ -166,8 +166,8 @@ def to_google_layout(
     """
     if config.embedding_layout != "albert_zh":
         raise UserError(
-            "to_google_layout takes a model with embedding_layout albert_zh in its configuration; "
-            "this one has Google's. Convert albert_zh's own by from_albert_zh --layout=google."
+            "to_google_layout needs a model whose embedding_layout is albert_zh. This model has "
+            "Google's layout. To convert a model of albert_zh, use from_albert_zh --layout=google."
         )
     values = dict(values)
     projection = values.pop(f"{checkpoint_names.MAPPING}/kernel", None)

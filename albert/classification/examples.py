@@ -251,7 +251,7 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
     is_labelled, is_table = role in ("train", "dev"), isinstance(first, list)
     columns = _find_columns(task, rows, role)
     if is_table and not (columns.header or is_labelled):
-        _LOGGER.warning("%s: taking the first row as an example.", rows[0].where)
+        _LOGGER.warning("%s: no header found. Reading this row as an example.", rows[0].where)
     spellings = label_spellings(task, () if is_table else _number_names(task, parts[0], columns))
     cells, language = first if columns.render else range(len(first)), _place("language", first)
     examples: List[InputExample] = []

@@ -127,8 +127,8 @@ def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
     ]
     if not names:
         raise UserError(
-            f"--data_dir={settings.data_dir} has no task folder of --suite={settings.suite}. For "
-            "files directly in --data_dir, name the task with --tasks."
+            f"--data_dir={settings.data_dir} has no task folder of --suite={settings.suite}. If "
+            "--data_dir is the folder of one task, name the task with --tasks."
         )
     names += [LENDERS[name] for name in names if name in LENDERS]
     return {name: find_task(name, settings) for name in sorted(names, key=LENDERS.__contains__)}
@@ -286,4 +286,4 @@ def _submit(path: str, plan: Sequence[Run], results: Sequence[Result]) -> None:
     written = list(filter(tf.io.gfile.exists, chosen))
     if written:
         missing = predictions.zip_glue_submission(path, written)
-        _LOGGER.info("Wrote %s, which lacks %s.", path, ", ".join(missing) or "nothing")
+        _LOGGER.info("Wrote %s. Missing in it: %s.", path, ", ".join(missing) or "nothing")

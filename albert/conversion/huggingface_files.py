@@ -58,8 +58,8 @@ def read_config(
     activations = dict(_ACTIVATIONS, gelu="gelu") if approximate_gelu else _ACTIVATIONS
     if theirs["hidden_act"] not in activations:
         raise UserError(
-            f"{path}: hidden_act {theirs['hidden_act']!r} has no counterpart here. Available: "
-            f"{', '.join(activations)}; --approximate_gelu takes the exact gelu for gelu_new."
+            f"{path}: hidden_act {theirs['hidden_act']!r} is not supported. Supported: "
+            f"{', '.join(activations)}. --approximate_gelu converts gelu to gelu_new."
         )
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
     ours = {"vocab_size": 30000, **ours, "hidden_act": activations[theirs["hidden_act"]]}
@@ -77,8 +77,8 @@ def _check_groups(config: modeling.AlbertConfig) -> None:
     theirs = [int(layer / (layers / groups)) for layer in range(layers)]
     if theirs != [layer * groups // layers for layer in range(layers)]:
         raise UserError(
-            f"{layers} layers in {groups} groups have no counterpart: transformers assigns layers "
-            "to groups in another way."
+            f"A model of {layers} layers in {groups} groups cannot be converted: transformers puts "
+            "some layers into other groups."
         )
 
 
@@ -87,8 +87,8 @@ def check_variant(config: modeling.AlbertConfig) -> None:
     for key in modeling.VARIANTS:
         if getattr(config, key) not in ("google", "postln", "all", "none"):
             raise UserError(
-                f"{key} {getattr(config, key)} has no counterpart in transformers. (For "
-                "embedding_layout: python -m albert.convert_checkpoint to_google_layout.)"
+                f"transformers does not support {key} {getattr(config, key)}. For "
+                "embedding_layout, first run python -m albert.convert_checkpoint to_google_layout."
             )
     _check_groups(config)
 
@@ -127,7 +127,7 @@ def read_weights(folder: str) -> weights.Values:
     if not paths:
         raise UserError(
             f"--input_dir={folder} has no {_WEIGHTS_NAME}. If it has pytorch_model.bin, load it "
-            "with transformers, and save it by model.save_pretrained(NEW_FOLDER)."
+            "with transformers, and save it with model.save_pretrained(NEW_FOLDER)."
         )
     values: weights.Values = {}
     for path in paths:

@@ -145,7 +145,7 @@ class FeatureSpec:
             if len(lists.value) != size_of(shape):
                 raise UserError(
                     f"'{path}': feature '{name}' has {len(lists.value)} values of {dtype.name}, "
-                    f"not {size_of(shape)}. Make the records with the settings of this run."
+                    f"not {size_of(shape)}. Make the records again with the settings of this run."
                 )
 
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
@@ -188,7 +188,7 @@ def _checked_index(
     found = record_files.load(files, folder=folder, enough=enough)
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
-        raise UserError(f"No record in the record files {list(files)}.")
+        raise UserError(f"The record files have no records: {list(files)}.")
     return found
 
 

@@ -192,9 +192,9 @@ def fitting_sidecar(path: str) -> Optional[RecordFile]:
     if known and size < known.bytes:
         # It may end between two records, which reading the headers would not detect.
         raise UserError(
-            f"Record file '{path}' holds {size} bytes where {known.bytes} were written: it was cut "
-            f"off. Create it again (or, if it was replaced on purpose, remove "
-            f"'{sidecar_path(path)}')."
+            f"Record file '{path}' was cut off: it has only {size} of {known.bytes} bytes. Create "
+            f"it again. If you replaced it on purpose, remove its metadata, "
+            f"'{sidecar_path(path)}'."
         )
     return known if known and known.bytes == size else None
 
@@ -318,9 +318,9 @@ def records(path: str) -> Iterator[bytes]:
             number += 1
     except tf.errors.DataLossError:
         raise UserError(
-            f"Record file '{path}' is damaged in record {number} (counted from 0), or is no "
-            "uncompressed TFRecord file: its checksum is wrong. Delete the file or create it "
-            "again, and give the same command again."
+            f"Record file '{path}' is damaged in record {number} (counted from 0), or is not an "
+            "uncompressed TFRecord file: a checksum is wrong. Delete the file or create it again. "
+            "Then run the same command again."
         ) from None
 
 

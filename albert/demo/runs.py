@@ -60,8 +60,8 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
         if all(map(folder_lock.is_lock, os.listdir(str(path)))):
             files.atomic_write_json(marker, identity)
         if not os.path.exists(marker) or files.read_json_object(marker) != identity:
-            raise UserError(f"-o {path} holds no run of {identity}. Choose a new folder.")
-        print(f"Folder: {path}. To resume after a stop, use the same options and -o", flush=True)
+            raise UserError(f"-o {path} has no run with {identity}. Choose a new folder.")
+        print(f"Folder: {path}. To resume, pass it as -o with the same options.", flush=True)
         yield Run(path)
 
 

@@ -63,7 +63,7 @@ def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
     mirror, given = settings.base_url, settings.sha256
     hashes = given.split(",") if given else [item.sha256 for item in sources]
     if len(hashes) != len(sources):
-        raise UserError(f"--sha256 must have a hash for each of {len(sources)} files, in order.")
+        raise UserError(f"--sha256 must have {len(sources)} hashes, one per file, in order.")
     urls = [f"{mirror.rstrip('/')}/{item.name}" if mirror else item.url for item in sources]
     return list(map(Source, urls, hashes))
 
@@ -93,7 +93,7 @@ def _arrived(source: Source, parent: str, settings: TransferFlags) -> str:
     """Returns the path of a file that a user put in place, or fetches it."""
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
-        _LOGGER.info("Taking %s in place of a download.", own)
+        _LOGGER.info("Using %s instead of a download.", own)
         return own
     transfer.fetch(source.url, hidden, settings)
     return hidden
@@ -110,6 +110,6 @@ def _origin(source: Source, path: str) -> Dict[str, Any]:
 def _check_hash(source: Source, origin: Dict[str, Any]) -> None:
     if source.sha256 and source.sha256.lower() != origin["sha256"]:
         raise UserError(
-            f"The SHA-256 of {origin['url']} is {origin['sha256']}, and {source.sha256} is "
-            "expected. If the file is right, pass its hash as --sha256."
+            f"The SHA-256 of {origin['url']} is {origin['sha256']}, but should be {source.sha256}. "
+            "If you trust the file, pass its hash as --sha256."
         )

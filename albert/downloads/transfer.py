@@ -78,8 +78,8 @@ def fetch(url: str, path: str, settings: TransferFlags) -> None:
             is_unreachable = not status and not os.path.exists(path)
             if pause is None or is_unreachable or time.monotonic() + pause > deadline:
                 raise UnreachableError(
-                    f"{shown} could not be fetched: {reason}. Check the network (proxies are "
-                    "taken from $HTTPS_PROXY) and run the same command again to go on."
+                    f"{shown} could not be downloaded: {reason}. Check the network (and "
+                    "$HTTPS_PROXY). To resume, run the same command again."
                 ) from error
         _LOGGER.warning("%s: %s. Trying again in %d s.", shown, reason, pause)
         time.sleep(pause)

@@ -206,8 +206,8 @@ class _Pretrained(Model):
         self.network.load(source.checkpoint)
         if self.output not in self.network.outputs:
             raise UserError(
-                f"{source.checkpoint} has no {self.output}, but {', '.join(self.network.outputs)}. "
-                "Use the model it was exported from."
+                f"{source.checkpoint} has only {', '.join(self.network.outputs)}, and no "
+                f"{self.output}. Use the model from which it was exported."
             )
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
@@ -261,8 +261,8 @@ class Embedder(_Pretrained):
         """
         if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
             raise UserError(
-                f"layer {layer}: pooled vectors and exported models have the last layer only. Use "
-                "the pooling mean or first, and a checkpoint."
+                f"Layer {layer} needs the pooling mean or first, and a checkpoint. Pooled vectors "
+                "and exported models have only the last layer."
             )
         self._layer, self.output = layer, f"{pooling}_output"
         super().__init__(source, **options)
@@ -335,7 +335,7 @@ class MaskFiller(_Pretrained):
             ids += [self._mask, *self._ids_after_mask(part)]
         longest = self.source.max_seq_length - 2
         if len(ids) > longest:
-            raise UserError(f"{text[:60]!r} has {len(ids)} tokens; the model takes {longest}.")
+            raise UserError(f"{text[:60]!r} has {len(ids)} tokens; at most {longest} fit.")
         row = self._row([ids])
         row[POSITIONS] = [n for n, token in enumerate(row["input_ids"]) if token == self._mask]
         return row
@@ -418,7 +418,7 @@ def pretraining_outputs(
     )
     layers = model.get_all_encoder_layers()
     if not 1 <= abs(layer) <= len(layers):
-        raise UserError(f"No layer {layer}: the model has {len(layers)}.")
+        raise UserError(f"There is no layer {layer}: the model has {len(layers)} layers.")
     sequence = layers[layer - 1 if layer > 0 else layer]
     outputs = {
         "pooled_output": model.get_pooled_output(),  # [B, H]

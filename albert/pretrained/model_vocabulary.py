@@ -84,9 +84,9 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
     lower = {same and same.do_lower_case, vocabulary.do_lower_case} - {None}
     if name == RECORD_NAME and (not same or len(lower) > 1):
         raise UserError(
-            f"{folder} holds a model of another vocabulary or do_lower_case than "
-            f"{vocabulary.path}. Use the model's own vocabulary, or another folder; if the change "
-            f"is intended, remove {os.path.join(folder, name)} first."
+            f"The model in {folder} has another vocabulary than {vocabulary.path}, or another "
+            "do_lower_case. Use the model's own vocabulary, or another folder. If you want the "
+            f"change, first remove {os.path.join(folder, name)}."
         )
 
 

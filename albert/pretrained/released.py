@@ -161,7 +161,7 @@ def _file_by_name(folder: str, key: str) -> Optional[str]:
     if usual in names:
         names = [usual]
     if len(names) > 1:
-        raise UserError(f"{folder!r} holds several: {', '.join(names)}. Name one by --{key}.")
+        raise UserError(f"{folder!r} has several: {', '.join(names)}. Choose one with --{key}.")
     return os.path.join(folder, names[0]) if names else None
 
 

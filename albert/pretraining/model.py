@@ -109,7 +109,7 @@ def read_files(
         _check_fits(file, config)
         if not file.has_masks and not settings.masked_lm_budget:
             raise UserError(
-                f"{path}: the records hold no masks. Draw them on the fly by "
+                f"{path}: the records have no masks. To draw masks during training, add "
                 "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
                 "--masked_lm_prob above 0."
             )
@@ -235,7 +235,7 @@ def masks_on_the_fly(
     if masks.do_whole_word_mask and without_words:
         raise UserError(
             f"{without_words[0]} has no token_boundary, which says where words begin. "
-            "--masked_lm_budget needs it. Create the records anew with create_pretraining_data."
+            "--masked_lm_budget needs it. Create the records again with create_pretraining_data."
         )
     _LOGGER.info(
         "Drawing masks on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",

@@ -173,8 +173,8 @@ def find_vocabulary(
         vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case)
     if not vocabulary:
         _LOGGER.warning(
-            "No vocabulary goes into --output_dir: there is none beside the records, or there are "
-            "several. To copy one there, give --spm_model_file or --vocab_file."
+            "Copying no vocabulary to --output_dir: the folder of the records has none or several. "
+            "To copy one, give --spm_model_file or --vocab_file."
         )
         return None
     model_vocabulary.check_same(settings.output_dir, vocabulary)
@@ -190,8 +190,9 @@ def config_to_train(
         return config
     if config.num_hidden_groups > 1 or config.share_type != "all" or layers > most:
         raise UserError(
-            f"--train_layers={layers} needs as many layers, which share all weights; this model "
-            f"has {most} in {config.num_hidden_groups} groups with share_type={config.share_type}."
+            f"--train_layers={layers} needs {layers} or more layers that share all weights. This "
+            f"model has {most}, num_hidden_groups={config.num_hidden_groups} and "
+            f"share_type={config.share_type}."
         )
     return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
 

@@ -35,8 +35,8 @@ def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
     """Raises UserError if there is no room for the article."""
     if not 0 < max_qa_length < max_seq_length - 3:
         raise UserError(
-            f"--max_qa_length={max_qa_length} must be at least 1 and leave room for the article in "
-            f"--max_seq_length={max_seq_length}, besides three special tokens. Usual are 128 and "
+            f"--max_qa_length={max_qa_length} must be at least 1, and at most "
+            f"--max_seq_length={max_seq_length} minus 4. Usual values are 128 and "
             "512."
         )
 

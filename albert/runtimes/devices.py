@@ -55,5 +55,5 @@ def training_line(at_most: Optional[int] = None, does: str = "Training") -> str:
     if not seen:
         line += " TensorFlow found no GPU."
     if len(used) < len(seen) and does == "Training":
-        line += f" --distribution_strategy=mirrored would use all {len(seen)}."
+        line += f" To use all {len(seen)}, add --distribution_strategy=mirrored."
     return line

@@ -62,7 +62,9 @@ class SquadTask(Task):
             raise UserError(f"--num_train_epochs={settings.num_train_epochs:g} trains nothing.")
         path = settings.train_feature_file
         if path and path == settings.predict_feature_file:
-            raise UserError(f"--train_feature_file and --predict_feature_file are both {path}.")
+            raise UserError(
+                f"--train_feature_file and --predict_feature_file are both {path}. Give two files."
+            )
 
     # ---- data ----
 
@@ -230,7 +232,7 @@ class SquadV2(SquadTask):
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the files with the answers, and logs the threshold."""
-        _LOGGER.info("Answers with a null score above %.4g are left empty.", self.threshold())
+        _LOGGER.info("If its null score is above %.4g, an answer is empty.", self.threshold())
         return super().predictions(split, examples, outputs)
 
     def served(self) -> Dict[str, Any]:

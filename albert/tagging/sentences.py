@@ -42,7 +42,7 @@ def find(data_dir: str, split: str) -> List[str]:
     near = [path for name in names for path in parquet.find(f"{data_dir}/*{name}*")]
     found = [path for path in near if path.endswith(_ENDINGS)]
     if not found:
-        raise UserError(f"--data_dir={data_dir} has no file *{split}* of these: {_ENDINGS}")
+        raise UserError(f"--data_dir={data_dir} has no *{split}* file that ends in {_ENDINGS}.")
     return found
 
 

@@ -55,9 +55,9 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
     differences = provenance.difference(present, config)
     if differences:
         raise UserError(
-            f"--output_dir={output_dir} belongs to a model of another configuration: "
-            f"{differences}. Choose another --output_dir (with --init_checkpoint to start from "
-            f"the weights in this one); if the change is intended, remove {path} first."
+            f"The model in --output_dir={output_dir} has another configuration: "
+            f"{differences}. Choose another --output_dir. To start from the weights in this one, "
+            f"pass it as --init_checkpoint. If you want the change, first remove {path}."
         )
 
 
@@ -117,8 +117,8 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
         _LOGGER.warning("Skipping corrupt checkpoint %s (%s).", checkpoint.path, damage)
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise UserError(
-            f"--output_dir={output_dir} has no readable checkpoint, and training from the first "
-            f"step would overwrite {present[-1].path}. Put whole ones there, or choose another "
+            f"All checkpoints in --output_dir={output_dir} are corrupt, and a new training would "
+            f"overwrite {present[-1].path}. Copy intact checkpoints there, or choose another "
             "--output_dir."
         )
     if is_ours and tf.io.gfile.isdir(output_dir):

@@ -250,8 +250,8 @@ class _Ledger:
                 }
                 if self.best_metric not in metrics:
                     raise UserError(
-                        f"Cannot choose the best checkpoint by {self.best_metric!r}; measured are "
-                        f"{sorted(metrics)}."
+                        f"Cannot choose the best checkpoint by {self.best_metric!r}. The metrics "
+                        f"are {sorted(metrics)}."
                     )
                 metrics["global_step"] = step
                 self.results[step] = {"step": step, "checkpoint": checkpoint, "metrics": metrics}
@@ -275,8 +275,8 @@ class _Ledger:
         is_ours = ledger["results"] or tf.io.gfile.exists(f"{self.stem}.txt")
         if not is_ours and identity(self.best_path) not in ("", *ours):
             raise UserError(
-                f"'{self.best_path}' was not made by this evaluation, and would be lost: there is "
-                f"no {LEDGER_NAME}. Rename it, or choose another output folder."
+                f"Evaluation would overwrite '{self.best_path}', which it did not write (there is "
+                f"no {LEDGER_NAME}). Rename it, or choose another output folder."
             )
         self.results = {result["step"]: result for result in ledger["results"]}
         difference = provenance.difference(ledger["fingerprint"], self.fingerprint)
@@ -284,7 +284,7 @@ class _Ledger:
             # They cannot be compared with new ones, but may be all there is of deleted checkpoints.
             old = files.unused_name(f"{self.stem}.json")
             tf.io.gfile.rename(f"{self.stem}.json", old)
-            _LOGGER.info("Evaluating all again: %s. Old results: %s.", difference, old)
+            _LOGGER.info("Evaluating all again, because %s. Old results: %s.", difference, old)
             self.results = {}
 
     def _present(self) -> Dict[int, str]:
@@ -331,8 +331,8 @@ class _Ledger:
         """Returns what was found, and logs the best."""
         if not (self.results and self._present()):
             raise UserError(
-                f"There is no readable checkpoint model.ckpt-<step> in '{self.output_dir}' to "
-                "evaluate. Train first, or name the folder that was trained in."
+                f"'{self.output_dir}' has no readable checkpoint model.ckpt-<step> to evaluate. "
+                "Train first, or give the --output_dir of a training."
             )
         results, step = read_results(self.output_dir), self.best()
         best = next((result for result in results if result.step == step), None)

@@ -70,8 +70,8 @@ def check_description(task: Task) -> None:
     difference = provenance.difference(present, wanted)
     if difference:
         raise UserError(
-            f"--output_dir={folder} belongs to another run: {difference}. Choose another "
-            f"--output_dir; if the change is intended, remove {path} first."
+            f"--output_dir={folder} has a run with other settings: {difference}. Choose another "
+            f"--output_dir. If you want the change, first remove {path}."
         )
 
 
@@ -201,7 +201,7 @@ class Model(inference.Model):
         heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
         unheard = options.keys() & set(flags.describe(kind.flags)) - heard
         if unheard:
-            raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
+            raise UserError(f"{', '.join(sorted(unheard))}: not an option of a loaded model.")
         given = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
         self.task = set_up(flags.make(kind.flags, **given), kind)
         program = None if checkpoint else exported.find(folder)

@@ -307,7 +307,7 @@ class FineTuning:
         scores = {name: [task.metric_scale * value] for name, value in metrics.items()}
         found = published.compare(task.published_name, self.published_model, scores)
         if found:
-            _LOGGER.info("Beside published results:\n%s", "\n".join(published.table(found)))
+            _LOGGER.info("Your and published results:\n%s", "\n".join(published.table(found)))
         return found
 
     # ---- prediction ----
@@ -317,7 +317,7 @@ class FineTuning:
         written, folder = [], self.settings.output_dir
         _LOGGER.info("Predicting with %s.", checkpoint)
         if evaluation.step_in(checkpoint) == 0:
-            _LOGGER.warning("%s is untrained. Train first, or name another.", checkpoint)
+            _LOGGER.warning("%s is untrained. Train first, or choose another.", checkpoint)
         for split in self.task.splits("test"):
             examples, outputs = self._splits[split].examples, self.outputs(checkpoint, split)
             for name, text in self.task.predictions(split, examples, outputs).items():

@@ -36,8 +36,8 @@ _RATE = "learning_rate"
 _NORM = "gradient_norm"
 _SPEED = "examples_per_second"
 _DOES_NOT_FIT = (
-    "To resume, use the configuration, --optimizer and --precision it was made with. Otherwise "
-    "choose another --output_dir, and start by --init_checkpoint."
+    "To resume, use the same configuration, --optimizer and --precision as before. Otherwise, "
+    "choose another --output_dir, and pass this checkpoint as --init_checkpoint."
 )
 
 
@@ -48,8 +48,8 @@ class TrainingDivergedError(UserError, ArithmeticError):
 def diverged(place: str, reason: str) -> TrainingDivergedError:
     """Returns the error for a step that was refused."""
     return TrainingDivergedError(
-        f"Training diverged {place}: {reason}. No checkpoint holds it. Try a lower "
-        "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
+        f"Training diverged {place}: {reason}. This step was not saved. Try a lower "
+        "--learning_rate, a longer warm-up or --precision=float32, and check the data. The same "
         "command resumes from the last checkpoint."
     )
 

@@ -146,7 +146,7 @@ class Task:
         """Returns a split with its records, which are made if they are not there."""
         examples, is_training = self.examples(split), split == "train"
         if not len(examples):
-            raise UserError(f"No example in the {split} data of {self.name}.")
+            raise UserError(f"The {split} data of {self.name} has no examples.")
         path, is_exact = self.record_file(split)
         processes = feature_cache.processes_for(len(examples))
         records = feature_cache.build_records(

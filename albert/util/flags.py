@@ -220,13 +220,13 @@ def read(
         given = [f"--{positional}={rest.pop()}", *given]
     if rest and not takes_rest:
         raise UserError(
-            f"Unexpected arguments {rest}. Write --flag=value, and --flag or --noflag for a flag "
-            "that is on or off."
+            f"Unexpected arguments {rest}. Write --flag=value. For a flag without a value, write "
+            "--flag or --noflag."
         )
     values = {f"--{CONFIG}={path}, ": config_files.read(path) for path in flag_values[CONFIG].value}
     for place, layer in {"": fallback, **values}.items():
         if CONFIG in layer:
-            raise UserError(f"{place}{CONFIG}: a file cannot name another one.")
+            raise UserError(f"{place}{CONFIG}: a flag file cannot include another one.")
         _parse(flag_values, [program, *map("--{0[0]}={0[1]}".format, layer.items())], place)
     _parse(flag_values, [program, *given], known_only=takes_rest)  # the command line wins
     settings = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
@@ -245,7 +245,7 @@ def _parse(
     names = {re.sub("^--?|=.*", "", argument) for argument in arguments}
     for alias, name in ALIASES.items():
         if {alias, name} <= names:
-            raise UserError(f"{place}{alias} and {name} are two names of one flag. Give one.")
+            raise UserError(f"{place}{alias} and {name} are the same flag. Give one.")
     try:
         return flag_values(arguments, known_only=known_only)[1:]
     except (flags.Error, ValueError) as error:  # ValueError: --noflag=value

@@ -46,7 +46,7 @@ def _answer(number: int, _: Any) -> None:
         return
     _came, _came_at = signal.Signals(number).name, time.monotonic()
     if not _is_postponed:
-        raise Stopped(f"Stopped by {_came}. Run the same command to continue.")
+        raise Stopped(f"Stopped by {_came}. Run the same command to resume.")
     with contextlib.suppress(OSError):  # nobody reads it any more
         os.write(2, b"Signal received. Finishing this step, then saving.\n")
 
