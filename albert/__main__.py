@@ -19,7 +19,7 @@ from albert.util import wording
 
 
 def main() -> None:
-    """Runs the command that the process's first argument names, with the other arguments."""
+    """Runs the command named by the first argument of the process."""
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("--help", "-h", "-?", "help"):
         cli.show(help_text())

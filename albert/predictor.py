@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A model kept in memory, by the folder it is in.
+"""Loads a model from its folder into memory.
 
 with Predictor("output/mrpc") as predictor:
     predictor.predict([("He left.", "He went away."), ("He left.", "It rains.")])

@@ -1,8 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a model's variables with those of a checkpoint: for a warm start, a resume, an export.
+"""Compares a model's variables with those of a checkpoint: for warm starts, resumes and exports.
 
-What a conversion finds in another project's file is refused with the same text.
+Conversions from other projects raise the same error.
 """
 
 import re
@@ -51,7 +51,7 @@ def compare(
     init_from_group0: bool = False,
     remedy: str = USE_ITS_CONFIG,
 ) -> Tuple[List[Entry], List[Entry]]:
-    """Returns an entry for each variable, and those of the checkpoint that no variable takes.
+    """Returns an entry for each variable, and the checkpoint's variables that are not used.
 
     Args:
       checkpoint: its prefix.

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Weights as arrays by name: read, renamed along a table with every shape checked, and written."""
+"""Weights as arrays by name: reads, renames and writes them, and checks every shape."""
 
 from typing import Collection, Dict, List, NamedTuple, Tuple
 

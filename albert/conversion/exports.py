@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A model as a file of TensorFlow Lite or ONNX, compared with itself on data before it is kept.
+"""Exports a model to TensorFlow Lite or ONNX, and compares the export with the model on data.
 
-The new folder has the file in place of a checkpoint, and what turns texts into its inputs: the
-vocabulary, the configuration and the description. albert.load takes it as any model's folder.
+The new folder has the exported file in place of a checkpoint, and the vocabulary, configuration and
+description of the model. albert.load reads it.
 
 Dimensions: N examples, B batch, S sequence, H hidden.
 """
@@ -41,7 +41,7 @@ _OPSET = 13  # ONNX Runtime reads it from 1.10 on
 
 
 class _FineTuned:
-    """A model of a task: an export is as good as its scores.
+    """A model of a task: compares the scores of the model and the export.
 
     Attributes:
       examples: of --eval_file.
@@ -90,7 +90,7 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
 
 
 class _Encoder:
-    """A pretrained model: an export is as good as its vectors are alike; see _FineTuned."""
+    """A pretrained model: compares the vectors of the model and the export; see _FineTuned."""
 
     metric, higher_is_better = "cosine", True
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Our models as folders that transformers loads, and such folders as models of ours."""
+"""Converts models to folders that transformers loads, and back."""
 
 import logging
 import os

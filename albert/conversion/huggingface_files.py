@@ -41,7 +41,7 @@ _FIXED = {"model_type": "albert", "layer_norm_eps": 1e-12, "position_embedding_t
 def read_config(
     folder: str, *, approximate_gelu: bool = False
 ) -> Tuple[modeling.AlbertConfig, Dict[str, Any]]:
-    """Returns the configuration in a folder in our terms, and as it is there.
+    """Returns the configuration in a folder, as AlbertConfig and as a dict of its own keys.
 
     Args:
       folder: with config.json.
@@ -72,7 +72,7 @@ def read_config(
 
 
 def _check_groups(config: modeling.AlbertConfig) -> None:
-    """Refuses numbers with which transformers gives a layer another group: it divides floats."""
+    """Refuses numbers of groups for which transformers, dividing floats, puts layers elsewhere."""
     layers, groups = config.num_hidden_layers, checkpoint_names.huggingface_groups(config)
     theirs = [int(layer / (layers / groups)) for layer in range(layers)]
     if theirs != [layer * groups // layers for layer in range(layers)]:

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Records from declaration to batch: one FeatureSpec writes, parses and serves a record format.
+"""Batches from record files. A FeatureSpec declares, writes and parses a record format.
 
     spec = FeatureSpec([Feature("input_ids", (128,), tf.int64), ...])
     with record_files.create("train.tfrecord", fingerprint) as file:
@@ -9,8 +9,8 @@
     training = seeded_batches(files, spec, batch_size=32, seed=1, start_batch=global_step)
     evaluation = evaluation_batches(files, spec, batch_size=32)
 
-Batch n of a training is a function of (seed, n) alone, on every runtime, so that a run that was
-stopped goes on with exactly the batches it would have seen.
+Batch n of a training depends only on (seed, n), on every runtime, so that a resumed run gets the
+same batches as an uninterrupted one.
 
 Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
 """
@@ -47,7 +47,7 @@ _ROWS_TOGETHER = 256  # that are encoded together
 
 
 class InputShard(NamedTuple):
-    """Which part of every batch this host reads, and how many batches make up one update."""
+    """The part of every batch that this host reads, and the number of batches per update."""
 
     index: int  # type: ignore[assignment]  # a tuple's method, as count
     count: int  # type: ignore[assignment]
@@ -58,7 +58,7 @@ WHOLE = InputShard(0, 1, 1)
 
 
 def input_shard(params: Mapping[str, Any]) -> InputShard:
-    """Returns the share of the host whose input function TPUEstimator or `train` calls.
+    """Returns the shard of the host that calls an input function.
 
     On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
     workers and their devices. Elsewhere there is one host and one batch.
@@ -130,7 +130,7 @@ class FeatureSpec:
         return encode_examples(columns)
 
     def check_file(self, path: str) -> None:
-        """Raises UserError, which names the file, if its first record has not these features."""
+        """Raises UserError if a file's first record does not have these features."""
         serialized = record_files.read_first_record(path)
         if serialized is None:
             return

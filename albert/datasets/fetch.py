@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From the files of a data set's publishers to a folder as the scripts read it."""
+"""Downloads a data set, and arranges its files in the folder that the scripts read."""
 
 import fnmatch
 import functools
@@ -18,7 +18,7 @@ _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
 
 
 def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) -> str:
-    """Returns the folder of a data set below `data_dir`, after downloading it if it is not there.
+    """Returns the folder of a data set below `data_dir`; downloads it if it is missing.
 
     Args:
       data_set: which one.

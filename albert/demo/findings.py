@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo's model has learnt, measured on documents that it did not train on.
+"""Measures what the demo's model has learned, on documents that it did not train on.
 
-Each document is asked two things: a word of it that is missing, and whether its two halves are in
-order. Shown are the first of these questions, and what was measured over all of them. A question is
-made by a fixed rule, so that nobody chooses what is shown.
+For each document, the model guesses a missing word, and whether the two halves are in order. The
+report shows the first documents, and the scores over all of them. A fixed rule chooses documents
+and words.
 
 Dimensions: B batch, P masked positions, L layers, N heads, S sequence, Q questions, V vocabulary, E
 embedding.
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What was measured at a step, or of the baseline."""
+    """The scores at a step, or of the baseline."""
 
     step: int
     first: float  # share of the gaps where the best guess is the missing word

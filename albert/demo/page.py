@@ -85,7 +85,7 @@ def _pair(question: Question, shares: Sequence[float]) -> str:
 
 
 def _look(question: Question, weights: Sequence[float]) -> str:
-    """A text whose words are shaded by where a head looks from the gap."""
+    """A text with words shaded by the attention that a head gives them."""
     shown, done = "", 0
     for token, ((start, end), weight) in enumerate(zip(question.places, weights)):
         if end > done:

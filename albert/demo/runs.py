@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo's phases share: sizes, folders of their own, and the package's commands."""
+"""Shared parts of the demo's phases: sizes, output folders, and running scripts."""
 
 import collections
 import contextlib
@@ -22,7 +22,7 @@ BATCH_SIZES = {"base": 32, "large": 16, "xlarge": 8, "xxlarge": 4}
 
 
 class Run:
-    """A run into a folder, `path`, by the package's commands, of which it keeps lines and times."""
+    """A run of scripts in a folder, `path`, with their command lines and times."""
 
     def __init__(self, path: pathlib.Path):
         self.path = path
@@ -69,12 +69,12 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
 
 
 def batch_size(options: Any) -> int:
-    """Returns what -b says, or the default of the size and precision."""
+    """Returns -b, or the default for the size and precision."""
     return options.b or BATCH_SIZES[options.m] * (1 + (options.d != "fp32"))
 
 
 def train(command: Run, options: Any, script: Any, **flags: Any) -> None:
-    """Trains as -b, -c and -d say by a script, whose log has the speed and the scores."""
+    """Trains with a script and the options -b, -c and -d; the log has the speed and the scores."""
     command(
         script,
         output_dir=command.path / "model",

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks .tar.gz and .zip archives, which are not trusted."""
+"""Unpacks .tar.gz and .zip archives from untrusted sources."""
 
 import gzip
 import os
@@ -25,7 +25,7 @@ _FAULTS = (tarfile.TarError, EOFError, zlib.error, OSError, RuntimeError, zipfil
 def unpack(
     archive: str, folder: str, is_wanted: Callable[[str], bool] = lambda path: True
 ) -> List[str]:
-    """Unpacks an archive; owners and permissions in it are ignored, and macOS's companion files.
+    """Unpacks an archive without its owners, permissions and macOS's companion files.
 
     Args:
       archive: a local .zip or .tar.gz file.

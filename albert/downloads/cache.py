@@ -1,14 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Folders made of published files: whole or not at all, made once, with a record beside them.
+"""Makes folders from downloaded files, and verifies the files by SHA-256.
 
-Of what is published as albert_base_v2.tar.gz, `obtain` makes in a folder
+From a published albert_base_v2.tar.gz, `obtain` makes
 
-  albert_base_v2/         what is made of it
-  albert_base_v2.json     address, size and SHA-256 of what was fetched
+  albert_base_v2/         the content; the folder appears when it is complete
+  albert_base_v2.json     address, size and SHA-256 of the download
 
-and, during the transfer, .albert_base_v2.tar.gz. A file albert_base_v2.tar.gz that somebody put
-there is taken in place of a transfer, and stays.
+and, during the download, .albert_base_v2.tar.gz. If the user has put albert_base_v2.tar.gz there,
+this file is used instead of a download, and is kept.
 """
 
 import logging
@@ -32,7 +32,7 @@ Maker = Callable[[List[str], str], None]
 def obtain(
     folder: str, sources: Sequence[Source], make: Maker, *, settings: TransferFlags = USUAL
 ) -> None:
-    """Makes a folder of published files, unless it is there.
+    """Makes a folder from published files, unless it exists.
 
     Args:
       folder: its path, on this machine.

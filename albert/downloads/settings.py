@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What is fetched, within which limits, and the flags of the download scripts."""
+"""The flags of the download scripts, and published files."""
 
 import dataclasses
 import functools
@@ -27,7 +27,7 @@ _transfer = functools.partial(flag, group="Transfer")
 
 @dataclasses.dataclass(frozen=True)
 class TransferFlags(Settings):
-    """Where files come from, and what a transfer may take."""
+    """The flags for the source and the limits of a download."""
 
     base_url: Optional[str] = _transfer(None, "Address of a folder on a mirror.")
     sha256: Optional[str] = _transfer(None, "Expected SHA-256; comma-separated for several files.")

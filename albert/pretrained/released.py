@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The released models, downloaded once, and which file of a model's folder is what.
+"""Downloads released models, and finds the files in a model's folder.
 
 A released archive unpacks to a folder with albert_config.json, model.ckpt-best.* and a vocabulary:
 30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). Models trained here also record
@@ -48,7 +48,7 @@ ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case where that is re
 
 
 def local_folder(place: str) -> str:
-    """Returns the folder that a user names: itself, or that of a released model in the cache.
+    """Returns the folder of a model: the given folder, or a released model's in the cache.
 
     Args:
       place: a folder, or else the name of a released model, which is downloaded if it is not in
@@ -154,7 +154,7 @@ def find_files(
 
 
 def _file_by_name(folder: str, key: str) -> Optional[str]:
-    """Returns the one file of a folder whose name fits; of several, that of the usual name."""
+    """Returns the only file that matches a flag's pattern, or the one with the usual name."""
     pattern, usual = _NAMES[key]
     present = fnmatch.filter(checkpoint_files.names_in(folder, ""), pattern)
     names = [name for name in present if name[0] != "."]
@@ -191,7 +191,7 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
 
 
 def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySettings:
-    """Returns settings in which the parts of the model are named that its folder holds.
+    """Returns the settings with the model's files from its folder filled in.
 
     --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
     --init_checkpoint and the vocabulary where they are not given; so does

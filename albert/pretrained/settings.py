@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a model's files, and the flags of scripts that answer texts or export models."""
+"""Names of a model's files, and the flags of scripts that read texts or export models."""
 
 import dataclasses
 import functools
@@ -23,7 +23,7 @@ _speed = functools.partial(flag, group="Memory and speed")
 
 @dataclasses.dataclass(frozen=True)
 class TextFlags(Settings):
-    """Where texts come from and answers go."""
+    """The flags for the input texts and the output."""
 
     input_file: str = _data("-", "Texts, one per line; - is standard input.", path=True)
     columns: Optional[str] = _data(None, "Columns or JSON fields of the text (or of both texts).")

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From questions of multiple choice to the model's inputs.
+"""Converts multiple-choice questions to the model's inputs.
 
 A question is one sequence for each option: [CLS] article [SEP] question and option [SEP]. Of the
 question with its option the last max_qa_length tokens are kept, and the article is cut at its end

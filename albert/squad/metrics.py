@@ -27,7 +27,7 @@ Scores = Dict[str, float]  # by question's id, or by name
 
 
 def gold_answers(dataset: Dataset) -> Mapping[str, Sequence[str]]:
-    """Returns people's answers by question's id, in order; none for an unanswerable question."""
+    """Returns the gold answers by question's id; [] for a question without an answer."""
     if isinstance(dataset, Mapping):
         return dataset
     return {

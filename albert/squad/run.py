@@ -53,7 +53,7 @@ class SquadTask(Task):
 
     @classmethod
     def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
-        """Checks that there is something to do, with its own file each, and that lengths fit."""
+        """Checks that the flags name something to do, and a file for it."""
         super().check_flags(settings)
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
             if getattr(settings, part) and not getattr(settings, name):
@@ -69,7 +69,7 @@ class SquadTask(Task):
     # ---- data ----
 
     def splits(self, use: str) -> List[str]:
-        """Returns --predict_file, which is evaluated too if it has right answers."""
+        """Returns --predict_file, also for evaluation if it has answers."""
         if not self.settings.do_predict:
             return []
         is_known = (item.answers or item.is_impossible for item in self.examples("predict"))
@@ -145,7 +145,7 @@ class SquadTask(Task):
         return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
 
     def identity(self) -> Dict[str, Any]:
-        """Returns the flags of decoding and the file, as its records do not hold the answers."""
+        """Returns the flags of decoding, and the data file, because records have no answers."""
         names = (*self.free_keys, *self.heard_flags)
         content = {name: getattr(self.settings, name) for name in names}
         return {**content, "questions": provenance.stamp(self.settings.predict_file)}

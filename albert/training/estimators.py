@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs estimators: where training goes on, TPU or not, training, outputs, and several processes.
+"""Runs estimators: resume points, TPUs, training, outputs, and several processes.
 
 Nothing here knows what is trained. Beside model_fn.py this is the only module that uses
 tf_estimator.
@@ -46,7 +46,7 @@ InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has
 
 
 def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
-    """Raises ValueError if the folder belongs to a model of another configuration."""
+    """Raises ValueError if the folder has a model with another configuration."""
     path = os.path.join(output_dir, CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         return
@@ -62,7 +62,7 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
 
 
 def lock_output_dir(script: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates a script's main part, which takes settings: training locks --output_dir."""
+    """Decorator: locks --output_dir while a function of the settings trains."""
 
     @functools.wraps(script)
     def run(settings: TrainingFlags, *arguments: Any) -> Any:
@@ -141,7 +141,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
 def agreed_resume_point(
     settings: TrainingFlags, flags: TrainingFlags
 ) -> Optional[checkpoint_files.Checkpoint]:
-    """Returns what `resume_point` finds, where several workers train once all are there.
+    """Returns `resume_point`; several workers first wait for each other and compare it.
 
     Args:
       flags: the settings of the command line, which all workers have to share.

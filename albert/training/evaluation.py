@@ -205,7 +205,7 @@ def evaluate_checkpoints(
 def rank_of(
     metrics: Mapping[str, Any], best_metric: str, higher_is_better: bool
 ) -> Tuple[float, ...]:
-    """Returns what orders checkpoints, the best last: the metric and, of equal ones, the loss."""
+    """Returns the sort key of a checkpoint, highest for the best: its metric, then its loss."""
     value = metrics.get(best_metric, math.nan) * (1 if higher_is_better else -1)
     gain = -metrics.get("loss", metrics.get("eval_loss", math.nan))
     return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
@@ -370,7 +370,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
 
 
 def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
-    """Returns what was measured on a checkpoint, of all or alone; {} if nothing.
+    """Returns the recorded metrics of a checkpoint; {} without any.
 
     The results are in `output_dir` or in the checkpoint's folder.
     """

@@ -47,7 +47,7 @@ _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_mo
 
 
 def check_description(task: Task) -> None:
-    """Raises UserError if --output_dir has a description that is not that of this run.
+    """Raises UserError if the description in --output_dir differs from this run's.
 
     A flag that only the training depends on may differ where the model is used.
     """
@@ -76,7 +76,7 @@ def check_description(task: Task) -> None:
 
 
 def portable_files(model: Any, name: str, description: Mapping[str, Any]) -> Dict[str, bytes]:
-    """Returns the content of the files that, with the weights, make a model usable elsewhere.
+    """Returns the files that a model needs on another machine, besides its weights.
 
     Args:
       model: a task or an inference.Source, whose `config` and `vocabulary` are meant.
@@ -98,7 +98,7 @@ def exported_files(task: Task) -> Dict[str, bytes]:
 
 
 def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
-    """Returns the task that flags stand for, with its model and vocabulary.
+    """Returns the task for a script's flags, with its model and vocabulary.
 
     Its settings have the parts of the model that --albert_dir or the folder stands for. Without
     training, a model that no flag names is that of --output_dir, or of --checkpoint's folder; its

@@ -337,7 +337,7 @@ class FineTuning:
 def published_model(
     settings: FineTuningFlags, config: modeling.AlbertConfig
 ) -> Optional[published.Model]:
-    """Returns the published model that a run has; None for other sizes and random weights."""
+    """Returns the published model of a run; None for other sizes and random weights."""
     places = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
     if settings.do_train and not any(places):
         return None

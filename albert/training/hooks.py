@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What happens beside the steps of a training: progress, the curve, checkpoints, the stop on NaN.
+"""Hooks of a training: progress, training curve, checkpoints, and a stop at NaN.
 
 A model function names numbers by `report_scalars`; `TrainingHook` shows them on the terminal or in
 the log, and writes them for TensorBoard and into training_curve.csv.
@@ -42,11 +42,11 @@ _DOES_NOT_FIT = (
 
 
 class TrainingDivergedError(UserError, ArithmeticError):
-    """The loss or the gradient became NaN or infinite; says at which step, and what to try."""
+    """The loss or the gradient became NaN or infinite. The message has the step and advice."""
 
 
 def diverged(place: str, reason: str) -> TrainingDivergedError:
-    """Returns the error for a step that was refused."""
+    """Returns the error for a step with a NaN or infinite loss or gradient."""
     return TrainingDivergedError(
         f"Training diverged {place}: {reason}. This step was not saved. Try a lower "
         "--learning_rate, a longer warm-up or --precision=float32, and check the data. The same "
@@ -186,7 +186,7 @@ class TrainingHook(tf.train.SessionRunHook):
         self.loss: Optional[float] = None
 
     def is_over(self) -> bool:
-        """Returns whether the last step is done, so that other workers may leave."""
+        """Returns whether the last step is done, so that other workers may exit."""
         return self._is_stopping or self.step >= self._max_steps
 
     def begin(self):

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A fine-tuning task: what it reads, learns, answers and measures.
+"""The base class of fine-tuning tasks.
 
 A subclass of `Task` is all that a task needs to be trained and evaluated (training.fine_tuning), to
 answer in a program (training.fine_tuned) and to be exported. docs/new_task.md writes one.
@@ -119,7 +119,7 @@ class Task:
         raise UserError(f"'{path}' is a file. Give the folder of the data.")
 
     def parse(self, text: Any) -> Any:
-        """Returns the example that a program asks about; raises UserError for what is none."""
+        """Returns the example for a program's input; raises UserError for wrong input."""
         raise NotImplementedError
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
@@ -129,7 +129,7 @@ class Task:
     def items(
         self, examples: Sequence[Any], is_training: bool, *, num_processes: int = 1
     ) -> Sequence[Any]:
-        """Returns what `encode` takes; a task with several records an example returns its parts."""
+        """Returns the inputs of `encode`: examples, or parts with one record each."""
         return examples
 
     def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
@@ -183,14 +183,14 @@ class Task:
     def build(
         self, features: fine_tuning_utils.Features, dtype: tf.DType = tf.float32
     ) -> Dict[str, tf.Tensor]:
-        """Builds the network that answers, as it is exported too; returns its outputs by name."""
+        """Builds the network for prediction and export; returns its outputs by name."""
         # Compiled parts gain nothing without gradients, and each length would be compiled.
         encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
         outputs = self.head(features, encoder).with_losses()
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
     def network(self, batch_size: int) -> Network:
-        """Returns the network that answers, without weights."""
+        """Returns the network for prediction, without weights."""
         dtype = compat.compute_dtype(self.settings.precision)
         return Network(
             lambda features: self.build(features, dtype),
@@ -210,7 +210,7 @@ class Task:
         raise NotImplementedError
 
     def identity(self) -> Dict[str, Any]:
-        """Returns what the measurements depend on beside checkpoint, precision and records."""
+        """Returns what else the metrics depend on, besides checkpoint, precision and records."""
         return {}
 
     def details(self, outputs: Outputs) -> Dict[str, Any]:
@@ -226,7 +226,7 @@ class Task:
         return {f"{self.name}_{split}.jsonl": "".join(lines)}
 
     def served(self) -> Dict[str, Any]:
-        """Returns what an exported model's description says of its checkpoint."""
+        """Returns values about the checkpoint for an exported model's description."""
         return {}
 
     def export_more(self, export_dir: str, checkpoint: str) -> None:

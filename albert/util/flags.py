@@ -253,7 +253,7 @@ def _parse(
 
 
 def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any) -> AnySettings:
-    """Returns the settings that flags make, which a program may have set to any value."""
+    """Returns the settings for the present values of flags, which a program may have set."""
     values: Dict[str, Any] = {}
     for name in set(describe(kind)) & set(flag_values):
         is_default = flag_values[name].using_default_value
@@ -264,7 +264,7 @@ def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any
 
 
 def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
-    """Returns the settings for values that a program gives; UserError for one that is wrong."""
+    """Returns the settings for a program's values; UserError for a wrong value."""
     known = describe(kind)
     values = {name: value for name, value in values.items() if value is not None}
     for name in values:

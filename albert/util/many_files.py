@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Many files at a time: remote storage answers each request late, and threads wait together."""
+"""Reads many files in threads, because remote storage answers each request slowly."""
 
 from concurrent import futures
 from typing import Any, Callable, Iterator, Sequence
