@@ -227,7 +227,7 @@ def file_based_input_fn_builder(
 def input_fn_builder(features, seq_length, is_training, drop_remainder):
     """Returns `input_fn` for a TPUEstimator from InputFeatures; B is params["batch_size"].
 
-    Training serves endless batches, shuffled anew in each epoch, and evaluation each example once.
+    Training serves endless batches, shuffled in each epoch. Evaluation serves each example once.
 
     Raises:
       ValueError: a sequence has another length than seq_length.

@@ -237,7 +237,7 @@ def largest_batch(config: Any, run: Flags) -> int:
 def plan(config: Any, run: Flags) -> Dict[str, Any]:
     """Returns what --json prints: the run's needs with 4 and 2 bytes, with and without recompute.
 
-    Both formats of 2 bytes have the same; bfloat16 stands for them unless you chose the other.
+    bfloat16 and float16 need the same; the table shows bfloat16, or your --precision.
 
     Raises:
       UserError: --max_seq_length is above the model's positions.

@@ -36,9 +36,9 @@ from albert.util import flags as flags_lib
 
 
 def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> Dict[str, str]:
-    """Returns flags for the environment variables of the same names in capitals, if not empty.
+    """Returns the flags set by environment variables: their names in capitals, if not empty.
 
-    ALBERT_ROOT stands for those that the published run_glue.sh derives from it.
+    ALBERT_ROOT sets the flags that the published run_glue.sh derives from it.
     """
     given = {name: environment[name.upper()] for name in names if environment.get(name.upper())}
     root = environment.get("ALBERT_ROOT")

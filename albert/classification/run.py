@@ -131,7 +131,7 @@ class ClassifierTask(Task):
     # ---- data ----
 
     def splits(self, use: str) -> List[str]:
-        """Returns the development data, of which the first decides; or what is predicted."""
+        """Returns the test splits, or the dev splits (the first chooses the best checkpoint)."""
         folder, task = self.settings.data_dir, self.declared
         if use == "test" and self.settings.predict_file:
             return [_PREDICT_FILE]
@@ -155,7 +155,7 @@ class ClassifierTask(Task):
         return read_file(self.declared, path, "dev").examples
 
     def record_file(self, split: str) -> Tuple[str, bool]:
-        """Returns a file named by its use, such as mrpc_eval.128.tf_record."""
+        """Returns the record file of a split, such as mrpc_eval.128.tf_record."""
         if split != _PREDICT_FILE:
             split = _USES[role_of(split)] + self.declared.suffix(split)
         return super().record_file(split)

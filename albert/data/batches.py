@@ -227,10 +227,9 @@ def seeded_batches(
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
 
-    Each epoch puts the data's runs (see `_runs`) in a random order that spreads each stretch of the
-    data over the whole epoch, and deals those of large data to 64 lanes, from which records come in
-    turn. A lane is cut into windows, each of which is put in a random order. Every record is served
-    once an epoch.
+    Each epoch puts the runs (see `_runs`) in a random order, which spreads neighbouring runs over
+    the epoch. Runs of large data are assigned to 64 lanes, which give one record each at a time. A
+    lane is cut into windows, which are shuffled. Each epoch has every record once.
 
     Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
     examples each is together batch k of one with n*b. It reads its share of large data if n divides
@@ -241,7 +240,7 @@ def seeded_batches(
       spec: declaration of the records.
       batch_size: B, examples a batch (of this shard).
       seed: any integer.
-      start_batch: the first batch served; what is before is skipped by arithmetic or read past.
+      start_batch: the first batch to serve.
       shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
       shard: which share of every batch this reader serves.
       transform: (features, the records' positions int64 [B]) -> features; with random numbers that

@@ -227,7 +227,7 @@ def read_first_record(path: str) -> Optional[bytes]:
 
 
 def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, int]]:
-    """Yields where each record begins, from a position on, and its length; the data can be read.
+    """Yields offset and length of each record from a position on; `stream` is then at its data.
 
     Raises:
       UserError: the file ends inside a record, or is no TFRecord file.

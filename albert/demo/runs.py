@@ -42,15 +42,15 @@ class Run:
 
 @contextlib.contextmanager
 def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
-    """Yields a run into a folder, which no other process may use meanwhile.
+    """Yields a run, and locks its folder.
 
     Args:
-      given: what -o says; without it the folder is name-001, or the next number that is free.
-      name: of the run.
-      **identity: what must be the same where a run goes on.
+      given: the value of -o; without it, the folder is name-001, or has the next free number.
+      name: name of the run.
+      **identity: options that must be the same to resume a run.
 
     Raises:
-      UserError: the folder holds something else, or another process works there.
+      UserError: the folder holds something else, or another process uses it.
     """
     base = pathlib.Path(DEFAULT_FOLDER)
     numbered = ((base / f"{name}-{number:03d}").expanduser() for number in itertools.count(1))

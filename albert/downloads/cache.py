@@ -25,7 +25,7 @@ _LOGGER = logging.getLogger("albert")
 
 _threads = threading.Lock()  # folder_lock excludes other processes only
 
-# Makes the content of the folder that it is given out of files, in the order of the sources.
+# Makes the content of a folder from files, in the order of the sources.
 Maker = Callable[[List[str], str], None]
 
 
@@ -36,14 +36,14 @@ def obtain(
 
     Args:
       folder: its path, on this machine.
-      sources: what is fetched.
-      make: called with their paths and an empty folder; raises UserError if they are of no use.
-      settings: the mirror and the hashes, in place of what the sources say, and the limits.
+      sources: the files to download.
+      make: makes the content, from the files' paths and an empty folder; raises UserError for wrong
+        files.
+      settings: the limits, and the mirror and hashes that replace those of the sources.
 
     Raises:
       UserError: the folder is on another machine, or was not made by this function; a file cannot
-        be fetched, has not the hash that is known, or is of no use; or the disk is full, where what
-        has arrived stays.
+        be downloaded, has another hash, or is wrong; or the disk is full. Downloaded parts stay.
     """
     if "://" in folder:
         raise UserError(f"{folder} must be a local folder. Download first, then copy.")

@@ -51,12 +51,12 @@ def local_folder(place: str) -> str:
     """Returns the folder of a model: the given folder, or a released model's in the cache.
 
     Args:
-      place: a folder, or else the name of a released model, which is downloaded if it is not in
-        the cache.
+      place: a folder, or the name of a released model, which is downloaded if it is not in the
+        cache.
 
     Raises:
-      UserError: there is neither such a folder nor such a name; or the model cannot be downloaded,
-        or is no model.
+      UserError: there is no such folder and no such name; or the model cannot be downloaded, or is
+        not a model.
     """
     if tf.io.gfile.isdir(place):
         return place
@@ -193,19 +193,19 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
 def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySettings:
     """Returns the settings with the model's files from its folder filled in.
 
-    --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
-    --init_checkpoint and the vocabulary where they are not given; so does
-    --albert_hub_module_handle. Without them, what --init_checkpoint lacks is looked for beside it.
-    The lower-casing that a folder records takes precedence over the default of --do_lower_case.
+    The folder of --albert_dir (or a released model), or --albert_hub_module_handle, sets
+    --albert_config_file, --init_checkpoint and the vocabulary, unless they are given. Without these
+    flags, missing files are searched beside --init_checkpoint. do_lower_case in a folder's record
+    replaces the default of --do_lower_case.
 
     Args:
       settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
         vocab_file, do_lower_case and albert_hub_module_handle.
-      with_vocabulary: False: no vocabulary is looked for.
+      with_vocabulary: whether to search a vocabulary.
 
     Raises:
-      UserError: two models are named; or what `local_folder`, `find_files` and `hub_module.read`
-        raise.
+      UserError: two models are named; or errors of `local_folder`, `find_files` and
+        `hub_module.read`.
     """
     flags = settings.to_dict()
     folder, start = flags["albert_dir"], flags["init_checkpoint"]

@@ -225,7 +225,7 @@ def evaluate_v2(dataset: Dataset, predictions: Answers, null_scores: Scores) -> 
     Args:
       dataset: see above.
       predictions: those without an answer are empty already.
-      null_scores: by question; the higher, the likelier it has no answer.
+      null_scores: by question; a higher score means that "no answer" is more probable.
 
     Raises:
       UserError: no question of the data set was predicted.

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs estimators: resume points, TPUs, training, outputs, and several processes.
 
-Nothing here knows what is trained. Beside model_fn.py this is the only module that uses
-tf_estimator.
+This module has no code for single tasks. Only this module and model_fn.py use tf_estimator.
 """
 
 import contextlib
@@ -308,7 +307,7 @@ def train(
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
       on_start: called before the first step; `hooks` are called before those of the training.
 
-    Returns what was done; None if that had been done before.
+    Returns a summary; None if training was already finished.
 
     Raises:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.

@@ -3,13 +3,13 @@
 """Evaluates each checkpoint of a folder once, in step order, and keeps the best.
 
 The folder gets
-  eval_results.json   the ledger: results, what they were measured on, which checkpoint is best
-  eval_results.txt    the same results as `key = value` lines, sorted, one block a checkpoint
+  eval_results.json   the ledger: results, identity of data and settings, best checkpoint
+  eval_results.txt    the same results as sorted `key = value` lines, one block per checkpoint
   model.ckpt-best.*   a copy of the best checkpoint
 
-A second evaluation measures what is new. A deleted checkpoint keeps its results. Results on other
-data or settings, or of a checkpoint that was written again, are measured again. The file
-`checkpoint`, from which training resumes, is never touched.
+Another evaluation measures only new checkpoints. Results of deleted checkpoints are kept. If the
+data or settings change, or a checkpoint is written again, it is evaluated again. The file
+`checkpoint`, which training reads, does not change.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ EvaluateFn = Callable[[str], Mapping[str, float]]  # checkpoint path -> {metric:
 
 
 class Evaluation(NamedTuple):
-    """What was measured on the checkpoint of one step."""
+    """The metrics of the checkpoint of one step."""
 
     step: int
     metrics: Dict[str, float]
@@ -168,24 +168,23 @@ def evaluate_checkpoints(
 ) -> EvaluationSummary:
     """Evaluates the checkpoints that have not been evaluated yet, and keeps a copy of the best.
 
-    Results are on disk after each checkpoint: an interrupted evaluation goes on where it was. The
-    best is the one with the best `best_metric` (of equal ones that with the lower `loss` or
-    `eval_loss`, then the latest; never one whose value is not finite) among the checkpoints that
-    are there and the copy kept so far. A corrupt checkpoint is skipped. model.ckpt-0 is never the
-    best.
+    Results are written after each checkpoint, so an interrupted evaluation resumes. The best
+    checkpoint has the best finite `best_metric`; among equal ones, the lower `loss` or `eval_loss`,
+    then the later step. It can be the present copy of a deleted checkpoint, but never model.ckpt-0.
+    Corrupt checkpoints are skipped.
 
     Args:
-      wait_seconds: > 0 goes on until no new checkpoint of another process has come for so long.
-        Other processes may evaluate while this one waits.
-      final_step: no waiting after a checkpoint of this step or a later one.
+      wait_seconds: wait for checkpoints of another process, until none has come for this long.
+        Meanwhile, other processes may evaluate.
+      final_step: stop waiting after a checkpoint of this step or a later one.
       rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Ledger.
 
     Returns:
       The summary; `best` is None if `best_metric` is not measured or never finite.
 
     Raises:
-      UserError: there is nothing to evaluate, eval_results.json is damaged or another's, or a
-        model.ckpt-best, not made here, would be lost.
+      UserError: there is no checkpoint; eval_results.json is damaged or from another program; or a
+        model.ckpt-best from elsewhere would be overwritten.
     """
     ledger, evaluated = _Ledger(str(output_dir), **rules), []
     end = time.monotonic() + wait_seconds
@@ -235,7 +234,7 @@ class _Ledger:
         self.best_path = os.path.join(self.output_dir, BEST_CHECKPOINT)
 
     def update(self, evaluate_fn: EvaluateFn) -> List[int]:
-        """Evaluates what is new since the ledger was written; returns the steps."""
+        """Evaluates the checkpoints that are not in the ledger; returns their steps."""
         self._read()
         evaluated = []
         for step, path in self._present().items():
@@ -328,7 +327,7 @@ class _Ledger:
             _copy(self._present()[best], self.best_path)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
-        """Returns what was found, and logs the best."""
+        """Returns the results, and logs the best."""
         if not (self.results and self._present()):
             raise UserError(
                 f"'{self.output_dir}' has no readable checkpoint model.ckpt-<step> to evaluate. "

@@ -93,19 +93,19 @@ def portable_files(model: Any, name: str, description: Mapping[str, Any]) -> Dic
 
 
 def exported_files(task: Task) -> Dict[str, bytes]:
-    """Returns the content of such files for an export."""
+    """Returns these files for an exported model."""
     return portable_files(task, task.description_name, {**task.describe(), **task.served()})
 
 
 def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
     """Returns the task for a script's flags, with its model and vocabulary.
 
-    Its settings have the parts of the model that --albert_dir or the folder stands for. Without
-    training, a model that no flag names is that of --output_dir, or of --checkpoint's folder; its
-    vocabulary is taken too, and what its description says of flags that are not given.
+    Its settings name the model's files, found in --albert_dir. Without training and without a flag
+    for the model, the model is the one in --output_dir or in the folder of --checkpoint. Then its
+    vocabulary and the flags in its description are used too, unless flags are given.
 
     Raises:
-      UserError: they are not there, or do not belong together.
+      UserError: files are missing, or do not fit each other.
     """
     folder, start, name = settings.output_dir, settings.checkpoint, kind.description_name
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
@@ -212,7 +212,7 @@ class Model(inference.Model):
         self.network.load(self.checkpoint)
 
     def predict(self, texts: Sequence[Any]) -> List[Any]:
-        """Returns the task's answer to each text, in order; what is too long is cut as in training.
+        """Returns the task's answer to each text, in order; long texts are cut as in training.
 
         Raises:
           UserError: an item is not what the task takes.

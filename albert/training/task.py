@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base class of fine-tuning tasks.
 
-A subclass of `Task` is all that a task needs to be trained and evaluated (training.fine_tuning), to
-answer in a program (training.fine_tuned) and to be exported. docs/new_task.md writes one.
+To train, evaluate and export a task, and to use it in a program, write a subclass of `Task`.
+docs/new_task.md shows how. fine_tuning.py trains a task, fine_tuned.py loads a trained one.
 
 Dimensions: N examples, R records (an example may have several), B batch.
 """
@@ -39,19 +39,19 @@ class Task:
 
     Attributes:
       flags: the class of its flags.
-      description_name: JSON file in the output folder that says what was trained.
-      best_metric, higher_is_better: the measurement that chooses the best checkpoint.
-      metric_scale: what makes the measurements per cent.
-      labels: names of the numbers in the outputs `predictions` and `label_ids`, if it has these.
-      sequences: the features that are as long as the input, of which input_mask is one.
-      fills: what outputs of shorter sequences end with, by name; 0 for the others.
-      recorded_flags: those that the description records, beside max_seq_length. A model that is
-        only used takes them from there.
-      heard_flags: other flags that a model in memory heeds.
-      free_keys: keys of the description that may change between runs.
-      config: of the encoder.
-      vocabulary: the file of the tokenizer.
-      metrics: what was measured of the checkpoint that answers.
+      description_name: name of the JSON file in --output_dir that describes the trained task.
+      best_metric, higher_is_better: the metric that chooses the best checkpoint.
+      metric_scale: factor from metrics to per cent.
+      labels: the labels' names, if the outputs have `predictions` and `label_ids`.
+      sequences: the features with one value per token; input_mask must be one of them.
+      fills: padding value of outputs by name; default: 0.
+      recorded_flags: flags to write to the description, beside max_seq_length. Prediction with a
+        trained model reads them from there.
+      heard_flags: other flags that `albert.load` accepts.
+      free_keys: keys of the description that may differ between runs in one folder.
+      config: configuration of the encoder.
+      vocabulary: the vocabulary's file.
+      metrics: metrics of the checkpoint that predicts.
     """
 
     flags: Type[FineTuningFlags]
@@ -75,7 +75,7 @@ class Task:
         tokenizer: tokenization.FullTokenizer,
         description: Mapping[str, Any],
     ):
-        """Takes the settings, the tokenizer, and the description of a model that is only used.
+        """Takes the settings, the tokenizer, and the description of a trained model.
 
         `config`, `vocabulary` and `metrics` are set later.
         """
@@ -111,7 +111,7 @@ class Task:
         return [use] if asked[use] else []
 
     def examples(self, split: str) -> Sequence[Any]:
-        """Reads a split; "train" is what is trained on. Raises UserError for wrong data."""
+        """Reads a split, such as "train". Raises UserError for wrong data."""
         raise NotImplementedError
 
     def read_file(self, path: str) -> Sequence[Any]:

@@ -37,7 +37,7 @@ def is_lock(name: str) -> bool:
 
 @contextlib.contextmanager
 def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterator[None]:
-    """Keeps other processes from doing the same in a folder; this one may ask for it again.
+    """Locks a folder for one purpose against other processes; may be nested in this one.
 
     Args:
       folder: made if need be.
