@@ -82,7 +82,7 @@ def check_vocabulary(settings: Flags) -> str:
     from albert import tokenization
 
     if not settings.spm_model_file and not settings.vocab_file:
-        return "Not checked: name yours by --spm_model_file or --vocab_file."
+        return "Not checked. To check yours, add --spm_model_file or --vocab_file."
     tokenizer = tokenization.FullTokenizer(
         settings.vocab_file, settings.do_lower_case, settings.spm_model_file
     )
@@ -107,7 +107,7 @@ def check_training(settings: Flags) -> str:
         if not losses[-1] < losses[0]:
             raise UserError(f"In {precision} the loss does not fall: {losses[0]}, {losses[-1]}.")
         speeds.append(f"{milliseconds:.0f} ms per step in {precision}")
-    return f"Two layers: {', '.join(speeds)}."
+    return f"A model of two layers: {', '.join(speeds)}."
 
 
 def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:

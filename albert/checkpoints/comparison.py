@@ -20,14 +20,14 @@ _MODULE_SCOPE = "module/"
 _CONVERT = "Convert it: python -m albert.convert_checkpoint {}."
 _FOREIGN_LAYOUTS = {
     "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
-    r"^bert/encoder/layer_\d+/": "It is a BERT checkpoint. Use an ALBERT one.",
+    r"^bert/encoder/layer_\d+/": "This is a BERT checkpoint. Use an ALBERT checkpoint.",
     "albert_layer_groups": _CONVERT.format("from_huggingface"),
-    r"\.ATTRIBUTES/VARIABLE_VALUE$": "tf.train.Checkpoint or Keras wrote it: save it again with "
+    r"\.ATTRIBUTES/VARIABLE_VALUE$": "This is from tf.train.Checkpoint or Keras. Save it with "
     "tf.compat.v1.train.Saver.",
 }
 USE_ITS_CONFIG = (
-    "Use the albert_config.json and the vocabulary (vocab_size) that came with it, or start from "
-    "random weights. If the model has more groups: --init_from_group0."
+    "Use the albert_config.json and the vocabulary of the checkpoint, or random weights. If the "
+    "model has more layer groups, add --init_from_group0."
 )
 
 

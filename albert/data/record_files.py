@@ -163,7 +163,7 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
         return NOT_THERE
     (size, _), known = files.state_of(path), read_sidecar(path)
     if known is None:
-        return "it has no metadata that says what it was made from"
+        return "it has no metadata about what it was made from"
     return provenance.difference(
         {"bytes": known.bytes, **known.fingerprint}, {"bytes": size, **fingerprint}
     )
@@ -280,7 +280,7 @@ def load(
         file.thin(most)
         return file
 
-    for file in many_files.each(locate, paths, "Looking at the records"):
+    for file in many_files.each(locate, paths, "Indexing the records"):
         found.append(file)
         count += file.count
         if count >= enough:

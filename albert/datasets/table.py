@@ -84,5 +84,5 @@ def how_to_get(folders: Container[str], data_dir: str) -> str:
         if item.by_hand:
             return f" {item.name} is available on request only: {item.by_hand}."
         command = commands.as_started("python -m albert.download_data")
-        return f" To fetch it: {command} {item.name} --data_dir={shlex.quote(place)}"
+        return f" To download it, run: {command} {item.name} --data_dir={shlex.quote(place)}"
     return ""

@@ -56,7 +56,7 @@ def parser_of(phase: str) -> argparse.ArgumentParser:
         help="output folder; resumes an interrupted run there (default: a new folder in "
         f"{runs.DEFAULT_FOLDER})",
     )
-    option("--verbose", action="store_true", help="show TensorFlow's own lines, and tracebacks")
+    option("--verbose", action="store_true", help="also show TensorFlow's messages and tracebacks")
     option("--version", action="version", version=__version__)
     return parser
 

@@ -26,7 +26,7 @@ from albert.util.errors import UserError
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 # By format; a folder has one of them.
 NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
-HOW_TO_INSTALL = "needs tf2onnx and onnxruntime, which are not here: pip install 'albert-tf[onnx]'."
+HOW_TO_INSTALL = "needs tf2onnx and onnxruntime. Run: pip install 'albert-tf[onnx]'."
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")  # what the encoder reads, int32 [B, S]
 

@@ -48,9 +48,7 @@ class WarmStart(NamedTuple):
             wording.listed(list(map(str, items))) for items in (self.new, self.left_over)
         )
         count = wording.counted(len(self.loaded), "variable")
-        return (
-            f"Loaded {count} from {self.checkpoint}; new, at random: {new}; not taken: {left_over}"
-        )
+        return f"Loaded {count} from {self.checkpoint}. Random: {new}. Not used: {left_over}"
 
 
 def resolve_checkpoint(path: str) -> str:

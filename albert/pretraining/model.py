@@ -115,7 +115,7 @@ def read_files(
             )
         return file
 
-    return list(many_files.each(read, paths, "Looking at the records"))
+    return list(many_files.each(read, paths, "Checking the records"))
 
 
 def _check_fits(file: RecordFile, config: modeling.AlbertConfig) -> None:

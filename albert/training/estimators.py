@@ -241,7 +241,7 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
         (
             multi_worker and padding != "max" and not compat.is_tf2(),
-            f"On TensorFlow 1.15 --distribution_strategy={strategy} excludes "
+            f"On TensorFlow 1.15, --distribution_strategy={strategy} does not support "
             f"--padding={padding or 'longest'}. Give --padding=max, or use TensorFlow 2.",
         ),
         (
@@ -252,7 +252,7 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
         (
             settings.num_devices and strategy != distribution.MIRRORED,
             f"--num_devices={settings.num_devices} needs --distribution_strategy="
-            f"{distribution.MIRRORED}. Otherwise limit the GPUs by CUDA_VISIBLE_DEVICES.",
+            f"{distribution.MIRRORED}. You can also limit the GPUs with CUDA_VISIBLE_DEVICES.",
         ),
         (
             settings.do_train
@@ -267,13 +267,15 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     for name, value in on_tpu.items() if use_tpu else ():
         given = getattr(settings, name, None)
         is_wrong = given not in (None, "float32", value)
-        conflicts.append((is_wrong, f"--use_tpu excludes --{name}={given}. Give {value}."))
+        conflicts.append(
+            (is_wrong, f"--use_tpu does not work with --{name}={given}. Give {value}.")
+        )
     parts *= settings.gradient_accumulation_steps
     for name, multiple in (("train", parts), ("eval", cores), ("predict", cores)):
         size = getattr(settings, f"{name}_batch_size", 0)
         message = (
-            f"--{name}_batch_size={size} must be a multiple of {multiple}: the devices, in "
-            "training times --gradient_accumulation_steps."
+            f"--{name}_batch_size={size} must be a multiple of {multiple}: the number of devices, "
+            "in training times --gradient_accumulation_steps."
         )
         conflicts.append((size % multiple, message))
     for is_wrong, message in conflicts:

@@ -274,7 +274,7 @@ class TrainingHook(tf.train.SessionRunHook):
         # A TPU cannot stop in its loop, and leaves updates out.
         wanted = min(previous + steps_per_call(self.settings), self._max_steps)
         if self.step < wanted:
-            reason = f"in {wanted - self.step} of them the gradient norm is not finite"
+            reason = f"the gradient norm is not finite in {wanted - self.step} of them"
             raise diverged(f"within steps {previous + 1} to {wanted}", reason)
         if not math.isfinite(loss):
             raise diverged(f"in step {self.step}", f"the loss is {loss}")

@@ -27,7 +27,7 @@ VERBOSE = "verbose"
 # The flags of every script.
 OWN = {
     "--config": "TOML file with flags, such as train_batch_size = 32. The command line wins.",
-    "--[no]verbose": "Show TensorFlow's own lines, and tracebacks.",
+    "--[no]verbose": "Also show TensorFlow's messages and tracebacks.",
 }
 # Names that other projects give to flags of ours (docs/relatives.md) -> ours.
 ALIASES = {
