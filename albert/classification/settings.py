@@ -46,7 +46,7 @@ class ExitFlags(Settings):
         lower=1,
     )
     exit_threshold: float = _prediction(
-        EXIT_THRESHOLD, "For regression: closer scores count as the same prediction.", above=0
+        EXIT_THRESHOLD, "Regression: scores that differ by less count as the same.", above=0
     )
 
     def check(self) -> None:

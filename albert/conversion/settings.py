@@ -56,8 +56,8 @@ class ModelExportFlags(Settings):
         "onnx needs pip install 'albert-tf[onnx]'; tflite is TensorFlow Lite.",
         choices=("onnx", "tflite"),
     )
-    quantize: str = flag("none", "int8: a file of a quarter of the size.", choices=("none", "int8"))
+    quantize: str = flag("none", "int8 makes the file 4 times smaller.", choices=("none", "int8"))
     max_seq_length: Optional[int] = flag(None, "Maximum tokens per text (encoder).", lower=8)
     eval_file: str = _folder("Evaluation data: a folder, a dev file, or texts.")
     eval_examples: int = flag(0, "Evaluate on this many examples; 0: all.", lower=0)
-    max_loss: float = flag(0.5, "Write nothing if the score drops by more points.", lower=0)
+    max_loss: float = flag(0.5, "Maximum drop of the score, in points.", lower=0)
