@@ -13,18 +13,18 @@ JOBS ?= 2
 LINTED = __init__.py albert benchmarks tests tools setup.py
 
 help:
-	@echo "make demo    train a small ALBERT on made-up stories, and show what it learnt (ARGS=--help: options,"
-	@echo "             ARGS='--language zh': in Chinese)"
-	@echo "make test    run the tests on every supported runtime found (TensorFlow 1.15, 2.15 and later);"
-	@echo "             ARGS=--slow: the slow ones too (whole trainings, kills, runtimes together)"
-	@echo "make mutations  plant faults in copies of the code, and count those that the quick tests catch;"
-	@echo "             ARGS='mask dropout': those whose name has one of these words"
-	@echo "make speedrun   processor time from text to a stated accuracy of masked words (ARGS=--help: options)"
+	@echo "make demo    train a small ALBERT on made-up stories, and write a report page"
+	@echo "             (ARGS=--help: options, ARGS='--language zh': in Chinese)"
+	@echo "make test    run the quick tests on each runtime (TensorFlow 1.15, 2.15 and the newest) whose Python"
+	@echo "             is installed (ARGS=--slow: all tests)"
+	@echo "make mutations  put bugs into copies of the code, and count how many the quick tests find"
+	@echo "             (ARGS='mask dropout': only bugs whose name has one of these words)"
+	@echo "make speedrun   measure the processor time to reach an accuracy of masked words (ARGS=--help: options)"
 	@echo "make lint    check format, style and types"
 	@echo "make format  rewrite the code in the project's format"
-	@echo "make clean   remove the virtual environments and caches that these commands made"
-	@echo "Variables: PYTHON=/path/to/python, RUNTIME=latest, tf2 or tf1, JOBS=test processes,"
-	@echo "             ARGS='arguments of the demo or of pytest'"
+	@echo "make clean   remove the virtual environments and caches of these commands"
+	@echo "Variables: PYTHON=/path/to/python, RUNTIME=latest, tf2 or tf1, JOBS=number of test processes,"
+	@echo "             ARGS='options of the demo or of pytest'"
 
 demo:
 	@python=$$(sh tools/environments.sh first) && exec $$python -m albert.demo $(ARGS)

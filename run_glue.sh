@@ -1,13 +1,13 @@
 #!/bin/sh
-# Fine-tunes a model on GLUE and makes a table of the results. Every setting is an environment
-# variable or a flag; `sh run_glue.sh --help` lists them.
+# Fine-tunes a model on GLUE and writes a table of the results. Each setting is a flag or an environment
+# variable: see `sh run_glue.sh --help`.
 #
 #   DATA_DIR=glue MODEL_DIR=albert_base_v2 OUTPUT_DIR=output/glue sh run_glue.sh
 #   sh run_glue.sh --data_dir=glue --model_dir=albert_base_v2 --output_dir=output/glue \
 #       --tasks=rte,mrpc --seeds=1-5 --precision=bfloat16
 #
-# Started again, it leaves out what is finished. The hyper-parameters are those of the public
-# run_glue.sh, declared with the tasks in albert/classification/task_table.py:
+# To resume, run the same command again. The hyper-parameters are those of the public run_glue.sh. They
+# are in albert/classification/task_table.py:
 #
 #   task    warm-up  learning rate   steps  batch      task    warm-up  learning rate   steps  batch
 #   SST-2      1256           1e-5   20935     32      QQP        1000           5e-5   14000    128

@@ -12,7 +12,7 @@ support.check_python()
 
 
 def load(place: str, checkpoint: typing.Optional[str] = None, **options: typing.Any) -> typing.Any:
-    """Returns the model in a folder, in memory; see predictor.load.
+    """Loads the model in a folder into memory; see predictor.load.
 
     Args:
       place: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a

@@ -1,11 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""ALBERT: pretraining, fine-tuning, and what comes before and after.
+"""ALBERT: pretraining, fine-tuning, and the steps before and after.
 
   albert COMMAND --flag=value ...
   albert COMMAND --help
 
-`python -m albert COMMAND` is the same.
+You can also write `python -m albert COMMAND`.
 """
 
 import os
@@ -19,7 +19,7 @@ from albert.util import wording
 
 
 def main() -> None:
-    """Runs the command that the process's first argument names, with the other arguments."""
+    """Runs the command named by the first argument of the process."""
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("--help", "-h", "-?", "help"):
         cli.show(help_text())

@@ -1,8 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Classification and regression by the names and arguments that existing programs call.
+"""Classification and regression with the names and arguments of google-research/albert.
 
-The work is done in the folder classification.
+The folder classification/ does the work.
 
 Dimensions: B batch, S sequence, C labels (1 for regression).
 """
@@ -30,7 +30,7 @@ from albert.training import model_fn
 
 
 class DataProcessor:
-    """Reads a task's examples with their texts prepared, as `convert_single_example` takes them."""
+    """Reads a task's examples, with texts prepared for `convert_single_example`."""
 
     task_name = ""  # of the subclasses
     keep_accents = False  # set it to the tokenizer's, for vocabularies of train_vocab
@@ -156,7 +156,7 @@ def create_model(
 
 
 def run_head(head, sequences, labels, **options):
-    """Builds a head on an Encoder of `options`; returns what `create_model` does."""
+    """Builds an Encoder with `options` and a head on it; returns the same as `create_model`."""
     features = dict(zip(SEQUENCES, sequences))
     if labels is not None:
         features["label_ids"] = labels
@@ -227,7 +227,7 @@ def file_based_input_fn_builder(
 def input_fn_builder(features, seq_length, is_training, drop_remainder):
     """Returns `input_fn` for a TPUEstimator from InputFeatures; B is params["batch_size"].
 
-    Training serves endless batches, shuffled anew in each epoch, and evaluation each example once.
+    Training serves endless batches, shuffled in each epoch. Evaluation serves each example once.
 
     Raises:
       ValueError: a sequence has another length than seq_length.
@@ -251,6 +251,6 @@ def input_fn_builder(features, seq_length, is_training, drop_remainder):
 
 
 def _truncate_seq_pair(tokens_a, tokens_b, max_length) -> None:
-    """Cuts the longer of two lists at its end (of equal ones b) until both fit max_length."""
+    """Removes items from the end of the longer list (b if equal) until both fit max_length."""
     length_a, length_b = truncated_lengths(len(tokens_a), len(tokens_b), max_length)
     del tokens_a[length_a:], tokens_b[length_b:]

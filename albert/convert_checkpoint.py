@@ -1,15 +1,15 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Converts models of albert_zh and of Hugging Face to this package's format, and back.
+"""Converts models from albert_zh, and from and to Hugging Face.
 
   python -m albert.convert_checkpoint from_albert_zh --input_dir=albert_base_zh --output_dir=mine
   python -m albert.convert_checkpoint from_huggingface --input_dir=albert-base-v2 --output_dir=mine
   python -m albert.convert_checkpoint to_huggingface --input_dir=albert_base --output_dir=theirs
   python -m albert.convert_checkpoint to_google_layout --input_dir=mine --output_dir=wide
 
-Every variable is found with its shape, or nothing is written; a report says what was converted,
-ignored and missing. Neither torch nor transformers is needed. Weights of Hugging Face are read and
-written as safetensors.
+The command prints which variables it converted, ignored and did not find. If a variable is missing
+or has another shape, it writes nothing. It reads and writes Hugging Face's weights as safetensors,
+and needs neither torch nor transformers.
 """
 
 from albert.command_line import cli

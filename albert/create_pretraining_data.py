@@ -9,17 +9,14 @@
   python -m albert.create_pretraining_data --input_file=corpus --output_file=zh.tf_record \\
       --vocab_file=vocab_chinese.txt --language=zh --split_sentences --max_seq_length=128
 
-The text has one sentence a line, or a paragraph with --split_sentences, and a blank line between
-documents; or JSON lines, a document in each. All processors work; memory does not grow with the
-text, disk needs room for the output twice. The same command resumes after a crash, and has nothing
-to do when all is done. The same text, settings and --random_seed give the same bytes, whatever the
-number of processes.
+Plain text has one sentence per line (one paragraph with --split_sentences) and a blank line between
+documents. JSON lines have one document per line.
 
-Masking has the distribution of the published script. What is different: a chunk of one sentence is
-split inside the sentence, where it was paired with another document's text before; labels are
-balanced on average; the border between the segments ends a word; random replacements are ordinary
-tokens; the end of a file ends a document. See pretraining/pairs.py and
-masking.py.
+The command uses all processors. Memory does not grow with the text. The disk needs twice the space
+of the output. To resume after a crash, run the same command again. The same text, settings and
+--random_seed give the same bytes with any number of processes.
+
+docs/from_google_albert.md lists the differences from google-research/albert's script.
 """
 
 from typing import Any

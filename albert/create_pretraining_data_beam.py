@@ -1,18 +1,18 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Makes records for run_pretraining on a cluster, by Apache Beam.
+"""Makes records for run_pretraining on a cluster, with Apache Beam.
 
   python -m albert.create_pretraining_data_beam --input_file='gs://bucket/text/*.txt' \\
       --output_file='gs://bucket/data/train-*.tf_record' --spm_model_file=30k-clean.model \\
       --max_seq_length=128 --dupe_factor=5 --runner=DataflowRunner --project=my-project ...
 
-Instances are cut and masked as by create_pretraining_data, by the same flags. All other options are
-those of Apache Beam: the runner and its options. Without any, the work is done in this process;
---direct_num_workers=4 --direct_running_mode=multi_processing takes four.
+Most flags are those of create_pretraining_data. All others go to Apache Beam, such as --runner and
+the runner's options. Without --runner, this process does the work. To use four processes, add
+--direct_num_workers=4 --direct_running_mode=multi_processing.
 
-The output is NAME-00000-of-00016 and so on, one shuffle of the whole text, the same bytes whatever
-the runner and the number of workers; NAME.counts.json says what was read and made.
-docs/cluster_data.md has commands for Dataflow, Flink and Spark.
+The output files are NAME-00000-of-00016 and so on. The whole text is shuffled, and the bytes do not
+depend on the runner or the number of workers. NAME.counts.json has the numbers of documents and
+instances. docs/cluster_data.md has commands for Dataflow, Flink and Spark.
 """
 
 import logging

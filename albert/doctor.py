@@ -1,13 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Checks whether this machine is ready to train, and says what to do where it is not.
+"""Checks whether this machine is ready to train, and tells you how to solve problems.
 
   python -m albert.doctor
   python -m albert.doctor --output_dir=/data/run1 --spm_model_file=30k-clean.model
 
-It takes less than a minute: the versions of Python and TensorFlow; the devices; room for
-checkpoints; the vocabulary; and updates of two layers of pretraining in float32 and bfloat16. A
-line with PROBLEM says what to solve first; the exit status is 1 if there is one.
+In less than a minute, the doctor checks the versions of Python and TensorFlow, the devices, the
+space for checkpoints, the vocabulary, and a few training steps of a two-layer model in float32 and
+bfloat16. If a line says PROBLEM, solve it first. The exit status is then 1.
 """
 
 import dataclasses
@@ -82,7 +82,7 @@ def check_vocabulary(settings: Flags) -> str:
     from albert import tokenization
 
     if not settings.spm_model_file and not settings.vocab_file:
-        return "Not checked: name yours by --spm_model_file or --vocab_file."
+        return "Not checked. To check yours, add --spm_model_file or --vocab_file."
     tokenizer = tokenization.FullTokenizer(
         settings.vocab_file, settings.do_lower_case, settings.spm_model_file
     )
@@ -105,9 +105,9 @@ def check_training(settings: Flags) -> str:
         if idle:
             raise UserError(f"In {precision} no gradient reaches {', '.join(idle)}.")
         if not losses[-1] < losses[0]:
-            raise UserError(f"In {precision} the loss goes from {losses[0]} to {losses[-1]}.")
-        speeds.append(f"{milliseconds:.0f} ms an update in {precision}")
-    return f"Two layers: {', '.join(speeds)}."
+            raise UserError(f"In {precision} the loss does not fall: {losses[0]}, {losses[-1]}.")
+        speeds.append(f"{milliseconds:.0f} ms per step in {precision}")
+    return f"A model of two layers: {', '.join(speeds)}."
 
 
 def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:

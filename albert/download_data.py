@@ -1,15 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads public data sets and lays them out as the other scripts read them.
+"""Downloads public data sets into the folders that the other scripts read.
 
   python -m albert.download_data glue --data_dir=glue
   python -m albert.download_data squad_v2,race --data_dir=data
   python -m albert.download_data --list
 
-Each data set becomes a folder in --data_dir, whole or not at all, and the flags that take it are
-printed. A transfer that was cut goes on where it stopped when the command is run again. What is
-there already is checked by the record of its download and not fetched again; folders that were
-not downloaded stay as they are. The licences are their publishers': --list shows them.
+Each data set becomes a folder in --data_dir. The command prints the flags to use it. To resume an
+interrupted download, run the same command again. It does not download a data set twice, and does
+not change a folder that you made yourself. --list shows the publishers' licences.
 """
 
 import dataclasses
@@ -30,19 +29,19 @@ class Flags(TransferFlags):
 
     name: Optional[str] = flag(
         None,
-        "Data sets, comma-separated, or a group such as glue; --name= is optional.",
+        "Data sets or groups, comma-separated: glue is short for --name=glue.",
         positional=True,
     )
     list: bool = flag(False, "Show names, sizes and licences, and exit.")
-    data_dir: str = flag("data", "Folder that gets a folder for each data set.", path=True)
+    data_dir: str = flag("data", "Folder for the data sets' folders.", path=True)
 
     def check(self) -> None:
         """Checks the name."""
         super().check()
         if not self.list and not table.find(self.name or ""):
             raise UserError(
-                "No data set is named. Write for example `python -m albert.download_data glue "
-                "--data_dir=glue`; --list shows the names."
+                "Name a data set, for example: python -m albert.download_data glue "
+                "--data_dir=glue. To see all names, add --list."
             )
 
 
@@ -73,7 +72,7 @@ def main(settings: Flags):
 
     data_sets = table.find(settings.name or "")
     if settings.sha256 and len(data_sets) != 1:
-        raise UserError(f"--sha256 goes with one data set, and {settings.name} are several.")
+        raise UserError(f"--sha256 works with one data set only, not with {settings.name}.")
     failures = []
     for data_set in data_sets:
         try:
@@ -89,7 +88,7 @@ def main(settings: Flags):
         print(data_set.script, data_set.flags.format(**places))
     if failures:
         raise UserError(
-            f"{len(failures)} of {len(data_sets)} data sets are missing, for the reasons above: "
+            f"{len(failures)} of {len(data_sets)} data sets could not be downloaded (see above): "
             f"{', '.join(failures)}."
         )
 

@@ -1,13 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads a released ALBERT model, or finds it where it was downloaded before.
+"""Downloads a released ALBERT model once, and prints its folder.
 
   python -m albert.download_model base_v2
   python -m albert.download_model --list
 
-The model goes to ~/.cache/albert (or --cache_dir), and its folder is printed with the flag by which
-the other commands take it. A transfer that was cut goes on where it stopped when the command is run
-again. The archive's address and checksum are kept beside the model; a later call needs no network.
+The model goes to ~/.cache/albert (or --cache_dir). The command prints --albert_dir=FOLDER, the flag
+for the other commands. To resume an interrupted download, run the same command again. A downloaded
+model needs no network.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ class Flags(TransferFlags):
     """The script's flags."""
 
     name: Optional[str] = flag(
-        None, "The model, such as base_v2 or albert_zh_base; --name= is optional.", positional=True
+        None, "The model: base_v2 is short for --name=base_v2.", positional=True
     )
     list: bool = flag(False, "Show the names, and exit.")
     cache_dir: str = flag(CACHE_DIR, "Folder for downloaded models.", path=True)
@@ -39,8 +39,8 @@ class Flags(TransferFlags):
             return
         if not self.name:
             raise UserError(
-                "No model is named. Write for example `python -m albert.download_model base_v2`; "
-                "--list shows the names."
+                "Name a model, for example: python -m albert.download_model base_v2. To see all "
+                "names, add --list."
             )
         releases.find_release(self.name)
 

@@ -1,14 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Turns texts, or pairs of texts, into vectors with a pretrained (or fine-tuned) encoder.
+"""Turns texts, or pairs of texts, into vectors with a pretrained or fine-tuned model.
 
   python -m albert.embed --albert_dir=base_v2 --input_file=sentences.txt --output_file=out.npy
   python -m albert.embed --albert_hub_module_handle=modules/albert_base --pooling=mean < in > out
 
-Input is a line for each text: the text (TAB a second text), or a JSON object with text_a (and
-text_b). Output is an array of floats [texts, hidden size] in a NumPy file (*.npy), or a JSON list
-on a line for each text. Vectors of a model that was only pretrained say little about meaning before
-it is fine-tuned; of the three kinds --pooling=mean is the most useful then.
+The input has one text per line, a pair of texts separated by a TAB, or a JSON object with text_a
+(and text_b). If --output_file ends in .npy, the output is a NumPy array of floats [texts, hidden
+size]. Otherwise it is one JSON list per text. For a model that is not fine-tuned, use
+--pooling=mean: its other vectors say little about the meaning of a text.
 """
 
 import dataclasses
@@ -32,9 +32,9 @@ class Flags(EncoderFlags, TextFlags):
     """The script's flags."""
 
     pooling: str = flag(
-        "pooled", "pooled, mean of the tokens, or first ([CLS]).", choices=POOLINGS, group="Output"
+        "pooled", "Pooler output, mean of tokens, or [CLS].", choices=POOLINGS, group="Output"
     )
-    layer: int = flag(LAST_LAYER, "Layer: 1 is the first, -1 the last.", group="Output")
+    layer: int = flag(LAST_LAYER, "Layer to use: 1 is the first, -1 the last.", group="Output")
 
 
 def main(settings: Flags) -> None:

@@ -1,15 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a trained model without its optimizer: encoder and pretraining heads only.
+"""Writes a pretrained model without the state of its optimizer.
 
   python -m albert.export_checkpoints --albert_directory=output/base \\
       --export_path=albert_mine/model.ckpt-best
 
---albert_directory is what run_pretraining has written, or any folder with albert_config.json and
-checkpoints, or the name of a released model. The new checkpoint has less than half of the bytes.
-Configuration and vocabulary are put beside it, so that the new folder is used as a released archive
-is: by --albert_dir. The vocabulary is the one in --albert_directory unless a flag names another.
-Nothing is overwritten.
+--albert_directory is the --output_dir of run_pretraining, another folder with albert_config.json
+and checkpoints, or the name of a released model. The new checkpoint has less than half the size.
+The new folder also holds the configuration and the vocabulary, so you can pass it as --albert_dir.
+The command does not overwrite files.
 """
 
 from albert.command_line import cli

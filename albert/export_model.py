@@ -5,13 +5,13 @@
   python -m albert.export_model --model_dir=output/mrpc --output_dir=export/mrpc-int8 \\
       --format=onnx --quantize=int8 --eval_file=glue/MRPC/dev.tsv
 
---model_dir is the --output_dir of a training, or the folder or name of a pretrained model. Weights
-that layers share stand in the file once. With --quantize=int8 they are bytes, and so are the
-products' inputs.
+--model_dir is the --output_dir of a training run, or the folder or name of a pretrained model.
+--quantize=int8 makes the file four times smaller, and its computations use 8-bit integers.
 
-Before the new folder gets its name, model and export answer --eval_file: score, time and size of
-both are printed and kept in export.json, and an export that loses more than --max_loss is refused.
-The folder also has the vocabulary; albert.load and albert.predict take it as a model's folder.
+The command evaluates the model and the exported file on --eval_file. It prints the score, time and
+size of both and writes them to export.json. If the score drops by more than --max_loss, it writes
+nothing. The new folder also holds the vocabulary, so you can pass it to albert.load and
+albert.predict.
 """
 
 from albert.command_line import cli

@@ -4,11 +4,10 @@
 
   python -m albert.export_to_tfhub --albert_directory=albert_base --export_path=modules/albert_base
 
---albert_directory is a folder of run_pretraining or export_checkpoints, or an unpacked archive, or
-the name of a released model. Configuration, checkpoint and vocabulary are found there as by
---albert_dir of the other commands; flags name them where there are several. The module of
---format=tf1 (the default) is for --albert_hub_module_handle of the other commands and for
-hub.Module, that of --format=tf2 for hub.load and hub.KerasLayer.
+--albert_directory is a folder of run_pretraining or export_checkpoints, an unpacked archive, or the
+name of a released model. If the folder has several checkpoints or vocabularies, choose one with the
+flags below. --format=tf1 (the default) writes a module for --albert_hub_module_handle of the other
+commands and for hub.Module. --format=tf2 writes one for hub.load and hub.KerasLayer.
 """
 
 from albert.command_line import cli

@@ -5,10 +5,10 @@
   python -m albert.fill_mask --albert_dir=base_v2 --text='The [MASK] of France is Paris.'
   python -m albert.fill_mask --albert_dir=base_v2 --input_file=gaps.txt --output_file=words
 
-Input is a line for each text: the text, or a JSON object with text_a. Output is a JSON object for
-each text: the text, and for each [MASK] the most probable tokens of the vocabulary with their
-probabilities. Several in a text are filled independently. The model needs its head for masked
-words, which pretraining and the released archives have.
+The input has one text per line, or a JSON object with text_a. The output has one JSON object per
+text: the text, and for each [MASK] the most probable tokens with their probabilities. If a text has
+several [MASK], each is filled independently. The model must be a pretrained one, because only
+pretrained models have the head that predicts masked words.
 """
 
 import dataclasses
@@ -53,8 +53,8 @@ def main(settings: Flags) -> None:
             for first, *others in texts:
                 if others:
                     raise UserError(
-                        f"{first[:60]!r} has a second text, and [MASK] is filled in single texts. "
-                        "Name the column with --columns."
+                        f"{first[:60]!r} has a second text, but fill_mask reads one text per line. "
+                        "Choose the column with --columns."
                     )
             singles = [text for (text,) in texts]
             return [_line(*item) for item in zip(singles, model.fill(singles))]

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What every fine-tuning task shares: the encoder, its vocabulary, and what a head is.
+"""The encoder, vocabulary and heads of all fine-tuning tasks.
 
 A head is a function that takes features and an `Encoder`, and returns a `HeadOutput`:
 
@@ -38,7 +38,7 @@ class Encoded(NamedTuple):
 
 
 class Encoder:
-    """The encoder of a configuration or of a TF-Hub module, and the dropout of a head on it.
+    """An encoder from a configuration or a TF-Hub module, and the dropout of its head.
 
     Attributes:
       config: AlbertConfig.
@@ -54,7 +54,7 @@ class Encoder:
         dropout_seed: Optional[tf.Tensor] = None,
         **options: Any,
     ):
-        """Takes a configuration, or the handle of a module, which gives first weights too.
+        """Takes a configuration, or the handle of a module, whose weights training starts from.
 
         `dropout_seed` and the options (scope, use_one_hot_embeddings, compute_dtype, recompute,
         use_xla) are those of AlbertModel. Raises UserError where neither is given.
@@ -140,7 +140,7 @@ class Vocabulary(NamedTuple):
     do_lower_case: Optional[bool] = None  # of the text; None: unknown
 
     def record(self, name: str = "") -> Dict[str, Any]:
-        """Returns the JSON values by which another process finds it, under `name` if given."""
+        """Returns the JSON values with which another process finds the vocabulary."""
         name = os.path.basename(name or self.path)
         values: Dict[str, Any] = {self.key: {"path": name, "sha256": files.sha256(self.path)}}
         if self.do_lower_case is not None:
@@ -183,7 +183,7 @@ def load_config(settings: EncoderFlags) -> modeling.AlbertConfig:
 
 
 def check_length(max_seq_length: Optional[int], config: modeling.AlbertConfig) -> None:
-    """Raises ValueError where sequences are longer than the model takes."""
+    """Raises ValueError if max_seq_length exceeds the model's max_position_embeddings."""
     if max_seq_length and max_seq_length > config.max_position_embeddings:
         raise UserError(
             f"--max_seq_length={max_seq_length} is longer than the model's "
@@ -222,7 +222,7 @@ def create_albert(
 def create_vocab(
     vocab_file, do_lower_case, spm_model_file, hub_module
 ) -> tokenization.FullTokenizer:
-    """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
+    """Returns the tokenizer of a hub module if one is given, otherwise of the files."""
     if hub_module:
         is_sentencepiece = tokenization.is_sentencepiece(hub.read(hub_module).vocab_file)
         return tokenization.FullTokenizer.from_hub_module(hub_module, is_sentencepiece)

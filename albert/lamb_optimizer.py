@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""LAMB by the module's name that programs import; `optimization` has both optimizers."""
+"""LAMBOptimizer of `optimization`, under the module name of google-research/albert."""
 
 from albert.optimization import LAMBOptimizer
 

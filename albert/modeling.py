@@ -40,7 +40,7 @@ MASK_BIAS = -10000.0  # added where attention may not go
 
 @dataclasses.dataclass(eq=False, repr=False)
 class AlbertConfig:
-    """The settings that decide a model's variables and computation, as in albert_config.json.
+    """The settings of a model's architecture, as in albert_config.json.
 
     The defaults are the xxlarge model's. Unknown keys of a JSON file are kept and written back.
     Three keys choose variants:
@@ -73,7 +73,7 @@ class AlbertConfig:
 
     @classmethod
     def from_dict(cls, json_object: Dict[str, Any]) -> "AlbertConfig":
-        """Returns the config that a dict describes; unknown keys become attributes.
+        """Returns the config for a dict of settings; unknown keys become attributes.
 
         Raises ValueError where vocab_size is missing, a key is misspelt or a value is out of range.
         """
@@ -141,12 +141,12 @@ class AlbertConfig:
 
 
 def _check_spelling(given: Dict[str, Any], *, known: List[str]) -> None:
-    """Refuses a key that is nearly a known one which is absent: its value would be ignored."""
+    """Refuses a key that looks like a typing error of a known, missing key."""
     absent = [key for key in known if key not in given]
     for key in given:
         hint = wording.did_you_mean(key, absent, cutoff=0.85)
         if key not in known and hint:
-            raise UserError(f"Unknown key {key!r}.{hint} It is absent.")
+            raise UserError(f"Unknown key {key!r}.{hint} That key is missing.")
 
 
 def _is_number(value: Any) -> bool:
@@ -252,7 +252,7 @@ class _Dropout(NamedTuple):
 
 
 class _Encoder(NamedTuple):
-    """What the layers of one model have in common, besides their weights."""
+    """What all layers of a model share, besides weights."""
 
     config: AlbertConfig
     dropout: _Dropout
@@ -272,12 +272,12 @@ class _Encoder(NamedTuple):
 
 
 def _operations(use_xla: bool) -> Any:
-    """The operations a model is built of: compiled ones, or plain ones that load anywhere."""
+    """The module with the model's operations: compiled ones, or plain ones for exports."""
     return fused if use_xla else plain
 
 
 def _attention_bias(mask: tf.Tensor, batch_and_length: List) -> tf.Tensor:
-    """What is added to scores, [B, 1, 1, T], for a mask of 1 where attention may go."""
+    """The bias [B, 1, 1, T] for attention scores: 0 where the mask is 1, else very negative."""
     batch, length = batch_and_length
     mask = tf.reshape(mask, [batch, 1, 1, length])
     return (1.0 - tf.cast(mask, tf.float32)) * MASK_BIAS
@@ -324,7 +324,7 @@ def _never(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
 def _recomputed_layer(
     encoder: _Encoder, inputs: tf.Tensor, weights: _LayerWeights, *, position: int
 ) -> tf.Tensor:
-    """`_encoder_layer`, of which the backward pass keeps only the inputs (arXiv:1604.06174)."""
+    """`_encoder_layer` that keeps only its inputs for the backward pass (arXiv:1604.06174)."""
     dropout = encoder.dropout
     seed, config = [] if dropout.seed is None else [dropout.seed], encoder.config
     if not seed and (config.hidden_dropout_prob or config.attention_probs_dropout_prob):
@@ -510,7 +510,7 @@ class AlbertModel:
         return [self._as_sequence(layer) for layer in self._layers]
 
     def get_attention_probs(self) -> List[tf.Tensor]:
-        """Returns where every inner block's heads look, before dropout: float32 [B, N, S, S] each.
+        """Returns the attention of every inner block, before dropout: float32 [B, N, S, S] each.
 
         Element [b, n, i, j] is the share of token j in what head n reads for token i.
         """
@@ -565,7 +565,7 @@ def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
 
 
 def weight_sets(config: AlbertConfig, part: str) -> int:
-    """Returns how many weight sets the layers use for "attention" or "feed_forward"."""
+    """Returns the number of weight sets of all layers for "attention" or "feed_forward"."""
     layers = range(config.num_hidden_layers)
     used = {getattr(layer_groups(config, layer), part) for layer in layers}
     return len(used) * config.inner_group_num
@@ -818,7 +818,7 @@ def get_norm(path: str, size: int) -> Norm:
 
 
 def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
-    """Returns which variables take which value of a checkpoint.
+    """Returns which variables take which values of a checkpoint.
 
     With num_of_group > 1, a variable of group n that is not in the checkpoint takes group 0's
     value.
@@ -850,7 +850,7 @@ def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
 
 
 def get_activation(activation_string) -> Optional[Callable]:
-    """Returns the activation of a name, "linear", "relu", "gelu" or "tanh" in any case.
+    """Returns an activation by its name: "linear", "relu", "gelu" or "tanh", in any case.
 
     "gelu_new" and "gelu_pytorch_tanh", as Hugging Face calls the tanh form of gelu, are "gelu".
     "" means none; what is no string is returned as it is. Raises ValueError for other names.
@@ -960,7 +960,7 @@ def embedding_lookup(
     word_embedding_name="word_embeddings",
     use_one_hot_embeddings=False,
 ):
-    """Looks int32 ids [B, S] up in a table that it makes; [B, S, n] for n words a place.
+    """Creates an embedding table, and looks up int32 ids [B, S] (or [B, S, n]) in it.
 
     With `use_one_hot_embeddings` this is a product with one-hot rows (TPU). Returns float32 [B, S,
     E] or [B, S, n * E], and the table [V, E].

@@ -401,7 +401,7 @@ def _rule(
 
 
 def _without_excluded(gradients: Tensors, excluded: Sequence[str]) -> Tensors:
-    """Returns the gradients of the variables that are not excluded, of which there must be one."""
+    """Returns the gradients of the variables that are not excluded; ValueError for none."""
     names = [re.sub(r":\d+$", "", name) for name in excluded]
     for name in set(names).difference(_trainable_variables()):
         raise ValueError(
@@ -411,8 +411,8 @@ def _without_excluded(gradients: Tensors, excluded: Sequence[str]) -> Tensors:
     used = {name: gradient for name, gradient in gradients.items() if name not in names}
     if not used:
         raise ValueError(
-            "There is nothing to train: no trainable variable that is not excluded has a gradient "
-            "of the loss. Check excluded_tvars and what the loss depends on."
+            "Nothing to train: the loss has no gradient for any trainable variable outside "
+            "excluded_tvars. Check excluded_tvars and the loss."
         )
     return used
 
@@ -486,7 +486,7 @@ class LossScale:
         self.value = self._scale.read_value()
 
     def updates(self, is_finite: tf.Tensor) -> List[tf.Operation]:
-        """Returns what adapts the factor to an update's gradients (bool []), on each replica."""
+        """Returns operations that adapt the factor; `is_finite`, bool [], is the gradients'."""
         good = tf.where_v2(is_finite, self._good.read_value() + 1, 0) % self.GROWTH_STEPS
         factor = tf.where_v2(is_finite, tf.where_v2(good > 0, 1.0, 2.0), 0.5)
         # A loss of next to nothing would let it grow to infinity.

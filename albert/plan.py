@@ -1,19 +1,15 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters, operations, memory and the largest batch of a training run, before you start it.
+"""Computes the parameters, memory and largest batch of a training run in advance.
 
   python -m albert.plan base_v2 --max_seq_length=128 --batch=32 --memory_gb=12
   python -m albert.plan --albert_config_file=albert_config.json --task=squad_v2
   python -m albert.plan --list
   python -m albert.plan --table
 
-Nothing is built or trained: the numbers follow from the configuration, for the scripts' default
---use_xla. AdamW and LAMB keep the same state. GB are 10^9 bytes. Memory counts what each operation
-of `modeling` and `ops.fused` keeps for the backward pass, the temporaries at the peak, and the
-memory of a TensorFlow 2.21 process on a CPU.
-
-Dimensions: b sequences per micro-batch, S sequence, T = b * S tokens, E embedding, H hidden,
-I intermediate, N heads, V vocabulary, P predictions per sequence, C classes.
+The numbers are computed from the configuration, without building or training a model. They are for
+the default --use_xla, and for either optimizer. GB are 10^9 bytes. Memory is the sum of weights,
+gradients and optimizer state, activations, temporaries, and --runtime_gb for the process itself.
 """
 
 import dataclasses
@@ -43,24 +39,24 @@ class Flags(MemoryFlags):
     """The script's flags."""
 
     name: Optional[str] = flag(
-        None, "A published size, such as base_v2; --name= is optional.", positional=True
+        None, "A published size: base_v2 is short for --name=base_v2.", positional=True
     )
     albert_config_file: Optional[str] = flag(
         None, "JSON file with the model's architecture.", path=True
     )
     albert_dir: Optional[str] = flag(
-        None, "Folder of a model, or the name of a released one.", path=True
+        None, "Model: a folder, or the name of a released model.", path=True
     )
     list: bool = flag(False, "Show all published sizes, and exit.")
-    table: bool = flag(False, "Compare sizes with the numbers of their authors, and exit.")
+    table: bool = flag(False, "Compare sizes with their published numbers, and exit.")
     json: bool = flag(False, "Print JSON.")
-    task: str = flag("pretraining", "What is trained.", choices=tuple(TASKS))
+    task: str = flag("pretraining", "Task to train.", choices=tuple(TASKS))
     max_seq_length: int = flag(512, "Tokens per sequence.", lower=1)
-    batch: int = flag(32, "Examples per update: the scripts' --train_batch_size.", lower=1)
+    batch: int = flag(32, "Batch size, as --train_batch_size of the training scripts.", lower=1)
     max_predictions_per_seq: int = flag(20, "Masked tokens per sequence.", lower=1)
-    num_labels: int = flag(2, "Labels of a classification.", lower=1)
+    num_labels: int = flag(2, "Number of labels (classification).", lower=1)
     memory_gb: float = flag(12.0, "Memory for the process, in 10^9 bytes.", lower=0.001)
-    runtime_gb: float = flag(0.96, "Memory of the process before model and data.", lower=0)
+    runtime_gb: float = flag(0.96, "GB that the process uses without a model.", lower=0)
 
     def check(self) -> None:
         """Checks that one model is named."""
@@ -195,7 +191,7 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     sequences = run.batch // run.gradient_accumulation_steps * TASKS[run.task]
     tokens = sequences * run.max_seq_length  # T
     hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
-    scores = tokens * run.max_seq_length * config.num_attention_heads  # b N S S
+    scores = tokens * run.max_seq_length * config.num_attention_heads  # [b, heads, S, S]
 
     # Query, key, value, weighted sum, the results of both sub-layers and the LayerNorm between.
     block = (7 * hidden + inner + scores) * width
@@ -212,7 +208,7 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
 
     feed_forward = 3 * (inner + hidden) * width
     attention = (2 * scores + 5 * hidden - inner) * width + scores * FLOAT32
-    logits = 0  # b P V
+    logits = 0  # b sequences of a micro-batch, P predictions of each, V vocabulary
     if run.task == "pretraining":
         logits = sequences * run.max_predictions_per_seq * config.vocab_size
     weights = (
@@ -241,7 +237,7 @@ def largest_batch(config: Any, run: Flags) -> int:
 def plan(config: Any, run: Flags) -> Dict[str, Any]:
     """Returns what --json prints: the run's needs with 4 and 2 bytes, with and without recompute.
 
-    Both formats of 2 bytes have the same; bfloat16 stands for them unless you chose the other.
+    bfloat16 and float16 need the same; the table shows bfloat16, or your --precision.
 
     Raises:
       UserError: --max_seq_length is above the model's positions.
@@ -283,8 +279,8 @@ def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
     sections = [
         (["parameters", "number"], 1, [planned["parameters"]]),
         (["checkpoint", "MB"], 1e6, [planned["checkpoint_bytes"]]),
-        (["operations of an update", "GFLOP"], GIGA, [chosen["operations"]]),
-        (["memory of an update, GB", *titles], GIGA, [way["memory_bytes"] for way in ways]),
+        (["operations per step", "GFLOP"], GIGA, [chosen["operations"]]),
+        (["memory per step, GB", *titles], GIGA, [way["memory_bytes"] for way in ways]),
     ]
     tables = []
     for head, unit, columns in sections:
@@ -389,7 +385,7 @@ def main(settings: Flags) -> None:
     else:
         path = _config_path(settings)
         shown = plan(_read_config(path), settings)
-        work = f"{settings.batch} examples of {settings.max_seq_length} tokens an update"
+        work = f"{settings.batch} examples of {settings.max_seq_length} tokens per step"
         lines = [f"{path}: {settings.task}, {work}, in {settings.memory_gb:g} GB", ""]
         lines += _plan_lines(shown)
     print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))

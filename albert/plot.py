@@ -1,12 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the training curves and evaluation results of runs, and prints a table of the runs.
+"""Draws training curves and evaluation results of runs, and prints them as a table.
 
   python -m albert.plot output/base
   python -m albert.plot output/rte-1 output/rte-2 --output_file=rte.png
 
-A run is an --output_dir of pretraining or fine-tuning. Lines are its training_curve.csv, dots its
-eval_results.json. Needs matplotlib: pip install 'albert-tf[plots]'.
+Give the --output_dir of each run. Lines show training_curve.csv, dots show eval_results.json. The
+command needs matplotlib: pip install 'albert-tf[plots]'.
 """
 
 import dataclasses
@@ -65,7 +65,7 @@ def read_run(folder: str) -> Run:
     results = evaluation.read_results(folder)
     evaluated = _curves({"step": result.step, **result.metrics} for result in results)
     if not training and not evaluated:
-        raise UserError(f"{folder} holds no run: no {names[0]}, no {names[1]}.")
+        raise UserError(f"{folder} has neither {names[0]} nor {names[1]}. Give an --output_dir.")
     best_step = files.read_json_object(ledger)["best_step"] if evaluated else None
     metric = next((name for name in sorted(evaluated) if "accuracy" in name), "loss")
     if exists(summary):

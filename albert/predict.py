@@ -1,20 +1,20 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Answers with a fine-tuned classifier: texts or pairs of texts in, labels and probabilities out.
+"""Predicts labels of texts, or of pairs of texts, with a fine-tuned classifier.
 
   python -m albert.predict --model_dir=output/mrpc --text_a='He left.' --text_b='He went away.'
   python -m albert.predict --model_dir=output/mrpc --input_file=pairs.tsv --output_file=answers
   some_program | python -m albert.predict --model_dir=output/mrpc | another_program
 
---model_dir is the --output_dir of run_classifier. Input is a line for each text: JSON objects with
-text_a (and text_b), or the text (TAB the second text). --columns names other fields or columns. A
-file that ends in .csv is read as CSV.
-A first line with the names of the training file's columns is a header, which needs no --columns.
-Output is a line for each line of input, in order: jsonl has an object with label and probabilities
-(regression: score); tsv and csv have these as columns, below a line that names them. Blank lines
-before the first text and after the last one are left out; one between texts is an error, because
-it cannot be answered. From a pipe, each line is answered as soon as it arrives; lines that arrive
-faster are answered together.
+--model_dir is the --output_dir of run_classifier. The input has one text per line, a pair of texts
+separated by a TAB, or a JSON object with text_a (and text_b). To use other columns or fields, give
+--columns. You can leave out --columns if the first line has the column names of the training file.
+If the file name ends in .csv, the input is CSV.
+
+The output has one line per input line, in the same order. jsonl writes the label and probabilities
+(for regression: the score) as a JSON object. tsv and csv write them as columns below a header. A
+blank line between texts is an error. If the input is a pipe, the command predicts each line as soon
+as it arrives.
 """
 
 import csv
@@ -49,7 +49,7 @@ class Flags(TextFlags, ExitFlags):
     text_b: Optional[str] = flag(None, "The second text of a pair.", group="Data")
     output_format: Optional[str] = flag(
         None,
-        "Format of the answers; default: the ending of --output_file, or jsonl.",
+        "Format of the output; default: the ending of --output_file, or jsonl.",
         choices=OUTPUT_FORMATS,
         group="Output",
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A model kept in memory, by the folder it is in.
+"""Loads a model from its folder into memory.
 
 with Predictor("output/mrpc") as predictor:
     predictor.predict([("He left.", "He went away."), ("He left.", "It rains.")])
@@ -41,23 +41,23 @@ def load(
     task: Optional[Type[Task]] = None,
     **options: Any,
 ) -> Any:
-    """Returns the model in a folder, in memory.
+    """Loads the model in a folder into memory.
 
     Args:
       place: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
         released one, such as base_v2.
-      checkpoint: weights to take in place of model.ckpt-best.
-      task: a task of your own, which was trained there.
-      **options: precision_name and batch_size; of a fine-tuned model also the flags of its task,
-        such as exit_patience or n_best_size; of an encoder pooling and layer.
+      checkpoint: weights to use instead of model.ckpt-best.
+      task: the class of your own task, if the model is one of that task.
+      **options: precision_name and batch_size. Fine-tuned models also take flags of their task,
+        such as exit_patience or n_best_size. Encoders take pooling and layer.
 
     Returns:
-      What the folder describes: a classifier (`predict`), a reader of SQuAD (`answer`, `predict`),
-      an answerer of RACE (the same), a tagger (`tag`, `predict`), your task's model (`predict`), or
-      else an encoder (`embed`, `predict`).
+      The model in the folder: a classifier (`predict`), a reader for SQuAD (`answer`, `predict`),
+      an answerer for RACE (`answer`, `predict`), a tagger (`tag`, `predict`), a model of your own
+      task (`predict`), or an encoder (`embed`, `predict`).
 
     Raises:
-      UserError: no model, one whose files do not belong together, or an option that it cannot have.
+      UserError: there is no model, its files do not fit each other, or it does not have an option.
       ConnectionError: a released model cannot be downloaded.
     """
     if task:

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""RACE by the names and arguments of google-research/albert.
+"""RACE with the names and arguments of google-research/albert.
 
 Dimensions: B batch, C options, S sequence.
 """
@@ -22,7 +22,7 @@ from albert.training import model_fn
 
 
 class RaceProcessor(classifier_utils.DataProcessor):
-    """Reads the examples of RACE with prepared texts, as `convert_single_example` takes them."""
+    """Reads RACE's examples, with texts prepared for `convert_single_example`."""
 
     def __init__(self, use_spm, do_lower_case, high_only, middle_only):
         """`use_spm`: prepare texts for SentencePiece; do_lower_case has an effect only then.

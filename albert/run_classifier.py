@@ -1,17 +1,17 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT on a classification or regression task, evaluates it, predicts and exports.
+"""Fine-tunes ALBERT on classification or regression, evaluates, predicts and exports.
 
   python -m albert.run_classifier --task_name=MRPC --data_dir=glue --output_dir=output/mrpc \\
       --albert_dir=base_v2 --max_seq_length=128 --train_batch_size=32 --learning_rate=2e-5 \\
       --train_step=800 --warmup_step=200 --save_checkpoints_steps=100 \\
       --do_train --do_eval --do_predict
 
-Tasks are those of GLUE and the usual Chinese ones; --task_name=custom is one of your own. Training
-resumes from the newest checkpoint in --output_dir. Evaluation measures every checkpoint once and
-keeps the best as model.ckpt-best, which prediction and export use. The folder gets
-eval_results.txt, best_trial.txt, confusion_matrix.json, test_results.tsv, submit_results.tsv,
-run_summary.json, and the files to submit to GLUE or CLUE.
+For a task of your own, use --task_name=custom. Training resumes from the newest checkpoint in
+--output_dir. Evaluation measures every checkpoint once and keeps the best as model.ckpt-best, which
+prediction and export use. --output_dir then holds eval_results.txt, best_trial.txt,
+confusion_matrix.json, test_results.tsv, submit_results.tsv, run_summary.json, and the files to
+submit to GLUE or CLUE.
 """
 
 from albert.classification.settings import ClassifierFlags as Flags

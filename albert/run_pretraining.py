@@ -6,10 +6,10 @@
       --input_file='data/train*.tf_record' --eval_file='data/eval*.tf_record' \\
       --output_dir=output/base --max_seq_length=128 --train_batch_size=32 --do_train --do_eval
 
-Training goes on from the newest checkpoint in --output_dir, exactly as if it had never stopped: the
-same command after a crash ends in the same weights. Evaluation writes eval_results.txt and
+To resume after a crash, run the same command again. Training resumes from the newest checkpoint in
+--output_dir and gives the same weights as without the crash. Evaluation writes eval_results.txt and
 eval_results.json, and keeps the checkpoint with the best masked_lm_accuracy as model.ckpt-best.
-Progress is shown on the terminal, recorded for TensorBoard, and kept in training_curve.csv.
+The terminal shows the progress. training_curve.csv and TensorBoard files record it.
 """
 
 from typing import Any

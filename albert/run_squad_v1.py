@@ -1,15 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT on SQuAD v1.1, evaluates it, answers questions and exports the model.
+"""Fine-tunes ALBERT on SQuAD v1.1, evaluates, answers questions and exports.
 
   python -m albert.run_squad_v1 --output_dir=output/squad_v1 --train_file=train-v1.1.json \\
       --predict_file=dev-v1.1.json --albert_dir=base_v2 --do_train --do_predict
 
-Training goes on from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
-there once, keeps the one with the best F1 as model.ckpt-best, and writes what it answers to
-predictions.json and nbest_predictions.json; scores are in eval_results.txt. Questions without
-answers in --predict_file are answered too, without scores. --export_dir gets a SavedModel and
-albert_model.tflite.
+Training resumes from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
+once, keeps the one with the best F1 as model.ckpt-best, and writes its answers to predictions.json
+and nbest_predictions.json, and the scores to eval_results.txt. If --predict_file has no answers,
+there are no scores. --export_dir writes a SavedModel and albert_model.tflite.
 """
 
 from albert.command_line import cli

@@ -1,17 +1,24 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT on SQuAD v2.0, where questions may have no answer, and answers questions.
+"""Fine-tunes ALBERT on SQuAD v2.0, evaluates, answers questions and exports.
+
+In SQuAD v2.0, a question may have no answer.
 
   python -m albert.run_squad_v2 --output_dir=output/squad_v2 --train_file=train-v2.0.json \\
       --predict_file=dev-v2.0.json --albert_dir=base_v2 --do_train --do_predict
 
-Training goes on from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
-there once, keeps the one with the best F1 as model.ckpt-best, and writes what it answers to
-predictions.json, nbest_predictions.json and null_odds.json (the higher, the likelier there is no
-answer); scores are in eval_results.txt. The threshold above which an answer is left empty is the
-one with the best F1; without gold answers in --predict_file, the one found in evaluation before.
-The official script gives the same scores for predictions.json, and the same best_* with
---na-prob-file null_odds.json --na-prob-thresh <null_score_diff_threshold>.
+Training resumes from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
+once, keeps the one with the best F1 as model.ckpt-best, and writes its answers to predictions.json
+and nbest_predictions.json, and the scores to eval_results.txt.
+
+null_odds.json has a null score for each question. A higher score means that the question more
+probably has no answer. If the score is above --null_score_diff_threshold, the answer is empty. By
+default, evaluation chooses the threshold with the best F1. If --predict_file has no answers, the
+command uses the threshold of the last evaluation.
+
+The official script evaluate-v2.0.py gives the same scores for predictions.json. For the same best_*
+scores, add --na-prob-file null_odds.json --na-prob-thresh THRESHOLD to its command, where THRESHOLD
+is null_score_diff_threshold in eval_results.txt.
 """
 
 from albert.command_line import cli

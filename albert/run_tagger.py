@@ -1,14 +1,15 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT to tag words, such as entities; evaluates and predicts.
+"""Fine-tunes ALBERT to tag words, for example to find entities, evaluates and predicts.
 
   python -m albert.run_tagger --data_dir=wnut --output_dir=output/wnut --albert_dir=base_v2 \\
       --do_train --do_eval --do_predict
 
---data_dir holds train, dev and test data: CoNLL files (a word a line with its tag, a blank line
-between sentences), JSON lines (`tokens`, `tags`), or the Parquet files of a hub. Tags are BIO or
-BIOES. Evaluation measures entities by seqeval and keeps the checkpoint with the best F1 as
-model.ckpt-best. The folder gets eval_results.txt, predictions.conll and predictions.jsonl.
+--data_dir holds train, dev and test data as CoNLL files (one word and its tag per line, a blank
+line between sentences), JSON lines (`tokens`, `tags`), or Parquet files of a data hub. Tags are BIO
+or BIOES. Evaluation measures whole entities with seqeval and keeps the checkpoint with the best F1
+as model.ckpt-best. --output_dir then holds eval_results.txt, predictions.conll and
+predictions.jsonl.
 """
 
 from albert.command_line import cli

@@ -1,15 +1,15 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Shows in numbers and sentences what ALBERT changes in BERT.
+"""Shows ALBERT's three changes to BERT, with numbers and example sentences.
 
   python -m albert.show_changes
   python -m albert.show_changes base_v2 --language=zh
   python -m albert.show_changes --albert_dir=base_v2 --text_a='He left.' --text_b='He came back.'
 
-The three changes are factorised embeddings, layers that share their weights, and the order of
-sentences as a task in place of the next sentence (arXiv:1909.11942, section 3.1). Parameters are
-those of a published size, or of the pretrained model in --albert_dir, beside a BERT of the same
-layers. That model also says how probable it finds either order.
+The changes are factorised embeddings, shared layer weights, and sentence-order prediction in place
+of next-sentence prediction (arXiv:1909.11942, section 3.1). The command compares the parameters of
+a published size, or of the model in --albert_dir, with those of a BERT with the same layers. With
+--albert_dir it also prints the probability of each order of the two sentences.
 """
 
 import dataclasses
@@ -43,11 +43,11 @@ class Flags(Settings):
 
     name: Optional[str] = flag(None, f"A published size; default: {DEFAULT_NAME}.", positional=True)
     albert_dir: Optional[str] = flag(
-        None, "Folder of a pretrained model, or the name of a released one.", path=True
+        None, "Pretrained model: a folder, or the name of a released model.", path=True
     )
     language: str = flag("en", "Language of the sentences.", choices=sorted(TEXTS))
-    text_a: Optional[str] = flag(None, "Your first sentence.")
-    text_b: Optional[str] = flag(None, "The sentence that follows --text_a.")
+    text_a: Optional[str] = flag(None, "Your own first sentence.")
+    text_b: Optional[str] = flag(None, "Your own second sentence, which follows --text_a.")
 
     def check(self) -> None:
         """Checks that one model and no or two sentences are named."""
@@ -79,27 +79,28 @@ _PAGE = """\
 What ALBERT changes in BERT: {name}
 
 1. Factorised embeddings
-   BERT learns for each token a vector as wide as its layers. ALBERT learns a short one,
-   and one matrix that widens them all.
+   For each token, BERT learns a vector of the hidden size H. ALBERT learns a shorter vector of
+   size E, and one matrix that maps all of them to size H.
      BERT    V x H          {config.vocab_size:,} x {config.hidden_size:,} = {wide:,}
      ALBERT  V x E + E x H  {config.vocab_size:,} x {config.embedding_size:,} + \
 {config.embedding_size:,} x {config.hidden_size:,} = {factorised:,}, {times:.1f} times fewer
 
-2. Layers that share their weights
-   BERT learns {config.num_hidden_layers} layers one by one. ALBERT learns one and
-   applies it again and again: as much computing, far less to keep.
+2. Shared layer weights
+   BERT has {config.num_hidden_layers} layers with their own weights. ALBERT uses the same weights
+   in all layers. The computation is the same, but there are far fewer parameters.
      {table}
 
-3. The order of sentences in place of the next sentence
-   Half of ALBERT's pairs are swapped. Both halves are about the same things, so only
-   what makes a text hang together tells them apart.
+3. Sentence-order prediction in place of next-sentence prediction
+   ALBERT swaps half of the pairs. Both segments are about the same topic, so the model must
+   learn how sentences follow each other.
      label 0, in order{says[0]}
        segment 0  [CLS] {first} [SEP]
        segment 1  {second} [SEP]
      label 1, swapped{says[1]}
        segment 0  [CLS] {second} [SEP]
        segment 1  {first} [SEP]
-   Half of BERT's have a second segment from elsewhere. Its words give it away.
+   In half of BERT's pairs, the second segment is from another text. The topic alone often
+   shows it.
      label 0, next
        segment 0  [CLS] {first} [SEP]
        segment 1  {second} [SEP]
@@ -125,7 +126,7 @@ def changes(settings: Flags) -> str:
         config, tokenize = model.config, model.tokenizer.tokenize
         with inference.OrderJudge(model) as judge:
             shares = judge.in_order([texts[:2], texts[1::-1]])
-        says = [f"; the model says: {one:.1%} in order, {1 - one:.1%} swapped" for one in shares]
+        says = [f"; the model's guess: {one:.1%} in order, {1 - one:.1%} swapped" for one in shares]
     else:
         config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
         tokenize = tokenization.BasicTokenizer(False).tokenize  # words, signs, Chinese characters

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""SQuAD by the names and arguments that existing programs use; the work is done in albert/squad.
+"""SQuAD with the names and arguments of google-research/albert. The folder squad/ does the work.
 
 Dimensions: B batch, S max_seq_length, H hidden.
 """
@@ -146,7 +146,7 @@ def v1_model_fn_builder(
     def head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
-        """The head with the names of outputs and tensors that programs look for."""
+        """The head, with the output and tensor names of google-research/albert."""
         output = heads.v1_head(features, encoder)
         outputs = {
             name.replace("logits", "log_prob"): tf.identity(tensor, name=name)
@@ -187,12 +187,12 @@ normalize_answer_v1 = normalize_answer_v2 = metrics.normalize_answer
 
 
 def _get_best_indexes(logits, n_best_size) -> List[int]:
-    """Returns the places of the highest logits, the best first; of equal ones the earlier."""
+    """Returns the indices of the highest logits, best first; equal ones in their order."""
     return np.argsort(-np.asarray(logits), kind="stable")[:n_best_size].tolist()
 
 
 def _compute_softmax(scores) -> List[float]:
-    """Returns the probabilities that logits stand for; [] for none."""
+    """Returns the softmax of logits; [] for no logits."""
     return decoding.softmax(scores) if len(scores) else []
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes a model on several tasks with several seeds and settings, and makes a table.
+"""Fine-tunes a model on several tasks, with several seeds and settings.
 
   python -m albert.sweep --data_dir=glue --model_dir=base_v2 --output_dir=output/glue
   python -m albert.sweep --suite=clue --data_dir=clue --model_dir=albert_base_zh \\
@@ -8,20 +8,21 @@
   python -m albert.sweep --tasks=mrpc --learning_rate=1e-5,3e-5 --train_batch_size=16,32 \\
       --seeds=1-3 --data_dir=glue --model_dir=base_v2 --output_dir=output/search
 
-Hyper-parameters are each task's published ones unless you give others. Several values, separated by
-commas, are combined: the table then has a row for each setting and marks the best one.
---tasks=custom is a task of your own, with the flags of run_classifier that describe it.
+Each task uses its published hyper-parameters unless you give others. If you give several values,
+separated by commas, the sweep trains all combinations. The table then has one row per combination
+and marks the best one. For a task of your own, use --tasks=custom and the flags of run_classifier
+that describe it.
 
-You can also set every flag as an environment variable in capitals (DATA_DIR=glue); flags override
-variables. ALBERT_ROOT names the folder that google-research/albert's run_glue.sh works in: where
-nothing else is named, data is in ALBERT_ROOT/glue, results go to ALBERT_ROOT/output, and the model
-is that in ALBERT_ROOT, which INIT_CHECKPOINT may complete, or the released base_v1.
+The sweep checks all inputs before the first run starts. Each run writes to its own folder,
+output_dir/TASK/seed-N or output_dir/TASK/SETTING/seed-N. If a run fails, the sweep stops. To skip
+finished runs and resume the others, run the same command again. Results go to results.txt and
+results.json in --output_dir. For GLUE, glue_submission.zip has the predictions of each task's best
+run.
 
-All inputs are checked before the first run starts. Each run is a process of its own and has a
-folder with its log, output_dir/TASK/seed-N or output_dir/TASK/SETTING/seed-N. If a run fails, the
-sweep stops. Started again, it skips finished runs and continues the others. It writes results.txt
-and results.json to --output_dir, and for GLUE glue_submission.zip with the predictions of each
-task's best run.
+You can also set each flag as an environment variable in capital letters, such as DATA_DIR=glue.
+Flags override variables. If you set ALBERT_ROOT, as for run_glue.sh of google-research/albert, the
+defaults are --data_dir=ALBERT_ROOT/glue and --output_dir=ALBERT_ROOT/output. The default model is
+ALBERT_ROOT if that folder has an albert_config.json, otherwise base_v1.
 """
 
 import os
@@ -35,9 +36,9 @@ from albert.util import flags as flags_lib
 
 
 def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> Dict[str, str]:
-    """Returns flags for the environment variables of the same names in capitals, if not empty.
+    """Returns the flags set by environment variables: their names in capitals, if not empty.
 
-    ALBERT_ROOT stands for those that the published run_glue.sh derives from it.
+    ALBERT_ROOT sets the flags that the published run_glue.sh derives from it.
     """
     given = {name: environment[name.upper()] for name in names if environment.get(name.upper())}
     root = environment.get("ALBERT_ROOT")

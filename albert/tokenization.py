@@ -41,7 +41,7 @@ _MAX_REMEMBERED_WORDS = 1 << 16
 
 
 class Encoding(NamedTuple):
-    """The tokens of a text; piece n stands for the characters text[starts[n]:ends[n]].
+    """The tokens of a text; piece n covers the characters text[starts[n]:ends[n]].
 
     Offsets count characters of the text as it was passed in, before any normalisation. Neither
     starts nor ends ever decrease. A span holds no white space at its edges; a piece that stands for
@@ -221,12 +221,12 @@ _KEEP_ACCENTS = b"\xc2\x0c\x14albert: keep accents"
 
 
 def keeps_accents(model: bytes) -> bool:
-    """Returns whether a SentencePiece model is for text with accents."""
+    """Returns whether a SentencePiece model keeps accents."""
     return _KEEP_ACCENTS in model
 
 
 def with_keep_accents(model: bytes, keep_accents: bool) -> bytes:
-    """Returns the content of a SentencePiece model that says whether accents are kept."""
+    """Returns the content of a SentencePiece model with its setting of keep_accents changed."""
     return model.replace(_KEEP_ACCENTS, b"") + (_KEEP_ACCENTS if keep_accents else b"")
 
 
@@ -344,7 +344,7 @@ class _SentencePieceEncoder:
 
 
 class BasicTokenizer:
-    """Cuts text at white space and punctuation; lower case without accents if asked for."""
+    """Cuts text at white space and punctuation; optionally lower-cases it and drops accents."""
 
     def __init__(self, do_lower_case: bool = True):
         """Takes whether to make text lower case and strip accents from it."""
@@ -644,7 +644,7 @@ MOST_ROUNDING = 128  # rows, to the next multiple of a power of two
 
 
 def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
-    """Checks that the model's embedding table, of vocab_size rows, has one for each id.
+    """Checks that vocab_size of the model is enough for the tokenizer.
 
     Raises ValueError if not. Rows to spare do no harm: some models round their size up. More than
     that are worth a warning, since the vocabulary may be another model's.

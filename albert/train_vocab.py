@@ -4,16 +4,17 @@
 
     python -m albert.train_vocab --input_file=corpus/*.txt --model_prefix=my-30k --vocab_size=30000
 
-writes my-30k.model (for --spm_model_file) and my-30k.vocab (the same tokens as text). The recipe is
-the published one: unigram tokens, <pad> 0, <unk> 1, [CLS] 2, [SEP] 3, [MASK] 4, some signs always
-tokens of their own, at most ten million sentences. The text is prepared exactly as the other
-commands prepare it, so --do_lower_case must have the same value there. --keep_accents is recorded
-in the model file: every command that uses it, albert.load and Hugging Face's models obey it.
+This command writes my-30k.model, which you pass to other commands as --spm_model_file, and
+my-30k.vocab, the same tokens as text. The settings are those of the published models: a unigram
+model with <pad> 0, <unk> 1, [CLS] 2, [SEP] 3 and [MASK] 4.
 
-Input is the text that create_pretraining_data takes: one sentence a line, empty lines ignored, in
-plain text or JSON lines. It is read twice; a prepared copy of the drawn sentences lies in the
-folder for temporary files ($TMPDIR) while it runs, and SentencePiece holds them in memory. The same
-input, flags and version of sentencepiece give the same bytes.
+The input is plain text with one sentence per line, or JSON lines, as for create_pretraining_data.
+Empty lines are ignored. The command trains on at most --input_sentence_size sentences. It needs
+memory and space in $TMPDIR for them. The same input, flags and version of sentencepiece give the
+same bytes.
+
+If you use --nodo_lower_case, use it in all later commands too. --keep_accents is stored in the
+model file, so later commands need no flag.
 """
 
 import dataclasses
@@ -35,18 +36,18 @@ class Flags(Settings):
         required=True,
     )
     model_prefix: str = flag(
-        None, "Where to write: <model_prefix>.model and .vocab.", path=True, required=True
+        None, "Write MODEL_PREFIX.model and MODEL_PREFIX.vocab.", path=True, required=True
     )
     vocab_size: int = flag(30000, "Number of tokens, special ones included.", lower=1)
-    do_lower_case: bool = flag(True, "Lower-case the text; give later commands the same value.")
+    do_lower_case: bool = flag(True, "Lower-case the text; use the same value later.")
     keep_accents: bool = flag(False, "Keep accents, which Google's models drop.")
     input_sentence_size: int = flag(
-        10000000, "Maximum sentences to train on, drawn at random and held in memory.", lower=1
+        10000000, "Train on this many sentences at most, drawn at random.", lower=1
     )
     character_coverage: float = flag(
-        0.99995, "Fraction of the characters that get tokens.", lower=0.98, upper=1
+        0.99995, "Fraction of the text's characters that get a token.", lower=0.98, upper=1
     )
-    seed: int = flag(12345, "Random seed of the drawn sentences.", lower=0, upper=2**32 - 1)
+    seed: int = flag(12345, "Random seed for the choice of sentences.", lower=0, upper=2**32 - 1)
     overwrite: bool = flag(False, "Replace existing files.")
     text_field: str = flag(TEXT_FIELD, "Field of JSON lines that holds the text.")
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Speed and memory of making pretraining data, beside a plain program; SQuAD features; reading.
+"""Measures speed and memory of making pretraining data and SQuAD features, and of reading records.
 
     python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model
     python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model \
@@ -17,9 +17,9 @@ Programs:
     squad   features of 10,000 questions, for :train or :predict, by the code of run_squad_v2
     read    batches of records as run_pretraining reads them; :on_the_fly draws the masks
 
-The text is cut or repeated to --megabytes, and the SQuAD file repeated with changes. Each turn is a
-process of its own; the fastest counts. Its time has neither the import of TensorFlow nor the start
-of Python in it. Memory is the largest sum of the processes' memory, TensorFlow included.
+The text is cut or repeated to --megabytes, and the SQuAD file is repeated with changes. Each turn
+is a new process, and the fastest one counts. The time does not include the start of Python and the
+import of TensorFlow. Memory is the maximum over all processes together, with TensorFlow.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Time from texts to answers, of models, exported files and Hugging Face; and of a script's start.
+"""Measures prediction time of models, exports and Hugging Face, and the start time of scripts.
 
     python benchmarks/inference.py --text pairs.txt --spm_model_file 30k-clean.model
     python benchmarks/inference.py --text pairs.txt --spm_model_file 30k-clean.model \
@@ -12,8 +12,8 @@
         --programs ours ours:exit_patience=1 ours:exit_patience=2
     python benchmarks/inference.py --text pairs.txt --spm_model_file 30k-clean.model --starts
 
-The text has one text a line; a TAB parts the two of a pair. Without --model_dir the model is a
-classifier of --config's size after one update from random weights: speed does not depend on them.
+The file has one text per line, or a pair of texts separated by a TAB. Without --model_dir, the
+model is a classifier of --config's size with random weights: the speed does not depend on weights.
 
 Programs, with options; the others are compared with the first:
 
@@ -21,11 +21,12 @@ Programs, with options; the others are compared with the first:
                  load the file that export_model makes first, whose own table is printed too
     huggingface  huggingface_model.py: compile, bfloat16
 
-Each answers single texts (the median and the 95th percentile in milliseconds, and the time of
-processors), 32 texts in a call, and --count texts in a call, tokenisation included.
+Each program predicts single texts (the table has the median and the 95th percentile in
+milliseconds, and the processor time), 32 texts per call, and --count texts per call. Tokenization
+is included.
 
---starts measures the time from Enter to a script's first step, answer or line of help instead,
-warm, beside the import of TensorFlow.
+--starts instead measures the time from Enter to a script's first step, prediction or line of help,
+and the time to import TensorFlow. Files are already in the system's cache.
 """
 
 import itertools

@@ -1,22 +1,22 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Processor time from text to a stated accuracy on masked words of held-out text.
+"""Measures the processor time to reach an accuracy of masked words on held-out text.
 
     make speedrun                                          # on stories that the demo makes
     python benchmarks/speedrun.py --text books.txt --spm_model_file 30k-clean.model --seeds 1 2 3
     python benchmarks/speedrun.py --programs ours ours:layers=2,4 ours:on_the_fly --steps 4000
 
-Each program makes records, pretrains a small model (4 layers of width 256) by the project's
-commands, as a user would, and evaluates all checkpoints on text that it has not seen. Counted is
-the processor time of making records and of training to the first checkpoint with the accuracy;
-evaluation is not. `ours` may have these options:
+Each program runs the project's commands: it makes records, pretrains a small model (4 layers of
+width 256), and evaluates all checkpoints on held-out text. The result is the processor time for the
+records and for training to the first checkpoint with the accuracy, without evaluation. `ours` can
+have these options:
 
-    on_the_fly    masks drawn on the fly, over one copy of the text in place of ten
-    bfloat16      products in bfloat16
-    bucket        records of like length share a batch, which is as long as the longest
-    layers=2,4    layers in equal parts of the updates
-    length=32,64  tokens of a record, in equal parts of the updates
-    masks=0.4     another share of the tokens that are masked
+    on_the_fly    draws masks on the fly, over one copy of the text in place of ten
+    bfloat16      computes products in bfloat16
+    bucket        groups records of similar length into batches
+    layers=2,4    numbers of layers, each for an equal part of the steps
+    length=32,64  lengths of records, each for an equal part of the steps
+    masks=0.4     another fraction of masked tokens
     rate=0.005    another learning rate
     batch=64      another batch
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Speed and memory of one step of training or prediction, beside a plain model and torch.compile.
+"""Measures speed and memory of a step, also of a plain model and of torch.compile.
 
     python benchmarks/steps.py
     python benchmarks/steps.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python \
@@ -17,8 +17,9 @@ Programs, with options; the others are compared with the first:
                  makes: compile, bfloat16
     all          8x512, a batch of 8 sequences of 512 tokens; @2, in the second Python only
 
-Beside the measured memory of the process, and the rate of the matrix products' operations, stands
-the memory that `python -m albert.plan` expects of ours. Sequences are full and random.
+The table has the measured memory of the process, the operations of matrix products per second, and
+for ours the memory that `python -m albert.plan` computes. Sequences have full length and random
+tokens.
 """
 
 import resource

@@ -182,7 +182,7 @@ def test_early_exit_evaluates_again_for_another_patience(early, tmp_path):
 @pytest.mark.parametrize(
     "flags, named",
     [
-        ("--do_train", "another run.*early_exit"),
+        ("--do_train", "output_dir=.*early_exit"),
         ("--do_eval --exit_patience=2 --use_tpu --tpu_name=t", "--exit_patience.*--use_tpu"),
     ],
 )

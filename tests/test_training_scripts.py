@@ -128,9 +128,9 @@ def test_wrong_flag_is_named_before_anything_is_made(
     "script, arguments, named",
     [
         ("run_pretraining", "--albert_config_file={data}/config.json", "num_hidden_layers"),
-        ("run_classifier", "--do_predict --task_name=rte", "another run.*mrpc"),
-        ("run_classifier", "--do_train --max_seq_length=16", "another run.*max_seq_length"),
-        ("run_classifier", "--do_predict --early_exit", "another run.*early_exit"),
+        ("run_classifier", "--do_predict --task_name=rte", "output_dir=.*mrpc"),
+        ("run_classifier", "--do_train --max_seq_length=16", "output_dir=.*max_seq_length"),
+        ("run_classifier", "--do_predict --early_exit", "output_dir=.*early_exit"),
         ("run_classifier", "--do_predict --exit_patience=2", "--exit_patience=2.*--early_exit"),
         ("run_classifier", "--do_predict --albert_config_file={wide}", "another configuration"),
         (
@@ -138,7 +138,7 @@ def test_wrong_flag_is_named_before_anything_is_made(
             "--do_predict --albert_config_file={wide} --output_dir=x --checkpoint={trained}",
             "ckpt-6",
         ),
-        ("run_race", "--max_qa_length=21", "another run.*max_qa_length"),
+        ("run_race", "--max_qa_length=21", "output_dir=.*max_qa_length"),
     ],
 )
 def test_folder_or_checkpoint_of_another_run_is_refused(

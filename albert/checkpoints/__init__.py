@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints: their files, their variables, and the names of these elsewhere; never a graph."""
+"""Checkpoints: files, variables, and the variables' names in other projects. No graphs here."""

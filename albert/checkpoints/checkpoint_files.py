@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The files of checkpoints: which there are, and whether they are damaged.
+"""The files of checkpoints: lists them, and finds damage.
 
 The index of a checkpoint has a checksum of each value, which TensorFlow compares whenever it reads
 one.
@@ -45,7 +45,7 @@ def list_checkpoints(output_dir: str) -> List[Checkpoint]:
 
 
 def names_in(folder: str, ending: str = ".index") -> List[str]:
-    """Returns the names in a folder, which need not exist, that end so; without the ending.
+    """Returns the names in a folder with an ending, without that ending; [] without a folder.
 
     A checkpoint is named by its index, which is written last and deleted first.
     """
@@ -106,7 +106,7 @@ def find_damage(
 
 
 def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
-    """Checks that the values of a checkpoint, or those of `names`, are what was written.
+    """Checks the checksums of all values of a checkpoint, or of those in `names`.
 
     Raises:
       ValueError: they are not.
@@ -120,7 +120,7 @@ def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
 
 @contextlib.contextmanager
 def explained(checkpoint: str) -> Iterator[None]:
-    """Names the file where a damaged checkpoint is read inside; costs nothing otherwise.
+    """Adds the file's name to errors about a damaged checkpoint that is read in this context.
 
     Raises:
       ValueError: in place of TensorFlow's error, if the checkpoint is damaged.

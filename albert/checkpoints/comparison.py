@@ -1,8 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a model's variables with those of a checkpoint: for a warm start, a resume, an export.
+"""Compares a model's variables with those of a checkpoint: for warm starts, resumes and exports.
 
-What a conversion finds in another project's file is refused with the same text.
+Conversions from other projects raise the same error.
 """
 
 import re
@@ -20,14 +20,14 @@ _MODULE_SCOPE = "module/"
 _CONVERT = "Convert it: python -m albert.convert_checkpoint {}."
 _FOREIGN_LAYOUTS = {
     "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
-    r"^bert/encoder/layer_\d+/": "It is a BERT checkpoint. Use an ALBERT one.",
+    r"^bert/encoder/layer_\d+/": "This is a BERT checkpoint. Use an ALBERT checkpoint.",
     "albert_layer_groups": _CONVERT.format("from_huggingface"),
-    r"\.ATTRIBUTES/VARIABLE_VALUE$": "tf.train.Checkpoint or Keras wrote it: save it again with "
+    r"\.ATTRIBUTES/VARIABLE_VALUE$": "This is from tf.train.Checkpoint or Keras. Save it with "
     "tf.compat.v1.train.Saver.",
 }
 USE_ITS_CONFIG = (
-    "Use the albert_config.json and the vocabulary (vocab_size) that came with it, or start from "
-    "random weights. If the model has more groups: --init_from_group0."
+    "Use the albert_config.json and the vocabulary of the checkpoint, or random weights. If the "
+    "model has more layer groups, add --init_from_group0."
 )
 
 
@@ -51,7 +51,7 @@ def compare(
     init_from_group0: bool = False,
     remedy: str = USE_ITS_CONFIG,
 ) -> Tuple[List[Entry], List[Entry]]:
-    """Returns an entry for each variable, and those of the checkpoint that no variable takes.
+    """Returns an entry for each variable, and the checkpoint's variables that are not used.
 
     Args:
       checkpoint: its prefix.
@@ -100,5 +100,5 @@ def misfit(
     return UserError(
         f"{checkpoint} does not fit the model. {remedy}\n"
         f"  It lacks {wording.listed(list(map(str, lacking)), most=12)}.\n"
-        f"  It has {wording.listed(list(map(str, unknown)), most=3)} in their place."
+        f"  Instead, it has {wording.listed(list(map(str, unknown)), most=3)}."
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Weights as arrays by name: read, renamed along a table with every shape checked, and written."""
+"""Weights as arrays by name: reads, renames and writes them, and checks every shape."""
 
 from typing import Collection, Dict, List, NamedTuple, Tuple
 
@@ -166,8 +166,8 @@ def to_google_layout(
     """
     if config.embedding_layout != "albert_zh":
         raise UserError(
-            "to_google_layout takes a model with embedding_layout albert_zh in its configuration; "
-            "this one has Google's. Convert albert_zh's own by from_albert_zh --layout=google."
+            "to_google_layout needs a model whose embedding_layout is albert_zh. This model has "
+            "Google's layout. To convert a model of albert_zh, use from_albert_zh --layout=google."
         )
     values = dict(values)
     projection = values.pop(f"{checkpoint_names.MAPPING}/kernel", None)

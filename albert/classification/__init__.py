@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""GLUE, CLUE and a user's own tasks; never another family of tasks."""
+"""Classification and regression: GLUE, CLUE and custom tasks."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a classification task is, and how its texts and labels are read from a file.
+"""Classification tasks, and reading their texts and labels from files.
 
     data = read_file(task, "glue/MRPC/train.tsv", "train")
 
@@ -93,7 +93,7 @@ Column = Any
 
 
 class Columns(NamedTuple):
-    """Where an example is in a row. A list of strings in a field is joined by spaces."""
+    """The columns of an example in a row. A list of strings in a field is joined by spaces."""
 
     text_a: Column
     text_b: Column = None
@@ -162,7 +162,7 @@ class Task(NamedTuple):
         return "" if split == self.split_names(role)[0] else split[len(role) :]
 
     def files_of(self, split: str) -> List[str]:
-        """Returns where a split may be; the last are patterns, for the Parquet files of a hub."""
+        """Returns the possible names of a split's file; the last are patterns of Parquet files."""
         named = self.files.get(split)
         if named:
             return [named]
@@ -251,7 +251,7 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
     is_labelled, is_table = role in ("train", "dev"), isinstance(first, list)
     columns = _find_columns(task, rows, role)
     if is_table and not (columns.header or is_labelled):
-        _LOGGER.warning("%s: taking the first row as an example.", rows[0].where)
+        _LOGGER.warning("%s: no header found. Reading this row as an example.", rows[0].where)
     spellings = label_spellings(task, () if is_table else _number_names(task, parts[0], columns))
     cells, language = first if columns.render else range(len(first)), _place("language", first)
     examples: List[InputExample] = []
@@ -387,7 +387,7 @@ def _number_names(task: Task, path: str, columns: Columns) -> Sequence[str]:
 
 
 def label_spellings(task: Task, number_names: Sequence[str] = ()) -> Dict[str, str]:
-    """Returns {what stands for a label: the label}; "" for examples to drop, {} for regression."""
+    """Returns {spelling: label}; the label is "" for examples to drop; {} for regression."""
     if task.is_regression:
         return {}
     spellings = [*zip(task.labels, task.labels), *zip(map(str, itertools.count()), number_names)]
@@ -402,7 +402,7 @@ def label_text(value: Any) -> str:
 
 
 def parse_label(value: Any, spellings: Mapping[str, str]) -> Union[str, float, None]:
-    """Returns the label (regression: its number) for text or a JSON value; None if it is none."""
+    """Returns the label (regression: the number) of a text or JSON value; None if invalid."""
     text = label_text(value)
     if spellings:
         return spellings.get(text)

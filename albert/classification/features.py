@@ -32,7 +32,7 @@ def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpe
 
 
 def truncated_lengths(length_a: int, length_b: int, available: int) -> Tuple[int, int]:
-    """Returns what is left of a pair when tokens go one by one from the longer text (a tie: b)."""
+    """Returns the lengths of a pair after dropping tokens from the longer text (if equal: b)."""
     kept_b = min(length_b, max(available - length_a, available // 2))
     return min(length_a, available - kept_b), kept_b
 

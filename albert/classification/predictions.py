@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions in the files that people and leader boards expect.
+"""Files with predictions, in the formats of google-research/albert, GLUE and CLUE.
 
 test_results.tsv      a line for each example: the probability of each label, tabs between
 submit_results.tsv    header "index, prediction", then name and label of each example

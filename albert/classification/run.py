@@ -56,8 +56,8 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
     given = [flag for flag, value in values.items() if value is not None]
     if given:
         raise UserError(
-            f"--{given[0]} is for a task of your own, custom. Leave it out, or name "
-            f"custom in place of {name}."
+            f"--{given[0]} works only with --task_name={tasks.CUSTOM}. Leave it out, or "
+            f"replace --task_name={name}."
         )
     return tasks.get_task(name)
 
@@ -99,9 +99,8 @@ class ClassifierTask(Task):
         self.has_exits = settings.early_exit or bool(description.get("early_exit"))
         if settings.exit_patience and not self.has_exits:
             raise UserError(
-                f"--exit_patience={settings.exit_patience} needs a model with a head after each "
-                "layer, which a training with --early_exit makes. Leave it out, or train such a "
-                "model in another --output_dir."
+                f"--exit_patience={settings.exit_patience} needs a model that was trained with "
+                "--early_exit. Leave it out, or train with --early_exit in another --output_dir."
             )
 
     @classmethod
@@ -132,7 +131,7 @@ class ClassifierTask(Task):
     # ---- data ----
 
     def splits(self, use: str) -> List[str]:
-        """Returns the development data, of which the first decides; or what is predicted."""
+        """Returns the test splits, or the dev splits (the first chooses the best checkpoint)."""
         folder, task = self.settings.data_dir, self.declared
         if use == "test" and self.settings.predict_file:
             return [_PREDICT_FILE]
@@ -156,7 +155,7 @@ class ClassifierTask(Task):
         return read_file(self.declared, path, "dev").examples
 
     def record_file(self, split: str) -> Tuple[str, bool]:
-        """Returns a file named by its use, such as mrpc_eval.128.tf_record."""
+        """Returns the record file of a split, such as mrpc_eval.128.tf_record."""
         if split != _PREDICT_FILE:
             split = _USES[role_of(split)] + self.declared.suffix(split)
         return super().record_file(split)
@@ -167,8 +166,8 @@ class ClassifierTask(Task):
         if self.is_pair not in (None, len(parts) == 2):
             wanted = "pairs (text_a, text_b)" if self.is_pair else "single texts"
             raise UserError(
-                f"The model was trained on {wanted}. If the file has other columns, name those of "
-                "the texts with --columns."
+                f"The model was trained on {wanted}. If the file has more columns, choose the "
+                "columns of the texts with --columns."
             )
         return InputExample("", *parts)
 

@@ -20,37 +20,37 @@ _prediction = functools.partial(flag, group="Evaluation and prediction")
 
 @dataclasses.dataclass(frozen=True)
 class CustomTaskFlags(Settings):
-    """The flags of a custom task; a task file has the same names without "_column"."""
+    """The flags of a custom task; keys of a task file are these names without "_column"."""
 
     task_file: Optional[str] = _custom("JSON file with the values of these flags.", path=True)
-    text_a_column: Optional[str] = _custom("Column of the text: number from 0, or name.")
+    text_a_column: Optional[str] = _custom("Column of the text: a name, or a number from 0.")
     text_b_column: Optional[str] = _custom("Column of the second text, for pairs.")
     label_column: Optional[str] = _custom("Column of the label.")
     guid_column: Optional[str] = _custom("Column of the example ID.")
     header: Optional[bool] = _custom("Whether TSV and CSV files have a header row.")
-    labels: Optional[str] = _custom("Labels, comma-separated, or the word regression.")
-    metric: Optional[str] = _custom("Metric of the best checkpoint, such as f1.")
-    metrics: Optional[str] = _custom("Metrics to report beside --metric, comma-separated.")
-    train_file: Optional[str] = _custom("Training data below --data_dir: TSV, CSV, JSON, Parquet.")
-    dev_file: Optional[str] = _custom("Data to evaluate on, in the same format.")
-    test_file: Optional[str] = _custom("Data to predict, in the same format.")
+    labels: Optional[str] = _custom("Labels, comma-separated; regression: predict a number.")
+    metric: Optional[str] = _custom("Metric that chooses the best checkpoint, such as f1.")
+    metrics: Optional[str] = _custom("More metrics to report, comma-separated.")
+    train_file: Optional[str] = _custom("Training data in --data_dir: TSV, CSV, JSON, Parquet.")
+    dev_file: Optional[str] = _custom("Development data in --data_dir.")
+    test_file: Optional[str] = _custom("Test data in --data_dir.")
 
 
 @dataclasses.dataclass(frozen=True)
 class ExitFlags(Settings):
-    """The flags of answers before the last layer (arXiv:2006.04152)."""
+    """The flags of early exit (arXiv:2006.04152)."""
 
     exit_patience: Optional[int] = _prediction(
         None,
-        "Stop at the layer where this many in a row agree; needs --early_exit training.",
+        "Exit when this many layers in a row predict the same (models of --early_exit).",
         lower=1,
     )
     exit_threshold: float = _prediction(
-        EXIT_THRESHOLD, "For regression: scores within this distance agree.", above=0
+        EXIT_THRESHOLD, "Regression: scores that differ by less count as the same.", above=0
     )
 
     def check(self) -> None:
-        """Refuses --exit_threshold where nothing asks for it."""
+        """Refuses --exit_threshold without --exit_patience."""
         super().check()
         if self.exit_threshold != EXIT_THRESHOLD and not self.exit_patience:
             raise UserError(
@@ -62,21 +62,21 @@ class ExitFlags(Settings):
 class ClassifierFlags(shared.TaskFlags, CustomTaskFlags, ExitFlags):
     """The flags of run_classifier."""
 
-    task_name: str = _data(None, f"{', '.join(TASKS)}, or {CUSTOM}.", required=True)
+    task_name: str = _data(None, f"Task: {', '.join(TASKS)}, or {CUSTOM}.", required=True)
     data_dir: Optional[str] = _data(
-        None, "Folder of the data sets (with MRPC and so on in it), or of the task.", path=True
+        None, "Folder that holds the task's folder (such as MRPC), or that folder.", path=True
     )
     predict_file: Optional[str] = _data(
-        None, "Predict this file (TSV, CSV, JSON lines, Parquet), not the test data.", path=True
+        None, "File to predict instead of the test data: TSV, CSV, JSON, Parquet.", path=True
     )
-    early_exit: bool = flag(False, "Train a head after each layer, for --exit_patience.")
+    early_exit: bool = flag(False, "Train a head after each layer, as --exit_patience needs.")
     keep_checkpoint_max: int = shared.keep_checkpoint_max()
     export_dir: Optional[str] = flag(
         None, "Export the best checkpoint into this folder.", path=True, group="Output"
     )
     threshold_to_export: float = flag(
         float("nan"),
-        "Value of the exported model's output `threshold`; nan: no such output.",
+        "Add an output `threshold` with this value to the export; nan: no output.",
         group="Output",
     )
 
@@ -118,12 +118,12 @@ _GridFlags: Any = dataclasses.make_dataclass(
 class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
     """The flags of a sweep."""
 
-    suite: str = _data("glue", "Tasks to run unless --tasks names them.", choices=sorted(SUITES))
+    suite: str = _data("glue", "Group of tasks to run without --tasks.", choices=sorted(SUITES))
     data_dir: str = _data(
-        None, "Folder of the data sets, or of the task.", path=True, required=True
+        None, "Folder that holds the tasks' folders, or one task's.", path=True, required=True
     )
     tasks: Optional[str] = _data(
-        None, "Tasks, comma-separated, or custom; default: those in --data_dir."
+        None, "Tasks, comma-separated, or custom; default: --suite's in --data_dir."
     )
     model_dir: Optional[str] = flag(None, "Another name of --albert_dir.", path=True, group="Model")
     output_dir: str = flag(
@@ -135,7 +135,7 @@ class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
     )
     seeds: str = flag("12345", "Seeds, such as 1,2,3 or 1-5.", group="Training")
     run_flags: Optional[str] = flag(
-        None, "More flags for every run, such as '--recompute --log_steps=10'.", group="Training"
+        None, "Other flags for all runs, such as '--recompute --log_steps=10'.", group="Training"
     )
 
     do_train = False  # its runs say what they need

@@ -58,7 +58,7 @@ class Run(NamedTuple):
 
 
 def make_plan(settings: SweepFlags) -> List[Run]:
-    """Returns all runs of a sweep; reads all inputs, so that an error is found before the first.
+    """Returns all runs of a sweep; reads all inputs, to find errors before the first run.
 
     Raises:
       UserError: an input that is missing, unreadable or does not fit the others.
@@ -115,7 +115,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
 
 
 def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
-    """Returns the tasks by the name that --task_name takes, those with a borrowed model last.
+    """Returns the tasks by name; those that use another task's model come last.
 
     Without --tasks these are the tasks of the suite with a folder in --data_dir. Raises UserError
     for an unknown task, and for none.
@@ -127,8 +127,8 @@ def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
     ]
     if not names:
         raise UserError(
-            f"--data_dir={settings.data_dir} has no task folder of --suite={settings.suite}. For "
-            "files directly in --data_dir, name the task with --tasks."
+            f"--data_dir={settings.data_dir} has no task folder of --suite={settings.suite}. If "
+            "--data_dir is the folder of one task, name the task with --tasks."
         )
     names += [LENDERS[name] for name in names if name in LENDERS]
     return {name: find_task(name, settings) for name in sorted(names, key=LENDERS.__contains__)}
@@ -144,7 +144,7 @@ def parse_seeds(text: str) -> List[int]:
 
 
 def recipe_flags(task: tasks.Task, given: Mapping[str, str], examples: int) -> Dict[str, Any]:
-    """Returns the hyper-parameters of a task by flag: the given ones, and else the task's own.
+    """Returns a task's hyper-parameters by flag: the given values, or else the published ones.
 
     With another training length the warm-up keeps its share. A recipe that does not say when to
     save saves once per epoch, of `examples` examples.
@@ -180,7 +180,7 @@ def is_finished(run: Run) -> bool:
 
 
 def sweep(settings: SweepFlags) -> None:
-    """Does the runs that are not finished; the results are written after each.
+    """Does the runs that are not finished, and writes the results after each.
 
     Raises:
       UserError: inputs that cannot be used, another sweep into the same folder, or a failed run.
@@ -237,13 +237,13 @@ def _start(run: Run) -> None:
 
 
 def score_of(result: Result) -> float:
-    """Returns the metric that chose the checkpoint, the larger the better; -inf for none."""
+    """Returns the score of the best checkpoint, with larger values for better; -inf for none."""
     metric = result["metric"]
     return evaluation.rank_of(result["metrics"], metric, metric not in LOSSES)[0]
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
-    """Returns the table in per cent, with what is published of its scores, and what JSON says."""
+    """Returns the table in per cent with published scores, and the content of results.json."""
     groups: Dict[Tuple[str, str], List[Result]] = {}
     for result in results:
         groups.setdefault((result["task"], result["setting"]), []).append(result)
@@ -267,7 +267,7 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
                 beside += published.compare(task, published.Model(**model), percent)
     lines = wording.table(cells, left=(0, 1))
     if beside:
-        lines += ["", "Beside published results, in per cent", "", *published.table(beside)]
+        lines += ["", "Your and published results, in per cent", "", *published.table(beside)]
     comparisons = [comparison._asdict() for comparison in beside]
     content = {"format_version": 1, "rows": rows, "published": comparisons, "runs": results}
     return "\n".join([*lines, ""]), content
@@ -286,4 +286,4 @@ def _submit(path: str, plan: Sequence[Run], results: Sequence[Result]) -> None:
     written = list(filter(tf.io.gfile.exists, chosen))
     if written:
         missing = predictions.zip_glue_submission(path, written)
-        _LOGGER.info("Wrote %s, which lacks %s.", path, ", ".join(missing) or "nothing")
+        _LOGGER.info("Wrote %s. Missing in it: %s.", path, ", ".join(missing) or "nothing")

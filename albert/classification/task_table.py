@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The classification tasks as data: where their texts and labels are, how they are scored.
+"""The classification tasks as data: columns of texts and labels, metrics and recipes.
 
 GLUE: Wang et al., arXiv:1804.07461; CLUE: Xu et al., arXiv:2004.05986. Hyper-parameters of GLUE are
 those of the public run_glue.sh (WNLI: arXiv:1909.11942, appendix); those of the Chinese tasks are

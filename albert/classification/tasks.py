@@ -33,7 +33,7 @@ __all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get
 
 
 def task_folders(task: Task, data_dir: str) -> List[str]:
-    """Returns where a task's files may be: its own folders in `data_dir`, and `data_dir` itself.
+    """Returns the possible folders of a task: its folders in `data_dir`, and `data_dir` itself.
 
     Raises:
       ValueError: `data_dir` is no folder.

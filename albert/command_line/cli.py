@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The way every script starts and ends.
+"""Starts and ends every script.
 
     if __name__ == "__main__":
         cli.run(Flags, main, __doc__)
@@ -92,12 +92,12 @@ def _print_any_text() -> None:
 
 
 def show(text: str) -> None:
-    """Prints a text and exits, also where nobody reads it."""
+    """Prints a text and exits."""
     sys.exit(guarded(lambda: print(text, flush=True), is_verbose=False))
 
 
 def flags_help(kind: Type[flags_lib.Settings]) -> str:
-    """Returns what --help shows of the flags: by group, with defaults and bounds."""
+    """Returns the help text of the flags, by group, with defaults and bounds."""
     groups: Dict[str, List[str]] = {group: [] for group in _GROUPS}
     for name, options in flags_lib.describe(kind).items():
         if "help" not in options:
@@ -137,7 +137,7 @@ def reads_flags(kind: Type[flags_lib.Settings]) -> Callable[[Main], Main]:
 
 
 def of_process(kind: Type[flags_lib.AnySettings]) -> flags_lib.AnySettings:
-    """Returns the settings that FLAGS make, without checks; parses the command line if need be."""
+    """Returns the settings for FLAGS, without checks; parses the command line if needed."""
     if not flags.FLAGS.is_parsed():
         try:
             flags.FLAGS(sys.argv, known_only=True)

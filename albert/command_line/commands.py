@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of `albert` and the modules behind them, which are not imported to list them."""
+"""The commands of `albert` and their modules. Listing the commands imports no module."""
 
 import ast
 import importlib.util
@@ -42,7 +42,7 @@ program: Optional[str] = None
 
 
 def as_started(text: str) -> str:
-    """Returns a usage with the modules' names as the commands by which this process was started."""
+    """Returns a usage text with commands written as the user started this process."""
     for command, module in COMMANDS.items() if program else ():
         name = re.escape(module.replace(".__main__", ""))
         text = re.sub(rf"python -m {name}\b", f"{program} {command}", text)

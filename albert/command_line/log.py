@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The log that a script shows on standard error: this package's lines from the level INFO on."""
+"""The log on standard error: this package's messages from level INFO on."""
 
 import logging
 import os

@@ -27,7 +27,7 @@ def preset_names() -> List[str]:
 
 
 def preset_path(name: str) -> str:
-    """Returns the path of a preset's JSON file; a ValueError lists all names and close ones."""
+    """Returns the path of a preset's JSON file; a ValueError lists all names."""
     names = preset_names()
     if name not in names:
         suggestion = wording.did_you_mean(name, names)

@@ -31,7 +31,7 @@ class ModelFlags(Settings):
     """The flags that name a model."""
 
     albert_dir: Optional[str] = _model_path(
-        "Folder of a model, or the name of a released one, such as base_v2."
+        "Model: a folder, or the name of a released model, such as base_v2."
     )
     albert_config_file: Optional[str] = _model_path("JSON file with the model's architecture.")
     init_checkpoint: Optional[str] = _model_path(
@@ -43,9 +43,9 @@ class ModelFlags(Settings):
 class TokenizerFlags(Settings):
     """The flags that name a vocabulary."""
 
-    vocab_file: Optional[str] = _model_path("WordPiece vocabulary, one token a line.")
-    spm_model_file: Optional[str] = _model_path("SentencePiece model.")
-    do_lower_case: bool = _model(True, "Lower-case the text, as the model was trained.")
+    vocab_file: Optional[str] = _model_path("WordPiece vocabulary, one token per line.")
+    spm_model_file: Optional[str] = _model_path("SentencePiece vocabulary (.model).")
+    do_lower_case: bool = _model(True, "Lower-case the text; must match the model's training.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +56,11 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
         "TF-Hub module (a folder or an address) to use in place of a checkpoint."
     )
     max_seq_length: Optional[int] = flag(
-        None, "Maximum tokens of an input; longer ones are cut.", lower=4, group="Data"
+        None, "Maximum tokens per input; longer inputs are cut.", lower=4, group="Data"
     )
 
     def check(self) -> None:
-        """Checks that a model is named; a script that can train needs one for that only."""
+        """Checks that a model is named; a script with --do_train needs one only to train."""
         super().check()
         names = ["albert_dir", "init_checkpoint", "albert_hub_module_handle"]
         names += ["albert_config_file"] * hasattr(self, "do_train")  # from random weights
@@ -74,10 +74,10 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryFlags(Settings):
-    """The flags that decide the memory of an update."""
+    """The flags that reduce the memory of a training step."""
 
     precision: str = _speed(
-        "float32", "Type of activations: bfloat16 (TPU, new GPUs) or float16.", choices=PRECISIONS
+        "float32", "Number format; bfloat16: TPU, new GPUs; float16: old GPUs.", choices=PRECISIONS
     )
     recompute: bool = _speed(False, "Recompute activations in the backward pass to save memory.")
     gradient_accumulation_steps: int = _speed(
@@ -87,7 +87,7 @@ class MemoryFlags(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class OptimizerFlags(Settings):
-    """The flags of an update; the defaults of AdamW, LAMB and clipping are the published ones."""
+    """The flags of the optimizer; the defaults of AdamW, LAMB and clipping are published."""
 
     optimizer: str = _training("adamw", "Optimizer.", choices=OPTIMIZERS)
     learning_rate: float = _training(5e-5, "Peak learning rate.", lower=0, below=LARGEST)
@@ -116,9 +116,9 @@ class TpuFlags(Settings):
     tpu_name: Optional[str] = _tpu(None, "Name or grpc:// address of the Cloud TPU.")
     tpu_zone: Optional[str] = _tpu(None, "Zone of the Cloud TPU, if not this machine's.")
     gcp_project: Optional[str] = _tpu(None, "Project of the TPU, if not this machine's.")
-    master: Optional[str] = _tpu(None, "Address of the TensorFlow master.")
+    master: Optional[str] = _tpu(None, "Address of the TPU's server, in place of --tpu_name.")
     num_tpu_cores: int = _tpu(8, "Cores of the TPU.", lower=1)
-    iterations_per_loop: int = _tpu(1000, "TPU steps for each call from the host.", lower=1)
+    iterations_per_loop: int = _tpu(1000, "Training steps per call of the TPU.", lower=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,7 +141,7 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
         1000, "Steps between checkpoints.", lower=1, group="Checkpoints"
     )
     wait_for_checkpoints_minutes: float = _evaluation(
-        0.0, "Minutes to wait for the next checkpoint of another process that trains.", lower=0
+        0.0, "While another process trains: minutes to wait for its next checkpoint.", lower=0
     )
     use_xla: bool = _speed(True, "Compile element-wise operations by XLA (TensorFlow 2).")
     distribution_strategy: str = _distribution(
@@ -150,10 +150,10 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
         choices=DISTRIBUTION_STRATEGIES,
     )
     num_devices: Optional[int] = _distribution(
-        None, "Devices to use with mirrored; default: all GPUs.", lower=1
+        None, "Number of devices for mirrored; default: all GPUs.", lower=1
     )
     worker_patience_seconds: Optional[float] = _distribution(
-        None, "Seconds until a silent worker counts as lost (multi_worker); default: 60.", lower=1
+        None, "Stop if a worker is silent for this long (multi_worker); default: 60.", lower=1
     )
     seed: int = _training(
         12345, "Random seed for initialization, data order and dropout.", lower=0, upper=2**31 - 1
@@ -161,7 +161,7 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
     log_steps: int = flag(100, "Steps between log lines.", lower=1, group="Log")
 
     def check(self) -> None:
-        """Checks --output_dir, of which TensorFlow makes patterns."""
+        """Checks --output_dir, which TensorFlow uses in glob patterns."""
         super().check()
         if set(self.output_dir) & set("*?[\\"):
             raise UserError(f"--output_dir={self.output_dir} must not contain *, ?, [ or \\.")
@@ -178,7 +178,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
         train_step: int = 0
         warmup_step: int = 0
 
-    max_seq_length: int = flag(512, "Maximum tokens of an input; longer ones are cut.")
+    max_seq_length: int = flag(512, "Maximum tokens per input; longer inputs are cut.")
     do_predict: bool = flag(False, "Predict with the best checkpoint.", group="What to do")
     predict_batch_size: int = _evaluation(8, "Batch size of prediction.", lower=1)
     num_train_epochs: Optional[float] = _training(
@@ -192,12 +192,12 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
     )
     padding: Optional[str] = flag(
         None,
-        "Pad to the longest of a batch, to buckets of like length, or to the maximum (TPU).",
+        "longest: pad to the batch's longest; bucket: group by length; max: to --max_seq_length.",
         choices=PADDINGS,
         group="Data",
     )
     cached_dir: Optional[str] = flag(
-        None, "Folder for features; default: --output_dir.", path=True, group="Data"
+        None, "Folder for cached features; default: --output_dir.", path=True, group="Data"
     )
     checkpoint: Optional[str] = _evaluation(
         None, "Checkpoint to evaluate or predict with: a path prefix or a folder.", path=True
@@ -215,6 +215,6 @@ class TaskFlags(FineTuningFlags):
 
 
 def keep_checkpoint_max(default: int = 5) -> Any:
-    """Returns the flag for how many checkpoints stay, which scripts call by two names."""
-    text = "Newest checkpoints to keep beside the best; 0 keeps all."
+    """Returns the flag for how many checkpoints to keep; its name differs between scripts."""
+    text = "Keep this many of the newest checkpoints, and the best one; 0: keep all."
     return flag(default, text, lower=0, group="Checkpoints")

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What others have published of ALBERT, and one's own results beside it; without TensorFlow.
+"""Published results of ALBERT, compared with your own; needs no TensorFlow.
 
     model = recognise(config.to_dict(), "albert_base_v2")
     compare("squad_v1", model, {"f1": [89.9, 90.3]})
@@ -49,7 +49,7 @@ def document() -> Dict[str, Any]:
 
 
 class Model(NamedTuple):
-    """A model as published ones are told apart: its size, and which of them it may be."""
+    """A published size, and the names of the published models that have it."""
 
     size: str
     presets: Tuple[str, ...]  # several where releases have equal configurations; () for none
@@ -61,7 +61,7 @@ class Model(NamedTuple):
 
 
 def recognise(config: Mapping[str, Any], *places: Optional[str]) -> Optional[Model]:
-    """Returns the published model that a model is; None for another size than the published ones.
+    """Returns the published model with a configuration; None if its size was not published.
 
     Args:
       config: the keys of its configuration.
@@ -104,7 +104,7 @@ class Row(NamedTuple):
 
 
 def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
-    """Returns the published scores of a task, those of a split that was not said included."""
+    """Returns the published scores of a task, also those whose split is unknown."""
     task = document()["same_data"].get(task, task)
     return [
         Row(result["source"], line["model"], line["preset"], float(value))
@@ -118,7 +118,7 @@ def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
 
 
 class Comparison(NamedTuple):
-    """One's own score beside a published one; in per cent."""
+    """Your score and a published one, in per cent."""
 
     task: str
     metric: str
@@ -135,7 +135,7 @@ class Comparison(NamedTuple):
 def compare(
     task: str, model: Optional[Model], scores: Mapping[str, Sequence[float]]
 ) -> List[Comparison]:
-    """Returns one's own scores of dev data, one for each seed, beside what is published.
+    """Compares your scores on dev data, one per seed, with the published ones.
 
     Args:
       task: name of a task, such as "mnli" or "squad_v2".
@@ -165,7 +165,7 @@ def compare(
 
 
 def table(comparisons: Sequence[Comparison]) -> List[str]:
-    """Returns comparisons as the lines of a table; none for none."""
+    """Returns comparisons as the lines of a table."""
     cells = [("task", "metric", "own", "deviation", "n", "published", "difference", "of")]
     for one in comparisons:
         row = (

@@ -14,7 +14,7 @@ from albert.util import files
 
 
 def convert(settings: ConversionFlags) -> Report:
-    """Converts a model, and prints and returns what became of each variable.
+    """Converts a model; prints and returns a report on each variable.
 
     Raises:
       UserError: --output_dir exists, the model has no counterpart, or its weights do not fit its

@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A model as a file of TensorFlow Lite or ONNX, compared with itself on data before it is kept.
+"""Exports a model to TensorFlow Lite or ONNX, and compares the export with the model on data.
 
-The new folder has the file in place of a checkpoint, and what turns texts into its inputs: the
-vocabulary, the configuration and the description. albert.load takes it as any model's folder.
+The new folder has the exported file in place of a checkpoint, and the vocabulary, configuration and
+description of the model. albert.load reads it.
 
 Dimensions: N examples, B batch, S sequence, H hidden.
 """
@@ -41,7 +41,7 @@ _OPSET = 13  # ONNX Runtime reads it from 1.10 on
 
 
 class _FineTuned:
-    """A model of a task: an export is as good as its scores.
+    """A model of a task: compares the scores of the model and the export.
 
     Attributes:
       examples: of --eval_file.
@@ -90,7 +90,7 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
 
 
 class _Encoder:
-    """A pretrained model: an export is as good as its vectors are alike; see _FineTuned."""
+    """A pretrained model: compares the vectors of the model and the export; see _FineTuned."""
 
     metric, higher_is_better = "cosine", True
 
@@ -127,7 +127,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
     """
     if exported.find(settings.model_dir) and not settings.checkpoint:
         raise UserError(
-            f"--model_dir={settings.model_dir} is an export. Give the output folder of a training."
+            f"--model_dir={settings.model_dir} is already an export. Give a trained --output_dir."
         )
     task = None
     if settings.task:
@@ -139,7 +139,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         subject: Any = (_Encoder if is_encoder else _FineTuned)(model, settings)
         subject.examples = subject.examples[: settings.eval_examples or None]
         if not len(subject.examples):
-            raise UserError(f"--eval_file={settings.eval_file} has no example.")
+            raise UserError(f"--eval_file={settings.eval_file} has no examples.")
         content = _converted(subject, settings)
         named = {**subject.files, exported.NAMES[settings.format]: content}
         for name, value in named.items():
@@ -160,9 +160,9 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         lost = before - after if subject.higher_is_better else after - before
         if not lost <= settings.max_loss:
             raise UserError(
-                f"--max_loss={settings.max_loss}: {subject.metric} of the {settings.format} file "
-                f"is {after:.2f} on {settings.eval_file}, that of the model {before:.2f}. Nothing "
-                "was written. Try another --format, --quantize=none, or a higher --max_loss."
+                f"On {settings.eval_file}, {subject.metric} changes from {before:.2f} (model) to "
+                f"{after:.2f} (export): more than --max_loss={settings.max_loss}. Nothing was "
+                "written. Try another --format, --quantize=none, or a higher --max_loss."
             )
         files.atomic_write_json(path, record)
     return record

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Our models as folders that transformers loads, and such folders as models of ours."""
+"""Converts models to folders that transformers loads, and back."""
 
 import logging
 import os
@@ -80,8 +80,8 @@ def to_huggingface(settings: ConversionFlags, model: inference.Source, folder: s
     is_v2 = any(name.startswith(checkpoint_names.SQUAD_V2_SCOPES) for name in source)
     if head == "auto" and is_v2:
         raise UserError(
-            "The head of run_squad_v2 has no counterpart in transformers. --head=encoder converts "
-            "the encoder alone."
+            "transformers does not support the head of run_squad_v2. To convert only the encoder, "
+            "add --head=encoder."
         )
     if head == "auto" and description_name == "race.json":
         head = "multiple_choice"
@@ -146,7 +146,7 @@ def from_huggingface(settings: ConversionFlags, new: str) -> Report:
         return report
     _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
     if theirs.get("problem_type") == "multi_label_classification":
-        _LOGGER.warning("The labels are independent of each other. Classifiers here choose one.")
+        _LOGGER.warning("This is a multi-label model. Here, a classifier chooses one label.")
     elif head in ("classification", "tagging"):
         names = theirs.get("id2label") or {}
         count = len(source["classifier.bias"])
@@ -170,8 +170,8 @@ def _their_weights(folder: str, config: modeling.AlbertConfig, *, is_tied: bool)
         bias = values.pop(f"{THEIR_MAPPING}.bias", None)
         if not np.array_equal(kernel, np.eye(config.hidden_size)) or bias.any():
             raise UserError(
-                f"{THEIR_MAPPING} is not the identity. With embedding_size = hidden_size there is "
-                "no counterpart."
+                f"{THEIR_MAPPING} is not the identity matrix. Such a model cannot be converted if "
+                "embedding_size equals hidden_size."
             )
     return values
 

@@ -41,7 +41,7 @@ _FIXED = {"model_type": "albert", "layer_norm_eps": 1e-12, "position_embedding_t
 def read_config(
     folder: str, *, approximate_gelu: bool = False
 ) -> Tuple[modeling.AlbertConfig, Dict[str, Any]]:
-    """Returns the configuration in a folder in our terms, and as it is there.
+    """Returns the configuration in a folder, as AlbertConfig and as a dict of its own keys.
 
     Args:
       folder: with config.json.
@@ -58,8 +58,8 @@ def read_config(
     activations = dict(_ACTIVATIONS, gelu="gelu") if approximate_gelu else _ACTIVATIONS
     if theirs["hidden_act"] not in activations:
         raise UserError(
-            f"{path}: hidden_act {theirs['hidden_act']!r} has no counterpart here. Available: "
-            f"{', '.join(activations)}; --approximate_gelu takes the exact gelu for gelu_new."
+            f"{path}: hidden_act {theirs['hidden_act']!r} is not supported. Supported: "
+            f"{', '.join(activations)}. --approximate_gelu converts gelu to gelu_new."
         )
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
     ours = {"vocab_size": 30000, **ours, "hidden_act": activations[theirs["hidden_act"]]}
@@ -72,13 +72,13 @@ def read_config(
 
 
 def _check_groups(config: modeling.AlbertConfig) -> None:
-    """Refuses numbers with which transformers gives a layer another group: it divides floats."""
+    """Refuses numbers of groups for which transformers, dividing floats, puts layers elsewhere."""
     layers, groups = config.num_hidden_layers, checkpoint_names.huggingface_groups(config)
     theirs = [int(layer / (layers / groups)) for layer in range(layers)]
     if theirs != [layer * groups // layers for layer in range(layers)]:
         raise UserError(
-            f"{layers} layers in {groups} groups have no counterpart: transformers assigns layers "
-            "to groups in another way."
+            f"A model of {layers} layers in {groups} groups cannot be converted: transformers puts "
+            "some layers into other groups."
         )
 
 
@@ -87,8 +87,8 @@ def check_variant(config: modeling.AlbertConfig) -> None:
     for key in modeling.VARIANTS:
         if getattr(config, key) not in ("google", "postln", "all", "none"):
             raise UserError(
-                f"{key} {getattr(config, key)} has no counterpart in transformers. (For "
-                "embedding_layout: python -m albert.convert_checkpoint to_google_layout.)"
+                f"transformers does not support {key} {getattr(config, key)}. For "
+                "embedding_layout, first run python -m albert.convert_checkpoint to_google_layout."
             )
     _check_groups(config)
 
@@ -127,7 +127,7 @@ def read_weights(folder: str) -> weights.Values:
     if not paths:
         raise UserError(
             f"--input_dir={folder} has no {_WEIGHTS_NAME}. If it has pytorch_model.bin, load it "
-            "with transformers, and save it by model.save_pretrained(NEW_FOLDER)."
+            "with transformers, and save it with model.save_pretrained(NEW_FOLDER)."
         )
     values: weights.Values = {}
     for path in paths:

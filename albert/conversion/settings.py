@@ -28,7 +28,7 @@ class ConversionFlags(TokenizerFlags):
     """The flags of convert_checkpoint."""
 
     direction: str = flag(
-        None, "--direction= is optional.", choices=DIRECTIONS, required=True, positional=True
+        None, "Conversion to make.", choices=DIRECTIONS, required=True, positional=True
     )
     input_dir: str = _folder("Folder of the model to convert, or a released model's name.")
     output_dir: str = _folder("The new folder.")
@@ -36,11 +36,11 @@ class ConversionFlags(TokenizerFlags):
     init_checkpoint: Optional[str] = _path("Checkpoint, if not in --input_dir.")
     layout: str = flag(
         "native",
-        "from_albert_zh: embeddings as they are, or google's.",
+        "from_albert_zh: native keeps the embeddings; google writes Google's layout.",
         choices=("native", "google"),
     )
-    head: str = flag("auto", "To or from Hugging Face: head to convert.", choices=("auto", *HEADS))
-    approximate_gelu: bool = flag(False, "from_huggingface: take exact gelu for the tanh form.")
+    head: str = flag("auto", "Head to convert (Hugging Face).", choices=("auto", *HEADS))
+    approximate_gelu: bool = flag(False, "from_huggingface: use tanh gelu for exact gelu.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,14 +50,14 @@ class ModelExportFlags(Settings):
     model_dir: str = _folder("Folder of the model, or the name of a released one.")
     checkpoint: Optional[str] = _path("Weights to use in place of model.ckpt-best.")
     output_dir: str = _folder("The new folder.")
-    task: Optional[str] = flag(None, "Class of a task of your own, as module:Class.")
+    task: Optional[str] = flag(None, "Your own task's class, as module:Class.")
     format: str = flag(
         "onnx",
-        "onnx (pip install 'albert-tf[onnx]') or TensorFlow Lite.",
+        "onnx needs pip install 'albert-tf[onnx]'; tflite is TensorFlow Lite.",
         choices=("onnx", "tflite"),
     )
-    quantize: str = flag("none", "int8: a quarter of the size.", choices=("none", "int8"))
-    max_seq_length: Optional[int] = flag(None, "Maximum tokens of an encoder's text.", lower=8)
-    eval_file: str = _folder("Data to compare model and export on: a folder, a dev file, or texts.")
-    eval_examples: int = flag(0, "Compare on this many examples; 0: all.", lower=0)
-    max_loss: float = flag(0.5, "Refuse an export whose score drops by more points.", lower=0)
+    quantize: str = flag("none", "int8 makes the file 4 times smaller.", choices=("none", "int8"))
+    max_seq_length: Optional[int] = flag(None, "Maximum tokens per text (encoder).", lower=8)
+    eval_file: str = _folder("Evaluation data: a folder, a dev file, or texts.")
+    eval_examples: int = flag(0, "Evaluate on this many examples; 0: all.", lower=0)
+    max_loss: float = flag(0.5, "Maximum drop of the score, in points.", lower=0)

@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Record files, batches, and texts to be answered; never a task's name."""
+"""Record files, batches, and input texts. No code for single tasks here."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Records from declaration to batch: one FeatureSpec writes, parses and serves a record format.
+"""Batches from record files. A FeatureSpec declares, writes and parses a record format.
 
     spec = FeatureSpec([Feature("input_ids", (128,), tf.int64), ...])
     with record_files.create("train.tfrecord", fingerprint) as file:
@@ -9,8 +9,8 @@
     training = seeded_batches(files, spec, batch_size=32, seed=1, start_batch=global_step)
     evaluation = evaluation_batches(files, spec, batch_size=32)
 
-Batch n of a training is a function of (seed, n) alone, on every runtime, so that a run that was
-stopped goes on with exactly the batches it would have seen.
+Batch n of a training depends only on (seed, n), on every runtime, so that a resumed run gets the
+same batches as an uninterrupted one.
 
 Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
 """
@@ -47,7 +47,7 @@ _ROWS_TOGETHER = 256  # that are encoded together
 
 
 class InputShard(NamedTuple):
-    """Which part of every batch this host reads, and how many batches make up one update."""
+    """The part of every batch that this host reads, and the number of batches per update."""
 
     index: int  # type: ignore[assignment]  # a tuple's method, as count
     count: int  # type: ignore[assignment]
@@ -58,7 +58,7 @@ WHOLE = InputShard(0, 1, 1)
 
 
 def input_shard(params: Mapping[str, Any]) -> InputShard:
-    """Returns the share of the host whose input function TPUEstimator or `train` calls.
+    """Returns the shard of the host that calls an input function.
 
     On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
     workers and their devices. Elsewhere there is one host and one batch.
@@ -130,7 +130,7 @@ class FeatureSpec:
         return encode_examples(columns)
 
     def check_file(self, path: str) -> None:
-        """Raises UserError, which names the file, if its first record has not these features."""
+        """Raises UserError if a file's first record does not have these features."""
         serialized = record_files.read_first_record(path)
         if serialized is None:
             return
@@ -145,7 +145,7 @@ class FeatureSpec:
             if len(lists.value) != size_of(shape):
                 raise UserError(
                     f"'{path}': feature '{name}' has {len(lists.value)} values of {dtype.name}, "
-                    f"not {size_of(shape)}. Make the records with the settings of this run."
+                    f"not {size_of(shape)}. Make the records again with the settings of this run."
                 )
 
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
@@ -188,7 +188,7 @@ def _checked_index(
     found = record_files.load(files, folder=folder, enough=enough)
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
-        raise UserError(f"No record in the record files {list(files)}.")
+        raise UserError(f"The record files have no records: {list(files)}.")
     return found
 
 
@@ -227,10 +227,9 @@ def seeded_batches(
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
 
-    Each epoch puts the data's runs (see `_runs`) in a random order that spreads each stretch of the
-    data over the whole epoch, and deals those of large data to 64 lanes, from which records come in
-    turn. A lane is cut into windows, each of which is put in a random order. Every record is served
-    once an epoch.
+    Each epoch puts the runs (see `_runs`) in a random order, which spreads neighbouring runs over
+    the epoch. Runs of large data are assigned to 64 lanes, which give one record each at a time. A
+    lane is cut into windows, which are shuffled. Each epoch has every record once.
 
     Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
     examples each is together batch k of one with n*b. It reads its share of large data if n divides
@@ -241,7 +240,7 @@ def seeded_batches(
       spec: declaration of the records.
       batch_size: B, examples a batch (of this shard).
       seed: any integer.
-      start_batch: the first batch served; what is before is skipped by arithmetic or read past.
+      start_batch: the first batch to serve.
       shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
       shard: which share of every batch this reader serves.
       transform: (features, the records' positions int64 [B]) -> features; with random numbers that

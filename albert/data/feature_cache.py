@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Files of features that are made once, in parallel, and used again while nothing has changed.
+"""Makes files of features in parallel, and uses them again while nothing has changed.
 
     record_file = build_records(
         "cache/mrpc_train.128.tf_record",
@@ -55,7 +55,7 @@ def build_records(
     num_processes: int = 1,
     description: str = "features",
 ) -> record_files.RecordFile:
-    """Returns the record file for `fingerprint`: the present one if it is whole, else a new one.
+    """Returns the record file for `fingerprint`; makes it unless it exists and is complete.
 
     Args:
       path: the record file; eight digits go before its extension unless `exact_path`.
@@ -122,7 +122,7 @@ def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
 
 
 def processes_for(count: int) -> int:
-    """Returns how many processes convert `count` items; a worker may not start workers."""
+    """Returns the number of processes for `count` items; 1 in a worker process."""
     if count < _WORTH_FORKING or multiprocessing.current_process().daemon:
         return 1
     return parallel.default_processes()

@@ -1,12 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of sequences that are only as long as they need to be.
+"""Batches with little padding.
 
-Records are padded to the longest sequence a model takes. `max` serves them so (TPUs want static
-shapes); `longest` cuts each batch to its longest sequence, which changes no result (but dropout in
-the encoder draws its masks by shape, and the training loss of SQuAD v1.1 counts padding); `bucket`
-also lets sequences of like length share a batch in training, which changes the order only.
-Evaluation serves the records in their order; `example_index` says which record a row was.
+Records are padded to --max_seq_length. Padding `max` keeps this length, as TPUs need it. `longest`
+cuts each batch to its longest sequence. The results stay the same, except that dropout in the
+encoder draws other masks, and that the training loss of SQuAD v1.1 counts padding. `bucket` also
+groups sequences of similar length in training, which changes only their order. Evaluation keeps the
+order of the records; `example_index` is the number of a row's record.
 
 Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
 """

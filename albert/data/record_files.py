@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""TFRecord files, the metadata beside them, and which record of which file is damaged.
+"""TFRecord files and the metadata beside them; finds damaged records.
 
 Beside `data.tfrecord` lies `.data.tfrecord.meta.json` (the sidecar) with the number of records, the
 size, where blocks of records begin, and the fingerprint of what the file was made from; a program
@@ -48,7 +48,7 @@ _LOGGER = logging.getLogger("albert")
 
 @dataclasses.dataclass
 class RecordFile:
-    """What is known about a TFRecord file: where its blocks of records begin, and its origin.
+    """The metadata of a TFRecord file: offsets of its blocks of records, and its origin.
 
     The blocks grow with the file. `writer` is what `write` writes to.
     """
@@ -107,7 +107,7 @@ class RecordFile:
 
 
 def sidecar_path(path: str) -> str:
-    """Returns where the metadata of the record file `path` lies."""
+    """Returns the path of the metadata of the record file `path`."""
     folder, base = os.path.split(str(path))
     return os.path.join(folder, f".{base}.meta.json")
 
@@ -119,7 +119,7 @@ def write_sidecar(file: RecordFile) -> None:
 
 @contextlib.contextmanager
 def create(path: str, fingerprint: Mapping[str, Any] = {}) -> Iterator[RecordFile]:
-    """Yields a file to write records to, which exists only when it is whole, with its metadata.
+    """Yields a file for records. It appears with its metadata when the block succeeds.
 
     If the block ends with an exception nothing remains, and an older file stays as it was.
     `fingerprint`: JSON values that say what the records are made from.
@@ -135,13 +135,13 @@ def create(path: str, fingerprint: Mapping[str, Any] = {}) -> Iterator[RecordFil
 
 
 def read_sidecar(path: str) -> Optional[RecordFile]:
-    """Returns what the metadata says of `path`; None if there is none or it is unreadable."""
+    """Returns the metadata of `path`; None if it is missing or unreadable."""
     sidecar = sidecar_path(path)
     return parse_sidecar(files.read_bytes(sidecar), path) if tf.io.gfile.exists(sidecar) else None
 
 
 def parse_sidecar(content: bytes, path: str) -> Optional[RecordFile]:
-    """Returns what the content of its sidecar says of a record file; None, with a warning, if not.
+    """Returns the metadata in a sidecar's content; None, with a warning, if it is unreadable.
 
     Args:
       content: of the sidecar.
@@ -163,7 +163,7 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
         return NOT_THERE
     (size, _), known = files.state_of(path), read_sidecar(path)
     if known is None:
-        return "it has no metadata that says what it was made from"
+        return "it has no metadata about what it was made from"
     return provenance.difference(
         {"bytes": known.bytes, **known.fingerprint}, {"bytes": size, **fingerprint}
     )
@@ -173,7 +173,7 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
 
 
 def count_records(path: str) -> int:
-    """Returns the number of records in a TFRecord file, by its metadata or by a walk.
+    """Returns the number of records in a TFRecord file, from its metadata or by counting.
 
     Raises:
       UserError: the file is shorter than what was written or ends inside a record, is no TFRecord
@@ -192,9 +192,9 @@ def fitting_sidecar(path: str) -> Optional[RecordFile]:
     if known and size < known.bytes:
         # It may end between two records, which reading the headers would not detect.
         raise UserError(
-            f"Record file '{path}' holds {size} bytes where {known.bytes} were written: it was cut "
-            f"off. Create it again (or, if it was replaced on purpose, remove "
-            f"'{sidecar_path(path)}')."
+            f"Record file '{path}' was cut off: it has only {size} of {known.bytes} bytes. Create "
+            f"it again. If you replaced it on purpose, remove its metadata, "
+            f"'{sidecar_path(path)}'."
         )
     return known if known and known.bytes == size else None
 
@@ -227,7 +227,7 @@ def read_first_record(path: str) -> Optional[bytes]:
 
 
 def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, int]]:
-    """Yields where each record begins, from a position on, and its length; the data can be read.
+    """Yields offset and length of each record from a position on; `stream` is then at its data.
 
     Raises:
       UserError: the file ends inside a record, or is no TFRecord file.
@@ -280,7 +280,7 @@ def load(
         file.thin(most)
         return file
 
-    for file in many_files.each(locate, paths, "Looking at the records"):
+    for file in many_files.each(locate, paths, "Indexing the records"):
         found.append(file)
         count += file.count
         if count >= enough:
@@ -318,15 +318,15 @@ def records(path: str) -> Iterator[bytes]:
             number += 1
     except tf.errors.DataLossError:
         raise UserError(
-            f"Record file '{path}' is damaged in record {number} (counted from 0), or is no "
-            "uncompressed TFRecord file: its checksum is wrong. Delete the file or create it "
-            "again, and give the same command again."
+            f"Record file '{path}' is damaged in record {number} (counted from 0), or is not an "
+            "uncompressed TFRecord file: a checksum is wrong. Delete the file or create it again. "
+            "Then run the same command again."
         ) from None
 
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Makes the error of a damaged record say which record of which file it is.
+    """Adds the file and the record's number to errors about damaged records in this context.
 
     TensorFlow says at which byte a record is damaged, but not of which file.
 

@@ -20,7 +20,7 @@ _FLOAT_LIST, _INT64_LIST = 2, 3
 
 
 class PaddingInputExample:
-    """Fills the last batch where all batches must have one size (TPU); it counts for nothing."""
+    """Fills the last batch if all batches must have one size (TPU); has weight 0."""
 
 
 @dataclasses.dataclass(eq=False)

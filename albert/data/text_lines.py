@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Texts, one or two on a line, from files and pipes of any length, and files for the answers.
+"""Reads texts, one or two per line, from files and pipes, and writes the predictions.
 
-A line is a JSON object with text_a (and text_b), or the text (TAB the second text); fields and
-columns may have other names. In a .csv file each row is a line. Lines are handed on as they come,
-so that a program on the other end of a pipe is answered at once.
+A line is a JSON object with text_a (and text_b), or a text, or two texts separated by a TAB. Fields
+and columns may have other names. In a .csv file, each row is a line. Lines from a pipe are passed
+on as they arrive.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
 
 def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
-    """Yields the lines of a stream of bytes in groups: at least one, and all that have come.
+    """Yields the lines of a stream of bytes in groups: all that have arrived, at least one.
 
     Args:
       stream: is not read further than what has come, where it can tell.
@@ -65,7 +65,7 @@ def _decoded(stream: Any, name: str) -> Iterator[List[Line]]:
 
 
 class TextReader:
-    """Finds the texts in lines; the first one decides on the format."""
+    """Finds the texts in lines. The first line decides the format."""
 
     def __init__(self, name: str, columns: Optional[str], known: Sequence[str] = ()):
         """Takes the input's name, for messages, and where the texts are, with commas.
@@ -84,7 +84,7 @@ class TextReader:
         self._blank = ""  # the first blank line after others
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
-        """Returns a text or a pair for each line; a header line has none, nor have blank ones."""
+        """Returns a text or a pair for each line, except for header and blank lines."""
         found = []
         for line in lines:
             where = f"{self._name}:{line.number}"
@@ -149,7 +149,7 @@ def open_input(path: str) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def open_output(path: str) -> Iterator[TextIO]:
-    """Yields a stream of text; a file is there when it is complete."""
+    """Yields a stream of text. A file appears when it is complete."""
     if path == STANDARD:
         yield sys.stdout
         return

@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Public data sets: where they are kept, and as which files; never what is read from them."""
+"""Public data sets: addresses, files and folders. No reading of examples here."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From the files of a data set's publishers to a folder as the scripts read it."""
+"""Downloads a data set, and arranges its files in the folder that the scripts read."""
 
 import fnmatch
 import functools
@@ -18,7 +18,7 @@ _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
 
 
 def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) -> str:
-    """Returns the folder of a data set below `data_dir`, after downloading it if it is not there.
+    """Returns the folder of a data set below `data_dir`; downloads it if it is missing.
 
     Args:
       data_set: which one.
@@ -33,8 +33,8 @@ def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) ->
         missing = _missing(data_set, folder)
         if missing:
             raise UserError(
-                f"{data_set.name} is available on request only: ask at {data_set.by_hand}, and put "
-                f"{missing} into {folder}."
+                f"{data_set.name} is available on request only. Ask for it at {data_set.by_hand}, "
+                f"and put {missing} into {folder}."
             )
         return folder
     make = _make_mrpc if data_set.name == "mrpc" else _unpack
@@ -70,7 +70,7 @@ def _unpack(data_set: DataSet, paths: List[str], folder: str) -> None:
         shutil.rmtree(unpacked, ignore_errors=True)
     missing = _missing(data_set, folder)
     if missing:
-        raise UserError(f"{', '.join(paths)}: there is no {missing}.")
+        raise UserError(f"{', '.join(paths)} should contain {missing}, but does not.")
 
 
 def _make_mrpc(data_set: DataSet, paths: List[str], folder: str) -> None:

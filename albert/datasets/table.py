@@ -51,7 +51,7 @@ GROUPS = tuple(dict.fromkeys(item.group for item in DATA_SETS.values() if item.g
 
 
 def find(name: str) -> List[DataSet]:
-    """Returns the data sets that names, of them or of groups, with commas between them stand for.
+    """Returns the data sets for comma-separated names of data sets or groups.
 
     Raises:
       ValueError: one is unknown; the message has the nearest, and all.
@@ -68,7 +68,7 @@ def find(name: str) -> List[DataSet]:
 
 
 def how_to_get(folders: Container[str], data_dir: str) -> str:
-    """Returns the end of a message that data are missing: how to get them; "" if that is not known.
+    """Returns advice for a message about missing data: how to get them; "" if unknown.
 
     Args:
       folders: the names that the folder of the data set may have, of which the table knows one.
@@ -84,5 +84,5 @@ def how_to_get(folders: Container[str], data_dir: str) -> str:
         if item.by_hand:
             return f" {item.name} is available on request only: {item.by_hand}."
         command = commands.as_started("python -m albert.download_data")
-        return f" To fetch it: {command} {item.name} --data_dir={shlex.quote(place)}"
+        return f" To download it, run: {command} {item.name} --data_dir={shlex.quote(place)}"
     return ""

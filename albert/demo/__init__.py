@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A five-minute tour, and two phases with short options; not imported by other modules."""
+"""The demo: a five-minute tour, pretraining and fine-tuning. No other module imports it."""

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows what this package does, with one command.
 
-python -m albert.demo [tour]            from text to a small trained model, with a report page
+python -m albert.demo [tour]            trains a small model from text, and writes a report page
 python -m albert.demo pretraining ...   pretrains a model of a published size, reports its speed
 python -m albert.demo finetuning ...    fine-tunes one on SQuAD or MRPC, reports speed and scores
-python -m albert.demo help              this page; PHASE -h: the options of a phase
+python -m albert.demo help              prints this page
 
-Only finetuning downloads, once: the data and the model, unless -i and --model name yours.
-./demo_albert, or after installation demo_albert, is the same.
+Add -h to any of them for its options. You can also run ./demo_albert, or after installation
+demo_albert. Only finetuning needs a network, to download the data and the model the first time.
+With your own data (-i) and model (--model), it needs none.
 """
 
 import argparse
@@ -39,23 +40,23 @@ def parser_of(phase: str) -> argparse.ArgumentParser:
             "--language",
             choices=["en", "zh"],
             default="en",
-            help="of the stories: en or zh (Chinese; words are found by jieba) (default: en)",
+            help="language of the stories; zh (Chinese) needs jieba (default: en)",
         )
         option(
             "--text",
             choices=["stories", "python"],
             default="stories",
-            help="stories made by the demo, or prose that ships with Python (default: stories)",
+            help="made-up stories, or English prose that ships with Python (default: stories)",
         )
     else:
         _add_sized_options(parser, ["overfit"] if phase == "pretraining" else ["squad", "mrpc"])
     option(
         "-o",
         metavar="DIR",
-        help="output folder; continues an interrupted run there (default: a new folder in "
+        help="output folder; resumes an interrupted run there (default: a new folder in "
         f"{runs.DEFAULT_FOLDER})",
     )
-    option("--verbose", action="store_true", help="show TensorFlow's notices, and tracebacks")
+    option("--verbose", action="store_true", help="also show TensorFlow's messages and tracebacks")
     option("--version", action="version", version=__version__)
     return parser
 
@@ -66,11 +67,11 @@ def _add_sized_options(parser: argparse.ArgumentParser, tasks: List[str]) -> Non
     option("-d", choices=runs.PRECISIONS, default="fp32", help="precision (default: fp32)")
     option("-m", choices=runs.BATCH_SIZES, default="base", help="model size (default: base)")
     option("-t", choices=tasks, default=tasks[0], help=f"task (default: {tasks[0]})")
-    option("-b", type=int, help=f"batch size (default: {runs.BATCH_SIZES}; in 16 bits twice that)")
+    option("-b", type=int, help=f"batch size (default: {runs.BATCH_SIZES}; bf16, fp16: double)")
     option("-c", type=int, default=5000, help="steps between checkpoints (default: 5000)")
     option("-s", type=int, help="sequence length (default: 128; squad: 384)")
-    option("-w", type=int, help="warm-up steps (default: a tenth of all; overfit: at most 10)")
-    option("-i", metavar="DIR", help="folder with your data, instead of the task's")
+    option("-w", type=int, help="warm-up steps (default: steps / 10; overfit: at most 10)")
+    option("-i", metavar="DIR", help="folder with your own data")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("-e", type=float, help="passes over the data (default: 2)")
     if "overfit" in tasks:
@@ -79,13 +80,13 @@ def _add_sized_options(parser: argparse.ArgumentParser, tasks: List[str]) -> Non
             "--vocab_size",
             type=int,
             default=30000,
-            help="size of the vocabulary that is trained if -i has none (default: 30000)",
+            help="size of the new vocabulary if -i has none (default: 30000)",
         )
     else:
         option(
             "--model",
-            help="folder of the pretrained model, or its name (default: the released one of the "
-            "size, fetched the first time)",
+            help="folder or name of a pretrained model (default: the released model of size -m, "
+            "downloaded the first time)",
         )
 
 

@@ -1,11 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's text: everyday stories made of tables, or prose that ships with every CPython.
+"""The demo's text: everyday stories made from tables, or prose that ships with every CPython.
 
-What is said in a story follows from what was said before in it: who has lost what, what day comes
-after Tuesday, where a hen lives. So there is something to infer for a small model, which prose of
-a million characters does not give it. `stories_en.txt` and `stories_zh.txt` hold the tables and
-plots, and say how to write more.
+The sentences of a story follow from earlier ones: who has lost what, what day comes after Tuesday,
+where a hen lives. So a small model can learn to infer something, which it cannot learn from a
+million characters of prose. `stories_en.txt` and `stories_zh.txt` hold the tables and plots, and
+say how to write more.
 
 The prose is the language reference in `pydoc_data.topics` and the docstrings of the standard
 library, which are read from the source files, without code and markup. It depends only on the

@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo's model has learnt, measured on documents that it did not train on.
+"""Measures what the demo's model has learned, on documents that it did not train on.
 
-Each document is asked two things: a word of it that is missing, and whether its two halves are in
-order. Shown are the first of these questions, and what was measured over all of them. A question is
-made by a fixed rule, so that nobody chooses what is shown.
+For each document, the model guesses a missing word, and whether the two halves are in order. The
+report shows the first documents, and the scores over all of them. A fixed rule chooses documents
+and words.
 
 Dimensions: B batch, P masked positions, L layers, N heads, S sequence, Q questions, V vocabulary, E
 embedding.
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What was measured at a step, or of the baseline."""
+    """The scores at a step, or of the baseline."""
 
     step: int
     first: float  # share of the gaps where the best guess is the missing word
@@ -80,12 +80,12 @@ class Findings(NamedTuple):
         if trained.five < self.baseline.five + margin:
             failed.append("to fill gaps")
         if trained.order < self.baseline.order + margin:
-            failed.append("to tell the order of two texts")
+            failed.append("to recognise the order of two texts")
         if not failed:
-            return "Both are better than the baseline by more than chance."
+            return "Both results are clearly better than the baseline."
         return (
-            f"It has not learned {' or '.join(failed)} yet. It trained for {trained.step:,} steps: "
-            "try more. The demo's default takes a few minutes."
+            f"The model has not learned {' or '.join(failed)} in {trained.step:,} steps. "
+            "Try more steps. The default (3,000) takes a few minutes."
         )
 
 
@@ -261,7 +261,7 @@ _SUMMARY = """\
   order of two texts           {0.order:>9.1%} {1.order:>16.1%} {2.order:>8.1%}
   loss                         {0.loss:>9.3f} {1.loss:>16.3f} {2.loss:>8.3f}
 
-  Baseline: the most frequent words, a coin, and the token frequencies.
+  Baseline: guesses the most frequent words and a random order, without reading the text.
   {3}"""
 
 

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fine-tunes an ALBERT of a published size on SQuAD or MRPC, and reports speed and scores.
 
-The data folder (-i) holds, for squad, train-v1.1.json and dev-v1.1.json; for mrpc, train.tsv and
-dev.tsv, or a folder MRPC with them. Without it the published data is fetched, once, into
-~/.cache/albert. The model (--model) is the folder of a released archive, with albert_config.json,
-30k-clean.model, model.ckpt-best.*, or of run_pretraining, or the name of a released model. Without
-it the released model of the size is fetched, once.
+By default, the demo downloads the data and the released model of the size into ~/.cache/albert. To
+use your own data, pass its folder as -i: for squad, it holds train-v1.1.json and dev-v1.1.json; for
+mrpc, train.tsv and dev.tsv, or a folder MRPC with them. To use another model, pass as --model the
+--output_dir of run_pretraining, the folder of a released archive, or the name of a released model.
 """
 
 import argparse

@@ -79,13 +79,13 @@ def _pair(question: Question, shares: Sequence[float]) -> str:
     (first, second), (here, swapped) = map(escape, question.parts), shares
     return _item(
         f'<div class="pair"><p>{first}</p><p>{second}</p></div>',
-        _chip(f"as they stand here: in order with {here:.0%}", here, here > 0.5),
-        _chip(f"swapped: in order with {swapped:.0%}", swapped, swapped <= 0.5),
+        _chip(f"as shown: probability {here:.0%}", here, here > 0.5),
+        _chip(f"swapped: probability {swapped:.0%}", swapped, swapped <= 0.5),
     )
 
 
 def _look(question: Question, weights: Sequence[float]) -> str:
-    """A text whose words are shaded by where a head looks from the gap."""
+    """A text with words shaded by the attention that a head gives them."""
     shown, done = "", 0
     for token, ((start, end), weight) in enumerate(zip(question.places, weights)):
         if end > done:

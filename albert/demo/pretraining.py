@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretrains an ALBERT of a published size, and reports sentences per second.
 
-Without -i it trains on a very small text until the model knows it by heart: a quick test of model,
-optimiser and precision. With -i it trains on your text files (*.txt, one sentence per line, a blank
-line between documents), with the vocabulary in the same folder (one SentencePiece *.model file, or
-vocab.txt); without one, it is trained.
+By default, the demo trains on a very small text until the model has memorized it. This is a quick
+test of the model, the optimizer and the precision. With -i, it trains on your text files (*.txt,
+one sentence per line, a blank line between documents). If that folder has a vocabulary (a
+SentencePiece *.model file, or vocab.txt), the demo uses it. Otherwise it trains one.
 """
 
 import argparse

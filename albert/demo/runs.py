@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo's phases share: sizes, folders of their own, and the package's commands."""
+"""Shared parts of the demo's phases: sizes, output folders, and running scripts."""
 
 import collections
 import contextlib
@@ -22,7 +22,7 @@ BATCH_SIZES = {"base": 32, "large": 16, "xlarge": 8, "xxlarge": 4}
 
 
 class Run:
-    """A run into a folder, `path`, by the package's commands, of which it keeps lines and times."""
+    """A run of scripts in a folder, `path`, with their command lines and times."""
 
     def __init__(self, path: pathlib.Path):
         self.path = path
@@ -42,15 +42,15 @@ class Run:
 
 @contextlib.contextmanager
 def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
-    """Yields a run into a folder, which no other process may use meanwhile.
+    """Yields a run, and locks its folder.
 
     Args:
-      given: what -o says; without it the folder is name-001, or the next number that is free.
-      name: of the run.
-      **identity: what must be the same where a run goes on.
+      given: the value of -o; without it, the folder is name-001, or has the next free number.
+      name: name of the run.
+      **identity: options that must be the same to resume a run.
 
     Raises:
-      UserError: the folder holds something else, or another process works there.
+      UserError: the folder holds something else, or another process uses it.
     """
     base = pathlib.Path(DEFAULT_FOLDER)
     numbered = ((base / f"{name}-{number:03d}").expanduser() for number in itertools.count(1))
@@ -60,8 +60,8 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
         if all(map(folder_lock.is_lock, os.listdir(str(path)))):
             files.atomic_write_json(marker, identity)
         if not os.path.exists(marker) or files.read_json_object(marker) != identity:
-            raise UserError(f"-o {path} holds no run of {identity}. Choose a new folder.")
-        print(f"Folder: {path}. To resume after a stop, use the same options and -o", flush=True)
+            raise UserError(f"-o {path} has no run with {identity}. Choose a new folder.")
+        print(f"Folder: {path}. To resume, pass it as -o with the same options.", flush=True)
         yield Run(path)
 
 
@@ -69,12 +69,12 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
 
 
 def batch_size(options: Any) -> int:
-    """Returns what -b says, or the default of the size and precision."""
+    """Returns -b, or the default for the size and precision."""
     return options.b or BATCH_SIZES[options.m] * (1 + (options.d != "fp32"))
 
 
 def train(command: Run, options: Any, script: Any, **flags: Any) -> None:
-    """Trains as -b, -c and -d say by a script, whose log has the speed and the scores."""
+    """Trains with a script and the options -b, -c and -d; the log has the speed and the scores."""
     command(
         script,
         output_dir=command.path / "model",

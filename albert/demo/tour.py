@@ -1,11 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From text to a small trained ALBERT in a few minutes, with a report page.
+"""Trains a small ALBERT from text in a few minutes, and writes a report page.
 
-The text is everyday stories, made by the demo from tables of words and plots, in English or
-Chinese; or English prose that ships with Python. A vocabulary and records are made of it, and a
-small model learns to predict masked words and the order of texts. It is asked about documents that
-it did not train on. Each run has a folder of its own.
+The text is everyday stories in English or Chinese, which the demo makes from tables of words and
+plots, or English prose that ships with Python. The demo makes a vocabulary and records, and trains
+a small model to predict masked words and the order of texts. The report page shows its predictions
+on text that it did not see in training. Each run writes to a new folder.
 """
 
 import argparse

@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Files from other machines: fetched, unpacked, and kept with a record; never what is in them."""
+"""Downloads: fetches files, verifies their SHA-256 (cache.py), and unpacks them."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks .tar.gz and .zip archives, which are not trusted."""
+"""Unpacks .tar.gz and .zip archives from untrusted sources."""
 
 import gzip
 import os
@@ -25,19 +25,19 @@ _FAULTS = (tarfile.TarError, EOFError, zlib.error, OSError, RuntimeError, zipfil
 def unpack(
     archive: str, folder: str, is_wanted: Callable[[str], bool] = lambda path: True
 ) -> List[str]:
-    """Unpacks an archive; owners and permissions in it are ignored, and macOS's companion files.
+    """Unpacks an archive without its owners, permissions and macOS's companion files.
 
     Args:
       archive: a local .zip or .tar.gz file.
-      folder: gets the content; what is written remains there if the rest is refused.
-      is_wanted: tells by the path in the archive whether a file is written. All are checked.
+      folder: gets the content. After an error, the files that were already written stay there.
+      is_wanted: whether to write a file, by its path in the archive. All files are checked.
 
     Returns:
       The paths of the files, relative to the folder, in the archive's order.
 
     Raises:
-      UserError: the archive cannot be read to its end; a member is a link or a device or leads out
-        of the folder; or there is far too much.
+      UserError: the archive is damaged; a member is a link, a device or outside the folder; or the
+        content is far too large.
     """
     folder, paths = os.path.abspath(folder), []
     allowed = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)

@@ -1,14 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Folders made of published files: whole or not at all, made once, with a record beside them.
+"""Makes folders from downloaded files, and verifies the files by SHA-256.
 
-Of what is published as albert_base_v2.tar.gz, `obtain` makes in a folder
+From a published albert_base_v2.tar.gz, `obtain` makes
 
-  albert_base_v2/         what is made of it
-  albert_base_v2.json     address, size and SHA-256 of what was fetched
+  albert_base_v2/         the content; the folder appears when it is complete
+  albert_base_v2.json     address, size and SHA-256 of the download
 
-and, during the transfer, .albert_base_v2.tar.gz. A file albert_base_v2.tar.gz that somebody put
-there is taken in place of a transfer, and stays.
+and, during the download, .albert_base_v2.tar.gz. If the user has put albert_base_v2.tar.gz there,
+this file is used instead of a download, and is kept.
 """
 
 import logging
@@ -25,25 +25,25 @@ _LOGGER = logging.getLogger("albert")
 
 _threads = threading.Lock()  # folder_lock excludes other processes only
 
-# Makes the content of the folder that it is given out of files, in the order of the sources.
+# Makes the content of a folder from files, in the order of the sources.
 Maker = Callable[[List[str], str], None]
 
 
 def obtain(
     folder: str, sources: Sequence[Source], make: Maker, *, settings: TransferFlags = USUAL
 ) -> None:
-    """Makes a folder of published files, unless it is there.
+    """Makes a folder from published files, unless it exists.
 
     Args:
       folder: its path, on this machine.
-      sources: what is fetched.
-      make: called with their paths and an empty folder; raises UserError if they are of no use.
-      settings: the mirror and the hashes, in place of what the sources say, and the limits.
+      sources: the files to download.
+      make: makes the content, from the files' paths and an empty folder; raises UserError for wrong
+        files.
+      settings: the limits, and the mirror and hashes that replace those of the sources.
 
     Raises:
       UserError: the folder is on another machine, or was not made by this function; a file cannot
-        be fetched, has not the hash that is known, or is of no use; or the disk is full, where what
-        has arrived stays.
+        be downloaded, has another hash, or is wrong; or the disk is full. Downloaded parts stay.
     """
     if "://" in folder:
         raise UserError(f"{folder} must be a local folder. Download first, then copy.")
@@ -63,7 +63,7 @@ def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
     mirror, given = settings.base_url, settings.sha256
     hashes = given.split(",") if given else [item.sha256 for item in sources]
     if len(hashes) != len(sources):
-        raise UserError(f"--sha256 must have a hash for each of {len(sources)} files, in order.")
+        raise UserError(f"--sha256 must have {len(sources)} hashes, one per file, in order.")
     urls = [f"{mirror.rstrip('/')}/{item.name}" if mirror else item.url for item in sources]
     return list(map(Source, urls, hashes))
 
@@ -93,7 +93,7 @@ def _arrived(source: Source, parent: str, settings: TransferFlags) -> str:
     """Returns the path of a file that a user put in place, or fetches it."""
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
-        _LOGGER.info("Taking %s in place of a download.", own)
+        _LOGGER.info("Using %s instead of a download.", own)
         return own
     transfer.fetch(source.url, hidden, settings)
     return hidden
@@ -110,6 +110,6 @@ def _origin(source: Source, path: str) -> Dict[str, Any]:
 def _check_hash(source: Source, origin: Dict[str, Any]) -> None:
     if source.sha256 and source.sha256.lower() != origin["sha256"]:
         raise UserError(
-            f"The SHA-256 of {origin['url']} is {origin['sha256']}, and {source.sha256} is "
-            "expected. If the file is right, pass its hash as --sha256."
+            f"The SHA-256 of {origin['url']} is {origin['sha256']}, but should be {source.sha256}. "
+            "If you trust the file, pass its hash as --sha256."
         )

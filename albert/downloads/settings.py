@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What is fetched, within which limits, and the flags of the download scripts."""
+"""The flags of the download scripts, and published files."""
 
 import dataclasses
 import functools
@@ -27,12 +27,12 @@ _transfer = functools.partial(flag, group="Transfer")
 
 @dataclasses.dataclass(frozen=True)
 class TransferFlags(Settings):
-    """Where files come from, and what a transfer may take."""
+    """The flags for the source and the limits of a download."""
 
-    base_url: Optional[str] = _transfer(None, "Address of a mirror's folder with the files.")
-    sha256: Optional[str] = _transfer(None, "Expected SHA-256; of several files comma-separated.")
+    base_url: Optional[str] = _transfer(None, "Address of a folder on a mirror.")
+    sha256: Optional[str] = _transfer(None, "Expected SHA-256; comma-separated for several files.")
     time_limit_minutes: float = _transfer(
-        120.0, "Give up after this time; the next start resumes.", lower=0.001
+        120.0, "Stop after this time; run the command again to resume.", lower=0.001
     )
     size_limit_gb: float = _transfer(4.0, "Refuse files larger than this.", lower=0.001)
 

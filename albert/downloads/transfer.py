@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fetches large files over HTTP, in parts if need be.
+"""Downloads large files over HTTP, and resumes interrupted downloads.
 
-`fetch` keeps what has arrived at `path`, and in `path`.json the address, the size and the server's
-tag for the version (ETag) if it tells both, so that the next call asks for the rest of the
-same version.
+`fetch` writes the received part to `path`, and the address, size and version tag (ETag) of the
+server to `path`.json, if the server sends both. The next call asks for the rest of the same
+version.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
 
 
 class UnreachableError(UserError, ConnectionError):
-    """A server cannot be reached, or the transfer stops again and again."""
+    """A server cannot be reached, or the download stops repeatedly."""
 
 
 def without_login(text: str) -> str:
@@ -35,7 +35,7 @@ def without_login(text: str) -> str:
 
 
 def discard(path: str) -> None:
-    """Removes what `fetch` left at a path."""
+    """Removes the files of an unfinished `fetch`."""
     for name in (path, f"{path}.json"):
         with contextlib.suppress(FileNotFoundError):
             os.remove(name)
@@ -78,8 +78,8 @@ def fetch(url: str, path: str, settings: TransferFlags) -> None:
             is_unreachable = not status and not os.path.exists(path)
             if pause is None or is_unreachable or time.monotonic() + pause > deadline:
                 raise UnreachableError(
-                    f"{shown} could not be fetched: {reason}. Check the network (proxies are "
-                    "taken from $HTTPS_PROXY) and run the same command again to go on."
+                    f"{shown} could not be downloaded: {reason}. Check the network (and "
+                    "$HTTPS_PROXY). To resume, run the same command again."
                 ) from error
         _LOGGER.warning("%s: %s. Trying again in %d s.", shown, reason, pause)
         time.sleep(pause)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The encoder's layers as plain operations that load and differentiate anywhere.
 
-`ops.fused` has the same functions on compiled clusters; the model takes the one module or the
-other. What is exported (TF-Hub, SavedModel, TFLite) uses this one. Dimensions: T tokens (batch
+`ops.fused` has the same functions as compiled clusters. A model uses one of the two modules.
+Exports (TF-Hub, SavedModel, TFLite) use this one. Dimensions: T tokens (batch
 times sequence), H hidden or embedding size, I intermediate size, B batch, N heads, S sequence.
 """
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a pretrained model's folder anew, without the optimizer: see export_checkpoints."""
+"""Writes a pretrained model to a new folder, without the optimizer: see export_checkpoints."""
 
 import logging
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Models as files of other runtimes: TensorFlow Lite, and ONNX Runtime.
+"""Models as files for TensorFlow Lite and ONNX Runtime.
 
     program = open_program("export/mrpc/model.onnx")
     program.run({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
@@ -26,7 +26,7 @@ from albert.util.errors import UserError
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 # By format; a folder has one of them.
 NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
-HOW_TO_INSTALL = "needs tf2onnx and onnxruntime, which are not here: pip install 'albert-tf[onnx]'."
+HOW_TO_INSTALL = "needs tf2onnx and onnxruntime. Run: pip install 'albert-tf[onnx]'."
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")  # what the encoder reads, int32 [B, S]
 
@@ -40,12 +40,12 @@ def find(folder: str) -> Optional[str]:
 
 
 def is_program(checkpoint: Optional[str]) -> bool:
-    """Returns whether what stands for a checkpoint is such a file."""
+    """Returns whether a checkpoint's path is an exported file."""
     return os.path.basename(checkpoint or "") in NAMES.values()
 
 
 def max_seq_length(program: str) -> int:
-    """Returns the longest length that a file was exported for, by the record beside it.
+    """Returns the maximum sequence length of an exported file, from export.json beside it.
 
     Raises:
       ValueError: there is no record, or it says nothing of it.
@@ -60,7 +60,7 @@ def max_seq_length(program: str) -> int:
 def converted(
     session: tf.Session, inputs: Tensors, outputs: Tensors, *, is_int8: bool = False
 ) -> bytes:
-    """Returns what TensorFlow Lite's converter makes of a graph with its weights.
+    """Converts a graph and its weights to TensorFlow Lite.
 
     With is_int8 weights are bytes, and activations become so as they come. The converter of
     TensorFlow 1.15 does not know all operations.
@@ -91,7 +91,7 @@ class Program(NamedTuple):
 
 
 def open_program(path: str) -> Program:
-    """Returns the model in a file, to be run on all processors of this process.
+    """Loads the model in a file, to run on all processors of this process.
 
     Raises:
       UserError: it cannot be read here; the message says why.

@@ -11,8 +11,8 @@ Both have four signatures, of plain operations on float32:
   mlm                also mlm_positions -> also mlm_logits: which words stand there
   tokenization_info  -> vocab_file, do_lower_case
 
-Training (dropout) is the tag set {"train"} of a hub.Module, and the argument `training` of what
-hub.load gives.
+For training (dropout), use the tags {"train"} of hub.Module, or the argument `training` of the
+object from hub.load.
 
 Dimensions: B batch, S sequence, P positions.
 """
@@ -42,7 +42,7 @@ _SIGNATURES: Dict[str, Sequence[Sequence[str]]] = {
 
 
 def export(settings: HubExportFlags) -> None:
-    """Writes the module that the flags of export_to_tfhub ask for, whole or not at all.
+    """Writes the module for the flags of export_to_tfhub.
 
     Raises:
       UserError: a file is missing, the files do not belong together, or the folder exists.

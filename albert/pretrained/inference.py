@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Models in memory: loaded once, then asked call after call.
+"""Models in memory: load once, then call them many times.
 
     with Embedder(source) as model:
         model.embed(["He left.", "It rains."])  # float32 [2, H]
@@ -64,7 +64,7 @@ _SPACE = "\u2581"  # in SentencePiece's tokens
 
 
 class Model(contextlib.AbstractContextManager):
-    """A `Network` with what turns texts into its inputs. Use it in a `with` statement."""
+    """A `Network` and the conversion of texts to its inputs. Use it in a `with` statement."""
 
     network: Network
 
@@ -73,7 +73,7 @@ class Model(contextlib.AbstractContextManager):
 
 
 def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
-    """Returns what `parse` makes of each text; raises UserError with the number of a wrong one."""
+    """Applies `parse` to each text; raises UserError with the number of a wrong text."""
     if isinstance(texts, str):
         raise UserError("A list of texts is needed, not a single text: write [text].")
     parsed = []
@@ -128,7 +128,7 @@ def answer_texts(
     given: Sequence[str] = (),
     known: Sequence[str] = (),
 ) -> None:
-    """Writes the line that `answer` gives for each text to --output_file, below a heading.
+    """Writes a heading and the line of `answer` for each text to --output_file.
 
     `known` is that of `text_lines.TextReader`.
 
@@ -164,7 +164,7 @@ class Source(NamedTuple):
 def find_source(
     flags: Settings = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
 ) -> Source:
-    """Returns the model that the flags of a script name, and then `parts`: values of such flags.
+    """Returns the model that a script's flags, or the values in `parts`, name.
 
     Raises:
       UserError: none, or files that do not belong together.
@@ -206,8 +206,8 @@ class _Pretrained(Model):
         self.network.load(source.checkpoint)
         if self.output not in self.network.outputs:
             raise UserError(
-                f"{source.checkpoint} has no {self.output}, but {', '.join(self.network.outputs)}. "
-                "Use the model it was exported from."
+                f"{source.checkpoint} has only {', '.join(self.network.outputs)}, and no "
+                f"{self.output}. Use the model from which it was exported."
             )
 
     def _run(self, rows: Sequence[Row]) -> Dict[str, np.ndarray]:
@@ -261,8 +261,8 @@ class Embedder(_Pretrained):
         """
         if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
             raise UserError(
-                f"layer {layer}: pooled vectors and exported models have the last layer only. Use "
-                "the pooling mean or first, and a checkpoint."
+                f"Layer {layer} needs the pooling mean or first, and a checkpoint. Pooled vectors "
+                "and exported models have only the last layer."
             )
         self._layer, self.output = layer, f"{pooling}_output"
         super().__init__(source, **options)
@@ -287,7 +287,7 @@ class Embedder(_Pretrained):
 
 
 class Proposal(NamedTuple):
-    """A token in place of [MASK], without SentencePiece's sign of a space."""
+    """A proposed token for [MASK], without SentencePiece's mark of a space."""
 
     word: str
     probability: float
@@ -299,7 +299,7 @@ class MaskFiller(_Pretrained):
     output = "shares"
 
     def __init__(self, source: Source, *, count: int = 5, **options: Any):
-        """Loads the model to give `count` proposals; UserError if it has no head for them.
+        """Loads the model for `count` proposals; UserError if it has no masked-word head.
 
         The options, precision_name and batch_size, are those of `Embedder`.
         """
@@ -335,7 +335,7 @@ class MaskFiller(_Pretrained):
             ids += [self._mask, *self._ids_after_mask(part)]
         longest = self.source.max_seq_length - 2
         if len(ids) > longest:
-            raise UserError(f"{text[:60]!r} has {len(ids)} tokens; the model takes {longest}.")
+            raise UserError(f"{text[:60]!r} has {len(ids)} tokens; at most {longest} fit.")
         row = self._row([ids])
         row[POSITIONS] = [n for n, token in enumerate(row["input_ids"]) if token == self._mask]
         return row
@@ -353,7 +353,7 @@ class MaskFiller(_Pretrained):
 
 
 class OrderJudge(_Pretrained):
-    """Tells in which order two texts stand; the model needs its head for sentence order."""
+    """Predicts the order of two texts; needs a model with the sentence-order head."""
 
     output = "order"
 
@@ -418,7 +418,7 @@ def pretraining_outputs(
     )
     layers = model.get_all_encoder_layers()
     if not 1 <= abs(layer) <= len(layers):
-        raise UserError(f"No layer {layer}: the model has {len(layers)}.")
+        raise UserError(f"There is no layer {layer}: the model has {len(layers)} layers.")
     sequence = layers[layer - 1 if layer > 0 else layer]
     outputs = {
         "pooled_output": model.get_pooled_output(),  # [B, H]

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The vocabulary that belongs to a model or to records: kept beside them, and found again.
+"""Stores the vocabulary beside a model or beside records, and finds it again.
 
 In a model's folder a JSON file says which file the vocabulary is and whether text is made lower
 case: vocabulary.json of a pretrained model, the task's description (classifier.json and the like)
@@ -30,7 +30,7 @@ _TYPES = dict.fromkeys(KEYS, ({"path": str, "sha256": str}, None))
 
 
 def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
-    """Returns what is recorded about the model in a folder, and where; ({}, "") if nothing is.
+    """Returns the description of the model in a folder, and its file's name; ({}, "") if none.
 
     Raises:
       UserError: the file cannot be read.
@@ -74,7 +74,7 @@ def _has_hash(path: str, sha256: str) -> bool:
 
 
 def check_same(folder: str, vocabulary: Vocabulary) -> None:
-    """Checks that a folder's pretrained model is new, or was made for this vocabulary.
+    """Checks that a folder has no pretrained model yet, or one with this vocabulary.
 
     Raises:
       UserError: it has another one.
@@ -84,9 +84,9 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
     lower = {same and same.do_lower_case, vocabulary.do_lower_case} - {None}
     if name == RECORD_NAME and (not same or len(lower) > 1):
         raise UserError(
-            f"{folder} holds a model of another vocabulary or do_lower_case than "
-            f"{vocabulary.path}. Use the model's own vocabulary, or another folder; if the change "
-            f"is intended, remove {os.path.join(folder, name)} first."
+            f"The model in {folder} has another vocabulary than {vocabulary.path}, or another "
+            "do_lower_case. Use the model's own vocabulary, or another folder. If you want the "
+            f"change, first remove {os.path.join(folder, name)}."
         )
 
 

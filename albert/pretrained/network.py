@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A network with its weights in memory: examples in, outputs in the same order out.
+"""A network with its weights in memory. Outputs have the order of the examples.
 
     network = Network(build, spec, batch_size=32)
     network.load("output/model.ckpt-best")
@@ -53,7 +53,7 @@ class Network:
         padding: str = "longest",
         fills: Mapping[str, float] = {},
     ):
-        """Takes what `load` builds.
+        """Takes the arguments for building the network.
 
         Args:
           build: takes inputs by name, with the leading dimension B; returns outputs like that.
@@ -71,7 +71,7 @@ class Network:
         self._lock = threading.Lock()
 
     def load(self, path: Optional[str]) -> None:
-        """Takes the weights of a checkpoint or a file of export_model; None: the first weights."""
+        """Loads the weights of a checkpoint or a file of export_model; None: initial weights."""
         if exported.is_program(path):
             self._compute, self.outputs = exported.open_program(path)
             return
@@ -148,7 +148,7 @@ class Network:
 
 
 def joined(parts: Sequence[Arrays], fills: Mapping[str, float] = {}) -> Dict[str, np.ndarray]:
-    """Returns batches of outputs, [B, ...] each, as one, [N, ...].
+    """Joins batches of outputs, [B, ...] each, to [N, ...].
 
     Each is padded to the longest, with zeros or what `fills` says.
     """
@@ -177,7 +177,7 @@ def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
 
 
 def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
-    """Makes a graph keep what it makes of its weights alone; returns what computes it anew.
+    """Makes a graph keep tensors that depend only on weights; returns an op to recompute them.
 
     Joined and cast weights would otherwise be made in each call.
     """

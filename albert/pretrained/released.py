@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The released models, downloaded once, and which file of a model's folder is what.
+"""Downloads released models, and finds the files in a model's folder.
 
 A released archive unpacks to a folder with albert_config.json, model.ckpt-best.* and a vocabulary:
 30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). Models trained here also record
@@ -48,15 +48,15 @@ ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case where that is re
 
 
 def local_folder(place: str) -> str:
-    """Returns the folder that a user names: itself, or that of a released model in the cache.
+    """Returns the folder of a model: the given folder, or a released model's in the cache.
 
     Args:
-      place: a folder, or else the name of a released model, which is downloaded if it is not in
-        the cache.
+      place: a folder, or the name of a released model, which is downloaded if it is not in the
+        cache.
 
     Raises:
-      UserError: there is neither such a folder nor such a name; or the model cannot be downloaded,
-        or is no model.
+      UserError: there is no such folder and no such name; or the model cannot be downloaded, or is
+        not a model.
     """
     if tf.io.gfile.isdir(place):
         return place
@@ -154,14 +154,14 @@ def find_files(
 
 
 def _file_by_name(folder: str, key: str) -> Optional[str]:
-    """Returns the one file of a folder whose name fits; of several, that of the usual name."""
+    """Returns the only file that matches a flag's pattern, or the one with the usual name."""
     pattern, usual = _NAMES[key]
     present = fnmatch.filter(checkpoint_files.names_in(folder, ""), pattern)
     names = [name for name in present if name[0] != "."]
     if usual in names:
         names = [usual]
     if len(names) > 1:
-        raise UserError(f"{folder!r} holds several: {', '.join(names)}. Name one by --{key}.")
+        raise UserError(f"{folder!r} has several: {', '.join(names)}. Choose one with --{key}.")
     return os.path.join(folder, names[0]) if names else None
 
 
@@ -191,21 +191,21 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
 
 
 def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySettings:
-    """Returns settings in which the parts of the model are named that its folder holds.
+    """Returns the settings with the model's files from its folder filled in.
 
-    --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
-    --init_checkpoint and the vocabulary where they are not given; so does
-    --albert_hub_module_handle. Without them, what --init_checkpoint lacks is looked for beside it.
-    The lower-casing that a folder records takes precedence over the default of --do_lower_case.
+    The folder of --albert_dir (or a released model), or --albert_hub_module_handle, sets
+    --albert_config_file, --init_checkpoint and the vocabulary, unless they are given. Without these
+    flags, missing files are searched beside --init_checkpoint. do_lower_case in a folder's record
+    replaces the default of --do_lower_case.
 
     Args:
       settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
         vocab_file, do_lower_case and albert_hub_module_handle.
-      with_vocabulary: False: no vocabulary is looked for.
+      with_vocabulary: whether to search a vocabulary.
 
     Raises:
-      UserError: two models are named; or what `local_folder`, `find_files` and `hub_module.read`
-        raise.
+      UserError: two models are named; or errors of `local_folder`, `find_files` and
+        `hub_module.read`.
     """
     flags = settings.to_dict()
     folder, start = flags["albert_dir"], flags["init_checkpoint"]

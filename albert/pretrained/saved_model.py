@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a fine-tuned model as a SavedModel that any TensorFlow from 1.15 serves.
+"""Writes a fine-tuned model as a SavedModel for TensorFlow 1.15 and later.
 
 The graph holds plain operations on float32. It has two signatures:
 
@@ -37,7 +37,7 @@ def export_saved_model(
     max_seq_length: int,
     extra_files: Mapping[str, bytes],
 ) -> str:
-    """Writes export_dir/<seconds since 1970>, whole or not at all, and returns this folder.
+    """Writes export_dir/<seconds since 1970>, and returns this folder.
 
     Args:
       export_dir: parent of the new folder; made if need be.
@@ -72,7 +72,7 @@ def export_saved_model(
 
 
 def _parse(serialized: tf.Tensor, length: int) -> Dict[str, tf.Tensor]:
-    """Returns the features of serialized examples, or what is fed in their place, int32 [B, S]."""
+    """Returns the features of serialized examples, or fed tensors, int32 [B, S]."""
     # tf.io.parse_example of TensorFlow 2 makes an operation that 1.15 does not have.
     parsed = tf.raw_ops.ParseExample(
         serialized=serialized,
@@ -91,7 +91,7 @@ def _parse(serialized: tf.Tensor, length: int) -> Dict[str, tf.Tensor]:
 
 
 def make_portable(folder: str) -> None:
-    """Rewrites the graph of a SavedModel so that TensorFlow 1.15 can load what a later one wrote.
+    """Rewrites the graph of a SavedModel of a later TensorFlow so that 1.15 can load it.
 
     Attributes at their default go, because an older TensorFlow may not know them; so does one of
     variables, used in messages only, that 1.15 refuses, and a hint to those who save the model on.

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a model's files, and the flags of scripts that answer texts or export models."""
+"""Names of a model's files, and the flags of scripts that read texts or export models."""
 
 import dataclasses
 import functools
@@ -23,13 +23,13 @@ _speed = functools.partial(flag, group="Memory and speed")
 
 @dataclasses.dataclass(frozen=True)
 class TextFlags(Settings):
-    """Where texts come from and answers go."""
+    """The flags for the input texts and the output."""
 
     input_file: str = _data("-", "Texts, one per line; - is standard input.", path=True)
-    columns: Optional[str] = _data(None, "Columns or JSON fields of the text or the two texts.")
+    columns: Optional[str] = _data(None, "Columns or JSON fields of the text (or of both texts).")
     output_file: str = flag("-", "File to write; - is standard output.", path=True, group="Output")
     predict_batch_size: int = _speed(32, "Texts per batch.", lower=1)
-    precision: str = _speed("float32", "Type of activations.", choices=PRECISIONS)
+    precision: str = _speed("float32", "Number format of activations.", choices=PRECISIONS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +43,7 @@ class CheckpointExportFlags(TokenizerFlags):
         None, "Checkpoint in --albert_directory; default: model.ckpt-best, or the newest."
     )
     export_path: str = flag(
-        None, "Path prefix of the new checkpoint, or its folder.", path=True, required=True
+        None, "The new checkpoint: a path prefix, or a folder.", path=True, required=True
     )
 
 
@@ -55,9 +55,9 @@ class HubExportFlags(Settings):
     export_path: str = flag(None, "The new folder of the module.", path=True, required=True)
     checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
     config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
-    spm_model_name: Optional[str] = _name("SentencePiece model; default: the one there.")
-    spm_vocab_name: Optional[str] = _name("Its tokens as text; default: the file of its name.")
+    spm_model_name: Optional[str] = _name("SentencePiece model; default: the only one.")
+    spm_vocab_name: Optional[str] = _name("Its tokens as text; default: the same name, .vocab.")
     vocab_file: Optional[str] = _name("WordPiece vocabulary, in place of SentencePiece.")
-    do_lower_case: bool = flag(True, "Lower-case the text, as the model was trained.")
+    do_lower_case: bool = flag(True, "Lower-case the text; must match the model's training.")
     use_einsum: bool = flag(True, "Ignored; kept for existing command lines.")
     format: str = flag("tf1", "Format of the module.", choices=("tf1", "tf2"))

@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Warm start: takes a model's first weights from a checkpoint, checked and reported.
+"""Warm start: takes a model's initial weights from a checkpoint.
 
-Every variable of the backbone has to be there with its shape. Heads are loaded where the checkpoint
-has them and are new where it has not.
+The checkpoint must have every variable of the encoder, with its shape. Heads that it does not have
+are initialized at random.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ Tensors = Mapping[str, tf.Tensor]
 
 
 class WarmStart(NamedTuple):
-    """What a warm start does with each variable."""
+    """The source of each variable in a warm start."""
 
     checkpoint: str  # prefix
     loaded: List[Entry]  # variables of the model that take a value from it
@@ -48,13 +48,11 @@ class WarmStart(NamedTuple):
             wording.listed(list(map(str, items))) for items in (self.new, self.left_over)
         )
         count = wording.counted(len(self.loaded), "variable")
-        return (
-            f"Loaded {count} from {self.checkpoint}; new, at random: {new}; not taken: {left_over}"
-        )
+        return f"Loaded {count} from {self.checkpoint}. Random: {new}. Not used: {left_over}"
 
 
 def resolve_checkpoint(path: str) -> str:
-    """Returns the prefix of the checkpoint that `path` means.
+    """Returns the prefix of the checkpoint for a prefix, an .index file or a folder.
 
     Args:
       path: a prefix; the path of its .index, .meta or .data file; or a folder, in which
@@ -133,7 +131,7 @@ def warm_start(
 
 
 def restore_weights(session: tf.Session, checkpoint: str) -> None:
-    """Gives every variable of the session's graph its value in a checkpoint, heads included.
+    """Restores every variable of the session's graph from a checkpoint, also those of heads.
 
     Args:
       session: of a graph without an optimizer.

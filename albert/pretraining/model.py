@@ -109,13 +109,13 @@ def read_files(
         _check_fits(file, config)
         if not file.has_masks and not settings.masked_lm_budget:
             raise UserError(
-                f"{path}: the records hold no masks. Draw them on the fly by "
+                f"{path}: the records have no masks. To draw masks during training, add "
                 "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
                 "--masked_lm_prob above 0."
             )
         return file
 
-    return list(many_files.each(read, paths, "Looking at the records"))
+    return list(many_files.each(read, paths, "Checking the records"))
 
 
 def _check_fits(file: RecordFile, config: modeling.AlbertConfig) -> None:
@@ -203,7 +203,7 @@ def masks_on_the_fly(
     is_training: bool,
     vocabulary: Optional[words.PieceTable] = None,
 ) -> Optional[Callable]:
-    """Returns what draws the masks of --masked_lm_budget, or None if the records' own serve.
+    """Returns the transform that draws masks for --masked_lm_budget; None without that flag.
 
     They are of the kind that the records' metadata names, or by default the paper's. Evaluation
     keeps the records' masks, and draws the same ones each time if there are none.
@@ -235,7 +235,7 @@ def masks_on_the_fly(
     if masks.do_whole_word_mask and without_words:
         raise UserError(
             f"{without_words[0]} has no token_boundary, which says where words begin. "
-            "--masked_lm_budget needs it. Create the records anew with create_pretraining_data."
+            "--masked_lm_budget needs it. Create the records again with create_pretraining_data."
         )
     _LOGGER.info(
         "Drawing masks on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
@@ -257,7 +257,7 @@ def masks_on_the_fly(
 def _recorded_masks(
     files: Sequence[RecordFile],
 ) -> Tuple[Dict[str, Any], Optional[Mapping[str, Any]]]:
-    """The settings of masks and the vocabulary in the metadata, which must be the same in all."""
+    """The masking flags and the vocabulary in the metadata, which all files must share."""
     first: Any = None
     for path, metadata, _ in files:
         if not metadata:
@@ -387,7 +387,7 @@ def _heads(
 
 
 def _with_shares(features: Tensors, *, use_tpu: bool) -> Dict[str, tf.Tensor]:
-    """Adds to a batch what each prediction contributes to the means over the whole batch.
+    """Adds the weight of each prediction in the means over the whole batch.
 
     The sum of the micro-batches' losses is then the loss of the batch, however it is split. Where
     replicas have parts of the batch, the mean of their losses is: their parts hold different

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining on records, and its evaluation; what run_pretraining runs."""
+"""Pretraining and its evaluation, for run_pretraining."""
 
 import functools
 import logging
@@ -72,7 +72,7 @@ def _decode_record(record, name_to_features):
 
 
 class Outcome(NamedTuple):
-    """The results of a run; None for what was not requested or was done already."""
+    """The results of a run; None for steps that were not requested or already done."""
 
     training: Optional[hooks.TrainingSummary]
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
@@ -116,7 +116,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
         vocabulary = find_vocabulary(settings, training_files)
 
     def record() -> None:
-        """Leaves the flags and the vocabulary in --output_dir."""
+        """Writes the flags and the vocabulary to --output_dir."""
         if is_chief:
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
             config_files.record(path, flags.given_values())
@@ -151,7 +151,7 @@ def find_data(
 def find_vocabulary(
     settings: PretrainingFlags, files: RecordFiles
 ) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
-    """Returns the vocabulary of records and its name; None, with a warning, if it is not there.
+    """Returns the vocabulary of records and its name; None, with a warning, if it is missing.
 
     Raises ValueError if --output_dir has another one.
     """
@@ -173,8 +173,8 @@ def find_vocabulary(
         vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case)
     if not vocabulary:
         _LOGGER.warning(
-            "No vocabulary goes into --output_dir: there is none beside the records, or there are "
-            "several. To copy one there, give --spm_model_file or --vocab_file."
+            "Copying no vocabulary to --output_dir: the folder of the records has none or several. "
+            "To copy one, give --spm_model_file or --vocab_file."
         )
         return None
     model_vocabulary.check_same(settings.output_dir, vocabulary)
@@ -184,14 +184,15 @@ def find_vocabulary(
 def config_to_train(
     settings: PretrainingFlags, config: modeling.AlbertConfig
 ) -> modeling.AlbertConfig:
-    """Returns the configuration with --train_layers; ValueError if layers share too little."""
+    """Returns the configuration with --train_layers; ValueError if its layers share too little."""
     layers, most = settings.train_layers, config.num_hidden_layers
     if layers in (None, most):
         return config
     if config.num_hidden_groups > 1 or config.share_type != "all" or layers > most:
         raise UserError(
-            f"--train_layers={layers} needs as many layers, which share all weights; this model "
-            f"has {most} in {config.num_hidden_groups} groups with share_type={config.share_type}."
+            f"--train_layers={layers} needs {layers} or more layers that share all weights. This "
+            f"model has {most}, num_hidden_groups={config.num_hidden_groups} and "
+            f"share_type={config.share_type}."
         )
     return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
 
@@ -226,7 +227,7 @@ def train(
 
 
 def _tokenizer(settings: PretrainingFlags) -> tokenization.FullTokenizer:
-    """The vocabulary that the flags name, of which only the ids count."""
+    """The vocabulary that the flags name; only its ids are used."""
     return tokenization.FullTokenizer(settings.vocab_file, False, settings.spm_model_file)
 
 

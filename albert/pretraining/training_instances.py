@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that programs import from create_pretraining_data, by their names and arguments.
+"""The functions of google-research/albert's create_pretraining_data, for programs.
 
-As in the reference, they read from FLAGS what is not an argument (ngram, do_whole_word_mask,
-spm_model_file and so on), and keep all instances in memory. The state of `rng`, a random.Random,
-decides all random numbers. The data differ from the reference's as create_pretraining_data says.
+As in the reference, they read other settings (ngram, do_whole_word_mask, spm_model_file and so on)
+from FLAGS, and keep all instances in memory. The state of `rng`, a random.Random, decides all
+random numbers. docs/from_google_albert.md lists differences in the data.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ def create_training_instances(
     max_predictions_per_seq,
     rng,
 ) -> List[TrainingInstance]:
-    """Returns the shuffled instances of all passes over text files; for settings see the flags.
+    """Returns the shuffled instances of all passes over text files.
 
     Raises:
       ValueError: a setting out of its range, or text that cannot be read.
@@ -202,7 +202,7 @@ def is_start_piece(piece) -> bool:
 
 
 def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
-    """Cuts the longer of two lists, at front or back, until both together fit max_num_tokens."""
+    """Removes tokens at the front or back of the longer list until both fit max_num_tokens."""
     zero, length_a, length_b = np.array([[0], [len(tokens_a)], [len(tokens_b)]])
     key = random_keys.seed_key(rng.getrandbits(64))
     pairs = segment_pairs.Pairs(zero, length_a, zero, length_b, label=zero, key=key)

@@ -58,7 +58,7 @@ with open("{_SENTENCES}", encoding="utf-8", newline="\\n") as lines:
 
 
 class TrainedVocabulary(NamedTuple):
-    """What `train` made."""
+    """The result of `train`."""
 
     model_file: str
     vocab_file: str
@@ -124,7 +124,7 @@ def _prepare(
 
 
 def _warn_of_accents(sample: Sequence[bytes]) -> None:
-    """Warns where the text has many accents, which a vocabulary without --keep_accents drops."""
+    """Warns if the text has many accents, which a vocabulary without --keep_accents drops."""
     text = unicodedata.normalize("NFKD", b"".join(sample).decode("utf-8", "ignore"))
     accents = sum(unicodedata.combining(character) > 0 for character in text)
     share = accents / max(1, len(text))

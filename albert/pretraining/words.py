@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences and words: where paragraphs are split, and which tokens begin a word.
+"""Splits paragraphs into sentences, and finds the tokens that begin a word.
 
     split_sentences("He paid $3.50 to Dr. Smith. “它好吗？”他问。")
     # ['He paid $3.50 to Dr. Smith.', '“它好吗？”', '他问。']
@@ -273,7 +273,7 @@ _RESERVED = re.compile(r"|\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
 
 
 class PieceTable(NamedTuple):
-    """What masking needs to know about a vocabulary; on the fly the first two are enough."""
+    """The properties of a vocabulary's tokens for masking; on the fly, the first two suffice."""
 
     mask_id: int
     ordinary: np.ndarray  # int32: ids that may replace a token at random
@@ -302,7 +302,7 @@ def piece_table(vocab: Dict[str, int], model: Any = None) -> PieceTable:
 
 
 def describe_vocabulary(vocabulary: PieceTable) -> Dict[str, Any]:
-    """Returns what masking on the fly needs of a vocabulary as JSON values.
+    """Returns the JSON values of a vocabulary for masking on the fly.
 
     {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]: the ids that may
     replace a token at random}.
@@ -314,7 +314,7 @@ def describe_vocabulary(vocabulary: PieceTable) -> Dict[str, Any]:
 
 
 def described_vocabulary(description: Mapping[str, Any]) -> PieceTable:
-    """Returns what `describe_vocabulary` described."""
+    """Reads the JSON values of `describe_vocabulary`."""
     ranges = [np.arange(first, last, dtype=np.int32) for first, last in description["ordinary"]]
     return PieceTable(description["mask_id"], np.concatenate(ranges))
 

@@ -50,7 +50,7 @@ class InputExample:
 
 
 def endings_of(question: str, options: Sequence[str]) -> List[str]:
-    """Returns the question with each option: in place of its blanks, or else at its end."""
+    """Returns the question with each option, in its blank or at its end."""
     pattern = question if _BLANK in question else f"{question} {_BLANK}"
     return [pattern.replace(_BLANK, option) for option in options]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From questions of multiple choice to the model's inputs.
+"""Converts multiple-choice questions to the model's inputs.
 
 A question is one sequence for each option: [CLS] article [SEP] question and option [SEP]. Of the
 question with its option the last max_qa_length tokens are kept, and the article is cut at its end
@@ -35,8 +35,8 @@ def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
     """Raises UserError if there is no room for the article."""
     if not 0 < max_qa_length < max_seq_length - 3:
         raise UserError(
-            f"--max_qa_length={max_qa_length} must be at least 1 and leave room for the article in "
-            f"--max_seq_length={max_seq_length}, besides three special tokens. Usual are 128 and "
+            f"--max_qa_length={max_qa_length} must be at least 1, and at most "
+            f"--max_seq_length={max_seq_length} minus 4. Usual values are 128 and "
             "512."
         )
 

@@ -13,7 +13,7 @@ from albert.pretrained.network import SEQUENCES
 
 
 def choice_head(features: Features, encoder: Encoder, dropout_prob: float) -> HeadOutput:
-    """Builds a softmax over the options, of a number for each one's pooled output.
+    """Builds a softmax over the options' scores, one score per pooled output.
 
     Features are int32 [B, C, S], and label_ids [B] if they are known. The outputs are logits and
     probabilities, float32 [B, C], predictions, int32 [B], and the labels.

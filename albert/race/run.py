@@ -48,7 +48,7 @@ class RaceTask(Task):
 
     @classmethod
     def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
-        """Checks what is to be done, the lengths and the feature files."""
+        """Checks the flags, lengths and feature files."""
         super().check_flags(settings)
         race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
         paths = list(filter(None, (settings.train_file, settings.eval_file, settings.predict_file)))

@@ -16,14 +16,14 @@ _data = functools.partial(flag, group="Data")
 class RaceFlags(shared.TaskFlags):
     """The flags of run_race."""
 
-    data_dir: str = _data(None, "Folder of RACE, or its parent.", path=True, required=True)
-    task_name: str = flag("race", "Name of the task in files and results.", group="Output")
-    max_qa_length: int = _data(128, "Maximum tokens of question and option.", lower=1)
+    data_dir: str = _data(None, "Folder RACE, or its parent folder.", path=True, required=True)
+    task_name: str = flag("race", "Name to use in file names and results.", group="Output")
+    max_qa_length: int = _data(128, "Maximum tokens of question plus option.", lower=1)
     high_only: bool = _data(False, "Use only RACE's high-school part.")
     middle_only: bool = _data(False, "Use only RACE's middle-school part.")
-    train_file: Optional[str] = _data(None, "Record file for features to train on.", path=True)
-    eval_file: Optional[str] = _data(None, "Record file for features to evaluate.", path=True)
-    predict_file: Optional[str] = _data(None, "Record file for features to predict.", path=True)
+    train_file: Optional[str] = _data(None, "Where to cache the training features.", path=True)
+    eval_file: Optional[str] = _data(None, "Where to cache the evaluation features.", path=True)
+    predict_file: Optional[str] = _data(None, "Where to cache the features to predict.", path=True)
     dropout_prob: float = flag(
         0.1, "Dropout before the head.", lower=0, upper=0.99, group="Training"
     )
@@ -37,5 +37,5 @@ class RaceFlags(shared.TaskFlags):
 
     @property  # type: ignore[misc]
     def keep_checkpoint_max(self) -> int:
-        """The name of --num_keep_checkpoint in other scripts."""
+        """The value of --num_keep_checkpoint by the name that other scripts use."""
         return self.num_keep_checkpoint

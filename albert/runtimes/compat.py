@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What TensorFlow's versions do differently: number formats, compiled clusters, sessions.
+"""Differences between TensorFlow versions: number formats, compiled clusters, sessions.
 
-All run the same code through `tensorflow.compat.v1`. The few places where they need different calls
-are here; estimators and hub modules have modules of their own beside this one.
+All versions run the same code through `tensorflow.compat.v1`. The few different calls are here. For
+estimators and hub modules, see the modules beside this one.
 """
 
 import functools
@@ -60,14 +60,14 @@ def xla_cluster(function: Callable) -> Callable:
 
 
 def eager_mode() -> ContextManager:
-    """Returns a context in which operations run at once, where they do not do so anyway."""
+    """Returns a context in which operations run eagerly."""
     from tensorflow.python.eager import context
 
     return context.eager_mode()
 
 
 def asset(path: str) -> Any:
-    """Returns a file that lies in a SavedModel of TensorFlow 2."""
+    """Returns a file that is stored in a SavedModel of TensorFlow 2."""
     if is_tf2():
         return tf.saved_model.Asset(path)
     from tensorflow.python.training.tracking import tracking

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What TensorFlow computes on here, in words. Listing devices takes no memory of a GPU."""
+"""Lists and describes TensorFlow's devices, without using memory of a GPU."""
 
 import collections
 import re
@@ -27,7 +27,7 @@ def driver_gpus() -> List[str]:
 
 
 def gpus() -> List[str]:
-    """Returns the names of the GPUs that TensorFlow uses; 1.15 knows none."""
+    """Returns the names of the GPUs that TensorFlow uses; on 1.15, each is called GPU."""
     devices = tf.config.experimental.list_physical_devices("GPU")
     if not compat.is_tf2():
         return ["GPU"] * len(devices)
@@ -36,7 +36,7 @@ def gpus() -> List[str]:
 
 
 def describe(names: Sequence[str]) -> str:
-    """Returns devices in words: "2 NVIDIA L4", or the CPU for no GPU."""
+    """Returns "2 NVIDIA L4" and so on; without GPUs, the CPU."""
     if not names:
         return f"the CPU ({parallel.default_processes()} cores)"
     return " and ".join(f"{count} {name}" for name, count in collections.Counter(names).items())
@@ -55,5 +55,5 @@ def training_line(at_most: Optional[int] = None, does: str = "Training") -> str:
     if not seen:
         line += " TensorFlow found no GPU."
     if len(used) < len(seen) and does == "Training":
-        line += f" --distribution_strategy=mirrored would use all {len(seen)}."
+        line += f" To use all {len(seen)}, add --distribution_strategy=mirrored."
     return line

@@ -1,11 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Estimators: TensorFlow's own where it has them, and the same small surface where it has none.
+"""Estimators: TensorFlow's own, or a replacement for TensorFlow 2.16 and later, which has none.
 
-TensorFlow 2.16 removed tf.estimator. This is the only module that knows: model functions, input
-functions and hooks are the same on every runtime. Without tf.estimator they run in a
-tf.train.MonitoredTrainingSession: on one device, or by tf.distribute on several of one host or of
-several. TPUs need tf.estimator.
+Model functions, input functions and hooks are the same on every runtime; only this module knows the
+difference. The replacement runs a tf.train.MonitoredTrainingSession on one device, or tf.distribute
+on several devices of one or more hosts. TPUs need tf.estimator.
 """
 
 import contextlib
@@ -53,7 +52,7 @@ class _ModeKeys:
 
 
 class _EstimatorSpec(NamedTuple):
-    """What a model function returns: those fields of TPUEstimatorSpec that a mode needs.
+    """The result of a model function: the fields of TPUEstimatorSpec that a mode needs.
 
     Attributes:
       predictions: tensors [B, ...] by name.
@@ -372,7 +371,7 @@ _OURS = types.SimpleNamespace(
 
 
 def __getattr__(name: str) -> Any:
-    """Names as TensorFlow's, so that the rest of the project reads as if it always had them.
+    """Returns classes by TensorFlow's names.
 
     They are looked up where they are used: tf.estimator takes a second to import, Keras with it,
     and a model that only answers needs neither.
@@ -384,7 +383,7 @@ def __getattr__(name: str) -> Any:
 
 @contextlib.contextmanager
 def lost_sessions_raise() -> Iterator[None]:
-    """While this lasts, `train` raises the error (Aborted, Unavailable) of a lost session.
+    """In this context, `train` raises the error (Aborted, Unavailable) of a lost session.
 
     TensorFlow itself would restore the newest checkpoint, but read from the first batch again, and
     TPUEstimator would end as if all were done.

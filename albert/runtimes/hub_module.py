@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""TF-Hub modules of the TensorFlow 1 format, read as the model's folders that they are.
+"""Reads TF-Hub modules of the TensorFlow 1 format as model folders.
 
-Configuration and vocabulary lie in assets/, and variables/ is a checkpoint with the usual names. So
-nothing runs the module's own graph.
+assets/ has the configuration and the vocabulary, and variables/ is a checkpoint with the usual
+names. The module's own graph is not used.
 """
 
 import os
@@ -62,7 +62,7 @@ def read(handle: str) -> HubModule:
 
 
 def _fetch(handle: str) -> str:
-    """Returns the folder of a module, which is downloaded if need be."""
+    """Returns the folder of a module; downloads it if needed."""
     if "://" not in handle or tf.io.gfile.isdir(handle):
         return handle
     import tensorflow_hub as hub  # takes long to import

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this Python and its TensorFlow run the package."""
+"""Checks that Python and TensorFlow are new enough for the package."""
 
 import importlib.util
 import re
@@ -11,7 +11,7 @@ _NEEDS = "albert needs Python 3.7 or later with TensorFlow 1.15, or 2.15 or late
 
 
 def check_python(version: Tuple[int, ...] = sys.version_info[:2]) -> None:
-    """Raises ImportError if the Python is too old or has no TensorFlow, which is not imported."""
+    """Raises ImportError if the Python is too old or has no TensorFlow; does not import it."""
     has_tensorflow = "tensorflow" in sys.modules or importlib.util.find_spec("tensorflow")
     if version < (3, 7) or not has_tensorflow:
         found = ".".join(map(str, version)) + ("" if has_tensorflow else " without TensorFlow")

@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Questions and the answers in their paragraphs; never classification."""
+"""Question answering: the tasks SQuAD v1.1 and v2.0."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From the outputs for each window to the answers of each question.
+"""Finds the answer to each question in the outputs for its windows.
 
     spans = find_spans(outputs, windows, limits)
     answers = best_answers(examples, windows, [spans], n_best_size=20)
@@ -35,7 +35,7 @@ BEAMS = (
 
 
 class Limits(NamedTuple):
-    """How many answers are looked at, by the flags' names; the defaults are the flags'."""
+    """The limits on candidate answers, with the names and defaults of the flags."""
 
     n_best_size: int = 20
     max_answer_length: int = 30
@@ -44,7 +44,7 @@ class Limits(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Candidates of all windows, [C] each, and what speaks against all of them."""
+    """Candidates of all windows, [C] each, and the null scores of the windows."""
 
     window: np.ndarray  # int, the number of the window
     start: np.ndarray  # int, the number of the token in the window
@@ -113,7 +113,7 @@ def _best(logits: np.ndarray, count: int) -> Sequence[np.ndarray]:
 
 
 def _mean(runs: Sequence[Spans]) -> Spans:
-    """The candidates of several runs, with the mean scores over those runs that have it."""
+    """The candidates of several runs, each with the mean of its scores."""
     every = [np.concatenate(columns) for columns in zip(*(run[:5] for run in runs))]
     keys = np.stack(every[:3], axis=1)
     _, first, run, count = np.unique(
@@ -181,7 +181,7 @@ def with_threshold(answers: Sequence[Answer], threshold: Optional[float]) -> Lis
 
 
 def file_contents(examples: Sequence[Any], answers: Sequence[Answer]) -> Dict[str, Dict[str, Any]]:
-    """Returns {question's id: value} for each of FILE_NAMES that the model has."""
+    """Returns {question's id: value} for each of the model's files in FILE_NAMES."""
     ids = [item.qas_id for item in examples]
     columns = zip(*((answer.text, answer.nbest, answer.null_odds) for answer in answers))
     contents = {name: dict(zip(ids, column)) for name, column in zip(FILE_NAMES, columns)}
@@ -191,7 +191,7 @@ def file_contents(examples: Sequence[Any], answers: Sequence[Answer]) -> Dict[st
 
 
 def file_text(content: Mapping[str, Any]) -> str:
-    """Returns what is written of one of `file_contents`."""
+    """Returns the text of a file of `file_contents`."""
     return json.dumps(content, indent=4) + "\n"
 
 
@@ -206,6 +206,6 @@ def _null_odds(runs: Sequence[Spans], owners: np.ndarray, count: int) -> List[Op
 
 
 def softmax(scores: Sequence[float]) -> List[float]:
-    """Returns the probabilities that logits stand for; there is at least one."""
+    """Returns the softmax of one or more logits."""
     weights = np.exp(np.array(scores) - max(scores))
     return (weights / weights.sum()).tolist()

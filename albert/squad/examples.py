@@ -96,12 +96,12 @@ def read_squad_examples(
         raise UserError(
             f"'{path}': {len(misaligned)} of {answered} answers are not where answer_start says "
             f"(more than {max_misaligned:.0%}): {wording.listed(list(misaligned.values()), 3)}. "
-            "answer_start counts the characters of the context (not bytes) from 0; "
+            "answer_start must count the characters (not bytes) of the context from 0. "
             "--max_misaligned_answers sets the limit."
         )
     kept = [example for example in examples.values() if example.qas_id not in misaligned]
     if not kept:
-        raise UserError(f"'{path}' holds no question. The layout is that of SQuAD.")
+        raise UserError(f"'{path}' has no questions. Use a file in SQuAD's layout.")
     _LOGGER.info("%s: %d questions; %d misaligned left out.", path, len(kept), len(misaligned))
     return kept
 

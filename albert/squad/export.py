@@ -1,8 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a SQuAD model is exported with.
+"""The inputs of exported SQuAD models.
 
-Exports read input_ids, input_mask and segment_ids, from which it follows where an answer may be.
+Exports read input_ids, input_mask and segment_ids, and compute from them where an answer may be.
 Dimensions: B batch, S max_seq_length.
 """
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From questions on paragraphs to the model's inputs.
+"""Converts questions on paragraphs to the model's inputs.
 
 A sequence is [CLS] question [SEP] window [SEP], padded with zeros. A paragraph that is too long is
 cut into windows that overlap: each begins doc_stride tokens behind the one before it (BERT,
@@ -33,7 +33,7 @@ _CHUNK_EXAMPLES = 256  # that a worker takes at a time
 
 
 class Window(NamedTuple):
-    """A window over an example's paragraph; what decoding reads has the names of InputFeatures."""
+    """A window over an example's paragraph; decoding reads the names of InputFeatures."""
 
     unique_id: int
     example_index: int
@@ -49,7 +49,7 @@ class Window(NamedTuple):
 
     @property
     def token_is_max_context(self) -> Dict[int, bool]:
-        """Position in the sequence -> whether no other window shows the token in more context."""
+        """Position -> whether this window shows the token in more context than all others."""
         return dict(enumerate(self.has_max_context.tolist(), start=len(self.question)))
 
     def record(self, max_seq_length: int, is_training: bool) -> Dict[str, Any]:
@@ -121,9 +121,9 @@ def make_windows(
             room = max_seq_length - len(question) - 1
             if min(room, doc_stride) < 1:
                 raise UserError(
-                    f"max_seq_length={max_seq_length} leaves no room beside a question of up to "
-                    f"max_query_length={max_query_length} tokens, or doc_stride={doc_stride} is "
-                    "below 1."
+                    f"max_seq_length={max_seq_length} is too short for a question of up to "
+                    f"max_query_length={max_query_length} tokens and a paragraph, or "
+                    f"doc_stride={doc_stride} is below 1."
                 )
             answer = _answer_tokens(example, encoding) if is_training else (0, 0)
             spans = _spans(len(encoding.ids), room, doc_stride)

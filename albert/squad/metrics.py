@@ -27,7 +27,7 @@ Scores = Dict[str, float]  # by question's id, or by name
 
 
 def gold_answers(dataset: Dataset) -> Mapping[str, Sequence[str]]:
-    """Returns people's answers by question's id, in order; none for an unanswerable question."""
+    """Returns the gold answers by question's id; [] for a question without an answer."""
     if isinstance(dataset, Mapping):
         return dataset
     return {
@@ -225,7 +225,7 @@ def evaluate_v2(dataset: Dataset, predictions: Answers, null_scores: Scores) -> 
     Args:
       dataset: see above.
       predictions: those without an answer are empty already.
-      null_scores: by question; the higher, the likelier it has no answer.
+      null_scores: by question; a higher score means that "no answer" is more probable.
 
     Raises:
       UserError: no question of the data set was predicted.

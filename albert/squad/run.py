@@ -53,7 +53,7 @@ class SquadTask(Task):
 
     @classmethod
     def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
-        """Checks that there is something to do, with its own file each, and that lengths fit."""
+        """Checks that the flags name something to do, and a file for it."""
         super().check_flags(settings)
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
             if getattr(settings, part) and not getattr(settings, name):
@@ -62,12 +62,14 @@ class SquadTask(Task):
             raise UserError(f"--num_train_epochs={settings.num_train_epochs:g} trains nothing.")
         path = settings.train_feature_file
         if path and path == settings.predict_feature_file:
-            raise UserError(f"--train_feature_file and --predict_feature_file are both {path}.")
+            raise UserError(
+                f"--train_feature_file and --predict_feature_file are both {path}. Give two files."
+            )
 
     # ---- data ----
 
     def splits(self, use: str) -> List[str]:
-        """Returns --predict_file, which is evaluated too if it has right answers."""
+        """Returns --predict_file, also for evaluation if it has answers."""
         if not self.settings.do_predict:
             return []
         is_known = (item.answers or item.is_impossible for item in self.examples("predict"))
@@ -143,7 +145,7 @@ class SquadTask(Task):
         return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
 
     def identity(self) -> Dict[str, Any]:
-        """Returns the flags of decoding and the file, as its records do not hold the answers."""
+        """Returns the flags of decoding, and the data file, because records have no answers."""
         names = (*self.free_keys, *self.heard_flags)
         content = {name: getattr(self.settings, name) for name in names}
         return {**content, "questions": provenance.stamp(self.settings.predict_file)}
@@ -230,7 +232,7 @@ class SquadV2(SquadTask):
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the files with the answers, and logs the threshold."""
-        _LOGGER.info("Answers with a null score above %.4g are left empty.", self.threshold())
+        _LOGGER.info("If its null score is above %.4g, an answer is empty.", self.threshold())
         return super().predictions(split, examples, outputs)
 
     def served(self) -> Dict[str, Any]:

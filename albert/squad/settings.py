@@ -20,17 +20,17 @@ class SquadFlags(shared.FineTuningFlags):
 
     train_file: Optional[str] = _file("SQuAD file to train on, such as train-v1.1.json.")
     predict_file: Optional[str] = _file("SQuAD file to answer, with or without answers.")
-    train_feature_file: Optional[str] = _file("Record file for the features of --train_file.")
-    predict_feature_file: Optional[str] = _file("Record file for the features of --predict_file.")
+    train_feature_file: Optional[str] = _file("Where to cache the features of --train_file.")
+    predict_feature_file: Optional[str] = _file("Where to cache the features of --predict_file.")
     predict_feature_left_file: Optional[str] = _file("Ignored; kept for existing command lines.")
     do_predict: bool = flag(False, "Evaluate every checkpoint, and answer with the best.")
-    max_seq_length: int = flag(384, "Maximum tokens of a window; longer paragraphs have several.")
+    max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs become several.")
     num_train_epochs: Optional[float] = flag(3.0, "Passes over the training data.")
     warmup_proportion: Optional[float] = flag(0.1, "Fraction of training steps used for warm-up.")
-    doc_stride: int = _data(128, "Tokens between the starts of two windows.", lower=1)
+    doc_stride: int = _data(128, "Tokens from one part of a long paragraph to the next.", lower=1)
     max_query_length: int = _data(64, "Maximum tokens of a question.", lower=1)
     max_misaligned_answers: float = _data(
-        0.01, "Fraction of training answers that may not be at answer_start.", lower=0, upper=1
+        0.01, "Stop if a larger fraction of answers is not at answer_start.", lower=0, upper=1
     )
     n_best_size: int = _prediction(20, "Answers per question in nbest_predictions.json.", lower=1)
     max_answer_length: int = _prediction(30, "Maximum tokens of an answer.", lower=1)
@@ -51,13 +51,13 @@ class SquadV1Flags(SquadFlags):
 class SquadV2Flags(SquadFlags):
     """The flags of run_squad_v2."""
 
-    start_n_top: int = _prediction(5, "Start positions to try.", lower=1)
-    end_n_top: int = _prediction(5, "End positions for each start.", lower=1)
+    start_n_top: int = _prediction(5, "Start positions to try per input.", lower=1)
+    end_n_top: int = _prediction(5, "End positions to try per start position.", lower=1)
     null_score_diff_threshold: Optional[float] = _prediction(
         None,
-        "Null score above which an answer is empty; default: the one with the best F1.",
+        "If the null score is higher, the answer is empty; default: the value with the best F1.",
         lower=float("-inf"),  # not NaN, above which nothing is
     )
     dropout_prob: float = flag(
-        0.1, "Dropout of the answerability head.", lower=0, upper=1, group="Training"
+        0.1, "Dropout of the head that detects empty answers.", lower=0, upper=1, group="Training"
     )

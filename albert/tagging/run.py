@@ -24,7 +24,7 @@ from albert.training.task import Outputs, Task
 
 
 class Tagged(NamedTuple):
-    """What a model says of a text.
+    """The prediction for a text.
 
     Attributes:
       words, tags: the words of the text, and a tag for each.
@@ -116,7 +116,7 @@ class TaggingTask(Task):
         return HeadOutput(loss, dict(outputs, label_ids=labels), {})
 
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
-        """Returns tags and entities: first tokens follow each other as the words do."""
+        """Returns tags and entities. The first tokens have the order of the words."""
         found, answers = outputs["predictions"], []
         # Of an exported model, predictions are as long as the longest record only.
         numbers = iter(found[outputs["label_ids"][:, : found.shape[1]] > 0].tolist())

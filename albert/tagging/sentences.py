@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences with a tag for each word, as CoNLL, JSON lines or Parquet files have them.
+"""Reads sentences with a tag for each word from CoNLL, JSON lines or Parquet files.
 
 read("wnut/train.conll")    # [Sentence("He left .", ("He", "left", "."), ("O", "O", "O"))]
 """
@@ -37,12 +37,12 @@ def of_words(words: Sequence[str], tags: Optional[Sequence[str]] = None) -> Sent
 
 
 def find(data_dir: str, split: str) -> List[str]:
-    """Returns the files with a split's name in theirs; raises UserError if there is none."""
+    """Returns the files whose names contain a split's name; raises UserError for none."""
     names = ("dev", "valid") if split == "dev" else (split,)
     near = [path for name in names for path in parquet.find(f"{data_dir}/*{name}*")]
     found = [path for path in near if path.endswith(_ENDINGS)]
     if not found:
-        raise UserError(f"--data_dir={data_dir} has no file *{split}* of these: {_ENDINGS}")
+        raise UserError(f"--data_dir={data_dir} has no *{split}* file that ends in {_ENDINGS}.")
     return found
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Training on several devices: which there are, which of them are ours, and means over all of them.
+"""Training on several devices: find them, assign them to processes, and compute means over them.
 
 `mirrored` uses the GPUs of this host (or parts of its CPU, to try it), `multi_worker` a process on
 each of several hosts, which the environment variable TF_CONFIG names:
@@ -43,7 +43,7 @@ class Cluster(NamedTuple):
 
 
 def read_cluster() -> Cluster:
-    """Returns what TF_CONFIG says; raises UserError if TensorFlow's workers cannot use it."""
+    """Returns the cluster in TF_CONFIG; raises UserError if TensorFlow cannot use it."""
     text = os.environ.get("TF_CONFIG", "")
     try:
         content = json.loads(text)

@@ -1,9 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs estimators: where training goes on, TPU or not, training, outputs, and several processes.
+"""Runs estimators: resume points, TPUs, training, outputs, and several processes.
 
-Nothing here knows what is trained. Beside model_fn.py this is the only module that uses
-tf_estimator.
+This module has no code for single tasks. Only this module and model_fn.py use tf_estimator.
 """
 
 import contextlib
@@ -46,7 +45,7 @@ InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has
 
 
 def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
-    """Raises ValueError if the folder belongs to a model of another configuration."""
+    """Raises ValueError if the folder has a model with another configuration."""
     path = os.path.join(output_dir, CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         return
@@ -55,14 +54,14 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
     differences = provenance.difference(present, config)
     if differences:
         raise UserError(
-            f"--output_dir={output_dir} belongs to a model of another configuration: "
-            f"{differences}. Choose another --output_dir (with --init_checkpoint to start from "
-            f"the weights in this one); if the change is intended, remove {path} first."
+            f"The model in --output_dir={output_dir} has another configuration: "
+            f"{differences}. Choose another --output_dir. To start from the weights in this one, "
+            f"pass it as --init_checkpoint. If you want the change, first remove {path}."
         )
 
 
 def lock_output_dir(script: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates a script's main part, which takes settings: training locks --output_dir."""
+    """Decorator: locks --output_dir while a function of the settings trains."""
 
     @functools.wraps(script)
     def run(settings: TrainingFlags, *arguments: Any) -> Any:
@@ -117,8 +116,8 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
         _LOGGER.warning("Skipping corrupt checkpoint %s (%s).", checkpoint.path, damage)
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise UserError(
-            f"--output_dir={output_dir} has no readable checkpoint, and training from the first "
-            f"step would overwrite {present[-1].path}. Put whole ones there, or choose another "
+            f"All checkpoints in --output_dir={output_dir} are corrupt, and a new training would "
+            f"overwrite {present[-1].path}. Copy intact checkpoints there, or choose another "
             "--output_dir."
         )
     if is_ours and tf.io.gfile.isdir(output_dir):
@@ -141,7 +140,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
 def agreed_resume_point(
     settings: TrainingFlags, flags: TrainingFlags
 ) -> Optional[checkpoint_files.Checkpoint]:
-    """Returns what `resume_point` finds, where several workers train once all are there.
+    """Returns `resume_point`; several workers first wait for each other and compare it.
 
     Args:
       flags: the settings of the command line, which all workers have to share.
@@ -242,7 +241,7 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
         (
             multi_worker and padding != "max" and not compat.is_tf2(),
-            f"On TensorFlow 1.15 --distribution_strategy={strategy} excludes "
+            f"On TensorFlow 1.15, --distribution_strategy={strategy} does not support "
             f"--padding={padding or 'longest'}. Give --padding=max, or use TensorFlow 2.",
         ),
         (
@@ -253,7 +252,7 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
         (
             settings.num_devices and strategy != distribution.MIRRORED,
             f"--num_devices={settings.num_devices} needs --distribution_strategy="
-            f"{distribution.MIRRORED}. Otherwise limit the GPUs by CUDA_VISIBLE_DEVICES.",
+            f"{distribution.MIRRORED}. You can also limit the GPUs with CUDA_VISIBLE_DEVICES.",
         ),
         (
             settings.do_train
@@ -268,13 +267,15 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     for name, value in on_tpu.items() if use_tpu else ():
         given = getattr(settings, name, None)
         is_wrong = given not in (None, "float32", value)
-        conflicts.append((is_wrong, f"--use_tpu excludes --{name}={given}. Give {value}."))
+        conflicts.append(
+            (is_wrong, f"--use_tpu does not work with --{name}={given}. Give {value}.")
+        )
     parts *= settings.gradient_accumulation_steps
     for name, multiple in (("train", parts), ("eval", cores), ("predict", cores)):
         size = getattr(settings, f"{name}_batch_size", 0)
         message = (
-            f"--{name}_batch_size={size} must be a multiple of {multiple}: the devices, in "
-            "training times --gradient_accumulation_steps."
+            f"--{name}_batch_size={size} must be a multiple of {multiple}: the number of devices, "
+            "in training times --gradient_accumulation_steps."
         )
         conflicts.append((size % multiple, message))
     for is_wrong, message in conflicts:
@@ -308,7 +309,7 @@ def train(
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
       on_start: called before the first step; `hooks` are called before those of the training.
 
-    Returns what was done; None if that had been done before.
+    Returns a summary; None if training was already finished.
 
     Raises:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.

@@ -3,13 +3,13 @@
 """Evaluates each checkpoint of a folder once, in step order, and keeps the best.
 
 The folder gets
-  eval_results.json   the ledger: results, what they were measured on, which checkpoint is best
-  eval_results.txt    the same results as `key = value` lines, sorted, one block a checkpoint
+  eval_results.json   the ledger: results, identity of data and settings, best checkpoint
+  eval_results.txt    the same results as sorted `key = value` lines, one block per checkpoint
   model.ckpt-best.*   a copy of the best checkpoint
 
-A second evaluation measures what is new. A deleted checkpoint keeps its results. Results on other
-data or settings, or of a checkpoint that was written again, are measured again. The file
-`checkpoint`, from which training resumes, is never touched.
+Another evaluation measures only new checkpoints. Results of deleted checkpoints are kept. If the
+data or settings change, or a checkpoint is written again, it is evaluated again. The file
+`checkpoint`, which training reads, does not change.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ EvaluateFn = Callable[[str], Mapping[str, float]]  # checkpoint path -> {metric:
 
 
 class Evaluation(NamedTuple):
-    """What was measured on the checkpoint of one step."""
+    """The metrics of the checkpoint of one step."""
 
     step: int
     metrics: Dict[str, float]
@@ -168,24 +168,23 @@ def evaluate_checkpoints(
 ) -> EvaluationSummary:
     """Evaluates the checkpoints that have not been evaluated yet, and keeps a copy of the best.
 
-    Results are on disk after each checkpoint: an interrupted evaluation goes on where it was. The
-    best is the one with the best `best_metric` (of equal ones that with the lower `loss` or
-    `eval_loss`, then the latest; never one whose value is not finite) among the checkpoints that
-    are there and the copy kept so far. A corrupt checkpoint is skipped. model.ckpt-0 is never the
-    best.
+    Results are written after each checkpoint, so an interrupted evaluation resumes. The best
+    checkpoint has the best finite `best_metric`; among equal ones, the lower `loss` or `eval_loss`,
+    then the later step. It can be the present copy of a deleted checkpoint, but never model.ckpt-0.
+    Corrupt checkpoints are skipped.
 
     Args:
-      wait_seconds: > 0 goes on until no new checkpoint of another process has come for so long.
-        Other processes may evaluate while this one waits.
-      final_step: no waiting after a checkpoint of this step or a later one.
+      wait_seconds: wait for checkpoints of another process, until none has come for this long.
+        Meanwhile, other processes may evaluate.
+      final_step: stop waiting after a checkpoint of this step or a later one.
       rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Ledger.
 
     Returns:
       The summary; `best` is None if `best_metric` is not measured or never finite.
 
     Raises:
-      UserError: there is nothing to evaluate, eval_results.json is damaged or another's, or a
-        model.ckpt-best, not made here, would be lost.
+      UserError: there is no checkpoint; eval_results.json is damaged or from another program; or a
+        model.ckpt-best from elsewhere would be overwritten.
     """
     ledger, evaluated = _Ledger(str(output_dir), **rules), []
     end = time.monotonic() + wait_seconds
@@ -205,7 +204,7 @@ def evaluate_checkpoints(
 def rank_of(
     metrics: Mapping[str, Any], best_metric: str, higher_is_better: bool
 ) -> Tuple[float, ...]:
-    """Returns what orders checkpoints, the best last: the metric and, of equal ones, the loss."""
+    """Returns the sort key of a checkpoint, highest for the best: its metric, then its loss."""
     value = metrics.get(best_metric, math.nan) * (1 if higher_is_better else -1)
     gain = -metrics.get("loss", metrics.get("eval_loss", math.nan))
     return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
@@ -235,7 +234,7 @@ class _Ledger:
         self.best_path = os.path.join(self.output_dir, BEST_CHECKPOINT)
 
     def update(self, evaluate_fn: EvaluateFn) -> List[int]:
-        """Evaluates what is new since the ledger was written; returns the steps."""
+        """Evaluates the checkpoints that are not in the ledger; returns their steps."""
         self._read()
         evaluated = []
         for step, path in self._present().items():
@@ -250,8 +249,8 @@ class _Ledger:
                 }
                 if self.best_metric not in metrics:
                     raise UserError(
-                        f"Cannot choose the best checkpoint by {self.best_metric!r}; measured are "
-                        f"{sorted(metrics)}."
+                        f"Cannot choose the best checkpoint by {self.best_metric!r}. The metrics "
+                        f"are {sorted(metrics)}."
                     )
                 metrics["global_step"] = step
                 self.results[step] = {"step": step, "checkpoint": checkpoint, "metrics": metrics}
@@ -275,8 +274,8 @@ class _Ledger:
         is_ours = ledger["results"] or tf.io.gfile.exists(f"{self.stem}.txt")
         if not is_ours and identity(self.best_path) not in ("", *ours):
             raise UserError(
-                f"'{self.best_path}' was not made by this evaluation, and would be lost: there is "
-                f"no {LEDGER_NAME}. Rename it, or choose another output folder."
+                f"Evaluation would overwrite '{self.best_path}', which it did not write (there is "
+                f"no {LEDGER_NAME}). Rename it, or choose another output folder."
             )
         self.results = {result["step"]: result for result in ledger["results"]}
         difference = provenance.difference(ledger["fingerprint"], self.fingerprint)
@@ -284,7 +283,7 @@ class _Ledger:
             # They cannot be compared with new ones, but may be all there is of deleted checkpoints.
             old = files.unused_name(f"{self.stem}.json")
             tf.io.gfile.rename(f"{self.stem}.json", old)
-            _LOGGER.info("Evaluating all again: %s. Old results: %s.", difference, old)
+            _LOGGER.info("Evaluating all again, because %s. Old results: %s.", difference, old)
             self.results = {}
 
     def _present(self) -> Dict[int, str]:
@@ -328,11 +327,11 @@ class _Ledger:
             _copy(self._present()[best], self.best_path)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
-        """Returns what was found, and logs the best."""
+        """Returns the results, and logs the best."""
         if not (self.results and self._present()):
             raise UserError(
-                f"There is no readable checkpoint model.ckpt-<step> in '{self.output_dir}' to "
-                "evaluate. Train first, or name the folder that was trained in."
+                f"'{self.output_dir}' has no readable checkpoint model.ckpt-<step> to evaluate. "
+                "Train first, or give the --output_dir of a training."
             )
         results, step = read_results(self.output_dir), self.best()
         best = next((result for result in results if result.step == step), None)
@@ -370,7 +369,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
 
 
 def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
-    """Returns what was measured on a checkpoint, of all or alone; {} if nothing.
+    """Returns the recorded metrics of a checkpoint; {} without any.
 
     The results are in `output_dir` or in the checkpoint's folder.
     """

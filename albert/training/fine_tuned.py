@@ -47,7 +47,7 @@ _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_mo
 
 
 def check_description(task: Task) -> None:
-    """Raises UserError if --output_dir has a description that is not that of this run.
+    """Raises UserError if the description in --output_dir differs from this run's.
 
     A flag that only the training depends on may differ where the model is used.
     """
@@ -70,13 +70,13 @@ def check_description(task: Task) -> None:
     difference = provenance.difference(present, wanted)
     if difference:
         raise UserError(
-            f"--output_dir={folder} belongs to another run: {difference}. Choose another "
-            f"--output_dir; if the change is intended, remove {path} first."
+            f"--output_dir={folder} has a run with other settings: {difference}. Choose another "
+            f"--output_dir. If you want the change, first remove {path}."
         )
 
 
 def portable_files(model: Any, name: str, description: Mapping[str, Any]) -> Dict[str, bytes]:
-    """Returns the content of the files that, with the weights, make a model usable elsewhere.
+    """Returns the files that a model needs on another machine, besides its weights.
 
     Args:
       model: a task or an inference.Source, whose `config` and `vocabulary` are meant.
@@ -93,19 +93,19 @@ def portable_files(model: Any, name: str, description: Mapping[str, Any]) -> Dic
 
 
 def exported_files(task: Task) -> Dict[str, bytes]:
-    """Returns the content of such files for an export."""
+    """Returns these files for an exported model."""
     return portable_files(task, task.description_name, {**task.describe(), **task.served()})
 
 
 def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
-    """Returns the task that flags stand for, with its model and vocabulary.
+    """Returns the task for a script's flags, with its model and vocabulary.
 
-    Its settings have the parts of the model that --albert_dir or the folder stands for. Without
-    training, a model that no flag names is that of --output_dir, or of --checkpoint's folder; its
-    vocabulary is taken too, and what its description says of flags that are not given.
+    Its settings name the model's files, found in --albert_dir. Without training and without a flag
+    for the model, the model is the one in --output_dir or in the folder of --checkpoint. Then its
+    vocabulary and the flags in its description are used too, unless flags are given.
 
     Raises:
-      UserError: they are not there, or do not belong together.
+      UserError: files are missing, or do not fit each other.
     """
     folder, start, name = settings.output_dir, settings.checkpoint, kind.description_name
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
@@ -201,7 +201,7 @@ class Model(inference.Model):
         heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
         unheard = options.keys() & set(flags.describe(kind.flags)) - heard
         if unheard:
-            raise UserError(f"{', '.join(sorted(unheard))}: no effect on a model in memory.")
+            raise UserError(f"{', '.join(sorted(unheard))}: not an option of a loaded model.")
         given = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
         self.task = set_up(flags.make(kind.flags, **given), kind)
         program = None if checkpoint else exported.find(folder)
@@ -212,7 +212,7 @@ class Model(inference.Model):
         self.network.load(self.checkpoint)
 
     def predict(self, texts: Sequence[Any]) -> List[Any]:
-        """Returns the task's answer to each text, in order; what is too long is cut as in training.
+        """Returns the task's answer to each text, in order; long texts are cut as in training.
 
         Raises:
           UserError: an item is not what the task takes.

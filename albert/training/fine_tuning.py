@@ -36,7 +36,7 @@ _POOL = 4096  # records that are sorted by length together
 
 
 class Outcome(NamedTuple):
-    """The results of a run; None for what was not requested or was done already.
+    """The results of a run; None for steps that were not requested or already done.
 
     Attributes:
       metrics: of the best checkpoint, or of the one that was named; {} if nothing was measured.
@@ -182,7 +182,7 @@ class FineTuning:
         )
 
     def input_fn(self, file: str, *, is_training: bool = False, start_step: int = 0) -> Callable:
-        """Returns the input function for a record file, which is told the size of batches."""
+        """Returns the input function for a record file; its params have the batch size."""
         mode = self.settings.padding or padded_batches.default_mode(self.settings.use_tpu)
         return padded_batches.input_fn(
             file,
@@ -197,7 +197,7 @@ class FineTuning:
     # ---- evaluation ----
 
     def evaluate(self) -> Tuple[Optional[EvaluationSummary], Dict[str, Any]]:
-        """Evaluates --checkpoint, or each checkpoint of the output folder, of which the best stays.
+        """Evaluates --checkpoint, or each checkpoint in --output_dir, and keeps the best.
 
         Returns the summary, None where there is one checkpoint alone, and the metrics of the best.
         """
@@ -302,12 +302,12 @@ class FineTuning:
             )
 
     def compare(self, metrics: Mapping[str, float]) -> List[published.Comparison]:
-        """Returns measurements beside what is published of the model, and logs them."""
+        """Compares metrics with published results, and logs both."""
         task = self.task
         scores = {name: [task.metric_scale * value] for name, value in metrics.items()}
         found = published.compare(task.published_name, self.published_model, scores)
         if found:
-            _LOGGER.info("Beside published results:\n%s", "\n".join(published.table(found)))
+            _LOGGER.info("Your and published results:\n%s", "\n".join(published.table(found)))
         return found
 
     # ---- prediction ----
@@ -317,7 +317,7 @@ class FineTuning:
         written, folder = [], self.settings.output_dir
         _LOGGER.info("Predicting with %s.", checkpoint)
         if evaluation.step_in(checkpoint) == 0:
-            _LOGGER.warning("%s is untrained. Train first, or name another.", checkpoint)
+            _LOGGER.warning("%s is untrained. Train first, or choose another.", checkpoint)
         for split in self.task.splits("test"):
             examples, outputs = self._splits[split].examples, self.outputs(checkpoint, split)
             for name, text in self.task.predictions(split, examples, outputs).items():
@@ -337,7 +337,7 @@ class FineTuning:
 def published_model(
     settings: FineTuningFlags, config: modeling.AlbertConfig
 ) -> Optional[published.Model]:
-    """Returns the published model that a run has; None for other sizes and random weights."""
+    """Returns the published model of a run; None for other sizes and random weights."""
     places = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
     if settings.do_train and not any(places):
         return None

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What happens beside the steps of a training: progress, the curve, checkpoints, the stop on NaN.
+"""Hooks of a training: progress, training curve, checkpoints, and a stop at NaN.
 
 A model function names numbers by `report_scalars`; `TrainingHook` shows them on the terminal or in
 the log, and writes them for TensorBoard and into training_curve.csv.
@@ -36,20 +36,20 @@ _RATE = "learning_rate"
 _NORM = "gradient_norm"
 _SPEED = "examples_per_second"
 _DOES_NOT_FIT = (
-    "To resume, use the configuration, --optimizer and --precision it was made with. Otherwise "
-    "choose another --output_dir, and start by --init_checkpoint."
+    "To resume, use the same configuration, --optimizer and --precision as before. Otherwise, "
+    "choose another --output_dir, and pass this checkpoint as --init_checkpoint."
 )
 
 
 class TrainingDivergedError(UserError, ArithmeticError):
-    """The loss or the gradient became NaN or infinite; says at which step, and what to try."""
+    """The loss or the gradient became NaN or infinite. The message has the step and advice."""
 
 
 def diverged(place: str, reason: str) -> TrainingDivergedError:
-    """Returns the error for a step that was refused."""
+    """Returns the error for a step with a NaN or infinite loss or gradient."""
     return TrainingDivergedError(
-        f"Training diverged {place}: {reason}. No checkpoint holds it. Try a lower "
-        "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
+        f"Training diverged {place}: {reason}. This step was not saved. Try a lower "
+        "--learning_rate, a longer warm-up or --precision=float32, and check the data. The same "
         "command resumes from the last checkpoint."
     )
 
@@ -186,7 +186,7 @@ class TrainingHook(tf.train.SessionRunHook):
         self.loss: Optional[float] = None
 
     def is_over(self) -> bool:
-        """Returns whether the last step is done, so that other workers may leave."""
+        """Returns whether the last step is done, so that other workers may exit."""
         return self._is_stopping or self.step >= self._max_steps
 
     def begin(self):
@@ -274,7 +274,7 @@ class TrainingHook(tf.train.SessionRunHook):
         # A TPU cannot stop in its loop, and leaves updates out.
         wanted = min(previous + steps_per_call(self.settings), self._max_steps)
         if self.step < wanted:
-            reason = f"in {wanted - self.step} of them the gradient norm is not finite"
+            reason = f"the gradient norm is not finite in {wanted - self.step} of them"
             raise diverged(f"within steps {previous + 1} to {wanted}", reason)
         if not math.isfinite(loss):
             raise diverged(f"in step {self.step}", f"the loss is {loss}")

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics of classification and regression: a table of pure functions on gathered predictions.
+"""Metrics of classification and regression, as functions of all predictions.
 
     compute(["eval_accuracy", "f1"], Outcome(labels, predictions, losses))
 

@@ -39,7 +39,7 @@ LossFunction = Callable[[Tensors, tf.Tensor], Tuple[tf.Tensor, Dict]]
 
 
 class Schedule(NamedTuple):
-    """How long training is, and how the learning rate rises and falls."""
+    """The length of training and the schedule of the learning rate."""
 
     num_train_steps: int
     num_warmup_steps: int = 0
@@ -71,7 +71,7 @@ def dropout_seed(settings: TrainingFlags, batch: Tensors, micro_batch: Any) -> t
 
 
 def warm_start(settings: TrainingFlags) -> Optional[Callable]:
-    """Takes the first weights from the checkpoint, if one is named; returns a scaffold_fn.
+    """Takes the initial weights from a checkpoint, if one is given; returns a scaffold_fn.
 
     Raises ValueError if it does not fit the graph's trainable variables.
     """
@@ -88,7 +88,7 @@ def warm_start(settings: TrainingFlags) -> Optional[Callable]:
 
 
 def check_first_weights(settings: TrainingFlags, config: modeling.AlbertConfig) -> None:
-    """Checks what training begins from: before features are made.
+    """Checks the initial weights of training before features are made.
 
     Raises:
       UserError: the checkpoint is missing or damaged, or does not fit the configuration.
@@ -271,7 +271,7 @@ def _predictions(features: Features, output: HeadOutput) -> Tensors:
 
 
 def builder_of(make_head: Callable[..., Head]) -> Callable[..., Callable]:
-    """Makes a reference's model_fn_builder of a function that takes its arguments.
+    """Makes model_fn_builder of google-research/albert from a function of its arguments.
 
     Those that are flags, and `settings`, its further keywords, are fields of FineTuningFlags.
     """

@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Lets the processes of a training compare how they start, and ends them when one has gone.
+"""Compares the settings of all workers at the start, and stops a worker when another one dies.
 
-TensorFlow's workers wait for each other in every step. They would wait for ever if they began at
-different steps. For a killed worker they wait for minutes on TensorFlow 2.21, for ever on 1.15, and
-on 2.15 for ever if it is killed at the wrong moment.
+TensorFlow's workers wait for each other in every step. They wait forever if they start at
+different steps. If a worker is killed, the others wait for minutes on TensorFlow 2.21, forever on
+1.15, and sometimes forever on 2.15.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ _LONGEST_MESSAGE = 1 << 24
 def heartbeat(
     addresses: Sequence[str], *, is_over: Callable[[], bool], patience_seconds: float
 ) -> Iterator[None]:
-    """Ends this process, whose main thread may wait in TensorFlow for ever, when a peer has gone.
+    """Stops this process when a peer dies, even if the main thread waits in TensorFlow.
 
     Args:
       addresses: "host:port" of the peers.
@@ -82,7 +82,7 @@ def _host_and_port(address: str) -> Tuple[str, int]:
 
 
 def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
-    """Returns the content of each process, a JSON value, once all are there; waits for them.
+    """Waits for all processes, and returns the JSON value that each of them sent.
 
     They meet at the address of the first one, whose server of TensorFlow must not have begun;
     raises UserError if its port is taken. `index` is which of the addresses is ours.
@@ -110,7 +110,7 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
 def _next_worker(
     listener: connection.Listener, count: int
 ) -> Tuple[int, Any, connection.Connection]:
-    """The index, content and connection of who calls next; raises ValueError for a stranger."""
+    """The index, content and connection of the next worker; ValueError for an unknown one."""
     caller = listener.accept()
     message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
     number, content = json.loads(message.decode("ascii"))

@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A fine-tuning task: what it reads, learns, answers and measures.
+"""The base class of fine-tuning tasks.
 
-A subclass of `Task` is all that a task needs to be trained and evaluated (training.fine_tuning), to
-answer in a program (training.fine_tuned) and to be exported. docs/new_task.md writes one.
+To train, evaluate and export a task, and to use it in a program, write a subclass of `Task`.
+docs/new_task.md shows how. fine_tuning.py trains a task, fine_tuned.py loads a trained one.
 
 Dimensions: N examples, R records (an example may have several), B batch.
 """
@@ -39,19 +39,19 @@ class Task:
 
     Attributes:
       flags: the class of its flags.
-      description_name: JSON file in the output folder that says what was trained.
-      best_metric, higher_is_better: the measurement that chooses the best checkpoint.
-      metric_scale: what makes the measurements per cent.
-      labels: names of the numbers in the outputs `predictions` and `label_ids`, if it has these.
-      sequences: the features that are as long as the input, of which input_mask is one.
-      fills: what outputs of shorter sequences end with, by name; 0 for the others.
-      recorded_flags: those that the description records, beside max_seq_length. A model that is
-        only used takes them from there.
-      heard_flags: other flags that a model in memory heeds.
-      free_keys: keys of the description that may change between runs.
-      config: of the encoder.
-      vocabulary: the file of the tokenizer.
-      metrics: what was measured of the checkpoint that answers.
+      description_name: name of the JSON file in --output_dir that describes the trained task.
+      best_metric, higher_is_better: the metric that chooses the best checkpoint.
+      metric_scale: factor from metrics to per cent.
+      labels: the labels' names, if the outputs have `predictions` and `label_ids`.
+      sequences: the features with one value per token; input_mask must be one of them.
+      fills: padding value of outputs by name; default: 0.
+      recorded_flags: flags to write to the description, beside max_seq_length. Prediction with a
+        trained model reads them from there.
+      heard_flags: other flags that `albert.load` accepts.
+      free_keys: keys of the description that may differ between runs in one folder.
+      config: configuration of the encoder.
+      vocabulary: the vocabulary's file.
+      metrics: metrics of the checkpoint that predicts.
     """
 
     flags: Type[FineTuningFlags]
@@ -75,7 +75,7 @@ class Task:
         tokenizer: tokenization.FullTokenizer,
         description: Mapping[str, Any],
     ):
-        """Takes the settings, the tokenizer, and the description of a model that is only used.
+        """Takes the settings, the tokenizer, and the description of a trained model.
 
         `config`, `vocabulary` and `metrics` are set later.
         """
@@ -111,7 +111,7 @@ class Task:
         return [use] if asked[use] else []
 
     def examples(self, split: str) -> Sequence[Any]:
-        """Reads a split; "train" is what is trained on. Raises UserError for wrong data."""
+        """Reads a split, such as "train". Raises UserError for wrong data."""
         raise NotImplementedError
 
     def read_file(self, path: str) -> Sequence[Any]:
@@ -119,7 +119,7 @@ class Task:
         raise UserError(f"'{path}' is a file. Give the folder of the data.")
 
     def parse(self, text: Any) -> Any:
-        """Returns the example that a program asks about; raises UserError for what is none."""
+        """Returns the example for a program's input; raises UserError for wrong input."""
         raise NotImplementedError
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
@@ -129,7 +129,7 @@ class Task:
     def items(
         self, examples: Sequence[Any], is_training: bool, *, num_processes: int = 1
     ) -> Sequence[Any]:
-        """Returns what `encode` takes; a task with several records an example returns its parts."""
+        """Returns the inputs of `encode`: examples, or parts with one record each."""
         return examples
 
     def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
@@ -146,7 +146,7 @@ class Task:
         """Returns a split with its records, which are made if they are not there."""
         examples, is_training = self.examples(split), split == "train"
         if not len(examples):
-            raise UserError(f"No example in the {split} data of {self.name}.")
+            raise UserError(f"The {split} data of {self.name} has no examples.")
         path, is_exact = self.record_file(split)
         processes = feature_cache.processes_for(len(examples))
         records = feature_cache.build_records(
@@ -183,14 +183,14 @@ class Task:
     def build(
         self, features: fine_tuning_utils.Features, dtype: tf.DType = tf.float32
     ) -> Dict[str, tf.Tensor]:
-        """Builds the network that answers, as it is exported too; returns its outputs by name."""
+        """Builds the network for prediction and export; returns its outputs by name."""
         # Compiled parts gain nothing without gradients, and each length would be compiled.
         encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
         outputs = self.head(features, encoder).with_losses()
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
     def network(self, batch_size: int) -> Network:
-        """Returns the network that answers, without weights."""
+        """Returns the network for prediction, without weights."""
         dtype = compat.compute_dtype(self.settings.precision)
         return Network(
             lambda features: self.build(features, dtype),
@@ -210,7 +210,7 @@ class Task:
         raise NotImplementedError
 
     def identity(self) -> Dict[str, Any]:
-        """Returns what the measurements depend on beside checkpoint, precision and records."""
+        """Returns what else the metrics depend on, besides checkpoint, precision and records."""
         return {}
 
     def details(self, outputs: Outputs) -> Dict[str, Any]:
@@ -226,7 +226,7 @@ class Task:
         return {f"{self.name}_{split}.jsonl": "".join(lines)}
 
     def served(self) -> Dict[str, Any]:
-        """Returns what an exported model's description says of its checkpoint."""
+        """Returns values about the checkpoint for an exported model's description."""
         return {}
 
     def export_more(self, export_dir: str, checkpoint: str) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Flags in TOML files: --config=run.toml gives them, and a run leaves its own beside its results.
+"""Flags in TOML files: --config=run.toml reads them, and a run writes its own flags to one.
 
     # run.toml: names of flags and their values
     train_batch_size = 32
@@ -26,7 +26,7 @@ _HEADER = "# Repeat this run: "
 
 
 def read(path: str) -> Dict[str, str]:
-    """Returns a TOML file's keys and values, as texts that flags take.
+    """Returns a TOML file's keys and values as flag values in text form.
 
     Raises:
       UserError: the file cannot be read, is no TOML, or holds a table.
@@ -65,7 +65,7 @@ def record(path: str, values: Mapping[str, Any]) -> None:
 
 
 def beside(path: str) -> str:
-    """Returns where the record of a run that makes one file lies, hidden."""
+    """Returns the hidden path for the flags of a run that writes one file."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.{RECORD_NAME}")
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The error for wrong input. A script prints it in one line; any other error is a bug of ours."""
+"""The error for wrong input. A script prints it in one line. Any other error is a bug."""
 
 
 class UserError(ValueError):

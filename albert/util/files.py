@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Files as transactions: a reader finds either the whole old file or the whole new one.
+"""Atomic files: a reader finds either the complete old file or the complete new one.
 
 Every path may be anything `tf.io.gfile` takes (gs:// too). TensorFlow is imported on first use
 only: processes that merely import this module start without it.
@@ -119,7 +119,7 @@ def json_text(value: Any) -> str:
 
 
 def unused_name(path: str) -> str:
-    """Returns path.old-1, or that with the next number that is free."""
+    """Returns path.old-1, or path.old-N with the next free number N."""
     names = (f"{path}.old-{number}" for number in itertools.count(1))
     return next(name for name in names if not gfile().exists(name))
 
@@ -217,7 +217,7 @@ def split_paths(paths: Union[str, Iterable[str]]) -> List[str]:
 
 
 def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List[str]:
-    """Returns the files that comma-separated names and glob patterns stand for.
+    """Returns the files that match comma-separated names and glob patterns.
 
     Args:
       patterns: "a.txt,data/*.tfrecord" or a list of such strings. A file of exactly that name is

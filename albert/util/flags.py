@@ -27,7 +27,7 @@ VERBOSE = "verbose"
 # The flags of every script.
 OWN = {
     "--config": "TOML file with flags, such as train_batch_size = 32. The command line wins.",
-    "--[no]verbose": "Show TensorFlow's own lines, and tracebacks.",
+    "--[no]verbose": "Also show TensorFlow's messages and tracebacks.",
 }
 # Names that other projects give to flags of ours (docs/relatives.md) -> ours.
 ALIASES = {
@@ -220,13 +220,13 @@ def read(
         given = [f"--{positional}={rest.pop()}", *given]
     if rest and not takes_rest:
         raise UserError(
-            f"Unexpected arguments {rest}. Write --flag=value, and --flag or --noflag for a flag "
-            "that is on or off."
+            f"Unexpected arguments {rest}. Write --flag=value. For a flag without a value, write "
+            "--flag or --noflag."
         )
     values = {f"--{CONFIG}={path}, ": config_files.read(path) for path in flag_values[CONFIG].value}
     for place, layer in {"": fallback, **values}.items():
         if CONFIG in layer:
-            raise UserError(f"{place}{CONFIG}: a file cannot name another one.")
+            raise UserError(f"{place}{CONFIG}: a flag file cannot include another one.")
         _parse(flag_values, [program, *map("--{0[0]}={0[1]}".format, layer.items())], place)
     _parse(flag_values, [program, *given], known_only=takes_rest)  # the command line wins
     settings = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
@@ -245,7 +245,7 @@ def _parse(
     names = {re.sub("^--?|=.*", "", argument) for argument in arguments}
     for alias, name in ALIASES.items():
         if {alias, name} <= names:
-            raise UserError(f"{place}{alias} and {name} are two names of one flag. Give one.")
+            raise UserError(f"{place}{alias} and {name} are the same flag. Give one.")
     try:
         return flag_values(arguments, known_only=known_only)[1:]
     except (flags.Error, ValueError) as error:  # ValueError: --noflag=value
@@ -253,7 +253,7 @@ def _parse(
 
 
 def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any) -> AnySettings:
-    """Returns the settings that flags make, which a program may have set to any value."""
+    """Returns the settings for the present values of flags, which a program may have set."""
     values: Dict[str, Any] = {}
     for name in set(describe(kind)) & set(flag_values):
         is_default = flag_values[name].using_default_value
@@ -264,7 +264,7 @@ def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any
 
 
 def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
-    """Returns the settings for values that a program gives; UserError for one that is wrong."""
+    """Returns the settings for a program's values; UserError for a wrong value."""
     known = describe(kind)
     values = {name: value for name, value in values.items() if value is not None}
     for name in values:

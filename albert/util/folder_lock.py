@@ -37,7 +37,7 @@ def is_lock(name: str) -> bool:
 
 @contextlib.contextmanager
 def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterator[None]:
-    """Keeps other processes from doing the same in a folder; this one may ask for it again.
+    """Locks a folder for one purpose against other processes; may be nested in this one.
 
     Args:
       folder: made if need be.
@@ -54,7 +54,7 @@ def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterat
         yield
         return
     if is_remote:
-        _LOGGER.warning("%s cannot be locked. Run no second %s there.", folder, purpose)
+        _LOGGER.warning("%s cannot be locked. Do not start a second %s there.", folder, purpose)
         _held.add(owner)
         yield
         return
@@ -84,7 +84,7 @@ def _lock(path: str, waits: bool) -> int:
         _LOGGER.info("%s Waiting for it.", words)
         fcntl.lockf(file, fcntl.LOCK_EX)
     except OSError as error:  # a file system without locks
-        _LOGGER.warning("%s cannot be locked (%s). Start no second run there.", path, error)
+        _LOGGER.warning("%s cannot be locked (%s). Do not use it twice at once.", path, error)
     if not os.path.exists(path) or not os.path.samestat(os.fstat(file), os.stat(path)):
         os.close(file)  # its owner has just removed it
         return _lock(path, waits)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Many files at a time: remote storage answers each request late, and threads wait together."""
+"""Reads many files in threads, because remote storage answers each request slowly."""
 
 from concurrent import futures
 from typing import Any, Callable, Iterator, Sequence
@@ -13,8 +13,8 @@ _THREADS = 32
 def each(function: Callable[[Any], Any], items: Sequence[Any], name: str = "") -> Iterator[Any]:
     """Yields function(item) for each item, in their order, while threads work on the next ones.
 
-    Few results wait to be taken, so that memory stays bounded. Of several errors the one of the
-    first item is raised, as in a loop. `name` is what the log calls the work, if it takes long.
+    Memory holds only a few results at a time. If several items fail, the error of the first one is
+    raised, as in a loop. `name` is for the progress in the log.
     """
     bar = progress.Progress(name or "Files", len(items), unit="files", has_bar=False)
     with futures.ThreadPoolExecutor(_THREADS) as pool:

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks on forked processes: a bounded number under way, results in order, nothing left behind.
+"""Runs tasks in forked processes, a limited number at a time; results come in order.
 
 What the workers need (a tokenizer, tables) is loaded once, before they are forked, and its memory
 is shared.

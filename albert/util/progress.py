@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How far a long job is: a bar on a terminal, a line every so often in a log; and its memory."""
+"""Progress of a long job (a bar on a terminal, else log lines), and its memory."""
 
 import contextlib
 import logging
@@ -26,7 +26,7 @@ def peak_memory() -> int:
 
 
 class Progress(contextlib.AbstractContextManager):
-    """Counts the units of a job and says how far it is and how long it will take."""
+    """Counts the units of a job, and shows the progress and the time left."""
 
     def __init__(
         self,

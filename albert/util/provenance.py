@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Was this made from that? An output keeps what it was made from; a later run compares.
+"""Records what an output was made from, so that a later run can compare.
 
 made_from = {"text": [provenance.stamp(path) for path in paths], "max_seq_length": 128}
 provenance.difference(kept, made_from)    # "max_seq_length was 128 and is 512"; "" if equal
@@ -15,7 +15,7 @@ from albert.util import files
 
 
 def stamp(path: str) -> Dict[str, Any]:
-    """Returns what tells a file from another one, without reading it: name, size and time (ns)."""
+    """Returns name, size and time (ns) of a file, which identify it without reading it."""
     size, mtime = files.state_of(path)
     return {"name": os.path.basename(path), "size": size, "mtime": mtime}
 

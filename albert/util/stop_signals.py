@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""SIGTERM and SIGUSR1, by which schedulers ask a process to end, end a script in order.
+"""Stops a script cleanly on SIGTERM and SIGUSR1, which schedulers send.
 
     with stop_signals.handled():
         main()
@@ -25,7 +25,7 @@ _ONE_SIGNAL_SECONDS = 0.5  # a scheduler's to all processes and a parent's to it
 
 
 class Stopped(SystemExit):  # noqa: N818, no error
-    """Ends the script; `words` says what was done and how to go on."""
+    """Ends the script; `words` says what was done and how to resume."""
 
     def __init__(self, words: str):
         super().__init__(EXIT_CODE)
@@ -46,14 +46,14 @@ def _answer(number: int, _: Any) -> None:
         return
     _came, _came_at = signal.Signals(number).name, time.monotonic()
     if not _is_postponed:
-        raise Stopped(f"Stopped by {_came}. Run the same command to continue.")
+        raise Stopped(f"Stopped by {_came}. Run the same command to resume.")
     with contextlib.suppress(OSError):  # nobody reads it any more
         os.write(2, b"Signal received. Finishing this step, then saving.\n")
 
 
 @contextlib.contextmanager
 def handled() -> Iterator[None]:
-    """While this lasts, a signal ends the block by `Stopped`, whose words are shown.
+    """In this context, a signal ends the block with `Stopped` and prints its words.
 
     Only in the main thread, which alone may set handlers; elsewhere this module has no effect.
     """
@@ -80,15 +80,15 @@ def is_requested() -> bool:
 
 
 def postpone() -> None:
-    """From now on a signal is only noted."""
+    """From now on, a signal is only recorded."""
     global _is_postponed
     _is_postponed = True
 
 
 def resume(words: str = "") -> None:
-    """From now on a signal ends the block again; one that was noted raises Stopped now.
+    """From now on, a signal ends the block again; a recorded one raises Stopped now.
 
-    `words`: what was done and how to go on; without them a signal stays noted.
+    `words`: what was done and how to resume; without them, a signal stays recorded.
     """
     global _is_postponed
     _is_postponed = False

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of messages: lists that are not too long, tables, and what a mistyped name may mean."""
+"""Parts of messages: shortened lists, tables, and suggestions for mistyped names."""
 
 import difflib
 from typing import Collection, Iterable, List, Sequence
