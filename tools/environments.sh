@@ -85,7 +85,7 @@ requirements_of() {
         huggingface4*) sed 's/^transformers==.*/transformers==4.49.*/' requirements-huggingface.txt ;;
         huggingface*) cat requirements-huggingface.txt ;;
         *run) with_extras plots ;;
-        *test) with_extras plots beam parquet onnx tagging && cat requirements-dev.txt ;;
+        *test) with_extras plots beam spark parquet onnx tagging && cat requirements-dev.txt ;;
     esac
     case "$1" in
         # The last TensorFlow with tf.estimator, and the last tensorflow-hub with hub.Module: the tests

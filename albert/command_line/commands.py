@@ -13,6 +13,7 @@ COMMANDS: Dict[str, str] = {
     "train-vocab": "albert.train_vocab",
     "create-data": "albert.create_pretraining_data",
     "create-data-beam": "albert.create_pretraining_data_beam",
+    "create-data-spark": "albert.create_pretraining_data_spark",
     "pretrain": "albert.run_pretraining",
     "finetune": "albert.run_classifier",
     "squad": "albert.run_squad_v1",
