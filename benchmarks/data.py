@@ -9,6 +9,7 @@
         --programs squad:train squad:predict
     python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model \
         --programs read read:on_the_fly --length 512 --masked 77
+    python benchmarks/data.py --hosts 64
 
 Programs:
 
@@ -20,6 +21,10 @@ Programs:
 The text is cut or repeated to --megabytes, and the SQuAD file repeated with changes. Each turn is a
 process of its own; the fastest counts. Its time has neither the import of TensorFlow nor the start
 of Python in it. Memory is the largest sum of the processes' memory, TensorFlow included.
+
+With --hosts the table has instead what each of so many hosts reads of 256 record files: when it
+starts, and for an epoch. What is prefetched of the next epoch counts, too. The file system of the
+temporary folder has to keep access times.
 """
 
 import itertools
@@ -34,6 +39,7 @@ import timing
 
 QUESTIONS, RECORDS, BATCH = 10000, 20000, 128
 MASKED, NGRAMS = 0.15, 3
+FILES, FILE_RECORDS = 256, 800
 
 
 class PlainCreator:
@@ -242,19 +248,27 @@ def read(arguments, options, folder):
         *([path], arguments.length, arguments.masked, True),
         transform=model.masks_on_the_fly(flags, files, is_training=True),
     )
-    session = tf.Session(graph=tf.Graph())
-    with session.graph.as_default():
-        iterator = tf.data.make_initializable_iterator(input_fn({"batch_size": BATCH}))
-        batch = iterator.get_next()
-    session.run(iterator.initializer)
-    session.run(batch)
+    following = batches(input_fn, batch_size=BATCH)
+    following()
 
     def run():
         for _ in range(RECORDS // BATCH):
-            session.run(batch)
+            following()
         return RECORDS // BATCH * BATCH
 
     return run
+
+
+def batches(input_fn, **params):
+    """The function that reads the next batch of an input function."""
+    import tensorflow.compat.v1 as tf
+
+    session = tf.Session(graph=tf.Graph())
+    with session.graph.as_default():
+        iterator = tf.data.make_initializable_iterator(input_fn(params))
+        batch = iterator.get_next()
+    session.run(iterator.initializer)
+    return lambda: session.run(batch)
 
 
 def squad(arguments, options, folder):
@@ -333,6 +347,9 @@ def measure(arguments):
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         arguments.folder = folder
+        if arguments.hosts:
+            read_as_hosts(arguments, folder)
+            return
         if arguments.text:
             text = os.path.join(folder, "text.txt")
             write_text(arguments.text, text, int(arguments.megabytes * 1e6))
@@ -361,6 +378,65 @@ def measure(arguments):
     timing.print_table(rows)
 
 
+class Reading:
+    """What this process reads of files from now on."""
+
+    def __init__(self, paths):
+        self.paths, self.before = paths, self.bytes()
+        for path in paths:
+            os.utime(path, (0, 0))
+
+    def bytes(self):
+        """All bytes that the process has read."""
+        return int(pathlib.Path("/proc/self/io").read_text().split()[1])
+
+    def shares(self):
+        """The shares of the files that were opened, and of their bytes."""
+        opened = [os.stat(path).st_atime > 0 for path in self.paths]
+        read = self.bytes() - self.before
+        return np.mean(opened), read / sum(map(os.path.getsize, self.paths))
+
+
+def read_as_hosts(arguments, folder):
+    """Prints what the hosts of a training read, one after another."""
+    import tensorflow.compat.v1 as tf
+
+    from albert import modeling, run_pretraining
+    from albert.data import record_files
+    from albert.pretraining import model, settings
+
+    sizes = arguments.length, arguments.masked
+    features = model.feature_spec(*sizes)
+    example = features.encode({name: np.ones(shape, int) for name, shape, *_ in features.features})
+    paths = [os.path.join(folder, f"{number}.tf_record") for number in range(FILES)]
+    for path in paths:
+        with record_files.create(path) as file:
+            for _ in range(FILE_RECORDS):
+                file.write(example)
+    flags = settings.PretrainingFlags(max_seq_length=sizes[0], max_predictions_per_seq=sizes[1])
+    found = []
+    for host in range(arguments.hosts):
+        start = Reading(paths)
+        model.read_files(paths, flags, modeling.AlbertConfig(30000))
+        following = batches(
+            run_pretraining.input_fn_builder(paths, *sizes, True),
+            batch_size=10,
+            input_context=tf.distribute.InputContext(arguments.hosts, host, arguments.hosts),
+        )
+        found.append(start.shares())
+        epoch = Reading(paths)
+        for _ in range(FILES * FILE_RECORDS // arguments.hosts // 10):
+            following()
+        found[-1] += epoch.shares()
+    rows = []
+    for name, shares in zip(("start: files", "bytes", "epoch: files", "bytes"), np.transpose(found)):
+        row = {"each host's share": name}
+        for kind in ("mean", "min", "max"):
+            row[kind] = f"{getattr(shares, kind)():.2%}"
+        rows.append(row)
+    timing.print_table(rows)
+
+
 def parse():
     """The command line."""
     parser = timing.parser(__doc__)
@@ -369,6 +445,7 @@ def parse():
     parser.add_argument("--vocab_file", help="WordPiece, where there is no SentencePiece model")
     parser.add_argument("--text", help="one sentence a line")
     parser.add_argument("--squad_file", help="with answers")
+    parser.add_argument("--hosts", type=int, help="to read as")
     parser.add_argument("--megabytes", type=float, default=2.5, help="of text")
     parser.add_argument("--dupe_factor", type=int, default=5)
     parser.add_argument("--length", type=int, default=128, help="tokens of a record")
