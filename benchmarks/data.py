@@ -37,7 +37,7 @@ import tempfile
 import numpy as np
 import timing
 
-QUESTIONS, RECORDS, BATCH = 10000, 20000, 128
+QUESTIONS, BATCHES, BATCH = 10000, 156, 128
 MASKED, NGRAMS = 0.15, 3
 FILES, FILE_RECORDS = 256, 800
 
@@ -109,11 +109,9 @@ class PlainCreator:
         for index, token in enumerate(tokens):
             is_special = token in ("[CLS]", "[SEP]")
             boundary.append(int(is_special or self.starts_word(token)))
-            if is_special:
-                continue
             if words and not boundary[-1]:
                 words[-1].append(index)
-            else:
+            elif not is_special:
                 words.append([index])
         wanted = min(self.arguments.masked, max(1, round(len(tokens) * MASKED)))
         positions = sorted(self.choose(words, wanted))
@@ -136,10 +134,8 @@ class PlainCreator:
         """The positions of n-grams of words, `wanted` at most."""
         lengths = np.arange(1, NGRAMS + 1)
         weights = 1.0 / lengths / np.sum(1.0 / lengths)
-        starts = list(range(len(words)))
-        self.random.shuffle(starts)
         chosen = set()
-        for start in starts:
+        for start in self.random.sample(range(len(words)), len(words)):
             if len(chosen) >= wanted:
                 break
             for length in range(self.numpy_random.choice(lengths, p=weights), 0, -1):
@@ -192,9 +188,8 @@ def plain(arguments, options, folder):
                     documents[-1].append(pieces)
                 else:
                     documents.append([])
-        creator = PlainCreator(tokenizer, arguments)
-        instances = creator.instances([document for document in documents if document])
-        with tf.io.TFRecordWriter(os.path.join(folder, "plain.tf_record")) as writer:
+        instances = PlainCreator(tokenizer, arguments).instances(list(filter(None, documents)))
+        with tf.io.TFRecordWriter(f"{folder}/plain.tf_record") as writer:
             for instance in instances:
                 writer.write(plain_example(instance, arguments))
         return len(instances)
@@ -209,7 +204,7 @@ def ours(arguments, options, folder):
     from albert.pretraining import job  # noqa: F401, its import does not count
     from albert.util import flags
 
-    path = os.path.join(folder, "ours.tf_record")
+    path = f"{folder}/ours.tf_record"
     settings = flags.make(
         create_pretraining_data.Flags,
         input_file=arguments.text,
@@ -231,41 +226,40 @@ def ours(arguments, options, folder):
 
 def read(arguments, options, folder):
     """Reads records in the batches of a training."""
+    ours(arguments, options, folder)()
+    budget = MASKED / (1 - MASKED) if "on_the_fly" in options else 0.0
+    following = reader(arguments, [f"{folder}/ours.tf_record"], budget)
+    following()
+
+    def run():
+        for _ in range(BATCHES):
+            following()
+        return BATCHES * BATCH
+
+    return run
+
+
+def reader(arguments, paths, budget=0.0, **params):
+    """The function that reads the next batch of files."""
     import tensorflow.compat.v1 as tf
 
     from albert import modeling, run_pretraining
     from albert.pretraining import model, settings
 
-    ours(arguments, options, folder)()
     flags = settings.PretrainingFlags(
         max_seq_length=arguments.length,
         max_predictions_per_seq=arguments.masked,
-        masked_lm_budget=MASKED / (1 - MASKED) if "on_the_fly" in options else 0.0,
+        masked_lm_budget=budget,
     )
-    path = os.path.join(folder, "ours.tf_record")
-    files = model.read_files([path], flags, modeling.AlbertConfig(30000))
+    files = model.read_files(paths, flags, modeling.AlbertConfig(30000))
     input_fn = run_pretraining.input_fn_builder(
-        *([path], arguments.length, arguments.masked, True),
+        *(paths, arguments.length, arguments.masked, True),
         transform=model.masks_on_the_fly(flags, files, is_training=True),
     )
-    following = batches(input_fn, batch_size=BATCH)
-    following()
-
-    def run():
-        for _ in range(RECORDS // BATCH):
-            following()
-        return RECORDS // BATCH * BATCH
-
-    return run
-
-
-def batches(input_fn, **params):
-    """The function that reads the next batch of an input function."""
-    import tensorflow.compat.v1 as tf
-
     session = tf.Session(graph=tf.Graph())
     with session.graph.as_default():
-        iterator = tf.data.make_initializable_iterator(input_fn(params))
+        batches = input_fn(dict(params, batch_size=BATCH))
+        iterator = tf.data.make_initializable_iterator(batches)
         batch = iterator.get_next()
     session.run(iterator.initializer)
     return lambda: session.run(batch)
@@ -277,7 +271,7 @@ def squad(arguments, options, folder):
     from albert.util import flags
 
     (split,) = options
-    path = os.path.join(folder, "squad.json")
+    path = f"{folder}/squad.json"
     repeat_questions(arguments.squad_file, path)
     settings = flags.make(
         squad_run.SquadV2.flags,
@@ -311,8 +305,8 @@ def repeat_questions(source, target):
             count += len(paragraph["qas"])
         written += articles
         number += 1
-    content = json.dumps({"version": "1", "data": written})
-    pathlib.Path(target).write_text(content, encoding="utf-8")
+    with open(target, "w", encoding="utf-8") as stream:
+        json.dump({"version": "1", "data": written}, stream)
 
 
 PROGRAMS = {"plain": plain, "ours": ours, "squad": squad, "read": read}
@@ -351,17 +345,17 @@ def measure(arguments):
             read_as_hosts(arguments, folder)
             return
         if arguments.text:
-            text = os.path.join(folder, "text.txt")
+            text = f"{folder}/text.txt"
             write_text(arguments.text, text, int(arguments.megabytes * 1e6))
             arguments.text = text
         for _ in range(arguments.turns):
             for number, worker in enumerate(timing.workers(arguments)):
-                result = worker.ask_watched()
+                (count, seconds, used), memory = worker.ask_watched()
                 worker.close()
-                found.setdefault(number, []).append((result, worker))
+                found.setdefault(number, []).append((seconds, count, used, memory, worker))
     rows, first = [], None
     for several in found.values():
-        ((count, seconds, used), _), worker = min(several, key=lambda one: one[0][0][1])
+        seconds, count, used, _, worker = min(several)
         first = first or count / seconds
         rows.append(
             {
@@ -372,75 +366,56 @@ def measure(arguments):
                 "items/s": f"{count / seconds:,.0f}",
                 "ratio": f"{count / seconds / first:.1f}",
                 "items/processor s": f"{count / used:,.0f}",
-                "memory, MB": f"{max(memory for (_, memory), _ in several) / 1e6:.0f}",
+                "memory, MB": f"{max(one[3] for one in several) / 1e6:.0f}",
             }
         )
     timing.print_table(rows)
-
-
-class Reading:
-    """What this process reads of files from now on."""
-
-    def __init__(self, paths):
-        self.paths, self.before = paths, self.bytes()
-        for path in paths:
-            os.utime(path, (0, 0))
-
-    def bytes(self):
-        """All bytes that the process has read."""
-        return int(pathlib.Path("/proc/self/io").read_text().split()[1])
-
-    def shares(self):
-        """The shares of the files that were opened, and of their bytes."""
-        opened = [os.stat(path).st_atime > 0 for path in self.paths]
-        read = self.bytes() - self.before
-        return np.mean(opened), read / sum(map(os.path.getsize, self.paths))
 
 
 def read_as_hosts(arguments, folder):
     """Prints what the hosts of a training read, one after another."""
     import tensorflow.compat.v1 as tf
 
-    from albert import modeling, run_pretraining
     from albert.data import record_files
-    from albert.pretraining import model, settings
+    from albert.pretraining import model
 
-    sizes = arguments.length, arguments.masked
-    features = model.feature_spec(*sizes)
-    example = features.encode({name: np.ones(shape, int) for name, shape, *_ in features.features})
-    paths = [os.path.join(folder, f"{number}.tf_record") for number in range(FILES)]
+    spec = model.feature_spec(arguments.length, arguments.masked)
+    example = spec.encode({name: np.ones(shape, int) for name, shape, *_ in spec.features})
+    paths = [f"{folder}/{number}" for number in range(FILES)]
     for path in paths:
         with record_files.create(path) as file:
             for _ in range(FILE_RECORDS):
                 file.write(example)
-    flags = settings.PretrainingFlags(max_seq_length=sizes[0], max_predictions_per_seq=sizes[1])
+    total = sum(map(os.path.getsize, paths))
+
+    def look():
+        """The share of the files that were opened since the last look; of the bytes, until now."""
+        opened = np.mean([os.stat(path).st_atime > 0 for path in paths])
+        for path in paths:
+            os.utime(path, (0, 0))
+        return opened, int(pathlib.Path("/proc/self/io").read_text().split()[1]) / total
+
     found = []
     for host in range(arguments.hosts):
-        start = Reading(paths)
-        model.read_files(paths, flags, modeling.AlbertConfig(30000))
-        following = batches(
-            run_pretraining.input_fn_builder(paths, *sizes, True),
-            batch_size=10,
-            input_context=tf.distribute.InputContext(arguments.hosts, host, arguments.hosts),
-        )
-        found.append(start.shares())
-        epoch = Reading(paths)
-        for _ in range(FILES * FILE_RECORDS // arguments.hosts // 10):
+        _, begin = look()
+        context = tf.distribute.InputContext(arguments.hosts, host, arguments.hosts)
+        following = reader(arguments, paths, input_context=context)
+        start_files, start = look()
+        for _ in range(FILES * FILE_RECORDS // arguments.hosts // BATCH):
             following()
-        found[-1] += epoch.shares()
+        files, end = look()
+        found.append([start_files, start - begin, files, end - start])
+    names = "share of a host", "start: files", "start: bytes", "epoch: files", "epoch: bytes"
     rows = []
-    for name, shares in zip(("start: files", "bytes", "epoch: files", "bytes"), np.transpose(found)):
-        row = {"each host's share": name}
-        for kind in ("mean", "min", "max"):
-            row[kind] = f"{getattr(shares, kind)():.2%}"
-        rows.append(row)
+    for kind in ("mean", "min", "max"):
+        shares = getattr(np.array(found), kind)(axis=0)
+        rows.append(dict(zip(names, [kind, *map("{:.2%}".format, shares)])))
     timing.print_table(rows)
 
 
 def parse():
     """The command line."""
-    parser = timing.parser(__doc__)
-    parser.add_argument("--programs", nargs="+", default=["plain", "ours"])
+    parser = timing.parser(__doc__, "plain", "ours")
     parser.add_argument("--spm_model_file")
     parser.add_argument("--vocab_file", help="WordPiece, where there is no SentencePiece model")
     parser.add_argument("--text", help="one sentence a line")
