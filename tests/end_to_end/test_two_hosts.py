@@ -21,7 +21,7 @@ from tests.support import processes, workers
 
 NETWORK = "10.99.0"
 ADDRESSES = [f"{NETWORK}.{number}:2222" for number in (1, 2)]
-STEPS, BETWEEN = 240, 20
+STEPS, BETWEEN = 120, 10
 
 
 def join(number):
