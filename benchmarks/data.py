@@ -9,6 +9,7 @@
         --programs squad:train squad:predict
     python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model \
         --programs read read:on_the_fly --length 512 --masked 77
+    python benchmarks/data.py --hosts 64
 
 Programs:
 
@@ -20,6 +21,10 @@ Programs:
 The text is cut or repeated to --megabytes, and the SQuAD file is repeated with changes. Each turn
 is a new process, and the fastest one counts. The time does not include the start of Python and the
 import of TensorFlow. Memory is the maximum over all processes together, with TensorFlow.
+
+With --hosts, the table shows instead what each of so many hosts reads of 256 record files: at its
+start, and for an epoch (with the records that it reads ahead). The file system of the temporary
+folder must keep access times.
 """
 
 import itertools
@@ -32,8 +37,9 @@ import tempfile
 import numpy as np
 import timing
 
-QUESTIONS, RECORDS, BATCH = 10000, 20000, 128
+QUESTIONS, BATCHES, BATCH = 10000, 156, 128
 MASKED, NGRAMS = 0.15, 3
+FILES, FILE_RECORDS = 256, 800
 
 
 class PlainCreator:
@@ -103,11 +109,9 @@ class PlainCreator:
         for index, token in enumerate(tokens):
             is_special = token in ("[CLS]", "[SEP]")
             boundary.append(int(is_special or self.starts_word(token)))
-            if is_special:
-                continue
             if words and not boundary[-1]:
                 words[-1].append(index)
-            else:
+            elif not is_special:
                 words.append([index])
         wanted = min(self.arguments.masked, max(1, round(len(tokens) * MASKED)))
         positions = sorted(self.choose(words, wanted))
@@ -130,10 +134,8 @@ class PlainCreator:
         """The positions of n-grams of words, `wanted` at most."""
         lengths = np.arange(1, NGRAMS + 1)
         weights = 1.0 / lengths / np.sum(1.0 / lengths)
-        starts = list(range(len(words)))
-        self.random.shuffle(starts)
         chosen = set()
-        for start in starts:
+        for start in self.random.sample(range(len(words)), len(words)):
             if len(chosen) >= wanted:
                 break
             for length in range(self.numpy_random.choice(lengths, p=weights), 0, -1):
@@ -186,9 +188,8 @@ def plain(arguments, options, folder):
                     documents[-1].append(pieces)
                 else:
                     documents.append([])
-        creator = PlainCreator(tokenizer, arguments)
-        instances = creator.instances([document for document in documents if document])
-        with tf.io.TFRecordWriter(os.path.join(folder, "plain.tf_record")) as writer:
+        instances = PlainCreator(tokenizer, arguments).instances(list(filter(None, documents)))
+        with tf.io.TFRecordWriter(f"{folder}/plain.tf_record") as writer:
             for instance in instances:
                 writer.write(plain_example(instance, arguments))
         return len(instances)
@@ -203,7 +204,7 @@ def ours(arguments, options, folder):
     from albert.pretraining import job  # noqa: F401, its import does not count
     from albert.util import flags
 
-    path = os.path.join(folder, "ours.tf_record")
+    path = f"{folder}/ours.tf_record"
     settings = flags.make(
         create_pretraining_data.Flags,
         input_file=arguments.text,
@@ -225,36 +226,43 @@ def ours(arguments, options, folder):
 
 def read(arguments, options, folder):
     """Reads records in the batches of a training."""
+    ours(arguments, options, folder)()
+    budget = MASKED / (1 - MASKED) if "on_the_fly" in options else 0.0
+    following = reader(arguments, [f"{folder}/ours.tf_record"], budget)
+    following()
+
+    def run():
+        for _ in range(BATCHES):
+            following()
+        return BATCHES * BATCH
+
+    return run
+
+
+def reader(arguments, paths, budget=0.0, **params):
+    """The function that reads the next batch of files."""
     import tensorflow.compat.v1 as tf
 
     from albert import modeling, run_pretraining
     from albert.pretraining import model, settings
 
-    ours(arguments, options, folder)()
     flags = settings.PretrainingFlags(
         max_seq_length=arguments.length,
         max_predictions_per_seq=arguments.masked,
-        masked_lm_budget=MASKED / (1 - MASKED) if "on_the_fly" in options else 0.0,
+        masked_lm_budget=budget,
     )
-    path = os.path.join(folder, "ours.tf_record")
-    files = model.read_files([path], flags, modeling.AlbertConfig(30000))
+    files = model.read_files(paths, flags, modeling.AlbertConfig(30000))
     input_fn = run_pretraining.input_fn_builder(
-        *([path], arguments.length, arguments.masked, True),
+        *(paths, arguments.length, arguments.masked, True),
         transform=model.masks_on_the_fly(flags, files, is_training=True),
     )
     session = tf.Session(graph=tf.Graph())
     with session.graph.as_default():
-        iterator = tf.data.make_initializable_iterator(input_fn({"batch_size": BATCH}))
+        batches = input_fn(dict(params, batch_size=BATCH))
+        iterator = tf.data.make_initializable_iterator(batches)
         batch = iterator.get_next()
     session.run(iterator.initializer)
-    session.run(batch)
-
-    def run():
-        for _ in range(RECORDS // BATCH):
-            session.run(batch)
-        return RECORDS // BATCH * BATCH
-
-    return run
+    return lambda: session.run(batch)
 
 
 def squad(arguments, options, folder):
@@ -263,7 +271,7 @@ def squad(arguments, options, folder):
     from albert.util import flags
 
     (split,) = options
-    path = os.path.join(folder, "squad.json")
+    path = f"{folder}/squad.json"
     repeat_questions(arguments.squad_file, path)
     settings = flags.make(
         squad_run.SquadV2.flags,
@@ -297,8 +305,8 @@ def repeat_questions(source, target):
             count += len(paragraph["qas"])
         written += articles
         number += 1
-    content = json.dumps({"version": "1", "data": written})
-    pathlib.Path(target).write_text(content, encoding="utf-8")
+    with open(target, "w", encoding="utf-8") as stream:
+        json.dump({"version": "1", "data": written}, stream)
 
 
 PROGRAMS = {"plain": plain, "ours": ours, "squad": squad, "read": read}
@@ -333,18 +341,21 @@ def measure(arguments):
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         arguments.folder = folder
+        if arguments.hosts:
+            read_as_hosts(arguments, folder)
+            return
         if arguments.text:
-            text = os.path.join(folder, "text.txt")
+            text = f"{folder}/text.txt"
             write_text(arguments.text, text, int(arguments.megabytes * 1e6))
             arguments.text = text
         for _ in range(arguments.turns):
             for number, worker in enumerate(timing.workers(arguments)):
-                result = worker.ask_watched()
+                (count, seconds, used), memory = worker.ask_watched()
                 worker.close()
-                found.setdefault(number, []).append((result, worker))
+                found.setdefault(number, []).append((seconds, count, used, memory, worker))
     rows, first = [], None
     for several in found.values():
-        ((count, seconds, used), _), worker = min(several, key=lambda one: one[0][0][1])
+        seconds, count, used, _, worker = min(several)
         first = first or count / seconds
         rows.append(
             {
@@ -355,20 +366,61 @@ def measure(arguments):
                 "items/s": f"{count / seconds:,.0f}",
                 "ratio": f"{count / seconds / first:.1f}",
                 "items/processor s": f"{count / used:,.0f}",
-                "memory, MB": f"{max(memory for (_, memory), _ in several) / 1e6:.0f}",
+                "memory, MB": f"{max(one[3] for one in several) / 1e6:.0f}",
             }
         )
     timing.print_table(rows)
 
 
+def read_as_hosts(arguments, folder):
+    """Prints what the hosts of a training read, one after another."""
+    import tensorflow.compat.v1 as tf
+
+    from albert.data import record_files
+    from albert.pretraining import model
+
+    spec = model.feature_spec(arguments.length, arguments.masked)
+    example = spec.encode({name: np.ones(shape, int) for name, shape, *_ in spec.features})
+    paths = [f"{folder}/{number}" for number in range(FILES)]
+    for path in paths:
+        with record_files.create(path) as file:
+            for _ in range(FILE_RECORDS):
+                file.write(example)
+    total = sum(map(os.path.getsize, paths))
+
+    def look():
+        """The share of the files that were opened since the last look; of the bytes, until now."""
+        opened = np.mean([os.stat(path).st_atime > 0 for path in paths])
+        for path in paths:
+            os.utime(path, (0, 0))
+        return opened, int(pathlib.Path("/proc/self/io").read_text().split()[1]) / total
+
+    found = []
+    for host in range(arguments.hosts):
+        _, begin = look()
+        context = tf.distribute.InputContext(arguments.hosts, host, arguments.hosts)
+        following = reader(arguments, paths, input_context=context)
+        start_files, start = look()
+        for _ in range(FILES * FILE_RECORDS // arguments.hosts // BATCH):
+            following()
+        files, end = look()
+        found.append([start_files, start - begin, files, end - start])
+    names = "share of a host", "start: files", "start: bytes", "epoch: files", "epoch: bytes"
+    rows = []
+    for kind in ("mean", "min", "max"):
+        shares = getattr(np.array(found), kind)(axis=0)
+        rows.append(dict(zip(names, [kind, *map("{:.2%}".format, shares)])))
+    timing.print_table(rows)
+
+
 def parse():
     """The command line."""
-    parser = timing.parser(__doc__)
-    parser.add_argument("--programs", nargs="+", default=["plain", "ours"])
+    parser = timing.parser(__doc__, "plain", "ours")
     parser.add_argument("--spm_model_file")
     parser.add_argument("--vocab_file", help="WordPiece, where there is no SentencePiece model")
     parser.add_argument("--text", help="one sentence a line")
     parser.add_argument("--squad_file", help="with answers")
+    parser.add_argument("--hosts", type=int, help="to read as")
     parser.add_argument("--megabytes", type=float, default=2.5, help="of text")
     parser.add_argument("--dupe_factor", type=int, default=5)
     parser.add_argument("--length", type=int, default=128, help="tokens of a record")

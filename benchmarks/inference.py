@@ -34,11 +34,9 @@ import json
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 import timing
@@ -55,17 +53,16 @@ def write_model(arguments, folder):
     import sentencepiece
 
     from albert import configs
+    from albert.util import files
 
     vocabulary = sentencepiece.SentencePieceProcessor(arguments.spm_model_file)
-    with open(configs.preset_path(arguments.config), encoding="utf-8") as stream:
-        config = dict(json.load(stream), vocab_size=vocabulary.GetPieceSize())
-    config_file = os.path.join(folder, "config.json")
-    with open(config_file, "w", encoding="utf-8") as stream:
-        json.dump(config, stream)
-    with open(os.path.join(folder, "train.tsv"), "w", encoding="utf-8") as stream:
+    preset = json.loads(files.read_text(configs.preset_path(arguments.config)))
+    config_file = f"{folder}/config.json"
+    files.atomic_write_json(config_file, dict(preset, vocab_size=vocabulary.GetPieceSize()))
+    with open(f"{folder}/train.tsv", "w", encoding="utf-8") as stream:
         for number, text in enumerate(texts_of(arguments)[:64]):
-            stream.write("\t".join([*text, str(number % 2)]) + "\n")
-    columns = len(texts_of(arguments)[0])
+            print(*text, number % 2, sep="\t", file=stream)
+    columns = len(text)
     flags = {
         "task_name": "custom",
         "data_dir": folder,
@@ -77,7 +74,7 @@ def write_model(arguments, folder):
         "header": False,
         "albert_config_file": config_file,
         "spm_model_file": arguments.spm_model_file,
-        "output_dir": os.path.join(folder, "model"),
+        "output_dir": f"{folder}/model",
         "max_seq_length": 128,
         "train_batch_size": 8,
         "train_step": 1,
@@ -94,9 +91,9 @@ def export(arguments, options, folder):
     named = {name: options[name] for name in EXPORTED if name in options}
     target = os.path.join(folder, "-".join(named.values()))
     if named and not os.path.exists(target):
-        data = {"eval_file": arguments.eval_file, "eval_examples": 50, "max_loss": 100}
-        flags = dict(named, model_dir=arguments.model_dir, output_dir=target, **data)
-        print(timing.albert("export_model", **flags))
+        named.update(model_dir=arguments.model_dir, output_dir=target, max_loss=100)
+        named.update(eval_file=arguments.eval_file, eval_examples=50)
+        print(timing.albert("export_model", **named))
 
 
 def texts_of(arguments):
@@ -140,7 +137,7 @@ def start(arguments):
             timing.timed(answer, texts[: arguments.count]),
         ]
 
-    about = {"count": len(found), "layers": statistics.mean(layers) if layers else ""}
+    about = {"count": len(found), "layers": np.mean(layers) if layers else ""}
     return about, times
 
 
@@ -154,10 +151,7 @@ def answers(arguments):
         singles, batches, many = zip(*turns)
         seconds, used = np.concatenate(singles).T
         p50, p95 = np.percentile(seconds, [50, 95])
-        rates = [
-            BATCH / np.median(batches, axis=0)[0],
-            worker.about["count"] / np.median(many, axis=0)[0],
-        ]
+        rates = [BATCH, worker.about["count"]] / np.median([batches, many], axis=1)[:, 0]
         first = first or (p50, rates[1])
         rows.append(
             {
@@ -180,12 +174,11 @@ def answers(arguments):
 
 def start_seconds(command, until):
     """Seconds by the clock and of processors from a command to a line of its that matches."""
-    environment = dict(os.environ, PYTHONUNBUFFERED="1", TF_CPP_MIN_LOG_LEVEL="3")
-    begin = time.perf_counter()
+    begin = timing.clock()
     process = subprocess.Popen(
         command,
         cwd=timing.ROOT,
-        env=environment,
+        env=timing.ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         universal_newlines=True,
@@ -197,17 +190,16 @@ def start_seconds(command, until):
             break
     else:
         sys.exit(f"{' '.join(command)} ended early:\n{''.join(said[-20:])}")
-    seconds = time.perf_counter() - begin
+    end = timing.clock()
     process.kill()
-    usage = os.wait4(process.pid, 0)[2]
-    process.returncode = 0
-    return seconds, usage.ru_utime + usage.ru_stime
+    process.wait()
+    return end[0] - begin[0], timing.clock()[1] - begin[1]
 
 
 def scripts(arguments, flags, folder):
     """The scripts to start: {name: (words of the command, the line to wait for)}."""
     tokenizer = {"spm_model_file": arguments.spm_model_file, "max_seq_length": 64}
-    records = os.path.join(folder, "records")
+    records = f"{folder}/records"
     timing.albert(
         "create_pretraining_data", input_file=arguments.text, output_file=records, **tokenizer
     )
@@ -236,12 +228,10 @@ def starts(arguments, flags, folder):
     for python, (name, (words, until)) in itertools.product(arguments.pythons, cases.items()):
         turns = []
         for _ in range(arguments.turns):
-            shutil.rmtree(os.path.join(folder, "start"), ignore_errors=True)
+            shutil.rmtree(f"{folder}/start", ignore_errors=True)
             turns.append(start_seconds([os.path.abspath(python), *words], until))
-        row = {"start": name, "Python": python}
-        for column, value in zip(("seconds", "processor s"), np.median(turns, axis=0)):
-            row[column] = f"{value:.2f}"
-        rows.append(row)
+        seconds, used = (f"{value:.2f}" for value in np.median(turns, axis=0))
+        rows.append({"start": name, "Python": python, "seconds": seconds, "processor s": used})
     timing.print_table(rows)
 
 
@@ -253,7 +243,7 @@ def measure(arguments):
         if not arguments.model_dir:
             flags = write_model(arguments, folder)
             arguments.model_dir = flags["output_dir"]
-            arguments.eval_file = os.path.join(folder, "train.tsv")
+            arguments.eval_file = f"{folder}/train.tsv"
             vocabulary = os.path.join(arguments.model_dir, "spiece.model")
             shutil.copy(arguments.spm_model_file, vocabulary)  # the name that Hugging Face wants
         if arguments.starts:
@@ -266,19 +256,17 @@ def measure(arguments):
 
 def parse():
     """The command line."""
-    parser = timing.parser(__doc__)
-    parser.add_argument("--text", required=True, help="texts or pairs, one a line")
-    parser.add_argument("--spm_model_file", help="of the random model")
+    parser = timing.parser(__doc__, "ours", "ours:bfloat16")
+    parser.add_argument(
+        "--text", required=True, type=os.path.abspath, help="texts or pairs, one a line"
+    )
+    parser.add_argument("--spm_model_file", type=os.path.abspath, help="of the random model")
     parser.add_argument("--config", default="albert_base_v2", help="preset of the random model")
     parser.add_argument("--model_dir", help="a classifier in place of the random one")
-    parser.add_argument("--programs", nargs="+", default=["ours", "ours:bfloat16"])
     parser.add_argument("--calls", type=int, default=100, help="texts in a call of their own")
     parser.add_argument("--count", type=int, default=1000, help="most texts in the largest call")
     parser.add_argument("--starts", action="store_true", help="time scripts, not answers")
     arguments = parser.parse_args()
-    arguments.text = os.path.abspath(arguments.text)
-    if arguments.spm_model_file:
-        arguments.spm_model_file = os.path.abspath(arguments.spm_model_file)
     if bool(arguments.model_dir) == bool(arguments.spm_model_file):
         parser.error("Give --model_dir, or the --spm_model_file of a random model.")
     if arguments.model_dir and arguments.starts:

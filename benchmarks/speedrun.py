@@ -23,6 +23,7 @@ have these options:
 
 import itertools
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -183,11 +184,12 @@ def rows_of(arguments):
 
 def parse():
     """The command line."""
-    parser = timing.parser(__doc__)
+    parser = timing.parser(__doc__, "ours", "ours:bfloat16")
     parser.add_argument("--text", help="one sentence a line; stories without it")
-    parser.add_argument("--spm_model_file", help="trained on the text without it")
-    parser.add_argument("--output_dir", type=pathlib.Path, default=pathlib.Path("speedrun"))
-    parser.add_argument("--programs", nargs="+", default=["ours", "ours:bfloat16"])
+    parser.add_argument(
+        "--spm_model_file", type=os.path.abspath, help="trained on the text without it"
+    )
+    parser.add_argument("--output_dir", type=pathlib.Path, default="speedrun")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--steps", type=int, help="updates: 8000, of stories 3000")
     parser.add_argument("--until_step", type=int, help="stop here, with the rates of --steps")
@@ -198,8 +200,6 @@ def parse():
     arguments.until_step = arguments.until_step or arguments.steps
     arguments.accuracy = arguments.accuracy or accuracy
     arguments.output_dir = arguments.output_dir.resolve()
-    if arguments.spm_model_file:
-        arguments.spm_model_file = str(pathlib.Path(arguments.spm_model_file).resolve())
     return arguments
 
 

@@ -34,6 +34,15 @@ def size_of(options, default):
     return tuple(map(int, sizes[0].split("x")))
 
 
+def flags_of(options):
+    """The flags that a program's options stand for."""
+    return {
+        "precision": "bfloat16" if "bfloat16" in options else "float32",
+        "recompute": "recompute" in options,
+        "gradient_accumulation_steps": int(options.get("accumulation", 1)),
+    }
+
+
 def features_of(arguments, shape):
     """A batch as numpy arrays, by name, with the features of every task."""
     batch, length = shape
@@ -94,9 +103,7 @@ def our_operation(arguments, options, features):
         use_tpu=False,
         use_one_hot_embeddings=False,
         use_xla=True,
-        precision="bfloat16" if "bfloat16" in options else "float32",
-        recompute="recompute" in options,
-        gradient_accumulation_steps=int(options.get("accumulation", 1)),
+        **flags_of(options),
         **more,
     )
     mode = {"train": "train", "predict": "infer"}[arguments.mode]
@@ -158,9 +165,7 @@ def planned(arguments, options, shape):
         batch=shape[0],
         max_seq_length=shape[1],
         max_predictions_per_seq=arguments.predictions,
-        precision="bfloat16" if "bfloat16" in options else "float32",
-        recompute="recompute" in options,
-        gradient_accumulation_steps=int(options.get("accumulation", 1)),
+        **flags_of(options),
     )
     config = modeling.AlbertConfig.from_json_file(arguments.config)
     kind = {"train": "total", "predict": "forward"}[arguments.mode]
@@ -201,8 +206,7 @@ def parse():
     """The command line."""
     from albert import configs, modeling
 
-    parser = timing.parser(__doc__)
-    parser.add_argument("--programs", nargs="+", default=["plain", "ours", "ours:bfloat16"])
+    parser = timing.parser(__doc__, "plain", "ours", "ours:bfloat16")
     parser.add_argument("--mode", default="train", choices=("train", "predict"))
     tasks = ("classification", "pretraining", "squad_v1")
     parser.add_argument("--task", default=tasks[0], choices=tasks)

@@ -20,6 +20,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+ENVIRONMENT = dict(os.environ, PYTHONUNBUFFERED="1", TF_CPP_MIN_LOG_LEVEL="3")
 
 
 def clock():
@@ -45,8 +46,7 @@ def albert(module, **flags):
     """Runs a script of the project; returns its output, or ends with its errors if it fails."""
     command = [sys.executable, "-m", f"albert.{module}"]
     command += [f"--{name}={value}" for name, value in flags.items()]
-    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True)
+    done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stderr.decode()[-3000:]}")
     return done.stdout.decode()
@@ -73,7 +73,7 @@ class Worker:
         settings = json.dumps(dict(vars(arguments), program=program))
         self._process = subprocess.Popen(
             [python, sys.argv[0], "--worker", settings],
-            env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
+            env=ENVIRONMENT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if arguments.verbose else subprocess.DEVNULL,
@@ -131,12 +131,13 @@ def workers(arguments):
                 yield Worker(python, name, arguments)
 
 
-def parser(description):
-    """A parser with the arguments of all benchmarks."""
+def parser(description, *programs):
+    """A parser with the arguments of all benchmarks; `programs` run by default."""
     made = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     made.add_argument("--pythons", nargs="+", default=[sys.executable], help="interpreters")
+    made.add_argument("--programs", nargs="+", default=programs)
     made.add_argument("--turns", type=int, default=3)
     made.add_argument("--verbose", action="store_true", help="show the programs' stderr")
     return made

@@ -131,11 +131,11 @@ class FeatureSpec:
 
     def check_file(self, path: str) -> None:
         """Raises UserError if a file's first record does not have these features."""
-        serialized = record_files.read_first_record(path)
-        if serialized is None:
+        records = record_files.first_records(path)
+        if not records:
             return
         try:
-            found = tf.train.Example.FromString(serialized).features.feature
+            found = tf.train.Example.FromString(records[0]).features.feature
         except message.DecodeError as error:
             raise UserError(f"'{path}': its records are not tf.train.Examples.") from error
         for name, shape, dtype, default in self.features:

@@ -79,7 +79,7 @@ def build_records(
         _LOGGER.info("%s: using %s, %d records.", description, path, present.count)
         return present
     if not present and files.gfile().exists(path):
-        record_files.read_first_record(path)  # raises where another file would be lost
+        record_files.first_records(path)  # raises where another file would be lost
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
     converted = items()
     notes: Counter[str] = collections.Counter()

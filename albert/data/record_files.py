@@ -17,6 +17,7 @@ import collections
 import contextlib
 import dataclasses
 import functools
+import itertools
 import logging
 import os
 import re
@@ -212,18 +213,17 @@ def walk_records(path: str) -> RecordFile:
     return walked
 
 
-def read_first_record(path: str) -> Optional[bytes]:
-    """Returns the first record of a TFRecord file; None if the file is empty.
+def first_records(path: str, count: int = 1) -> List[bytes]:
+    """Returns the first records of a TFRecord file, `count` at most.
 
     (TensorFlow's iterator reads sixteen megabytes ahead.)
 
     Raises:
-      UserError: the file ends inside the record, or is no TFRecord file.
+      UserError: the file ends inside a record, or is no TFRecord file.
     """
     with files.open_to_read(path) as stream:
-        for _, length in headers(path, stream):
-            return stream.read(length)
-    return None
+        found = itertools.islice(headers(path, stream), count)
+        return [stream.read(length) for _, length in found]
 
 
 def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, int]]:

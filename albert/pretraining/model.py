@@ -10,12 +10,12 @@ Dimensions: B batch, S sequence, P predictions a sequence.
 
 import collections
 import functools
-import itertools
 import logging
 import math
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
+from google.protobuf import message
 
 from albert import modeling
 from albert.data import batches, padded_batches, record_files
@@ -99,8 +99,13 @@ def read_files(
         fingerprint = sidecar.fingerprint if sidecar else {}
         metadata = {name: fingerprint[name] for name in _METADATA if name in fingerprint}
         largest: Dict[str, float] = collections.defaultdict(float)
-        for record in itertools.islice(record_files.records(path), _RECORDS_TO_CHECK):
-            for name, feature in tf.train.Example.FromString(record).features.feature.items():
+        for record in record_files.first_records(path, _RECORDS_TO_CHECK):
+            try:
+                features = tf.train.Example.FromString(record).features.feature
+            except message.DecodeError:
+                collections.deque(record_files.records(path), maxlen=0)  # says which is damaged
+                raise
+            for name, feature in features.items():
                 values = feature.int64_list.value or feature.float_list.value
                 largest[name] = max([largest[name], *values])
         if not largest:

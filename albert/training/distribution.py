@@ -73,6 +73,14 @@ def is_chief(settings: TrainingFlags) -> bool:
     return settings.distribution_strategy != MULTI_WORKER or read_cluster().rank == 0
 
 
+def peers(settings: TrainingFlags) -> List[str]:
+    """Returns the addresses of the other processes that train with this one."""
+    if settings.distribution_strategy != MULTI_WORKER:
+        return []
+    addresses, rank = read_cluster()
+    return addresses[:rank] + addresses[rank + 1 :]
+
+
 # ---------------------------------------------------------------------------------------------
 # Devices.
 

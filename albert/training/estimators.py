@@ -359,8 +359,11 @@ def _explained(training: training_hooks.TrainingHook) -> Iterator[None]:
     except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
         again = "Run the same command in every process to resume from the last checkpoint."
         stop_signals.resume(again)
-        lost = f"Lost the session after step {training.step} ({error.message.splitlines()[0]})."
-        raise UserError(f"{lost} {again}") from error
+        lost = f"the session ({error.message.splitlines()[0]})"
+        for peer in distribution.peers(training.settings):
+            if not peer_watch.is_reachable(peer):
+                lost = f"worker {peer}"
+        raise UserError(f"Lost {lost} after step {training.step}. {again}") from error
     except tf.errors.InvalidArgumentError as error:
         if _GRADIENT_STOP not in error.message:
             raise
@@ -403,9 +406,8 @@ def _run_estimator(
     if settings.distribution_strategy == distribution.MIRRORED:
         estimator.train(replica_input_fn, **options)
         return
-    addresses, rank = distribution.read_cluster()
     heartbeat = peer_watch.heartbeat(
-        addresses[:rank] + addresses[rank + 1 :],
+        distribution.peers(settings),
         is_over=training.is_over,
         patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
     )

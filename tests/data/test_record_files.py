@@ -103,16 +103,17 @@ def test_other_kinds_of_files_and_missing_ones_are_named(path):
     with pytest.raises(ValueError, match=path):
         record_files.count_records(path)
     files.atomic_write_text(path, "a line of text that is no record\n")
-    for read in (record_files.count_records, record_files.read_first_record):
+    for read in (record_files.count_records, record_files.first_records):
         with pytest.raises(ValueError, match=path):
             read(path)
 
 
-def test_the_first_record_is_read_alone(path):
-    write(path, b"one", b"two")
-    assert record_files.read_first_record(path) == b"one"
+def test_the_first_records_are_read_alone(path):
+    write(path, b"one", b"two", b"three")
+    assert record_files.first_records(path) == [b"one"]
+    assert record_files.first_records(path, 2) == [b"one", b"two"]
     write(path)
-    assert record_files.read_first_record(path) is None
+    assert record_files.first_records(path) == []
 
 
 # ---- the index of files without metadata ---------------------------------------------------------

@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """run_pretraining in two processes that train together, of which one is killed."""
 
-import contextlib
 import re
 import shutil
-import threading
 
 import numpy as np
 import pytest
@@ -14,11 +12,9 @@ from albert import run_pretraining
 from albert.util import flags as flags_lib
 from tests.support import one_weight, processes
 from tests.support import pretraining_records as records
-from tests.support.workers import free_addresses, tf_config
+from tests.support.workers import two_workers
 
 STEPS, FIRST = 90, 30  # of all the training, and of what one process makes
-PROGRAM = ("-m", "albert.run_pretraining")
-SECONDS = 240.0  # a test that hangs fails
 
 
 @pytest.fixture(scope="module")
@@ -32,26 +28,6 @@ def arguments(tmp_path_factory):
         --max_predictions_per_seq={records.PREDICTIONS} --train_batch_size=8
         --gradient_accumulation_steps=2 --num_train_steps={STEPS} --num_warmup_steps=4
         --learning_rate=0.003 --save_checkpoints_steps={FIRST} --log_steps=30 --nouse_xla"""
-
-
-@contextlib.contextmanager
-def two_workers(arguments, of_second=""):
-    """Starts them, and ends them where they have not ended in time."""
-    workers = free_addresses(2)
-    arguments += " --distribution_strategy=multi_worker --worker_patience_seconds=8"
-    started = []
-    for index, given in enumerate((arguments, f"{arguments} {of_second}")):
-        config = tf_config(workers, index)
-        started.append(processes.start(*PROGRAM, *given.split(), TF_CONFIG=config))
-    clock = threading.Timer(SECONDS, lambda: [process.kill() for process in started])
-    clock.start()
-    try:
-        yield started
-    finally:
-        clock.cancel()
-        for process in started:
-            process.kill()
-            process.wait()
 
 
 def losses(folder):

@@ -11,13 +11,14 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.data import record_files
 from albert.pretraining import model, words
 from albert.pretraining.settings import PretrainingFlags
 from albert.run_pretraining import input_fn_builder, model_fn_builder
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
-from tests.support import golden_heads, training_scripts
+from tests.support import damaged_files, golden_heads, training_scripts
 from tests.support import pretraining_records as records
 from tests.support.number_records import served
 from tests.support.shared import needs_shared, shared_path
@@ -113,6 +114,14 @@ def test_masks_on_the_fly_without_enough_slots_are_warned_of(
 ):
     masks_of(record_file, records.LENGTH, masked_lm_budget=budget)
     assert ("--max_predictions_per_seq=4" in caplog.text) == is_warned
+
+
+def test_the_start_names_a_damaged_record(tmp_path):
+    path = records.write_records(tmp_path / "records", 3)
+    length = len(record_files.first_records(path)[0])
+    damaged_files.flip_bit(path, length + 16 + 13)  # how long the second record's content is
+    with pytest.raises(ValueError, match=f"{path}.* record 1 "):
+        masks_of(path, records.LENGTH)
 
 
 def read(file, params, count, *, is_training=False, length=records.LENGTH, **settings):

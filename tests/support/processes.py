@@ -15,10 +15,13 @@ from tests.support import one_weight
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def start(*arguments, **variables):
-    """Starts Python, in an environment with further variables; its stderr can be read."""
+def start(*arguments, through=(), **variables):
+    """Starts Python, in an environment with further variables; its stderr can be read.
+
+    `through`: the words of a command that becomes the one that follows it.
+    """
     return subprocess.Popen(
-        [sys.executable, *arguments],
+        [*through, sys.executable, *arguments],
         env=dict(os.environ, PYTHONPATH=str(ROOT), **variables),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

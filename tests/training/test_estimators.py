@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_pretraining
 from albert.runtimes import devices
-from albert.training import estimators, hooks
+from albert.training import distribution, estimators, hooks
 from albert.util import flags as flags_lib
 from albert.util import stop_signals
 from albert.util.errors import UserError
@@ -257,8 +257,9 @@ def test_the_same_command_goes_on_bit_exact_after_a_lost_session(
 
 def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", workers.tf_config(workers.free_addresses(1), 0))
+    monkeypatch.setattr(distribution, "peers", lambda settings: ["localhost:1"])
     hook = LostHook(6)
-    with pytest.raises(UserError):
+    with pytest.raises(UserError, match="worker localhost:1 after step 5"):
         train(tmp_path, workers.MULTI_WORKER, max_steps=9, hooks=[hook])
     assert hook.seen == 6
 
