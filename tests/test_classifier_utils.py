@@ -16,7 +16,7 @@ GOLDEN = (("cls3", "mnli", 3), ("cls2", "mrpc", 2), ("cls2_cola", "cola", 2), ("
 
 @needs_shared
 @pytest.mark.parametrize("name,task,labels", GOLDEN)
-def test_create_model_gives_the_references_outputs(name, task, labels):
+def test_create_model_equals_the_reference(name, task, labels):
     config = golden_heads.config()
     golden_heads.check_outputs(
         name,
@@ -29,7 +29,7 @@ def test_create_model_gives_the_references_outputs(name, task, labels):
 @pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("name,task,labels", GOLDEN)
-def test_model_fn_measures_as_the_reference(name, task, labels):
+def test_model_fn_metrics_equal_the_reference(name, task, labels):
     arrays = golden_heads.arrays(name)
     keys = (*golden_heads.INPUTS, "is_real_example")
     batches = [{key: arrays[key][rows] for key in keys} for rows in (slice(0, 8), slice(8, 16))]
@@ -42,7 +42,7 @@ def test_model_fn_measures_as_the_reference(name, task, labels):
         assert measured[key] == pytest.approx(value, abs=1e-4), key
 
 
-def test_create_model_normalizes_preln_outputs_and_has_no_loss_without_labels():
+def test_create_model_preln_without_labels():
     config = modeling.AlbertConfig.from_dict(dict(data.CONFIG, ln_type="preln"))
     with tf.Graph().as_default():
         ids = tf.zeros([1, 8], tf.int32)

@@ -106,7 +106,7 @@ def set_by_formula(session):
     "changes, options",
     [({}, {}), pytest.param(GROUPS, {"one_hot": True, "einsum": False}, marks=pytest.mark.slow)],
 )
-def test_a_composed_model_is_an_albert_model(session, changes, options):
+def test_composed_model_equals_albert_model(session, changes, options):
     config = modeling.AlbertConfig.from_dict(dict(CONFIG, **changes))
     inputs = [tf.constant(values) for values in (IDS, MASK, TYPES)]
     model = modeling.AlbertModel(config, False, *inputs)

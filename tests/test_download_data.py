@@ -55,7 +55,7 @@ def visible(folder):
 
 
 @pytest.mark.parametrize("name", [name for name in table.DATA_SETS if name != "lcqmc"])
-def test_download_lays_out_a_data_set_as_its_script_reads_it(download, server, capsys, name):
+def test_download_makes_each_data_set(download, server, capsys, name):
     download(name)
     data_set = table.DATA_SETS[name]
     assert visible(download.folder) == sorted([data_set.folder, f"{data_set.folder}.json"])

@@ -14,7 +14,7 @@ MODULE = str(shared_path("golden/hub/module"))
 
 
 @needs_shared
-def test_encoder_of_a_hub_module_gives_the_references_outputs():
+def test_encoder_of_a_hub_module_equals_the_reference():
     expected = np.load(str(shared_path("golden/hub/expected_outputs.npz")))
     with tf.Graph().as_default(), tf.Session() as session:
         config = modeling.AlbertConfig(7)  # the module's takes its place

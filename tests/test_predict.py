@@ -54,7 +54,7 @@ def texts_in(content, columns, known=()):
     return [text for lines in groups for text in reader.texts(lines)]
 
 
-def test_predict_answers_every_line_in_order(model_dir, expected, tmp_path, capsys):
+def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     with open(str(source), "w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
@@ -83,7 +83,7 @@ def test_predict_answers_every_line_in_order(model_dir, expected, tmp_path, caps
         (["text", "a king"], "", ["body"], [("text",), ("a king",)]),
     ],
 )
-def test_text_reader_finds_texts_in_each_kind_of_line(lines, columns, known, expected):
+def test_text_reader_reads_each_format(lines, columns, known, expected):
     assert texts_in("\n".join(lines).encode("utf-8"), columns, known) == expected
 
 
@@ -112,19 +112,13 @@ def test_read_lines_keeps_the_numbers():
     assert [line.number for group in groups for line in group] == list(range(1, 10001))
 
 
-def test_predict_answers_a_regression_with_a_score(tmp_path, capsys):
-    run(models.write_classifier(tmp_path, labels=()), "--text_a=the king")
-    assert list(json.loads(capsys.readouterr().out)) == ["score"]
-
-
-def test_predict_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):
-    folder = models.write_classifier(tmp_path / "model", labels=(), layers=4)
+def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
+    folder = models.write_classifier(tmp_path, labels=(), layers=3)
     caplog.set_level(logging.INFO)
-    source = tmp_path / "in"
-    source.write_text("the king\nhe had a dog\nonce\n", encoding="utf-8")
-    for threshold, layers in ((1e9, 2), (1e-9, 4)):
-        run(folder, f"--input_file={source}", "--exit_patience=1", f"--exit_threshold={threshold}")
+    for threshold, layers in ((1e9, 2), (1e-9, 3)):
+        run(folder, "--text_a=the king", "--exit_patience=1", f"--exit_threshold={threshold}")
         assert f"{layers}.00 layers" in caplog.text
+        assert "score" in json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +131,7 @@ def test_predict_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):
         (["--input_file={0}/in"], "in:2"),
     ],
 )
-def test_predict_names_a_wrong_flag_and_writes_nothing(model_dir, tmp_path, arguments, words):
+def test_predict_names_a_wrong_flag(model_dir, tmp_path, arguments, words):
     (tmp_path / "in").write_text("a\tb\na\tb\tc\n", encoding="utf-8")
     arguments = [item.format(tmp_path) for item in arguments]
     with pytest.raises(ValueError, match=words):
@@ -146,7 +140,7 @@ def test_predict_names_a_wrong_flag_and_writes_nothing(model_dir, tmp_path, argu
 
 
 @pytest.mark.slow
-def test_predict_answers_a_pipe_line_by_line(model_dir, expected):
+def test_predict_answers_a_pipe_by_line(model_dir, expected):
     """The second line is written only after the answer to the first was read."""
     received = ""
     with subprocess.Popen(

@@ -11,7 +11,7 @@ from tests.support.shared import needs_shared
 
 
 @needs_shared
-def test_create_model_gives_the_references_outputs():
+def test_create_model_equals_the_reference():
     config = golden_heads.config()
     golden_heads.check_outputs(
         "race",
@@ -23,7 +23,7 @@ def test_create_model_gives_the_references_outputs():
 
 @needs_shared
 @pytest.mark.parametrize("shape", [[5, 4 * 32], [5, 4, 32]])
-def test_model_fn_measures_as_the_reference(shape):
+def test_model_fn_metrics_equal_the_reference(shape):
     arrays = golden_heads.arrays("race")
     batch = {key: arrays[key].reshape(shape) for key in model.SEQUENCES}
     batch.update({key: arrays[key] for key in ("label_ids", "is_real_example")})

@@ -26,7 +26,7 @@ def run(data, output_dir, version, arguments):
 
 
 @every_version
-def test_metrics_equal_the_scores_of_the_files(training_data, trained, version):
+def test_metrics_equal_the_scores_of_files(training_data, trained, version):
     path, outcome = trained(f"run_squad_{version}")
     gold = read_json(training_data / f"{version}.json")["data"]
     answers = read_json(path / "predictions.json")

@@ -98,7 +98,7 @@ def test_v1_predictions_equal_the_reference(name, prefix, second, tmp_path):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_features_are_written_read_and_answered(version, tmp_path):
+def test_squad_utils_round_trip(version, tmp_path):
     tokenizer = tokenization.FullTokenizer(None, True, str(fine_tuned_models.VOCABULARY))
     examples, features = [squad_utils.SquadExample("q", "who ?", "the old town")], []
     squad_utils.convert_examples_to_features(
@@ -126,7 +126,7 @@ def test_features_are_written_read_and_answered(version, tmp_path):
 
 
 @needs_shared
-def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp_path):
+def test_v2_predictions_equal_the_reference(tmp_path):
     golden = _Golden("v2")
     results = golden.results(squad_utils.RawResultV2, "_topk.npz")
     data = (golden.examples, golden.features)
@@ -150,7 +150,7 @@ def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp
     assert scores["total"] == scores["HasAns_total"] + scores["NoAns_total"] == 80
 
 
-def test_above_a_threshold_no_answer_is_given():
+def test_apply_no_ans_threshold():
     scores, odds = dict.fromkeys("abc", 0.5), {"a": 1.0, "b": 2.0, "c": 2.0}
     cut = squad_utils.apply_no_ans_threshold(scores, odds, {"a": True, "b": True, "c": False}, 1.0)
     assert cut == {"a": 0.5, "b": 0.0, "c": 1.0}

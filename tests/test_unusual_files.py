@@ -86,7 +86,7 @@ def write_checkpoint(path):
     ],
     ids=["text", "records", "checkpoint"],
 )
-def test_writer_on_a_full_disk_names_the_file_and_leaves_no_part(tmp_path, small_disk, write):
+def test_writer_on_a_full_disk_names_the_file(tmp_path, small_disk, write):
     with pytest.raises(UserError, match="the_file"):
         write(str(tmp_path / "the_file"))
     assert not (tmp_path / "the_file").exists()

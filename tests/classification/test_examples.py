@@ -45,7 +45,7 @@ def twice(values):
         ('{"q": "a"}', Columns("q", render=twice), [("a?", None, "0"), ("a!", None, "1")], ""),
     ],
 )
-def test_rows_are_examples_as_declared(text, columns, expected, names, tmp_path):
+def test_read_file_by_columns(text, columns, expected, names, tmp_path):
     data = read(tmp_path, text, columns)
     assert [(item.text_a, item.text_b, item.label) for item in data.examples] == expected
     assert data.columns == tuple(names)
@@ -59,12 +59,12 @@ def test_rows_are_examples_as_declared(text, columns, expected, names, tmp_path)
         ('{"q": "a"}\n{"q": "b"}', Columns("q", render=twice), [f"dev-{n}" for n in range(4)]),
     ],
 )
-def test_examples_are_named_by_a_column_or_by_split_and_row(text, columns, guids, tmp_path):
+def test_guid_is_a_column_or_the_row(text, columns, guids, tmp_path):
     data = read(tmp_path, text, columns, name="dev_matched")
     assert [item.guid for item in data.examples] == guids
 
 
-def test_a_few_short_rows_are_skipped_and_many_refused(tmp_path):
+def test_short_rows_are_skipped_or_refused(tmp_path):
     data = read(tmp_path, "a\tb\t1\n" * 198 + "cut short\n" * 2, PAIRS)
     assert len(data.examples) == 198
     with pytest.raises(ValueError, match="data.txt:198: .*3 of 200"):
@@ -92,7 +92,7 @@ def test_a_few_short_rows_are_skipped_and_many_refused(tmp_path):
         ("a\t0\n中文\t1\n".encode("gb18030"), SINGLE, "', line 2"),
     ],
 )
-def test_what_cannot_be_used_is_named_with_file_and_line(text, columns, place, tmp_path):
+def test_read_file_names_file_and_line(text, columns, place, tmp_path):
     with pytest.raises(ValueError, match="data.txt" + place):
         read(tmp_path, text, columns)
 
@@ -114,6 +114,6 @@ def test_a_score_is_a_number(tmp_path):
         ("dev", '{"label": true}', Columns("label", None, "label"), {"labels": ["true"]}, ["true"]),
     ],
 )
-def test_labels_are_names_numbers_or_unknown(name, text, columns, changes, expected, tmp_path):
+def test_labels_of_each_kind(name, text, columns, changes, expected, tmp_path):
     data = read(tmp_path, text, columns, name=name, **changes)
     assert [example.label for example in data.examples] == list(expected)

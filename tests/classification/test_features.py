@@ -58,7 +58,7 @@ def prepared(example, tokenizer):
     return InputExample(example.guid, *texts, label=example.label)
 
 
-def test_truncation_equals_taking_pieces_one_by_one():
+def test_truncated_lengths_equal_piecewise_truncation():
     numbers = random.Random(1)
     for _ in range(300):
         length_a, length_b = numbers.randrange(30), numbers.randrange(30)
@@ -80,18 +80,18 @@ def test_truncation_equals_taking_pieces_one_by_one():
         (None, [None], 0.0),
     ],
 )
-def test_labels_become_their_ids_and_scores_floats(label, labels, expected):
+def test_convert_single_example_label_ids(label, labels, expected):
     found = convert(InputExample("g", "a", None, label), labels=labels).label_id
     assert (found, type(found)) == (expected, type(expected))
 
 
-def test_unknown_labels_are_refused():
+def test_convert_single_example_refuses_an_unknown_label():
     with pytest.raises(ValueError, match="'yes'"):
         convert(InputExample("g", "a", None, "yes"))
 
 
 @pytest.mark.parametrize("label, labels", [("1", BINARY), (2.5, [None])])
-def test_the_declaration_parses_what_was_written(label, labels, tmp_path, caplog):
+def test_feature_spec_parses_records(label, labels, tmp_path, caplog):
     examples = [InputExample("0", "cat " * 20, "a", label), PaddingInputExample()]
     caplog.set_level("INFO")
     built = write(examples, tmp_path / "a.tf_record", labels=labels)
@@ -116,7 +116,7 @@ def test_the_declaration_parses_what_was_written(label, labels, tmp_path, caplog
         {"examples": [InputExample("0", "a", "b", "1")]},
     ],
 )
-def test_whatever_decides_the_records_decides_whether_they_are_current(change, tmp_path):
+def test_record_file_depends_on(change, tmp_path):
     given = {"examples": [InputExample("0", "a", "b", "0")], "path": tmp_path / "a.tf_record"}
     first = write(**given).path
     given.update({name: value() if callable(value) else value for name, value in change.items()})
@@ -134,9 +134,7 @@ def test_whatever_decides_the_records_decides_whether_they_are_current(change, t
         ),
     ],
 )
-def test_features_are_the_numbers_that_were_worked_out_by_hand(
-    vocabulary, tokenizer, sha256, tmp_path
-):
+def test_features_equal_handmade_numbers(vocabulary, tokenizer, sha256, tmp_path):
     text = (FIXTURES / "classifier_features.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.split("\n") if vocabulary in line]
     assert len(rows) == 14
@@ -162,7 +160,7 @@ def test_features_are_the_numbers_that_were_worked_out_by_hand(
 
 @needs_shared
 @pytest.mark.parametrize("name", GOLDEN_TASKS)
-def test_features_equal_the_references_token_for_token_raw_or_prepared(name, tmp_path):
+def test_features_equal_the_reference(name, tmp_path):
     rows = [row for row in json_lines("golden/classifier_features.jsonl") if row["task"] == name]
     (golden,) = [row for row in rows if row["kind"] == "task"]
     tokenizer, length = english_tokenizer(), golden["max_seq_length"]

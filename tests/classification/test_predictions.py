@@ -77,9 +77,7 @@ def _predictions(probabilities, predictions, guids="0123"):
         ),
     ],
 )
-def test_predictions_go_to_the_files_that_people_glue_and_clue_expect(
-    task, split, predictions, expected
-):
+def test_split_files_of_each_task(task, split, predictions, expected):
     found = classifier_predictions.split_files(tasks.get_task(task), *predictions, split=split)
     assert found == expected
 
@@ -87,7 +85,7 @@ def test_predictions_go_to_the_files_that_people_glue_and_clue_expect(
 # -------------------------------------------------------------------------------- the zip for GLUE
 
 
-def test_the_zip_has_the_same_bytes_again_and_names_what_is_missing(tmp_path):
+def test_zip_glue_submission_is_reproducible(tmp_path):
     paths = [tmp_path / "RTE.tsv", tmp_path / "AX.tsv"]
     for path in paths:
         path.write_text(path.stem)
@@ -137,7 +135,7 @@ def _predicted(folder, task, text):
         ("tnews", '{"text": "A"}\n', "0"),
     ],
 )
-def test_texts_are_found_by_name_or_alone(task, text, guids, tmp_path):
+def test_read_file_finds_texts_to_predict(task, text, guids, tmp_path):
     text_b = "B" if tasks.get_task(task).is_pair else None
     assert _predicted(tmp_path, task, text) == [(guid, "A", text_b) for guid in guids]
 
@@ -157,6 +155,6 @@ def test_texts_are_found_by_name_or_alone(task, text, guids, tmp_path):
         ("copa", "premise\tchoices\tquestion\nP\tA\tcause\n", ""),
     ],
 )
-def test_a_file_without_the_texts_is_refused(task, text, problem, tmp_path):
+def test_read_file_refuses_a_file_without_texts(task, text, problem, tmp_path):
     with pytest.raises(ValueError, match="mine.txt" + problem):
         _predicted(tmp_path, task, text)

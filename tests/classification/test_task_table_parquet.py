@@ -54,7 +54,7 @@ RTE = ["not_entailment", "entailment", "entailment"]
         ("copa", "train", COPA, ["0", "1"]),
     ],
 )
-def test_labels_are_numbers_in_the_hubs_order(name, file, columns, labels, tmp_path):
+def test_parquet_label_numbers(name, file, columns, labels, tmp_path):
     write(tmp_path / f"{file}.parquet", columns)
     data = read(name, tmp_path, file.partition("-")[0].replace("validation", "dev"))
     assert [item.label for item in data.examples] == labels
@@ -63,7 +63,7 @@ def test_labels_are_numbers_in_the_hubs_order(name, file, columns, labels, tmp_p
         assert found == list(zip("789", FIRST, SECOND))
 
 
-def test_the_parts_of_a_split_are_read_in_order_and_tsv_comes_first(tmp_path):
+def test_parquet_parts_in_order(tmp_path):
     for part, text in ((1, "second"), (0, "first")):
         name = f"train-0000{part}-of-00002.parquet"
         write(tmp_path / "sst2" / name, {"sentence": [text], "label": [part]})
@@ -83,7 +83,7 @@ def test_the_parts_of_a_split_are_read_in_order_and_tsv_comes_first(tmp_path):
         ["00000-of-00001", "more"],
     ],
 )
-def test_only_the_parts_of_one_table_are_read_together(tmp_path, names):
+def test_parquet_parts_of_several_tables_are_refused(tmp_path, names):
     for name in names:
         write(tmp_path / f"train-{name}.parquet", pairs([1, 0, 1]))
     with pytest.raises(ValueError, match=f"train-{names[-1][:14]}"):
@@ -93,7 +93,7 @@ def test_only_the_parts_of_one_table_are_read_together(tmp_path, names):
 
 
 @pytest.mark.parametrize("label", [-1, 2, 0.5])
-def test_an_unknown_label_is_named_with_its_part_and_row(tmp_path, label):
+def test_parquet_names_part_and_row_of_an_unknown_label(tmp_path, label):
     for part, labels in enumerate(([1, 0, 1], [0, label, 1])):
         write(tmp_path / f"train-0000{part}-of-00002.parquet", pairs(labels))
     with pytest.raises(ValueError, match=f"train-00001-of-00002.parquet:2: .* {label}"):
@@ -117,15 +117,13 @@ def test_a_users_own_files_may_be_parquet(tmp_path):
         (None, "0,1", [0.0, 1.0], ["0", "1"]),
     ],
 )
-def test_labels_have_the_names_in_the_file_unless_the_tasks_are_numbers(
-    names, labels, numbers, expected, tmp_path
-):
+def test_parquet_label_names(names, labels, numbers, expected, tmp_path):
     write(tmp_path / "train.parquet", {"q": ["a", "b"], "label": numbers}, names)
     data = read(tasks.custom_task(text_a="q", labels=labels), tmp_path)
     assert [item.label for item in data.examples] == expected
 
 
-def test_the_folder_of_a_data_set_of_a_hub_is_read_as_it_is(tmp_path):
+def test_parquet_hub_folder(tmp_path):
     own = tasks.custom_task(text_a="text", labels="negative,positive")
     for there, split in {"train": "train", "validation": "dev", "test": "test"}.items():
         file = tmp_path / "data" / f"{there}-00000-of-00001.parquet"
@@ -136,7 +134,7 @@ def test_the_folder_of_a_data_set_of_a_hub_is_read_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PAR1" * 9, None])
-def test_what_cannot_be_read_as_parquet_is_named(content, tmp_path, monkeypatch):
+def test_parquet_names_an_unreadable_file(content, tmp_path, monkeypatch):
     if content is None:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
     else:

@@ -36,7 +36,7 @@ def _ids(text):
     return SPM.convert_tokens_to_ids(SPM.tokenize(text))
 
 
-def test_each_option_is_a_sequence_of_article_and_ending():
+def test_convert_pairs_article_and_option():
     features = _convert()
     for row, ending in enumerate(ENDINGS):
         first = [FIRST, *_ids("the old man"), SEPARATOR]
@@ -49,7 +49,7 @@ def test_each_option_is_a_sequence_of_article_and_ending():
     assert features.is_real_example
 
 
-def test_long_ending_loses_its_first_tokens_and_long_article_its_last():
+def test_convert_truncates_question_and_article():
     article, ending = "the old man went home with his friend", "the cat saw a dog and a bird"
     features = _convert(article, [ending] * 4, length=16, qa_length=5)
     expected = [FIRST, *_ids(article)[:8], SEPARATOR, *_ids(ending)[-5:], SEPARATOR]
@@ -57,7 +57,7 @@ def test_long_ending_loses_its_first_tokens_and_long_article_its_last():
     assert features.segment_ids == [[0] * 10 + [1] * 6] * 4
 
 
-def test_padding_example_is_zeros_and_not_real():
+def test_convert_padding_example():
     features = race_features.convert_single_example(0, PaddingInputExample(), 4, 32, SPM, 8)
     found = np.array([features.input_ids, features.input_mask, features.segment_ids])
     assert found.shape == (3, 4, 32) and not found.any()
@@ -71,7 +71,7 @@ def test_padding_example_is_zeros_and_not_real():
         ({"qa_length": 0}, "--max_qa_length=0 "),
     ],
 )
-def test_wrong_sizes_are_refused(wrong, words):
+def test_convert_names_a_wrong_size(wrong, words):
     with pytest.raises(ValueError, match=words):
         _convert(**wrong)
 
@@ -94,7 +94,7 @@ def _file_records(examples, path, sizes):
 
 
 @pytest.mark.parametrize("tokenizer", [SPM, WORDPIECE])
-def test_scripts_make_the_records_of_prepared_examples(tmp_path, tokenizer):
+def test_records_equal_prepared_examples(tmp_path, tokenizer):
     folder = race_data.write_race(tmp_path, splits=("dev",), passages=20)
     sizes = {"max_seq_length": 40, "max_qa_length": 12, "tokenizer": tokenizer}
     read = race_examples.read_examples(folder, "dev")
@@ -129,7 +129,7 @@ def golden_data(tmp_path_factory):
 
 
 @needs_shared
-def test_features_equal_the_references_token_for_token(golden_data, tmp_path):
+def test_features_equal_the_reference(golden_data, tmp_path):
     run, *expected = _golden()
     sizes = {name: run[name] for name in ("max_seq_length", "max_qa_length")}
     sizes["tokenizer"] = english_tokenizer()

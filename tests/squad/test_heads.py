@@ -40,7 +40,7 @@ V2 = functools.partial(heads.v2_head, options=heads.V2Options(4, 3, 0.0))
         ("squad_v2", V2, "train/loss", {key: f"predict/{key}" for key in decoding.BEAMS}),
     ],
 )
-def test_loss_and_outputs_equal_the_references(name, head, loss, outputs):
+def test_heads_equal_the_reference(name, head, loss, outputs):
     arrays = golden_heads.arrays(name)
     losses = run(name, head, is_training=True)
     assert losses.mean() == pytest.approx(float(arrays[loss]), abs=1e-4)

@@ -20,7 +20,7 @@ def texts_of(answers):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_answers_are_those_of_the_script(tmp_path, version):
+def test_reader_answers_as_the_script(tmp_path, version):
     """Also where the script's flags say how answers are looked for."""
     classification_data.write_config(tmp_path)
     asked = [

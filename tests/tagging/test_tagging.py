@@ -33,7 +33,7 @@ def parquet_file(path, names):
     return parquet_files.write(path, columns, features)
 
 
-def test_read_gives_the_same_sentence_from_every_format(tmp_path):
+def test_read_each_format(tmp_path):
     line = json.dumps({"tokens": WORDS, "tags": TAGS})
     conll, *others = paths = [
         write(tmp_path / "a.conll", CONLL),
@@ -62,21 +62,21 @@ def test_read_gives_the_same_sentence_from_every_format(tmp_path):
         ("a.conll", "a O\n\nking\tB\nthe\t\n", "'king the'"),
     ],
 )
-def test_read_names_file_and_line_of_wrong_data(tmp_path, name, content, words):
+def test_read_names_file_and_line(tmp_path, name, content, words):
     path = write(tmp_path / name, content)
     with pytest.raises(ValueError, match=f"{name}.*{words}"):
         sentences.read(path, 0, 1, needs_tags=True)
 
 
 @pytest.mark.parametrize("columns", [(0, -1), (0, 0), (-1, 0)])
-def test_the_column_of_the_words_is_not_that_of_the_tags(tmp_path, columns):
+def test_read_refuses_one_column_for_words_and_tags(tmp_path, columns):
     path = write(tmp_path / "a.conll", "king\nleft\n")
     assert sentences.read(path, *columns)[0].words == ("king", "left")
     with pytest.raises(ValueError, match="a.conll"):
         sentences.read(path, *columns, needs_tags=True)
 
 
-def test_entities_have_the_characters_of_the_text():
+def test_entities_have_character_offsets():
     text = "He  saw Rome, and 東京."
     assert sentences.of_text(text).words == ["He", "saw", "Rome", ",", "and", "東", "京", "."]
     tags = ["O", "O", "S-LOC", "O", "O", "B-LOC", "E-LOC", "O"]
@@ -86,7 +86,7 @@ def test_entities_have_the_characters_of_the_text():
 
 
 @pytest.mark.parametrize("length", [4, 9, 64])
-def test_encode_gives_each_word_one_place(length):
+def test_encode_labels_first_pieces(length):
     flags = run_tagger.Flags(max_seq_length=length)
     task = tagging.TaggingTask(flags, squad_data.sentencepiece(), {"labels": ["O", "B-PER"]})
     words = ["the", "\u200b", *["wonderfulness"] * 5, "king"]
@@ -102,7 +102,7 @@ def test_encode_gives_each_word_one_place(length):
 
 
 @pytest.mark.slow
-def test_tagger_learns_and_answers_as_the_script_predicts(tmp_path):
+def test_tagger_learns_and_load_answers_as_the_script(tmp_path):
     rows = ["king B-PER\n", "went O\n", "to O\n", "river S-LOC\n"]
     text = "\n".join("".join((rows * 3)[start:][:6]) for start in (0, 1, 2, 3) * 2)
     for split in ("train", "dev", "test"):
