@@ -164,7 +164,7 @@ def test_exit_patience_leaves_before_the_last_layer(tmp_path, labels):
     assert {one.layers for one in patient} == {4} and full[0].layers is None
     with albert.load(folder, batch_size=2, exit_patience=1, exit_threshold=1e9) as model:
         found, together = model.predict(TEXTS), model.predict_array(TEXTS)
-        assert min(one.layers for one in found) == 2
+        assert min(one.layers for one in found) < 4
         for text, one, row in zip(TEXTS, found, together):  # alone it takes the same way
             assert model.predict([text])[0].layers == one.layers
             np.testing.assert_allclose(model.predict_array([text])[0], row, atol=1e-4)
