@@ -155,16 +155,16 @@ def test_load_gives_an_encoder_for_a_pretrained_model(places):
 
 @pytest.mark.parametrize("labels", [LABELS, pytest.param((), marks=pytest.mark.slow)])
 def test_exit_patience_leaves_before_the_last_layer(tmp_path, labels):
-    folder = models.write_classifier(tmp_path, labels=labels, layers=4)
+    folder = models.write_classifier(tmp_path, labels=labels, layers=3, seed=1)
     with predictor.Predictor(folder) as model:
         full = model.predict(TEXTS[:3])
-    with predictor.Predictor(folder, exit_patience=4) as model:
+    with predictor.Predictor(folder, exit_patience=3) as model:
         patient = model.predict(TEXTS[:3])
     assert [one._replace(layers=None) for one in patient] == full
-    assert {one.layers for one in patient} == {4} and full[0].layers is None
+    assert {one.layers for one in patient} == {3} and full[0].layers is None
     with albert.load(folder, batch_size=2, exit_patience=1, exit_threshold=1e9) as model:
         found, together = model.predict(TEXTS), model.predict_array(TEXTS)
-        assert min(one.layers for one in found) < 4
+        assert min(one.layers for one in found) == 2
         for text, one, row in zip(TEXTS, found, together):  # alone it takes the same way
             assert model.predict([text])[0].layers == one.layers
             np.testing.assert_allclose(model.predict_array([text])[0], row, atol=1e-4)

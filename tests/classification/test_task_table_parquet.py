@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data sets as the hubs keep them, in Parquet files."""
 
+import json
 import pathlib
 import sys
 
@@ -13,7 +14,8 @@ from albert.data import parquet
 from tests.support import parquet_files
 
 FIRST, SECOND = ["He left.", "A bird", "x"], ["He  went. ", "été", "y"]
-SPANS = {"span1_text": "\u706b\u8f66", "span1_index": 0, "span2_text": "\u5b83", "span2_index": 2}
+FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "task_files.json"
+FILES = json.loads(FIXTURE.read_text(encoding="utf-8"))
 
 
 def write(path, columns, names=None):
@@ -22,8 +24,8 @@ def write(path, columns, names=None):
     parquet_files.write(path, columns, features if names else None)
 
 
-def pairs(labels, names=("sentence1", "sentence2")):
-    return {names[0]: FIRST, names[1]: SECOND, "label": labels, "idx": [7, 8, 9]}
+def pairs(labels):
+    return {"sentence1": FIRST, "sentence2": SECOND, "label": labels, "idx": [7, 8, 9]}
 
 
 def read(name, folder, split="train"):
@@ -32,35 +34,22 @@ def read(name, folder, split="train"):
     return tasks.read_examples(task, str(folder), split)
 
 
-COPA = {"premise": ["p"], "choices": [["a", "b"]], "question": ["cause"], "label": [1.0]}
-NLI = ("premise", "hypothesis")
-MNLI = ["neutral", "entailment", "contradiction"]
-RTE = ["not_entailment", "entailment", "entailment"]
-
-
 # The numbers of the labels are those of the hub: nyu-mll/glue, clue/clue, facebook/xnli.
-@pytest.mark.parametrize(
-    "name, file, columns, labels",
-    [
-        ("mrpc", "train-00000-of-00001", pairs([1, 0, 1]), ["1", "0", "1"]),
-        ("mrpc", "train", pairs([1.0, 0.0, 1.0]), ["1", "0", "1"]),
-        # Not 3.799999952316284.
-        ("sts-b", "train", pairs(np.float32([5.0, 3.8, 0.0])), [5.0, 3.8, 0.0]),
-        ("rte", "dev", pairs([1, 0, 0]), RTE),
-        ("rte", "validation", pairs([1, 0, 0]), RTE),
-        ("mnli", "validation_mismatched", pairs([1, 0, 2], NLI), MNLI),
-        ("cmnli", "train", pairs([0, -1, 2]), ["neutral", "contradiction"]),
-        ("wsc", "train", {"text": ["火车它来"], "target": [SPANS], "label": [1]}, ["false"]),
-        ("copa", "train", COPA, ["0", "1"]),
-    ],
-)
-def test_parquet_label_numbers(name, file, columns, labels, tmp_path):
-    write(tmp_path / f"{file}.parquet", columns)
-    data = read(name, tmp_path, file.partition("-")[0].replace("validation", "dev"))
-    assert [item.label for item in data.examples] == labels
-    if name == "mrpc":
+@pytest.mark.parametrize("given", FILES["hubs"], ids=lambda given: given["task"])
+def test_parquet_label_numbers(given, tmp_path):
+    write(tmp_path / f"{given['file']}.parquet", given["columns"])
+    split = given["file"].partition("-")[0].replace("validation", "dev")
+    data = read(given["task"], tmp_path, split)
+    assert [item.label for item in data.examples] == given["labels"]
+    if given["task"] == "mrpc":
         found = [(item.guid, item.text_a, item.text_b) for item in data.examples]
         assert found == list(zip("789", FIRST, SECOND))
+
+
+def test_parquet_scores_are_of_float32(tmp_path):
+    write(tmp_path / "train.parquet", pairs(np.float32([5.0, 3.8, 0.0])))
+    # Not 3.799999952316284.
+    assert [item.label for item in read("sts-b", tmp_path).examples] == [5.0, 3.8, 0.0]
 
 
 def test_parquet_parts_in_order(tmp_path):
