@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From examples to records: truncation, segments, labels, and equality with the reference."""
 
+import itertools
 import json
 import pathlib
-import random
 
 import pytest
 import tensorflow.compat.v1 as tf
@@ -30,10 +30,14 @@ FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures"
 GOLDEN_TASKS = ("mrpc", "cola", "sts-b", "rte", "sst-2")
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 BINARY = ["0", "1"]
-
-
-def convert(example, labels=BINARY):
-    return classifier_features.convert_single_example(0, example, labels, 16, spm(), "mrpc")
+DIGESTS = [
+    ("tiny.model", spm, "7c89bf6c2081ab8fba76931fbebfeeffb8a45d9bb99fec0ece024356e15ea9f6"),
+    (
+        "wordpiece_vocab.txt",
+        wordpiece,
+        "e0cd11f9142ce78721aad8444e52e5c6f77ddd4895042789bd2be545ea360816",
+    ),
+]
 
 
 def write(examples, path, *, labels=BINARY, length=16, tokenizer=None):
@@ -45,12 +49,12 @@ def write(examples, path, *, labels=BINARY, length=16, tokenizer=None):
     return task.features("train").records
 
 
-def write_prepared(examples, path, *, labels=BINARY, length=16, tokenizer=None):
+def write_prepared(examples, path, *, labels=BINARY, length, tokenizer):
     """The path of what programs make of prepared examples."""
     classifier_features.file_based_convert_examples_to_features(
-        examples, labels, length, tokenizer or spm(), str(path), ""
+        examples, labels, length, tokenizer, str(path), ""
     )
-    return pathlib.Path(str(path))
+    return path
 
 
 def prepared(example, tokenizer):
@@ -59,15 +63,11 @@ def prepared(example, tokenizer):
 
 
 def test_truncated_lengths_equal_piecewise_truncation():
-    numbers = random.Random(1)
-    for _ in range(300):
-        length_a, length_b = numbers.randrange(30), numbers.randrange(30)
-        available = numbers.randrange(40)
-        kept_a, kept_b = length_a, length_b
-        while kept_a + kept_b > available:
-            kept_a, kept_b = (kept_a - 1, kept_b) if kept_a > kept_b else (kept_a, kept_b - 1)
-        kept = classifier_features.truncated_lengths(length_a, length_b, available)
-        assert kept == (kept_a, kept_b)
+    for given in itertools.product(range(0, 30, 3), range(0, 30, 3), range(0, 40, 3)):
+        *kept, available = given
+        while sum(kept) > available:
+            kept[kept[0] <= kept[1]] -= 1
+        assert classifier_features.truncated_lengths(*given) == tuple(kept)
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,14 @@ def test_truncated_lengths_equal_piecewise_truncation():
     ],
 )
 def test_convert_single_example_label_ids(label, labels, expected):
-    found = convert(InputExample("g", "a", None, label), labels=labels).label_id
+    def convert(label):
+        example = InputExample("g", "a", None, label)
+        return classifier_features.convert_single_example(0, example, labels, 16, spm(), "mrpc")
+
+    found = convert(label).label_id
     assert (found, type(found)) == (expected, type(expected))
-
-
-def test_convert_single_example_refuses_an_unknown_label():
     with pytest.raises(ValueError, match="'yes'"):
-        convert(InputExample("g", "a", None, "yes"))
+        convert("yes")
 
 
 @pytest.mark.parametrize("label, labels", [("1", BINARY), (2.5, [None])])
@@ -123,17 +124,7 @@ def test_record_file_depends_on(change, tmp_path):
     assert write(**given).path != first
 
 
-@pytest.mark.parametrize(
-    "vocabulary, tokenizer, sha256",
-    [
-        ("tiny.model", spm, "7c89bf6c2081ab8fba76931fbebfeeffb8a45d9bb99fec0ece024356e15ea9f6"),
-        (
-            "wordpiece_vocab.txt",
-            wordpiece,
-            "e0cd11f9142ce78721aad8444e52e5c6f77ddd4895042789bd2be545ea360816",
-        ),
-    ],
-)
+@pytest.mark.parametrize("vocabulary, tokenizer, sha256", DIGESTS)
 def test_features_equal_handmade_numbers(vocabulary, tokenizer, sha256, tmp_path):
     text = (FIXTURES / "classifier_features.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.split("\n") if vocabulary in line]

@@ -139,35 +139,13 @@ def test_clue_names_a_wrong_object(task, row, problem, tmp_path):
 # ------------------------------------------------------------------------------ a task of one's own
 
 
-@pytest.mark.parametrize(
-    "settings, file, text, expected",
-    [
-        (
-            {"text_a": "body", "label": "topic", "labels": "sport, politics", "guid": "id"},
-            "train.tsv",
-            "id\ttopic\tbody\nk9\tsport\tA match.\n",
-            [("k9", "A match.", None, "sport")],
-        ),
-        (
-            {"text_a": "0", "text_b": 1, "label": "-1", "labels": "regression", "header": False},
-            "pairs.tsv",
-            "A\tB\t0.5\nC\tD\t-1\n",
-            [("train-0", "A", "B", 0.5), ("train-1", "C", "D", -1.0)],
-        ),
-        (
-            {"text_a": "text", "label": "y", "labels": [True, False], "guid": "id"},
-            "train.json",
-            '{"text": "a", "y": true, "id": 17}\n{"text": "b", "y": false}\n',
-            [("17", "a", None, "true"), ("train-1", "b", None, "false")],
-        ),
-    ],
-)
-def test_custom_task_reads_as_described(settings, file, text, expected, tmp_path):
-    _write(tmp_path / file, text)
-    task = tasks.custom_task(train_file=file, **settings)
+@pytest.mark.parametrize("given", FILES["custom"], ids=lambda given: given["file"])
+def test_custom_task_reads_as_described(given, tmp_path):
+    _write(tmp_path / given["file"], given["text"])
+    task = tasks.custom_task(train_file=given["file"], **given["settings"])
     found = tasks.read_examples(task, str(tmp_path), "train").examples
-    assert [(e.guid, e.text_a, e.text_b, e.label) for e in found] == expected
-    assert task.is_pair == ("text_b" in settings)
+    assert [[e.guid, e.text_a, e.text_b, e.label] for e in found] == given["examples"]
+    assert task.is_pair == ("text_b" in given["settings"])
     assert task.metrics[0] == ("pearson" if task.is_regression else "eval_accuracy")
 
 

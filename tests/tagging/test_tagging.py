@@ -107,23 +107,20 @@ def test_tagger_learns_and_load_answers_as_the_script(tmp_path):
     text = "\n".join("".join((rows * 3)[start:][:6]) for start in (0, 1, 2, 3) * 2)
     for split in ("train", "dev", "test"):
         write(tmp_path / f"my_{split}.conll", text)
+    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     config = classification_data.write_config(
-        tmp_path,
-        hidden_size=32,
-        intermediate_size=64,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        tmp_path, hidden_size=32, intermediate_size=64, **no_dropout
     )
 
-    def tag(*arguments):
-        return run_tagger.tag(flags_lib.parse(run_tagger.Flags, ["--do_predict", *arguments]))
+    def tag(arguments):
+        given = ["--do_predict", *arguments.split()]
+        return run_tagger.tag(flags_lib.parse(run_tagger.Flags, given))
 
     outcome = tag(
-        *("--do_train", "--do_eval", f"--data_dir={tmp_path}"),
-        *(f"--output_dir={tmp_path / 'out'}", f"--albert_config_file={config}"),
-        *(f"--spm_model_file={classification_data.VOCABULARY}", "--max_seq_length=16"),
-        *("--train_batch_size=8", "--num_train_epochs=100", "--learning_rate=3e-3"),
-        *("--save_checkpoints_steps=50", "--nouse_xla", f"--export_dir={tmp_path / 'export'}"),
+        f"""--do_train --do_eval --data_dir={tmp_path} --output_dir={tmp_path}/out
+        --albert_config_file={config} --spm_model_file={classification_data.VOCABULARY}
+        --max_seq_length=16 --train_batch_size=8 --num_train_epochs=100 --learning_rate=3e-3
+        --save_checkpoints_steps=50 --nouse_xla --export_dir={tmp_path}/export"""
     )
     right = [list(one.tags) for one in sentences.read(str(tmp_path / "my_dev.conll"))]
     predictions = tmp_path / "out" / "predictions.conll"
@@ -133,8 +130,7 @@ def test_tagger_learns_and_load_answers_as_the_script(tmp_path):
     # The description beside --checkpoint says the rest, without training data.
     new = tmp_path / "new"
     write(new / "test.conll", text)
-    checkpoint = tmp_path / "out" / "model.ckpt-best"
-    tag(f"--output_dir={new}", f"--data_dir={new}", f"--checkpoint={checkpoint}")
+    tag(f"--output_dir={new} --data_dir={new} --checkpoint={tmp_path}/out/model.ckpt-best")
     assert (new / "predictions.conll").read_text("utf-8") == predictions.read_text("utf-8")
     with albert.load(str(tmp_path / "out")) as model:
         assert [one.tags for one in model.predict([one.words for one in written])] == found
