@@ -21,7 +21,7 @@ def test_create_model_preln_without_labels():
     assert outputs[:2] == (None, None)
 
 
-def test_processors_prepare_texts_and_fill_unknown_labels(tmp_path):
+def test_processors_prepare_texts(tmp_path):
     for folder, text in (
         ("SST-2", "index\tsentence\n0\tA  Café \n"),
         ("RTE", "index\tsentence1\tsentence2\n0\tA two.\tB two.\n"),

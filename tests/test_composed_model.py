@@ -113,7 +113,7 @@ def test_composed_model_equals_albert_model(session, changes, options):
 # ---- each part by itself ----
 
 
-def test_einsum_via_matmul_takes_any_number_of_dimensions(session):
+def test_einsum_via_matmul(session):
     x, w = random(2, 3, 4, 5), random(4, 5, 6, 7)
     batch = tf.placeholder_with_default(x, [None, None, 4, 5])
     product = modeling.einsum_via_matmul(batch, constant(w), 2)
@@ -139,7 +139,7 @@ def test_embedding_lookup_concatenates_several_ids(session):
     np.testing.assert_array_equal(words, table[[0, 1, 2, 0, 1, 1]].reshape(1, 3, 4))
 
 
-def test_embedding_postprocessor_without_types_and_positions_normalizes(session):
+def test_embedding_postprocessor_normalizes(session):
     words = constant(random(2, 3, 4))
     plain = modeling.embedding_postprocessor(words, use_position_embeddings=False, dropout_prob=0.0)
     names = [item.op.name for item in tf.trainable_variables()]
@@ -149,7 +149,7 @@ def test_embedding_postprocessor_without_types_and_positions_normalizes(session)
         modeling.embedding_postprocessor(words, use_token_type=True)
 
 
-def test_transformer_model_drops_by_its_probabilities(session):
+def test_transformer_model_dropout(session):
     sizes = dict.fromkeys(("num_hidden_layers", "num_hidden_groups"), 1)
     sizes.update(hidden_size=6, num_attention_heads=2, intermediate_size=8)
     rates = {"hidden_dropout_prob": 0.5, "attention_probs_dropout_prob": 0.0}

@@ -94,7 +94,7 @@ def test_download_makes_mrpc_as_in_glue(download):
     }
 
 
-def test_group_continues_after_a_data_set_that_fails(download, server):
+def test_group_continues_after_a_failure(download, server):
     del server.files["/QNLIv2.zip"]
     with pytest.raises(ValueError, match="1 of 10 .*qnli"):
         download("glue")
@@ -118,7 +118,7 @@ def test_wrong_hash_is_refused(download, server):
             download(name, sha256=wrong)
 
 
-def test_incomplete_archive_is_removed_unless_a_user_brought_it(download, server, tmp_path):
+def test_incomplete_archive_is_removed(download, server, tmp_path):
     content = public_archives.zipped({"RTE/train.tsv": "x", "RTE/dev.tsv": "x"})
     server.files["/RTE.zip"] = content
     for names in ([], ["RTE.zip"]):
@@ -164,7 +164,7 @@ def test_archive_of_a_user_needs_no_network(download):
     assert own.read_bytes() == SOME and (download.folder / "RTE" / "dev.tsv").exists()
 
 
-def test_data_given_on_request_is_used_once_it_exists(download):
+def test_data_given_on_request(download):
     folder = download.folder / "LCQMC"
     with pytest.raises(ValueError, match=f"http.*{folder}"):
         download("lcqmc")
@@ -175,7 +175,7 @@ def test_data_given_on_request_is_used_once_it_exists(download):
 
 
 @pytest.mark.parametrize("name", ["rte", "wsc", "mismnli"])
-def test_missing_data_exists_after_the_suggested_command(download, name):
+def test_suggested_command_gets_missing_data(download, name):
     def read():
         task = tasks.get_task(name)
         return tasks.read_examples(task, str(download.folder), task.split_names("dev")[0])

@@ -55,7 +55,7 @@ def test_plot_draws_and_prints_a_row_for_each_run(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["training_curve.csv", "eval_results.json", "run_summary.json"])
-def test_plot_names_a_damaged_file_and_a_missing_folder(tmp_path, name):
+def test_plot_names_a_damaged_file(tmp_path, name):
     pytest.importorskip("matplotlib")
     write_run(tmp_path / "bad")
     (tmp_path / "bad" / name).write_text('{"metric": 5}', encoding="utf-8")

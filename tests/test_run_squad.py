@@ -39,7 +39,7 @@ def test_metrics_equal_the_scores_of_files(training_data, trained, version):
 
 
 @pytest.mark.slow
-def test_prediction_uses_the_given_or_evaluated_threshold(training_data, trained, tmp_path, caplog):
+def test_prediction_threshold(training_data, trained, tmp_path, caplog):
     path, outcome = trained("run_squad_v2")
     before, of_first = contents(path), outcome.evaluation.results[0].metrics
     for checkpoint, metrics in ((path, outcome.metrics), (path / "model.ckpt-2", of_first)):

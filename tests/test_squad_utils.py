@@ -160,7 +160,7 @@ def test_apply_no_ans_threshold():
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_model_fn_predictions_have_the_published_names(version):
+def test_model_fn_prediction_names(version):
     config = pretrained_models.config()
     first = (config, None, 5e-5, None, None, False, False)
     if version == 1:

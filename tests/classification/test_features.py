@@ -62,7 +62,7 @@ def prepared(example, tokenizer):
     return InputExample(example.guid, *texts, label=example.label)
 
 
-def test_truncated_lengths_equal_piecewise_truncation():
+def test_truncated_lengths():
     for given in itertools.product(range(0, 30, 3), range(0, 30, 3), range(0, 40, 3)):
         *kept, available = given
         while sum(kept) > available:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps: what they plan, refuse and skip, a failed run, and the table."""
 
-import json
 import math
 import os
 import pathlib
@@ -94,7 +93,7 @@ def flags_of(run):
 # ---- Plans.
 
 
-def test_plan_has_a_run_for_each_task_with_data_and_seed(make, model_dir):
+def test_plan_of_tasks_and_seeds(make, model_dir):
     assert sweep.parse_seeds(" 3, 1 5-6 ") == [3, 1, 5, 6]
     plan = sweep.make_plan(make("--seeds=3,1"))
     expected = [(task, seed) for task in ("mrpc", "mnli", "ax") for seed in (3, 1)]
@@ -107,7 +106,7 @@ def test_plan_has_a_run_for_each_task_with_data_and_seed(make, model_dir):
     assert {name: getattr(first, name) for name in expected} == expected
 
 
-def test_plan_predicts_ax_by_mnli_of_the_same_setting(make):
+def test_plan_predicts_ax_by_mnli(make):
     arguments = ["--tasks=ax", "--learning_rate=1e-5, 3e-5", "--train_batch_size=2,4"]
     plan = sweep.make_plan(make(*arguments, "--adam_beta_1=0.8", "--seeds=2", "--nodo_predict"))
     assert len({run.folder for run in plan}) == len(plan) == 8
@@ -198,7 +197,7 @@ def test_plan_of_a_custom_task_has_its_flags(make, data_dir):
         (["--tasks=mrpc", "--output_dir={}/used"], "used/mrpc/seed-12345"),
     ],
 )
-def test_sweep_names_a_wrong_input_before_any_run(
+def test_sweep_names_a_wrong_input(
     make, data_dir, tmp_path, fake_runs, arguments, words
 ):
     classification_data.write_config(tmp_path, hidden_size=8)
@@ -215,7 +214,7 @@ def test_sweep_names_a_wrong_input_before_any_run(
 
 
 @pytest.mark.slow
-def test_sweep_writes_table_and_submission_of_the_best_seed(make, tmp_path, fake_runs, capsys):
+def test_sweep_writes_table_and_submission(make, tmp_path, fake_runs, capsys):
     sweep.sweep(make("--seeds=1,3,2"))
     out = tmp_path / "out"
     text = (out / "results.txt").read_text(encoding="utf-8")
@@ -231,7 +230,7 @@ def test_sweep_writes_table_and_submission_of_the_best_seed(make, tmp_path, fake
 
 
 @pytest.mark.slow
-def test_sweep_stops_at_a_failed_run_and_resumes_there(make, tmp_path, fake_runs):
+def test_sweep_resumes_at_a_failed_run(make, tmp_path, fake_runs):
     data = f"--data_dir={classification_data.write_mrpc(tmp_path / 'data')}"
     arguments = ("--seeds=2,13,1", "--tasks=mrpc", data)
     for _ in range(2):
@@ -281,7 +280,7 @@ def test_tabulate_means_and_deviations_over_seeds():
 
 
 @pytest.mark.parametrize("metric, best", [("eval_accuracy", "b"), ("MSE", "a")])
-def test_tabulate_marks_the_setting_with_the_best_mean(metric, best):
+def test_tabulate_marks_the_best_setting(metric, best):
     scores = {"a": (0.1, 0.6), "b": (0.4, 0.5), "c": (0.3, 0.5), "d": (math.nan, 0.9)}
     runs = [
         result("custom", seed, value, metric=metric, setting=f"x={name}")

@@ -82,14 +82,14 @@ def test_parquet_parts_of_several_tables_are_refused(tmp_path, names):
 
 
 @pytest.mark.parametrize("label", [-1, 2, 0.5])
-def test_parquet_names_part_and_row_of_an_unknown_label(tmp_path, label):
+def test_parquet_names_an_unknown_label(tmp_path, label):
     for part, labels in enumerate(([1, 0, 1], [0, label, 1])):
         write(tmp_path / f"train-0000{part}-of-00002.parquet", pairs(labels))
     with pytest.raises(ValueError, match=f"train-00001-of-00002.parquet:2: .* {label}"):
         read("mrpc", tmp_path)
 
 
-def test_a_users_own_files_may_be_parquet(tmp_path):
+def test_parquet_file_to_predict(tmp_path):
     write(tmp_path / "x.parquet", {"sentence1": ["a"], "sentence2": ["b"], "idx": [7]})
     found = examples.read_file(tasks.get_task("mrpc"), str(tmp_path / "x.parquet"))
     (example,) = found.examples

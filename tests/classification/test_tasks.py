@@ -65,12 +65,12 @@ def test_glue_layouts_are_read(name, tmp_path):
         assert [item.text_a, item.text_b, item.label, item.guid] == [*texts, *expected]
 
 
-def test_glue_columns_are_numbers_under_another_header(tmp_path):
+def test_glue_columns_without_known_header(tmp_path):
     _write(tmp_path / "MRPC" / "train.tsv", "q\ti\tj\tx\ty\n1\t7\t8\tA\tB\n")
     assert _read("mrpc", tmp_path, "train") == [("A", "B", "1")]
 
 
-def test_task_folder_is_found_in_any_case_and_read_alone(tmp_path):
+def test_task_folder_in_any_case(tmp_path):
     _write(tmp_path / "tnews_public" / "dev.json", '{"sentence": "好", "label": 100}\n')
     assert _read("tnews", tmp_path, "dev") == [("好", None, "100")]
     _write(tmp_path / "rte" / "model.ckpt-1.index", "an output folder")
@@ -186,7 +186,7 @@ def test_custom_task_names_a_wrong_setting(changes, named, tmp_path):
     "text, expected",
     [("text\nA vote.\n", ["A vote."]), ("Inhalt\nA vote.\n", ["Inhalt", "A vote."])],
 )
-def test_custom_test_file_without_usual_names_has_no_header(text, expected, tmp_path, caplog):
+def test_custom_test_file_without_header(text, expected, tmp_path, caplog):
     task = tasks.custom_task(text_a=0, label=1, labels="sport,politics")
     _write(tmp_path / "test.tsv", text)
     data = tasks.read_examples(task, str(tmp_path), "test")
@@ -200,7 +200,7 @@ def test_custom_test_file_without_usual_names_has_no_header(text, expected, tmp_
 @pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("name", FILES["rows"])
-def test_every_row_of_the_real_files_is_read(name):
+def test_real_files_are_read_whole(name):
     folder, task_name = name.split("/")
     task, data_dir = tasks.get_task(task_name), str(shared_path("data") / folder)
     for split, count in zip(("train", "dev", "test"), FILES["rows"][name]):

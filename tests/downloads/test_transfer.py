@@ -93,7 +93,7 @@ def test_fetch_resumes_a_cut_transfer(fetch, server, etag, answers, chunks):
     ],
     ids=["nothing", "address", "shorter", "version", "no version"],
 )
-def test_fetch_resumes_an_earlier_process_of_the_same_file(
+def test_fetch_resumes_an_earlier_process(
     fetch, server, etags, name, content, chunks
 ):
     server.etag, server.answers = etags[0], [CUT] + [Answer(cut_after=0)] * 4
@@ -123,7 +123,7 @@ def test_fetch_names_the_address_and_the_reason(fetch, server, answer, limits, k
     assert len(server.ranges) == {"redirects": 31, "503": 4}.get(words, 1)
 
 
-def test_fetch_asks_an_unreachable_server_once_unless_it_has_sent_something(fetch, server):
+def test_fetch_from_an_unreachable_server(fetch, server):
     with file_server.serving() as state:
         state.files["/x"], state.answers = CONTENT, [CUT] + [Answer(cut_after=0)] * 3
         url = f"{state.url}/x"

@@ -63,7 +63,7 @@ def test_read_squad_examples_from_parquet(tmp_path, is_training):
         read(texts[:1])
 
 
-def test_a_byte_order_mark_and_whole_numbers_as_ids_are_taken(tmp_path):
+def test_read_squad_examples_with_bom_and_number_ids(tmp_path):
     path = tmp_path / "a.json"
     content = {"data": [{"paragraphs": [paragraph(TOWN, dict(OLD, id=7))]}]}
     path.write_text("\ufeff" + json.dumps(content), encoding="utf-8")

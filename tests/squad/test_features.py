@@ -7,9 +7,8 @@ import pytest
 from albert.data import record_files
 from albert.squad import features as squad_features
 from albert.squad import run
-from albert.squad.examples import SquadExample, read_squad_examples
+from albert.squad.examples import SquadExample
 from albert.util import flags
-from tests.support import squad_data
 from tests.support.squad_data import sentencepiece, wordpiece
 
 TEN = "a b c d e f g h i j"  # ten tokens of one letter in WordPiece
@@ -46,7 +45,7 @@ def _shown(tokenizer, text):
     return [text[first : last + 1] for first, last in spans]
 
 
-def test_token_characters_include_white_space_before_a_word():
+def test_token_characters_include_leading_space():
     text = "  The old\t\n town,  the  cat"
     shown = _shown(sentencepiece(), text)
     pieces = sentencepiece().encode_with_offsets(text).pieces
@@ -175,7 +174,7 @@ def test_long_paragraph_has_overlapping_windows():
         (_example(f"a \u200b{TEN[1:]}", "\u200b"), [True] * 3),  # has no token
     ],
 )
-def test_answer_is_learnt_in_windows_that_hold_it_whole(example, impossible):
+def test_answer_in_several_windows(example, impossible):
     features = _convert([example], length=11, stride=3)
     assert [feature.is_impossible for feature in features] == impossible
     for feature in features:
@@ -194,7 +193,7 @@ def test_answer_is_learnt_in_windows_that_hold_it_whole(example, impossible):
         (350, 300, 200, [251, 99]),
     ],
 )
-def test_token_has_maximal_context_in_one_window(tokens, room, stride, counts):
+def test_maximal_context_in_one_window(tokens, room, stride, counts):
     features = _convert([_example("a " * tokens)], length=room + 5, stride=stride)
     assert [sum(feature.token_is_max_context.values()) for feature in features] == counts
 
@@ -233,21 +232,20 @@ def _write(data, path, *, length=48, stride=16, query=64, training=True, tokeniz
     return task.features("train" if training else "predict").records
 
 
-def _data(folder, count=12):
-    """A real file, with several questions a paragraph, some of them unanswerable."""
-    paragraphs = []
+def _data(count=12):
+    """Several questions a paragraph, some of them unanswerable."""
+    data = []
     for number in range(count):
         text = f"The king of town {number} " + "lies by the river and " * (number % 5) + "sleeps."
-        asked = [squad_data.answered(f"{number}{name}", text, name) for name in ("king", "sleeps")]
-        asked.append(squad_data.question(f"{number}c", "who ?", is_impossible=True))
-        paragraphs.append(squad_data.paragraph(text, *asked))
-    return read_squad_examples(squad_data.write_squad(folder, paragraphs), is_training=True)
+        data += [_example(text, word, name=f"{number}{word}") for word in ("king", "sleeps")]
+        data.append(_impossible(text, "who ?", f"{number}"))
+    return data
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("training", [True, False])
-def test_records_are_the_same_for_any_number_of_processes(training, tmp_path):
-    data, path = _data(tmp_path, 300), tmp_path / "slow"
+def test_records_of_several_processes(training, tmp_path):
+    data, path = _data(300), tmp_path / "slow"
     writer = squad_features.FeatureWriter(str(path), training)
     options = {"length": 48, "stride": 16, "training": training, "tokenizer": sentencepiece()}
     for feature in _convert(data, **options):
@@ -281,7 +279,7 @@ def test_records_are_the_same_for_any_number_of_processes(training, tmp_path):
     ],
 )
 def test_fingerprint_depends_on(change, tmp_path):
-    given = {"data": _data(tmp_path), "path": tmp_path / "a"}
+    given = {"data": _data(), "path": tmp_path / "a"}
     first = _write(**given).fingerprint
     given.update({"data": change(given["data"])} if callable(change) else change)
     assert _write(**given).fingerprint != first

@@ -102,7 +102,7 @@ def test_encode_labels_first_pieces(length):
 
 
 @pytest.mark.slow
-def test_tagger_learns_and_load_answers_as_the_script(tmp_path):
+def test_tagger_learns_and_predicts(tmp_path):
     rows = ["king B-PER\n", "went O\n", "to O\n", "river S-LOC\n"]
     text = "\n".join("".join((rows * 3)[start:][:6]) for start in (0, 1, 2, 3) * 2)
     for split in ("train", "dev", "test"):
