@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names for classification that programs rely on; test_golden_heads.py has their outputs."""
 
+import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, modeling
+from albert import classifier_utils, fine_tuning_utils, modeling
 from albert.classification import tasks
 from tests.support import classification_data as data
 
@@ -19,6 +20,11 @@ def test_create_model_preln_without_labels():
         names = {variable.op.name for variable in tf.trainable_variables()}
     assert {"loss/LayerNorm/beta", "loss/LayerNorm/gamma", "output_weights"} <= names
     assert outputs[:2] == (None, None)
+
+
+def test_encoder_needs_a_configuration_or_a_module():
+    with pytest.raises(ValueError):
+        fine_tuning_utils.Encoder(None, False)
 
 
 def test_processors_prepare_texts(tmp_path):

