@@ -95,9 +95,9 @@ def flags_of(run):
 
 def test_plan_of_tasks_and_seeds(make, model_dir):
     assert sweep.parse_seeds(" 3, 1 5-6 ") == [3, 1, 5, 6]
-    plan = sweep.make_plan(make("--seeds=3,1"))
-    expected = [(task, seed) for task in ("mrpc", "mnli", "ax") for seed in (3, 1)]
-    assert [(run.task.name, run.seed) for run in plan] == expected
+    assert list(sweep.find_tasks(make())) == ["mrpc", "mnli", "ax"]
+    plan = sweep.make_plan(make("--tasks=mrpc", "--seeds=3,1"))
+    assert [(run.task.name, run.seed) for run in plan] == [("mrpc", 3), ("mrpc", 1)]
     first, model, folder = flags_of(plan[0]), str(model_dir), plan[0].folder
     assert folder.endswith(os.path.join("mrpc", "seed-3"))
     expected = {"do_train": True, "do_eval": True, "do_predict": True, "albert_dir": model}

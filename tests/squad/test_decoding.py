@@ -66,6 +66,14 @@ def test_best_answers_in_order():
     assert texts[:4] == ["one", "one two", "one two three", "two"]
 
 
+def test_best_answers_keep_the_best_score_of_a_text():
+    start, windows = np.concatenate([_logits(p4=1), _logits(p4=5)]), _windows(0, 0)
+    spans = decoding.find_spans(_outputs(start, start), windows, decoding.Limits())
+    (answer,) = decoding.best_answers(_examples(), windows, [spans])
+    scores = [entry["start_log_prob"] for entry in answer.nbest if entry["text"] == "two"]
+    assert (answer.text, scores) == ("two", [5.0])
+
+
 def test_best_answers_equal_an_exhaustive_search():
     random = np.random.RandomState(0)
     windows = _windows(0, 0, 1, 1, 1)
