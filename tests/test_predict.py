@@ -22,7 +22,7 @@ from tests.support import fine_tuned_models as models
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAIRS = [("the king", "went home"), ("he had a dog", "once"), ("a", "b"), ("", "nothing")]
 PLAIN = ["\t".join(pair) for pair in PAIRS]
-JSON = [json.dumps({"text_a": a, "text_b": b, "id": 7}) for a, b in PAIRS]
+ROWS = json.loads((ROOT / "tests" / "fixtures" / "rows.json").read_text(encoding="utf-8"))
 LABELS = ("no, never", 'so "so"', "yes")
 
 
@@ -69,42 +69,17 @@ def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
     assert [line.split("\t") for line in table] == [head, rows[0]]
 
 
-@pytest.mark.parametrize(
-    "lines, columns, known, expected",
-    [
-        (JSON, "", [], PAIRS),
-        ([f"7\t{b}\tx\t{a}" for a, b in PAIRS], "3,1", [], PAIRS),
-        (["", "id\tsecond\tfirst", *(f"7\t{b}\t{a}" for a, b in PAIRS)], "first,second", [], PAIRS),
-        ([f"\ufeff{PLAIN[0]}\r", *PLAIN[1:]], "", [], PAIRS),
-        # A first line with the names of the training's columns is a header.
-        (["text", "a king"], "", ["text"], [("a king",)]),
-        (["label\ttext", "yes\ta king"], "", ["text"], [("a king",)]),
-        (['{"text": "a", "text_a": "b"}', '{"text_a": "b"}'], "", ["text"], [("a",), ("b",)]),
-        (["text", "a king"], "", ["body"], [("text",), ("a king",)]),
-    ],
-)
-def test_text_reader_reads_each_format(lines, columns, known, expected):
-    assert texts_in("\n".join(lines).encode("utf-8"), columns, known) == expected
+@pytest.mark.parametrize("given", ROWS["lines"], ids=lambda given: given["lines"][0])
+def test_text_reader_reads_each_format(given):
+    content = "\n".join(given["lines"]).encode("utf-8")
+    found = texts_in(content, given["columns"], given["known"])
+    assert list(map(list, found)) == given["expected"]
 
 
-@pytest.mark.parametrize(
-    "content, columns, words",
-    [
-        (b'{"text": "a"}\n', "", "text_a"),
-        (b'{"text_a": "a"}\n', "text_a,text_b", "text_b"),
-        (b'{"text_a": 7}\n', "", "in:1"),
-        (b"a\nb\xff\n", "", "in:2"),
-        (b"a\tb\n", "first", "first"),
-        (b"a\tb\n", "2", "in:1"),
-        (b"a\tb\na\tb\tc\n", "", "in:2"),
-        (b'{"text_a": "a"}\n"text_a"\n', "", "in:2"),
-        (b'\n{"text_a": "a"}\n \n{"text_a": "a"}\n', "", "in:3"),
-        (b"a\tb\tc\n", "1,2,3", "1,2,3"),
-    ],
-)
+@pytest.mark.parametrize("content, columns, words", ROWS["wrong lines"])
 def test_text_reader_names_a_wrong_line(content, columns, words):
     with pytest.raises(ValueError, match=words):
-        texts_in(content, columns)
+        texts_in(content.encode("latin-1"), columns)
 
 
 def test_read_lines_keeps_the_numbers():

@@ -85,15 +85,6 @@ def test_task_folder_in_any_case(tmp_path):
 # --------------------------------------------------------------------------------- Chinese layouts
 
 
-CHOICE = {"premise": "前", "choices": ["甲", "乙"], "question": "cause", "label": 0}
-WSC = {"text": "小明说了他来", "label": "true"}
-
-
-def spans(first, first_index, second, second_index):
-    keys = ("span1_text", "span1_index", "span2_text", "span2_index")
-    return dict(WSC, target=dict(zip(keys, (first, first_index, second, second_index))))
-
-
 @pytest.mark.parametrize("given", FILES["clue"], ids=lambda given: given["file"])
 def test_clue_layouts_are_read(given, tmp_path):
     split = next(split for split in ("train", "dev", "test") if split in given["file"])
@@ -120,16 +111,7 @@ def test_clue_files_with_numbers_are_found(split, files, tmp_path):
         assert (data.files, len(data.examples)) == ([str(path)], 1)
 
 
-@pytest.mark.parametrize(
-    "task, row, problem",
-    [
-        ("wsc", spans("小明", 1, "他", 4), "'小明'.* 1"),
-        ("wsc", spans("小明", 0, "来", -1), "'来'.* -1"),
-        ("copa", dict(CHOICE, label=2), "0, 1"),
-        ("copa", dict(CHOICE, question="why"), "'why'"),
-        ("copa", dict(CHOICE, choices=["甲"]), ""),
-    ],
-)
+@pytest.mark.parametrize("task, row, problem", FILES["wrong objects"])
 def test_clue_names_a_wrong_object(task, row, problem, tmp_path):
     _write(tmp_path / "dev.json", json.dumps(row))
     with pytest.raises(ValueError, match=f"dev.json:1: .*{problem}"):
@@ -160,21 +142,8 @@ def test_custom_task_flags_override_its_file(tmp_path):
     assert (task.name, task.metrics) == ("mine", ("f1", "eval_accuracy"))
 
 
-@pytest.mark.parametrize(
-    "changes, named",
-    [
-        ({"text_a": None}, "text_a"),
-        ({"labels": None}, "labels"),
-        ({"labels": "1"}, "labels"),
-        ({"labels": "1,0,1"}, "1, 0, 1"),
-        ({"metric": "acc"}, "'acc'"),
-        ({"labels": "regression", "metric": "f1"}, "'f1'"),
-        ({"colour": 1}, "colour"),
-        ({"header": "no"}, "header"),
-    ],
-)
-def test_custom_task_names_a_wrong_setting(changes, named, tmp_path):
-    settings = {"text_a": 0, "labels": "0,1", **changes}
+@pytest.mark.parametrize("settings, named", FILES["wrong settings"])
+def test_custom_task_names_a_wrong_setting(settings, named, tmp_path):
     with pytest.raises(ValueError, match=named):
         tasks.custom_task(**settings)
     _write(tmp_path / "task.json", json.dumps(settings))
