@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps: what they plan, refuse and skip, a failed run, and the table."""
 
+import json
 import math
 import os
 import pathlib
@@ -20,6 +21,9 @@ from albert.util import flags as flags_lib
 from tests.support import classification_data
 from tests.support import fine_tuned_models as models
 
+FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "task_files.json"
+# From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
+RECIPES = json.loads(FIXTURE.read_text(encoding="utf-8"))["recipes"]
 # Stands in for run_classifier: leaves what a run leaves, and fails for seed 13.
 RUNNER = """#!{python}
 import json, pathlib, sys
@@ -121,11 +125,11 @@ def test_plan_predicts_ax_by_mnli(make):
     assert last.checkpoint == os.path.join(lender.folder, "model.ckpt-best")
 
 
-@pytest.mark.parametrize("name", sorted(classification_data.PUBLISHED_RECIPES))
+@pytest.mark.parametrize("name", RECIPES)
 def test_recipe_flags_are_the_published_ones(name):
     flags = sweep.recipe_flags(classifier_tasks.get_task(name), {}, 5000)
     names = ("warmup_step", "learning_rate", "train_step", "save_checkpoints_steps")
-    values = zip((*names, "train_batch_size"), classification_data.PUBLISHED_RECIPES[name])
+    values = zip((*names, "train_batch_size"), RECIPES[name])
     assert flags == dict(values, max_seq_length=512)
 
 
