@@ -4,7 +4,6 @@
 
 import hashlib
 import os
-import resource
 import shlex
 
 import pytest
@@ -17,6 +16,7 @@ from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
 from albert.util import flags as flags_lib
 from tests.support import file_server, public_archives
+from tests.support.damaged_files import small_disk
 
 FILES = public_archives.files()
 SOME = FILES["RTE.zip"]
@@ -55,26 +55,25 @@ def visible(folder):
 
 
 @pytest.mark.parametrize("name", [name for name in table.DATA_SETS if name != "lcqmc"])
-def test_download_lays_out_a_data_set_as_its_script_reads_it(download, server, capsys, name):
+def test_download_makes_each_data_set(download, server, capsys, name):
     download(name)
     data_set = table.DATA_SETS[name]
     assert visible(download.folder) == sorted([data_set.folder, f"{data_set.folder}.json"])
     assert not list(download.folder.glob("*/original"))  # earlier versions in GLUE's archives
     printed = capsys.readouterr().out
     assert printed.startswith(data_set.script)
-    folder = str(download.folder)
+    folder, flags = str(download.folder), shlex.split(printed)[1:]
     if data_set.script == "run_race":
         for split in ("train", "dev", "test"):
             assert len(race_examples.read_examples(folder, split)) == 2
     elif data_set.script.startswith("run_squad"):
-        paths = [word.partition("=")[2] for word in shlex.split(printed)[1:]]
-        assert len(paths) == 2
-        for path in paths:
+        for path in (flag.partition("=")[2] for flag in flags):
             (example,) = squad_examples.read_squad_examples(path, True)
             assert example.orig_answer_text == "king"
+        assert len(flags) == 2
     else:
+        assert flags == [f"--task_name={name}", f"--data_dir={folder}"]
         task = tasks.get_task(name)
-        assert shlex.split(printed)[1:] == [f"--task_name={name}", f"--data_dir={folder}"]
         for split in task.splits:
             found = tasks.read_examples(task, folder, split)
             assert len(found.examples) in (1, 2) and data_set.folder in found.files[0]
@@ -95,7 +94,7 @@ def test_download_makes_mrpc_as_in_glue(download):
     }
 
 
-def test_group_continues_after_a_data_set_that_fails(download, server):
+def test_group_continues_after_a_failure(download, server):
     del server.files["/QNLIv2.zip"]
     with pytest.raises(ValueError, match="1 of 10 .*qnli"):
         download("glue")
@@ -119,7 +118,7 @@ def test_wrong_hash_is_refused(download, server):
             download(name, sha256=wrong)
 
 
-def test_incomplete_archive_is_removed_unless_a_user_brought_it(download, server, tmp_path):
+def test_incomplete_archive_is_removed(download, server, tmp_path):
     content = public_archives.zipped({"RTE/train.tsv": "x", "RTE/dev.tsv": "x"})
     server.files["/RTE.zip"] = content
     for names in ([], ["RTE.zip"]):
@@ -132,13 +131,8 @@ def test_incomplete_archive_is_removed_unless_a_user_brought_it(download, server
 def test_full_disk_keeps_the_archive(download, server):
     texts = {"RTE/train.tsv": os.urandom(1 << 17).hex(), "RTE/dev.tsv": "x", "RTE/test.tsv": "x"}
     content = server.files["/RTE.zip"] = public_archives.zipped(texts)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(content), hard))  # refuses the unpacked file
-    try:
-        with pytest.raises((OSError, ValueError), match="RTE"):
-            download("rte", sha256=sha256(content))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with small_disk(len(content)), pytest.raises((OSError, ValueError), match="RTE"):
+        download("rte", sha256=sha256(content))  # refuses the unpacked file
     assert visible(download.folder) == [".RTE.zip", ".RTE.zip.json"]
     server.ranges = []
     download("rte", sha256=sha256(content))
@@ -156,18 +150,21 @@ def test_existing_data_is_not_overwritten(download, server):
     assert server.ranges == []
 
 
-def test_archive_of_a_user_is_used_without_a_network(download):
-    with pytest.raises(ConnectionError, match="RTE.zip"):
-        download("rte", base_url="http://127.0.0.1:9")
-    with pytest.raises(ValueError, match="rte, wnli"):
-        download("rte,wnli", base_url="http://127.0.0.1:9")
+def test_archive_of_a_user_needs_no_network(download):
+    nowhere = {"base_url": "http://127.0.0.1:9"}
+    for names, kind, words in (
+        ("rte", ConnectionError, "RTE.zip"),
+        ("rte,wnli", ValueError, "rte, wnli"),
+    ):
+        with pytest.raises(kind, match=words):
+            download(names, **nowhere)
     own = download.folder / "RTE.zip"
     own.write_bytes(SOME)
-    download("rte", base_url="http://127.0.0.1:9")
+    download("rte", **nowhere)
     assert own.read_bytes() == SOME and (download.folder / "RTE" / "dev.tsv").exists()
 
 
-def test_data_given_on_request_is_used_once_it_exists(download):
+def test_data_given_on_request(download):
     folder = download.folder / "LCQMC"
     with pytest.raises(ValueError, match=f"http.*{folder}"):
         download("lcqmc")
@@ -178,7 +175,7 @@ def test_data_given_on_request_is_used_once_it_exists(download):
 
 
 @pytest.mark.parametrize("name", ["rte", "wsc", "mismnli"])
-def test_missing_data_exists_after_the_suggested_command(download, name):
+def test_suggested_command_gets_missing_data(download, name):
     def read():
         task = tasks.get_task(name)
         return tasks.read_examples(task, str(download.folder), task.split_names("dev")[0])

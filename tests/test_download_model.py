@@ -27,7 +27,7 @@ def parsed(*arguments):
 
 
 @pytest.mark.slow
-def test_download_model_prints_the_folder_and_its_flag(arguments, tmp_path, capsys):
+def test_download_model_prints_the_folder(arguments, tmp_path, capsys):
     folder = f"{tmp_path}/cache/albert_base_v2/albert_base"
     download_model.main(parsed("--name=base_v2", *arguments))
     assert capsys.readouterr().out == f"{folder}\n--albert_dir={folder}\n"

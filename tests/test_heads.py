@@ -85,7 +85,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", sorted(CASES))
-def test_head_gives_the_recorded_outputs_and_loss(case):
+def test_head_equals_the_recorded_outputs(case):
     head, features = CASES[case]
     encoder = GivenEncoder(BATCH * (4 if case == "race" else 1), not case.endswith("_eval"))
     found = run(head, features, encoder)

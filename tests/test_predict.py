@@ -22,7 +22,7 @@ from tests.support import fine_tuned_models as models
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAIRS = [("the king", "went home"), ("he had a dog", "once"), ("a", "b"), ("", "nothing")]
 PLAIN = ["\t".join(pair) for pair in PAIRS]
-JSON = [json.dumps({"text_a": a, "text_b": b, "id": 7}) for a, b in PAIRS]
+ROWS = json.loads((ROOT / "tests" / "fixtures" / "rows.json").read_text(encoding="utf-8"))
 LABELS = ("no, never", 'so "so"', "yes")
 
 
@@ -54,7 +54,7 @@ def texts_in(content, columns, known=()):
     return [text for lines in groups for text in reader.texts(lines)]
 
 
-def test_predict_answers_every_line_in_order(model_dir, expected, tmp_path, capsys):
+def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     with open(str(source), "w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
@@ -69,42 +69,17 @@ def test_predict_answers_every_line_in_order(model_dir, expected, tmp_path, caps
     assert [line.split("\t") for line in table] == [head, rows[0]]
 
 
-@pytest.mark.parametrize(
-    "lines, columns, known, expected",
-    [
-        (JSON, "", [], PAIRS),
-        ([f"7\t{b}\tx\t{a}" for a, b in PAIRS], "3,1", [], PAIRS),
-        (["", "id\tsecond\tfirst", *(f"7\t{b}\t{a}" for a, b in PAIRS)], "first,second", [], PAIRS),
-        ([f"\ufeff{PLAIN[0]}\r", *PLAIN[1:]], "", [], PAIRS),
-        # A first line with the names of the training's columns is a header.
-        (["text", "a king"], "", ["text"], [("a king",)]),
-        (["label\ttext", "yes\ta king"], "", ["text"], [("a king",)]),
-        (['{"text": "a", "text_a": "b"}', '{"text_a": "b"}'], "", ["text"], [("a",), ("b",)]),
-        (["text", "a king"], "", ["body"], [("text",), ("a king",)]),
-    ],
-)
-def test_text_reader_finds_texts_in_each_kind_of_line(lines, columns, known, expected):
-    assert texts_in("\n".join(lines).encode("utf-8"), columns, known) == expected
+@pytest.mark.parametrize("given", ROWS["lines"], ids=lambda given: given["lines"][0])
+def test_text_reader_reads_each_format(given):
+    content = "\n".join(given["lines"]).encode("utf-8")
+    found = texts_in(content, given["columns"], given["known"])
+    assert list(map(list, found)) == given["expected"]
 
 
-@pytest.mark.parametrize(
-    "content, columns, words",
-    [
-        (b'{"text": "a"}\n', "", "text_a"),
-        (b'{"text_a": "a"}\n', "text_a,text_b", "text_b"),
-        (b'{"text_a": 7}\n', "", "in:1"),
-        (b"a\nb\xff\n", "", "in:2"),
-        (b"a\tb\n", "first", "first"),
-        (b"a\tb\n", "2", "in:1"),
-        (b"a\tb\na\tb\tc\n", "", "in:2"),
-        (b'{"text_a": "a"}\n"text_a"\n', "", "in:2"),
-        (b'\n{"text_a": "a"}\n \n{"text_a": "a"}\n', "", "in:3"),
-        (b"a\tb\tc\n", "1,2,3", "1,2,3"),
-    ],
-)
+@pytest.mark.parametrize("content, columns, words", ROWS["wrong lines"])
 def test_text_reader_names_a_wrong_line(content, columns, words):
     with pytest.raises(ValueError, match=words):
-        texts_in(content, columns)
+        texts_in(content.encode("latin-1"), columns)
 
 
 def test_read_lines_keeps_the_numbers():
@@ -112,19 +87,13 @@ def test_read_lines_keeps_the_numbers():
     assert [line.number for group in groups for line in group] == list(range(1, 10001))
 
 
-def test_predict_answers_a_regression_with_a_score(tmp_path, capsys):
-    run(models.write_classifier(tmp_path, labels=()), "--text_a=the king")
-    assert list(json.loads(capsys.readouterr().out)) == ["score"]
-
-
-def test_predict_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):
-    folder = models.write_classifier(tmp_path / "model", labels=(), layers=4)
+def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
+    folder = models.write_classifier(tmp_path, labels=(), layers=3)
     caplog.set_level(logging.INFO)
-    source = tmp_path / "in"
-    source.write_text("the king\nhe had a dog\nonce\n", encoding="utf-8")
-    for threshold, layers in ((1e9, 2), (1e-9, 4)):
-        run(folder, f"--input_file={source}", "--exit_patience=1", f"--exit_threshold={threshold}")
+    for threshold, layers in ((1e9, 2), (1e-9, 3)):
+        run(folder, "--text_a=the king", "--exit_patience=1", f"--exit_threshold={threshold}")
         assert f"{layers}.00 layers" in caplog.text
+        assert "score" in json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +106,7 @@ def test_predict_exit_threshold_decides_how_many_layers_run(tmp_path, caplog):
         (["--input_file={0}/in"], "in:2"),
     ],
 )
-def test_predict_names_a_wrong_flag_and_writes_nothing(model_dir, tmp_path, arguments, words):
+def test_predict_names_a_wrong_flag(model_dir, tmp_path, arguments, words):
     (tmp_path / "in").write_text("a\tb\na\tb\tc\n", encoding="utf-8")
     arguments = [item.format(tmp_path) for item in arguments]
     with pytest.raises(ValueError, match=words):
@@ -146,7 +115,7 @@ def test_predict_names_a_wrong_flag_and_writes_nothing(model_dir, tmp_path, argu
 
 
 @pytest.mark.slow
-def test_predict_answers_a_pipe_line_by_line(model_dir, expected):
+def test_predict_answers_a_pipe_by_line(model_dir, expected):
     """The second line is written only after the answer to the first was read."""
     received = ""
     with subprocess.Popen(

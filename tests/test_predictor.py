@@ -54,7 +54,7 @@ def expected(model_dir, texts):
 
 
 @pytest.mark.slow
-def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_dir, loaded):
+def test_predict_equals_the_padded_graph(model_dir, loaded):
     probabilities = expected(model_dir, TEXTS)
     np.testing.assert_allclose(loaded.predict_array(TEXTS), probabilities, atol=1e-5)
     for prediction, row in zip(loaded.predict(TEXTS), probabilities):
@@ -67,7 +67,7 @@ def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_d
         np.testing.assert_allclose(model.predict_array(TEXTS), probabilities, atol=1e-5)
 
 
-def test_calls_from_several_threads_take_turns(loaded):
+def test_predict_from_several_threads(loaded):
     alone = loaded.predict_array(TEXTS)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for result in pool.map(loaded.predict_array, [TEXTS] * 4):
@@ -75,7 +75,7 @@ def test_calls_from_several_threads_take_turns(loaded):
 
 
 @pytest.mark.slow
-def test_another_checkpoint_can_be_named(model_dir, loaded, tmp_path):
+def test_predictor_takes_a_checkpoint(model_dir, loaded, tmp_path):
     other = models.write_classifier(tmp_path, name="model.ckpt-7", seed=7)
     with predictor.Predictor(model_dir, str(tmp_path / "model.ckpt-7.index")) as model:
         answers = model.predict_array(TEXTS)
@@ -126,14 +126,14 @@ def test_load_names_what_it_cannot_use(places, place, options, named):
 
 
 @pytest.mark.parametrize("place", ["squad", "newer", "part"])
-def test_a_folder_that_is_no_trained_classifier_is_refused(places, place):
+def test_predictor_refuses_a_folder_without_classifier(places, place):
     with pytest.raises(UserError, match="classifier.json"):
         predictor.Predictor(places[place])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_pair, text", [(True, "the king"), (False, ("the king", "a dog"))])
-def test_the_kind_of_text_that_the_task_does_not_take_is_refused(tmp_path, is_pair, text):
+def test_predict_refuses_texts_of_another_kind(tmp_path, is_pair, text):
     folder = models.write_classifier(tmp_path, description={"is_pair": is_pair})
     right = ("a", "b") if is_pair else "a"
     with predictor.Predictor(folder) as model:
@@ -142,11 +142,11 @@ def test_the_kind_of_text_that_the_task_does_not_take_is_refused(tmp_path, is_pa
             model.predict([right, text])
 
 
-def test_load_gives_an_encoder_where_the_folder_describes_no_task(tmp_path):
-    folder = pretrained_models.write_archive(tmp_path)
-    with albert.load(folder, pooling="mean") as model, albert.load(folder) as pooled:
-        vectors = [encoder.embed(["a", "the " * 60]) for encoder in (model, pooled)]
-        assert np.array_equal(model.predict(["a", "the " * 60]), vectors[0])
+def test_load_gives_an_encoder_for_a_pretrained_model(places):
+    folder = places["encoder"]
+    with albert.load(folder, pooling="mean") as mean, albert.load(folder) as first:
+        vectors = [encoder.embed(["a", "the " * 60]) for encoder in (mean, first)]
+        assert np.array_equal(mean.predict(["a", "the " * 60]), vectors[0])
         assert vectors[0].shape == (2, 16) and np.abs(vectors[0] - vectors[1]).max() > 0.1
 
 
@@ -154,20 +154,17 @@ def test_load_gives_an_encoder_where_the_folder_describes_no_task(tmp_path):
 
 
 @pytest.mark.parametrize("labels", [LABELS, pytest.param((), marks=pytest.mark.slow)])
-def test_with_exit_patience_texts_are_answered_before_the_last_layer(tmp_path, labels):
-    folder = models.write_classifier(tmp_path, labels=labels, layers=5)
+def test_exit_patience_leaves_before_the_last_layer(tmp_path, labels):
+    folder = models.write_classifier(tmp_path, labels=labels, layers=3, seed=1)
     with predictor.Predictor(folder) as model:
-        full = model.predict(TEXTS)
-    with predictor.Predictor(folder, exit_patience=5) as model:
-        patient = model.predict(TEXTS)
+        full = model.predict(TEXTS[:3])
+    with predictor.Predictor(folder, exit_patience=3) as model:
+        patient = model.predict(TEXTS[:3])
     assert [one._replace(layers=None) for one in patient] == full
-    assert {one.layers for one in patient} == {5} and full[0].layers is None
-    options = {"exit_patience": 1, "exit_threshold": 1e9}
-    with predictor.Predictor(folder, batch_size=2, **options) as model:
+    assert {one.layers for one in patient} == {3} and full[0].layers is None
+    with albert.load(folder, batch_size=2, exit_patience=1, exit_threshold=1e9) as model:
         found, together = model.predict(TEXTS), model.predict_array(TEXTS)
-    assert min(one.layers for one in found) == 2
-    # Alone, each text takes the same way.
-    with albert.load(folder, **options) as model:
-        for text, one, row in zip(TEXTS, found, together):
+        assert min(one.layers for one in found) == 2
+        for text, one, row in zip(TEXTS, found, together):  # alone it takes the same way
             assert model.predict([text])[0].layers == one.layers
             np.testing.assert_allclose(model.predict_array([text])[0], row, atol=1e-4)

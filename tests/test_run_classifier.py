@@ -10,7 +10,6 @@ import json
 import logging
 import pathlib
 import random
-import shutil
 
 import numpy as np
 import pytest
@@ -44,7 +43,7 @@ def test_training_refuses_another_vocabulary(training_data, tmp_path):
 # ---- files ----
 
 
-def test_predictions_and_confusion_matrix_are_of_the_best_checkpoint(finished):
+def test_predictions_are_of_the_best_checkpoint(finished):
     path, outcome = finished
     results = np.loadtxt(str(path / "test_results.tsv"))
     np.testing.assert_allclose(results.sum(axis=1), np.ones(13), atol=1e-5)
@@ -58,7 +57,7 @@ def test_predictions_and_confusion_matrix_are_of_the_best_checkpoint(finished):
     assert matrix.trace() / matrix.sum() == pytest.approx(best.metrics["eval_accuracy"])
 
 
-def test_evaluations_are_events_for_tensorboard(finished):
+def test_evaluations_are_tensorboard_events(finished):
     path, outcome = finished
     events = {
         event.step: {value.tag: value.simple_value for value in event.summary.value}
@@ -137,55 +136,31 @@ def test_custom_regression_is_learnt(tmp_path):
 # ---- early exit ----
 
 
-@pytest.fixture(scope="module")
-def early(training_data, tmp_path_factory):
-    """Runs more in the folder of a training with a head after each of four layers; its outcome."""
-    path = tmp_path_factory.mktemp("early")
-    config = data.write_config(path, num_hidden_layers=4)
-    flags = f"--albert_config_file={config} --early_exit "
-    outcome = run(training_data, path / "out", f"{flags} --do_train --do_eval")
-    config = f"--albert_config_file={config} "
+def test_early_exit_trains_evaluates_and_predicts(training_data, tmp_path, caplog):
+    config = data.write_config(tmp_path, num_hidden_layers=3)
+    out = tmp_path / "out"
 
-    def more(arguments, folder=path / "out"):
-        return run(training_data, folder, config + arguments)
+    def more(arguments):
+        steps = "--train_step=2 --warmup_step=0"
+        return run(training_data, out, f"--albert_config_file={config} {steps} {arguments}")
 
-    return path / "out", more, outcome
-
-
-def test_early_exit_stops_by_patience(early, caplog):
-    path, more, outcome = early
-    last = outcome.evaluation.results[-1].metrics
-    assert "mean_layers" not in last
-    assert read_json(path / "classifier.json")["early_exit"] is True
-    one = f"--do_eval --checkpoint={path}/model.ckpt-6 --exit_patience="
-    full = more(f"{one}4").metrics
-    assert (full.pop("mean_layers"), full.pop("exit_patience")) == (4, 4)
-    assert full == pytest.approx(last)
-    found = more(f"{one}1").metrics
-    assert 2 <= found["mean_layers"] < 4
+    (trained,) = more("--early_exit --do_train --do_eval").evaluation.results
+    assert "mean_layers" not in trained.metrics
+    assert read_json(out / "classifier.json")["early_exit"] is True
     caplog.set_level(logging.INFO)
-    more("--do_predict --exit_patience=4")
-    assert "4.00 layers" in caplog.text
-
-
-def test_early_exit_evaluates_again_for_another_patience(early, tmp_path):
-    path, more, _ = early
-    copy = tmp_path / "out"
-    shutil.copytree(str(path), str(copy))
-    outcome = more("--do_eval --exit_patience=1", copy)
-    assert all("mean_layers" in one.metrics for one in outcome.evaluation.results)
-    # Labels have no threshold.
-    again = more("--do_eval --exit_patience=1 --exit_threshold=0.5", copy)
+    one = f"--do_eval --do_predict --checkpoint={out}/model.ckpt-2"
+    full = more(f"{one} --exit_patience=3").metrics
+    assert "3.00 layers" in caplog.text
+    assert (full.pop("mean_layers"), full.pop("exit_patience")) == (3, 3)
+    assert full == pytest.approx(trained.metrics)
+    # Another patience evaluates again, and a threshold does not: labels have none.
+    (patient,) = more("--do_eval --exit_patience=1").evaluation.results
+    assert 2 <= patient.metrics["mean_layers"] < 3
+    again = more("--do_eval --exit_patience=1 --exit_threshold=0.5")
     assert again.evaluation.evaluated_steps == []
-
-
-@pytest.mark.parametrize(
-    "flags, named",
-    [
+    for flags, named in (
         ("--do_train", "output_dir=.*early_exit"),
         ("--do_eval --exit_patience=2 --use_tpu --tpu_name=t", "--exit_patience.*--use_tpu"),
-    ],
-)
-def test_early_exit_refuses_wrong_flags(early, flags, named):
-    with pytest.raises(ValueError, match=named):
-        early[1](flags)
+    ):
+        with pytest.raises(ValueError, match=named):
+            more(flags)

@@ -14,7 +14,7 @@ import tensorflow.compat.v1 as tf
 from albert.pretrained import exported as exported_files
 from albert.squad import metrics as squad_metrics
 from tests.support import training_scripts
-from tests.support.classification_data import read_json
+from tests.support.classification_data import contents, read_json
 from tests.support.fine_tuned_models import serve
 from tests.support.squad_data import CONTEXT
 
@@ -26,7 +26,7 @@ def run(data, output_dir, version, arguments):
 
 
 @every_version
-def test_metrics_equal_the_scores_of_the_files(training_data, trained, version):
+def test_metrics_equal_the_scores_of_files(training_data, trained, version):
     path, outcome = trained(f"run_squad_{version}")
     gold = read_json(training_data / f"{version}.json")["data"]
     answers = read_json(path / "predictions.json")
@@ -39,12 +39,9 @@ def test_metrics_equal_the_scores_of_the_files(training_data, trained, version):
 
 
 @pytest.mark.slow
-def test_prediction_without_answers_uses_the_evaluated_threshold(
-    training_data, trained, tmp_path, caplog
-):
+def test_prediction_threshold(training_data, trained, tmp_path, caplog):
     path, outcome = trained("run_squad_v2")
-    results = (path / "eval_results.txt").read_bytes()
-    of_first = outcome.evaluation.results[0].metrics
+    before, of_first = contents(path), outcome.evaluation.results[0].metrics
     for checkpoint, metrics in ((path, outcome.metrics), (path / "model.ckpt-2", of_first)):
         caplog.clear()
         out = tmp_path / checkpoint.name
@@ -53,15 +50,10 @@ def test_prediction_without_answers_uses_the_evaluated_threshold(
             assert run(training_data, out, "v2", flags).metrics == {}
         assert list(read_json(out / "predictions.json")) == ["bare"]
         assert f"above {metrics['null_score_diff_threshold']:.4g} " in caplog.text
-    assert (path / "eval_results.txt").read_bytes() == results
-
-
-@pytest.mark.slow
-def test_null_score_diff_threshold_decides(training_data, trained, tmp_path):
-    path, _ = trained("run_squad_v2")
+    assert contents(path) == before
     flags = f"--do_predict --checkpoint={path} --null_score_diff_threshold=-99"
-    metrics = run(training_data, tmp_path, "v2", flags).metrics
-    assert set(read_json(tmp_path / "predictions.json").values()) == {""}
+    metrics = run(training_data, tmp_path / "given", "v2", flags).metrics
+    assert set(read_json(tmp_path / "given" / "predictions.json").values()) == {""}
     assert (metrics["NoAns_exact"], metrics["null_score_diff_threshold"]) == (100, -99)
 
 

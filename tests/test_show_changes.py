@@ -31,7 +31,7 @@ def test_changes_have_the_published_numbers():
     assert all(number in text for number in ("4,364,288", "28.2", "2,416,558,080", "201,379,840"))
 
 
-def test_changes_are_shown_on_sentences_of_a_language_or_of_the_user():
+def test_changes_on_given_sentences():
     assert "Martha" in shown() and "玛 莎" in shown("--language=zh")
     text = shown("--text_a=He left.", "--text_b=It rains.")
     assert "segment 0  [CLS] He left . [SEP]\n       segment 1  It rains . [SEP]" in text
@@ -47,13 +47,13 @@ def test_changes_are_shown_on_sentences_of_a_language_or_of_the_user():
         (["--albert_dir=/nowhere"], "/nowhere"),
     ],
 )
-def test_changes_refuse(arguments, named):
+def test_changes_name_a_wrong_flag(arguments, named):
     with pytest.raises(UserError, match=named):
         shown(*arguments)
 
 
 @pytest.mark.slow
-def test_changes_have_the_verdict_of_a_model(tmp_path):
+def test_changes_with_a_model(tmp_path):
     folder = pretrained_models.write_archive(tmp_path / "model")
     text = shown(f"--albert_dir={folder}", "--text_a=the king", "--text_b=went home")
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(pretrained_models.VOCABULARY))

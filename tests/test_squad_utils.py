@@ -97,36 +97,8 @@ def test_v1_predictions_equal_the_reference(name, prefix, second, tmp_path):
     assert scores == pytest.approx(_summary(name + prefix)["metrics"], abs=1e-9)
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_features_are_written_read_and_answered(version, tmp_path):
-    tokenizer = tokenization.FullTokenizer(None, True, str(fine_tuned_models.VOCABULARY))
-    examples, features = [squad_utils.SquadExample("q", "who ?", "the old town")], []
-    squad_utils.convert_examples_to_features(
-        examples, tokenizer, 16, 4, 8, False, features.append, True
-    )
-    (feature,), path = features, str(tmp_path / "features")
-    writer = squad_utils.FeatureWriter(path, False)
-    writer.process_feature(feature)
-    writer.close()
-    input_fn = squad_utils.input_fn_builder(path, 16, False, False, False, 4, version == 2)
-    with tf.Graph().as_default(), tf.Session() as session:
-        batch = session.run(tf.data.make_one_shot_iterator(input_fn({"batch_size": 7})).get_next())
-    assert ("p_mask" in batch) == (version == 2)
-    for name, values in batch.items():
-        assert values.tolist() == [getattr(feature, name.replace("unique_ids", "unique_id"))]
-    start, end = feature.tokens.index("▁old"), len(feature.tokens) - 2
-    data, number = (examples, features), feature.unique_id
-    if version == 1:
-        result = squad_utils.RawResult(number, list(np.eye(16)[start]), list(np.eye(16)[end]))
-        answers = _answers_v1(data, tmp_path, [result])
-    else:
-        result = squad_utils.RawResultV2(number, [0.0], [start], [0.0], [end], 0.5)
-        answers, _ = _answers_v2(data, tmp_path, [result])
-    assert answers == {"q": "old town"}
-
-
 @needs_shared
-def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp_path):
+def test_v2_predictions_equal_the_reference(tmp_path):
     golden = _Golden("v2")
     results = golden.results(squad_utils.RawResultV2, "_topk.npz")
     data = (golden.examples, golden.features)
@@ -150,33 +122,52 @@ def test_v2_predictions_equal_the_reference_but_for_answers_at_the_threshold(tmp
     assert scores["total"] == scores["HasAns_total"] + scores["NoAns_total"] == 80
 
 
-def test_above_a_threshold_no_answer_is_given():
+def test_apply_no_ans_threshold():
     scores, odds = dict.fromkeys("abc", 0.5), {"a": 1.0, "b": 2.0, "c": 2.0}
     cut = squad_utils.apply_no_ans_threshold(scores, odds, {"a": True, "b": True, "c": False}, 1.0)
     assert cut == {"a": 0.5, "b": 0.0, "c": 1.0}
 
 
-# ---- model functions ----
+# ---- all names together ----
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_model_fn_predictions_have_the_published_names(version):
-    config = pretrained_models.config()
-    first = (config, None, 5e-5, None, None, False, False)
+def test_squad_utils_from_features_to_answers(version, tmp_path):
+    tokenizer = tokenization.FullTokenizer(None, True, str(fine_tuned_models.VOCABULARY))
+    examples, features = [squad_utils.SquadExample("q", "who ?", "the old town")], []
+    squad_utils.convert_examples_to_features(
+        examples, tokenizer, 16, 4, 8, False, features.append, True
+    )
+    (feature,), path = features, str(tmp_path / "features")
+    writer = squad_utils.FeatureWriter(path, False)
+    writer.process_feature(feature)
+    writer.close()
+    input_fn = squad_utils.input_fn_builder(path, 16, False, False, False, 4, version == 2)
+    options = (pretrained_models.config(), None, 5e-5, None, None, False, False)
     if version == 1:
-        model_fn = squad_utils.v1_model_fn_builder(*first, True, None)
-        expected = {"start_log_prob": [2, 12], "end_log_prob": [2, 12]}
+        model_fn = squad_utils.v1_model_fn_builder(*options, True, None)
+        shapes = {"start_log_prob": [16], "end_log_prob": [16]}
     else:
-        model_fn = squad_utils.v2_model_fn_builder(*first, 12, 3, 2, 0.1, None)
-        expected = {"start_top_log_probs": [2, 3], "start_top_index": [2, 3], "cls_logits": [2]}
-        expected.update({"end_top_log_probs": [2, 6], "end_top_index": [2, 6]})
+        model_fn = squad_utils.v2_model_fn_builder(*options, 16, 3, 2, 0.1, None)
+        shapes = {"start_top_log_probs": [3], "start_top_index": [3], "cls_logits": []}
+        shapes.update(end_top_log_probs=[6], end_top_index=[6])
     with tf.Graph().as_default() as graph, tf.Session() as session:
-        names = ("input_ids", "input_mask", "segment_ids", "p_mask")
-        features = {name: tf.ones([2, 12], tf.int32) for name in names}
-        features["unique_ids"] = tf.constant([7, 8])
-        spec = model_fn(features, None, tf_estimator.ModeKeys.PREDICT, {})
+        inputs = tf.data.make_one_shot_iterator(input_fn({"batch_size": 7})).get_next()
+        spec = model_fn(inputs, None, tf_estimator.ModeKeys.PREDICT, {})
         session.run(tf.global_variables_initializer())
-        found = session.run(spec.predictions)
+        batch, found = session.run([inputs, spec.predictions])
         assert version == 2 or graph.get_tensor_by_name("start_logits:0") is not None
-    assert found.pop("unique_ids").tolist() == [7, 8]
-    assert {name: list(value.shape) for name, value in found.items()} == expected
+    assert ("p_mask" in batch) == (version == 2)
+    for name, values in batch.items():
+        assert values.tolist() == [getattr(feature, name.replace("unique_ids", "unique_id"))]
+    assert found.pop("unique_ids").tolist() == [feature.unique_id]
+    assert {name: list(value.shape[1:]) for name, value in found.items()} == shapes
+    start, end = feature.tokens.index("▁old"), len(feature.tokens) - 2
+    data, number = (examples, features), feature.unique_id
+    if version == 1:
+        result = squad_utils.RawResult(number, list(np.eye(16)[start]), list(np.eye(16)[end]))
+        answers = _answers_v1(data, tmp_path, [result])
+    else:
+        result = squad_utils.RawResultV2(number, [0.0], [start], [0.0], [end], 0.5)
+        answers, _ = _answers_v2(data, tmp_path, [result])
+    assert answers == {"q": "old town"}

@@ -3,7 +3,6 @@
 """What is no file, no UTF-8 or no JSON is refused in a sentence; a full disk names the file."""
 
 import os
-import resource
 
 import pytest
 import tensorflow.compat.v1 as tf
@@ -15,6 +14,7 @@ from albert.pretraining import documents
 from albert.squad import examples as squad_examples
 from albert.util import files
 from albert.util.errors import UserError
+from tests.support.damaged_files import small_disk
 
 LATIN = '{"name": "Åse"}'.encode("latin-1")
 JSON_READERS = {
@@ -55,15 +55,6 @@ def test_json_reader_names_a_garbled_file(tmp_path, content, name):
 # Temporary files, and full disks.
 
 
-@pytest.fixture
-def small_disk():
-    """Files of this process hold at most 64 KiB: the system refuses more as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def write_records(path):
     with record_files.create(path) as file:
         for _ in range(100):
@@ -77,17 +68,13 @@ def write_checkpoint(path):
         tf.train.Saver().save(session, path)
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda path: files.atomic_write_text(path, "x" * 500000),
-        write_records,
-        write_checkpoint,
-    ],
-    ids=["text", "records", "checkpoint"],
-)
-def test_writer_on_a_full_disk_names_the_file_and_leaves_no_part(tmp_path, small_disk, write):
-    with pytest.raises(UserError, match="the_file"):
+def write_text(path):
+    files.atomic_write_text(path, "x" * 500000)
+
+
+@pytest.mark.parametrize("write", [write_text, write_records, write_checkpoint])
+def test_writer_on_a_full_disk_names_the_file(tmp_path, write):
+    with small_disk(1 << 16), pytest.raises(UserError, match="the_file"):
         write(str(tmp_path / "the_file"))
     assert not (tmp_path / "the_file").exists()
     assert not [name for name in os.listdir(str(tmp_path)) if ".tmp-" in name]

@@ -17,7 +17,7 @@ from apache_beam.runners.portability import fn_api_runner, portable_runner
 from albert.pretraining import cluster
 from albert.pretraining import documents as text_documents
 from albert.pretraining.documents import TextBlock, TextRange
-from albert.pretraining.instances import Counts, InstanceMaker, check_counts, total
+from albert.pretraining.instances import InstanceMaker, total
 from albert.pretraining.settings import BeamFlags
 from albert.util import files, many_files
 from albert.util.errors import UserError
@@ -140,7 +140,11 @@ def add_steps(
     text_field: str,
     outputs: cluster.Shards,
 ) -> None:
-    """Adds the steps of a job to a pipeline, from reading to the file of counts."""
+    """Adds the steps of a job to a pipeline, from reading to the file of counts.
+
+    Without tagged outputs and side inputs: DaskRunner lacks the ones, and computes the others anew
+    in each task.
+    """
     made = (
         pipeline
         | "Ranges" >> beam.Create(ranges)
@@ -151,22 +155,15 @@ def add_steps(
         | "MakeRecords" >> beam.FlatMap(cluster.rows, maker, outputs.count)
     )
     # A shard without a record is a file, too.
-    empty = [(number, []) for number in range(outputs.count)] + [(cluster.COUNTS, tuple(Counts()))]
-    rows = (made, pipeline | "Empty" >> beam.Create(empty)) | "AllRows" >> beam.Flatten()
-    # DaskRunner has no tagged outputs, and its CombineGlobally gives its result several times.
-    counts = (
-        rows
-        | "Counts" >> beam.Filter(lambda row: row[0] == cluster.COUNTS)
-        | "SumCounts" >> beam.CombinePerKey(lambda counts: tuple(total(counts)))
-        | "WithoutKey" >> beam.Values()
-    )
-    written = (
-        rows
-        | "Records" >> beam.Filter(lambda row: row[0] != cluster.COUNTS)
+    empty = pipeline | "Empty" >> beam.Create([(number, []) for number in range(outputs.count)])
+    _ = (
+        (made, empty)
+        | beam.Flatten()
         | "GroupByShard" >> beam.GroupByKey()
-        | "WriteShards" >> beam.Map(_write, outputs, beam.pvalue.AsSingleton(counts))
+        | "WriteShards" >> beam.Map(_write, outputs)
+        | "Gather" >> beam.GroupByKey()
+        | "WriteCounts" >> beam.Map(lambda row: outputs.write_counts(dict(row[1])))
     )
-    _ = counts | "WriteCounts" >> beam.Map(outputs.write_counts, beam.pvalue.AsDict(written))
 
 
 def _read(one: TextRange, text_field: str) -> Iterator[TextBlock]:
@@ -176,11 +173,13 @@ def _read(one: TextRange, text_field: str) -> Iterator[TextBlock]:
         yield from map(TextBlock, text_documents.grouped(found))
 
 
-def _write(shard: Any, outputs: cluster.Shards, counts: cluster.Counted) -> Any:
-    """(number, batches of records) -> (number, bytes) if the counts of the whole job are good."""
-    check_counts(Counts(*counts))
-    number, batches = shard
-    return outputs.write_shard(number, sorted(record for batch in batches for record in batch))
+def _write(row: Any, outputs: cluster.Shards) -> Any:
+    """(number, batches of records) -> its size; (COUNTS, counts of blocks) -> their sum."""
+    number, values = row
+    if number == cluster.COUNTS:
+        return None, (number, tuple(total(values)))
+    records = sorted(record for batch in values for record in batch)
+    return None, (number, outputs.write_shard(number, records))
 
 
 # ------------------------------------------------------------------------------------------ running

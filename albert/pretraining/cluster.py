@@ -27,6 +27,7 @@ from albert.pretraining import documents, job
 from albert.pretraining.instances import (
     Counts,
     InstanceMaker,
+    check_counts,
     keyed_records,
     prepare,
 )
@@ -44,7 +45,6 @@ _FORMAT = 2  # raise it when the same settings give other shards than before
 
 _LOGGER = logging.getLogger("albert")
 
-Counted = Tuple[int, ...]  # the values of Counts
 FileState = Tuple[str, int, float]  # path, bytes and time of change
 
 
@@ -154,6 +154,7 @@ def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, outputs: "
     try:
         engine.run(text, maker, outputs)
     except engine.errors as error:
+        outputs.remove()
         log = str(error)  # an error of a worker comes as text, with its traceback
         found = re.findall(r"(?m)(UserError|Module\w+Error): (.*?)(?: \[while running .*)?$", log)
         if not found and re.search(r'File ".*\balbert/', log):
@@ -215,8 +216,14 @@ class Shards(NamedTuple):
         for path in [*others, *map(record_files.sidecar_path, others), self.counts]:
             self.storage.remove(path)
 
-    def write_shard(self, number: int, keyed: Iterable[bytes]) -> Tuple[int, int]:
-        """Writes a shard; returns its number and bytes. `keyed`: its sorted records with keys."""
+    def remove(self) -> None:
+        """Removes what a failed job wrote."""
+        for path in set(self._there()) & set(self.paths):
+            self.storage.remove(path)
+            self.storage.remove(record_files.sidecar_path(path))
+
+    def write_shard(self, number: int, keyed: Iterable[bytes]) -> int:
+        """Writes a shard; returns its bytes. `keyed`: its sorted records with keys."""
         path = self.paths[number]
         sidecar = record_files.sidecar_path(path)
         made_from = dict(self.fingerprint, shard=number, shards=self.count)
@@ -229,14 +236,23 @@ class Shards(NamedTuple):
             self.storage.remove(sidecar)
             self.storage.write(path, iter(lambda: local.read(_CHUNK_BYTES), b""))
         self._write_json(sidecar, blocks.as_json())
-        return number, blocks.bytes
+        return blocks.bytes
 
-    def write_counts(self, counts: Counted, sizes: Dict[int, int]) -> None:
-        """Writes the file that marks the output as complete; `sizes`: bytes of each shard."""
+    def write_counts(self, found: Dict[int, Any]) -> None:
+        """Writes the file that marks the output as complete.
+
+        Args:
+          found: the bytes of each shard, and at COUNTS the counts.
+
+        Raises:
+          ValueError: the counts show that the text is bad.
+        """
+        counts = Counts(*found[COUNTS])
+        check_counts(counts)
         report = {
-            "counts": Counts(*counts)._asdict(),
+            "counts": counts._asdict(),
             "shards": self.count,
-            "bytes": [sizes[number] for number in range(self.count)],
+            "bytes": [found[number] for number in range(self.count)],
             "fingerprint": self.fingerprint,
         }
         self._write_json(self.counts, report)

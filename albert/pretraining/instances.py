@@ -7,6 +7,7 @@ processes nor blocks nor runtimes change an instance. A document longer than 256
 parts of that size, each with its own draw of shorter target lengths.
 """
 
+import functools
 import logging
 import operator
 import os
@@ -48,7 +49,9 @@ class Counts(NamedTuple):
 
 def total(rows: Iterable[Iterable[int]]) -> Counts:
     """Returns the sum of counts."""
-    return Counts(*map(sum, zip(*rows)))
+    return functools.reduce(
+        lambda one, other: Counts(*map(operator.add, one, other)), rows, Counts()
+    )
 
 
 def check_settings(settings: DataSettings) -> None:

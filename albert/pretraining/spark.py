@@ -80,7 +80,7 @@ class Engine(cluster.Engine):
     def run(
         self, text: List[cluster.FileState], maker: InstanceMaker, outputs: cluster.Shards
     ) -> None:
-        """Counts come first, in a partition after those of the shards: nothing bad is written."""
+        """Counts have a partition of their own, after those of the shards, which is read first."""
         context = self._session.sparkContext
         shared = context.broadcast((maker, {path for path, _, _ in text}))
         count, field = outputs.count, self._settings.text_field
@@ -95,7 +95,7 @@ class Engine(cluster.Engine):
         (counts,) = context.runJob(shuffled, _total, [count])
         check_counts(counts)
         sizes = shuffled.mapPartitionsWithIndex(lambda *one: _write(*one, outputs)).collectAsMap()
-        outputs.write_counts(counts, sizes)
+        outputs.write_counts({**sizes, cluster.COUNTS: counts})
 
 
 def _read(row: Any, shared: Broadcast, text_field: str) -> Iterator[documents.TextBlock]:
@@ -123,4 +123,4 @@ def _total(keys: Iterator[Key]) -> List[Counts]:
 def _write(number: int, keys: Iterator[Key], outputs: cluster.Shards) -> Iterator[Tuple[int, int]]:
     """The sorted records of a partition -> a file; yields the number of the shard and its bytes."""
     if number < outputs.count:
-        yield outputs.write_shard(number, (record for _, record in keys))
+        yield number, outputs.write_shard(number, (record for _, record in keys))

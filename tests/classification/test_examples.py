@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From rows to examples: columns, fields, headers, labels."""
 
+import json
+import pathlib
+
 import pytest
 
 from albert.classification import examples, tasks
@@ -10,9 +13,8 @@ from albert.classification.examples import Columns, InputExample
 SINGLE = Columns(0, None, 1)
 PAIRS = Columns(0, 1, 2)
 BY_NAME = Columns("text_a", None, "label")
-FIELDS = Columns("q", "r", "label")
-GOOD = ("good", None, "1")
-TWO_PAIRS = [("Q", "label", "1"), ("q", "r", "0")]
+FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "rows.json"
+ROWS = json.loads(FIXTURE.read_text(encoding="utf-8"))
 
 
 def read(folder, text, columns, *, name="train", **changes):
@@ -28,43 +30,31 @@ def twice(values):
     return [InputExample("", values["q"] + end, None, label) for end, label in ends]
 
 
-@pytest.mark.parametrize(
-    "text, columns, expected, names",
-    [
-        ("x\tA\tB\t1\n", Columns(1, 2, -1, 0), [("A", "B", "1")], ""),
-        ("qid\tlabel\ttext_a\n7\t1\tgood\n", BY_NAME, [GOOD], ["text_a"]),
-        # The first row is a header where its words say so and its label is none.
-        ("label\tQ\tR\n1\ta\tb\n", Columns(1, -1, 0), [("a", "b", "1")], "QR"),
-        ("Q\tlabel\t1\nq\tr\t0\n", PAIRS, TWO_PAIRS, ""),
-        ("A\tB\tLabel\nQ\tlabel\t1\nq\tr\t0\n", PAIRS, TWO_PAIRS, "AB"),
-        ("Q\tR\tS\nq\tr\t1\n", PAIRS._replace(header=True), [("q", "r", "1")], "QR"),
-        ("text\t1\n", SINGLE._replace(header=False), [("text", None, "1")], ""),
-        ("good\t1\n\t0\n", SINGLE, [GOOD, ("", None, "0")], ""),
-        ('\ufeffgood\t1\r\n\r\n"a" \u2028\t0', SINGLE, [GOOD, ('"a" \u2028', None, "0")], ""),
-        ('{"q": ["x", "y"], "r": "é", "label": 1}', FIELDS, [("x y", "é", "1")], "qr"),
-        ('{"q": "a"}', Columns("q", render=twice), [("a?", None, "0"), ("a!", None, "1")], ""),
-    ],
-)
-def test_rows_are_examples_as_declared(text, columns, expected, names, tmp_path):
-    data = read(tmp_path, text, columns)
-    assert [(item.text_a, item.text_b, item.label) for item in data.examples] == expected
-    assert data.columns == tuple(names)
+@pytest.mark.parametrize("given", ROWS["read"], ids=lambda given: given["text"][:20])
+def test_read_file_by_columns(given, tmp_path):
+    data = read(tmp_path, given["text"], Columns(**given["columns"]))
+    found = [[item.text_a, item.text_b, item.label] for item in data.examples]
+    assert found == given["expected"]
+    assert list(data.columns) == given["names"]
 
 
-@pytest.mark.parametrize(
-    "text, columns, guids",
-    [
-        ("text_a\tlabel\ngood\t1\n\nbad\t0\n", BY_NAME, ["dev-1", "dev-3"]),
-        ("text_a\tlabel\ngood\t1\n", BY_NAME._replace(guid="text_a"), ["good"]),
-        ('{"q": "a"}\n{"q": "b"}', Columns("q", render=twice), [f"dev-{n}" for n in range(4)]),
-    ],
-)
-def test_examples_are_named_by_a_column_or_by_split_and_row(text, columns, guids, tmp_path):
-    data = read(tmp_path, text, columns, name="dev_matched")
-    assert [item.guid for item in data.examples] == guids
+def test_guid_is_a_column_or_the_row(tmp_path):
+    for columns, expected in (
+        (BY_NAME, ["dev-1", "dev-3"]),
+        (BY_NAME._replace(guid="text_a"), ["good", "bad"]),
+    ):
+        data = read(tmp_path, "text_a\tlabel\ngood\t1\n\nbad\t0\n", columns, name="dev_matched")
+        assert [item.guid for item in data.examples] == expected
 
 
-def test_a_few_short_rows_are_skipped_and_many_refused(tmp_path):
+def test_read_file_renders_rows(tmp_path):
+    data = read(tmp_path, '{"q": "a"}\n{"q": "b"}', Columns("q", render=twice), name="dev")
+    found = [(item.guid, item.text_a, item.label) for item in data.examples]
+    expected = zip("0123", ("a?", "a!", "b?", "b!"), "0101")
+    assert found == [(f"dev-{row}", text, label) for row, text, label in expected]
+
+
+def test_short_rows_are_skipped_or_refused(tmp_path):
     data = read(tmp_path, "a\tb\t1\n" * 198 + "cut short\n" * 2, PAIRS)
     assert len(data.examples) == 198
     with pytest.raises(ValueError, match="data.txt:198: .*3 of 200"):
@@ -73,28 +63,15 @@ def test_a_few_short_rows_are_skipped_and_many_refused(tmp_path):
         read(tmp_path, "a\tb\t1\n" * 197 + "a\tb\t1\t1\n" * 3, PAIRS)
 
 
-@pytest.mark.parametrize(
-    "text, columns, place",
-    [
-        ("a\tb\t1\nq\tr\n", PAIRS, ":2: .*1 of 2 rows"),
-        ("a\t1\nb\tyes\n", SINGLE, ":2: .*'yes'.* 0, 1"),
-        ('{"sentence": "a", "label": "0"}', FIELDS, ":1: .*q, r, label"),
-        ('{"q": "a", "r": "b", "label": 1}\n{"q": "a"}', FIELDS, ":2: .*'r'"),
-        ('{"q": {"a": 1}, "r": "b", "label": "0"}', FIELDS, ":1: "),
-        ('{"q": "a", "r": "b", "label": null}', FIELDS, ":1: .*None"),
-        ('{"q": "a", "r": "b", "label": 2}', FIELDS, ":1: .* 2"),
-        ('{"q": "a", "r": "b", "label": 1}\n{"a": ', FIELDS, ":2 .*JSON"),
-        ('{"q": "a", "r": "b", "label": 1}\n[2]', FIELDS, ":2 "),
-        ("", BY_NAME, "' is empty"),
-        ("text_a\tlabel\n", BY_NAME, ""),
-        ("a\tb\n", BY_NAME, ":1: .*text_a, label"),
-        ("a\tb\n", PAIRS, ":1: .*0, 1, 2"),
-        ("a\t0\n中文\t1\n".encode("gb18030"), SINGLE, "', line 2"),
-    ],
-)
-def test_what_cannot_be_used_is_named_with_file_and_line(text, columns, place, tmp_path):
-    with pytest.raises(ValueError, match="data.txt" + place):
-        read(tmp_path, text, columns)
+@pytest.mark.parametrize("given", ROWS["refused"], ids=lambda given: given["named"])
+def test_read_file_names_file_and_line(given, tmp_path):
+    with pytest.raises(ValueError, match="data.txt" + given["named"]):
+        read(tmp_path, given["text"], Columns(**given["columns"]))
+
+
+def test_read_file_names_a_line_that_is_not_utf8(tmp_path):
+    with pytest.raises(ValueError, match="data.txt', line 2"):
+        read(tmp_path, "a\t0\n\u4e2d\u6587\t1\n".encode("gb18030"), SINGLE)
 
 
 def test_a_score_is_a_number(tmp_path):
@@ -114,6 +91,6 @@ def test_a_score_is_a_number(tmp_path):
         ("dev", '{"label": true}', Columns("label", None, "label"), {"labels": ["true"]}, ["true"]),
     ],
 )
-def test_labels_are_names_numbers_or_unknown(name, text, columns, changes, expected, tmp_path):
+def test_labels_of_each_kind(name, text, columns, changes, expected, tmp_path):
     data = read(tmp_path, text, columns, name=name, **changes)
     assert [example.label for example in data.examples] == list(expected)

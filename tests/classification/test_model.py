@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heads after each layer: what they are trained for, and which examples leave the batch, when."""
 
+import functools
 import zlib
 
 import numpy as np
@@ -15,7 +16,6 @@ from tests.support import pretrained_models
 
 LAYERS = 6
 ROWS = 16
-SCALE = 0.4
 
 
 def batch():
@@ -26,32 +26,42 @@ def batch():
     return {"input_ids": ids, "input_mask": mask, "segment_ids": 0 * mask}
 
 
+class RandomLayers(fine_tuning_utils.Encoder):
+    """An encoder without weights: the pooled output of each layer is drawn at random."""
+
+    def __call__(self, *inputs, after_layer=lambda layer, pooled: None):
+        random, rows = np.random.RandomState(4), tf.range(ROWS)
+        for layer in range(1, LAYERS + 1):
+            pooled = tf.constant(random.randn(ROWS, self.config.hidden_size), tf.float32)
+            pooled = tf.gather(pooled, rows)
+            stay = after_layer(layer, pooled)
+            rows = rows if stay is None else tf.gather(rows, stay)
+        return fine_tuning_utils.Encoded(pooled, None)
+
+
 def weight(variable):
     """Large values, so that layers and examples differ; a function of the name."""
     name, shape = variable.op.name, variable.shape.as_list()
     random = np.random.RandomState(zlib.crc32(name.encode()))
-    return random.normal(1.0 if name.endswith("gamma") else 0.0, SCALE, shape)
+    return random.normal(1.0 if name.endswith("gamma") else 0.0, 0.4, shape)
 
 
-def run(build, inputs=None, *, is_training=False, **changes):
-    """What `build` makes of an encoder and features; the weights are functions of their names."""
-    config = pretrained_models.config(num_hidden_layers=LAYERS, **changes)
+def run(*builds, encoder=RandomLayers, labels=(), is_training=False, **changes):
+    """What each of `builds` makes of one encoder and features, with the same weights."""
+    config = pretrained_models.config(**{"num_hidden_layers": LAYERS, **changes})
+    values = dict(batch(), **({"label_ids": labels} if len(labels) else {}))
     with tf.Graph().as_default(), tf.Session() as session:
         features = {
-            name: tf.placeholder(tf.int32, [None] * value.ndim, name)
-            for name, value in (inputs or batch()).items()
+            name: tf.placeholder(tf.int32, [None] * value.ndim) for name, value in values.items()
         }
-        outputs = build(fine_tuning_utils.Encoder(config, is_training), features)
+        outputs = []
+        for build in builds:
+            with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
+                outputs.append(build(encoder(config, is_training), features))
         variables = tf.trainable_variables()
         given = {variable.initial_value: weight(variable) for variable in variables}
         session.run([variable.initializer for variable in variables], given)
-        feed = {features[name]: value for name, value in (inputs or batch()).items()}
-        return session.run(outputs, feed)
-
-
-def after_each_layer(num_labels, inputs=None, **changes):
-    """The logits after each layer, [L, B, C]."""
-    return np.array(run(lambda *given: model.all_logits(*given, num_labels), inputs, **changes))
+        return session.run(outputs, {features[name]: values[name] for name in features})
 
 
 def leaving(logits, patience, threshold):
@@ -68,92 +78,83 @@ def leaving(logits, patience, threshold):
     return len(logits)
 
 
-def patient(num_labels, patience, threshold, **changes):
-    """(logits [B, C], layers [B]) of examples that leave the batch."""
-    leave = {"patience": patience, "threshold": threshold}
-    return run(lambda *given: model.patient_logits(*given, num_labels, **leave), **changes)
+def exits(num_labels, *leave, **options):
+    """Compares with each example's own way through the layers; where they left by each (patience,
+    threshold)."""
+    every = functools.partial(model.all_logits, num_labels=num_labels)
+    builds = [
+        functools.partial(
+            model.patient_logits, num_labels=num_labels, patience=patience, threshold=threshold
+        )
+        for patience, threshold in leave
+    ]
+    logits, *found = run(every, *builds, **options)
+    logits = np.array(logits)
+    for (ours, layers), limits in zip(found, leave):
+        wanted = [leaving(logits[:, row], *limits) for row in range(ROWS)]
+        assert layers.tolist() == wanted
+        expected = logits[np.array(wanted) - 1, np.arange(ROWS)]
+        np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)
+    return [layers for _, layers in found]
 
 
-def check(num_labels, patience, threshold=0.1, **changes):
-    """Compares with every example's own way through the layers; returns where they left."""
-    logits = after_each_layer(num_labels, **changes)
-    wanted = [leaving(logits[:, row], patience, threshold) for row in range(ROWS)]
-    found, layers = patient(num_labels, patience, threshold, **changes)
-    assert layers.tolist() == wanted
-    expected = logits[np.array(wanted) - 1, np.arange(ROWS)]
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
-    return wanted
+def test_patient_logits_leave_once_labels_are_stable():
+    limits = [1, 2, 3, LAYERS - 1, LAYERS, 99]
+    for patience, layers in zip(limits, exits(2, *((patience, 0.1) for patience in limits))):
+        if patience < LAYERS - 1:
+            assert len(set(layers)) > 1 and min(layers) > patience
+        else:
+            assert set(layers) == {LAYERS}
 
 
-@pytest.mark.parametrize("patience", [1, 2, 3])
-def test_an_example_leaves_once_its_prediction_has_stayed_for_so_many_layers(patience):
-    wanted = check(2, patience)
-    assert len(set(wanted)) > 1 and min(wanted) > patience
-
-
-def test_a_layer_that_disagrees_begins_the_count_anew():
-    # Of layers that differ, three rows' predictions change between two that agree.
-    assert len(set(check(2, 2, share_type="none"))) > 1
-
-
-def test_a_score_has_stayed_where_it_moved_by_less_than_the_threshold():
-    wide = check(1, 1, 2.0)
-    narrow = check(1, 1, 0.5)
+def test_patient_logits_leave_once_scores_are_stable():
+    wide, narrow = exits(1, (1, 2.0), (1, 0.5))
     assert len(set(wide)) > 1 and np.mean(wide) < np.mean(narrow)
-
-
-@pytest.mark.parametrize("patience", [LAYERS - 1, LAYERS, 99])
-def test_with_patience_for_all_layers_the_predictions_are_exactly_the_models(patience):
-    full = run(lambda *given: model.logits_of(*given, 4))
-    logits, layers = patient(4, patience, 0.1)
-    np.testing.assert_array_equal(logits, full)
-    assert set(layers) == {LAYERS}
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"num_hidden_groups": 3, "inner_group_num": 2},
-        {"ln_type": "preln"},
+        {"num_hidden_groups": 2, "inner_group_num": 2, "ln_type": "preln"},
         {"share_type": "none", "embedding_layout": "albert_zh"},
     ],
 )
-def test_every_kind_of_encoder_can_be_left(changes):
-    assert len(set(check(3, 1, **changes))) > 1
+def test_patient_logits_of_each_kind_of_encoder(changes):
+    encoder = fine_tuning_utils.Encoder
+    (layers,) = exits(3, (1, 0.1), encoder=encoder, num_hidden_layers=3, **changes)
+    assert len(set(layers)) > 1
 
 
 @pytest.mark.parametrize("num_labels", [3, 1])
-def test_the_loss_of_a_layer_has_the_weight_of_its_number(num_labels, monkeypatch):
-    monkeypatch.setattr(model, "HEAD_DROPOUT", 0.0)
+def test_early_exit_loss_weighs_layers_by_number(num_labels):
     labels = np.arange(ROWS, dtype=np.int32) % 3
-    inputs = dict(batch(), label_ids=labels)
     head = model.classification_head(num_labels, early_exit=True)
 
     def losses(encoder, features):
+        encoder.dropout = lambda tensor, *_: tensor
         return head(features, encoder).per_example_loss
 
-    logits = after_each_layer(num_labels)
+    every = functools.partial(model.all_logits, num_labels=num_labels)
+    logits, measured = run(every, losses, labels=labels)
+    (trained,) = run(losses, labels=labels, is_training=True)
     if num_labels == 1:
-        own = (logits[..., 0] - labels) ** 2
+        own = (np.array(logits)[..., 0] - labels) ** 2
     else:
         own = -special.log_softmax(logits, axis=-1)[:, np.arange(ROWS), labels]
     weights = np.arange(1, LAYERS + 1) / sum(range(1, LAYERS + 1))
-    trained = run(losses, inputs, is_training=True)
     np.testing.assert_allclose(trained, weights @ own, rtol=1e-4, atol=1e-4)
     # What is measured is what is predicted, after the last layer.
-    np.testing.assert_allclose(run(losses, inputs), own[-1], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(measured, own[-1], rtol=1e-4, atol=1e-4)
 
 
-def test_the_last_head_is_the_one_of_a_model_without_the_others():
+def test_early_exit_adds_heads_named_by_layer():
     def names(early_exit, is_training):
         with tf.Graph().as_default():
-            inputs = {name: tf.constant(value) for name, value in batch().items()}
-            config = pretrained_models.config(num_hidden_layers=LAYERS)
-            head = model.classification_head(4, early_exit=early_exit)
-            head(inputs, fine_tuning_utils.Encoder(config, is_training))
+            encoder = RandomLayers(pretrained_models.config(num_hidden_layers=LAYERS), is_training)
+            model.classification_head(4, early_exit=early_exit)(batch(), encoder)
             return {variable.op.name for variable in tf.trainable_variables()}
 
     plain, trained = names(False, True), names(True, True)
     assert names(True, False) == plain < trained
-    exits = [name.partition("/")[0] for name in trained - plain]
-    assert sorted(exits) == sorted([f"exit_{n}" for n in range(1, LAYERS)] * 2)
+    found = [name.partition("/")[0] for name in trained - plain]
+    assert sorted(found) == sorted([f"exit_{n}" for n in range(1, LAYERS)] * 2)

@@ -3,6 +3,7 @@
 """Files of predictions for people, GLUE and CLUE; and files of texts to predict."""
 
 import json
+import pathlib
 import zipfile
 
 import numpy as np
@@ -12,82 +13,20 @@ from albert.classification import examples, tasks
 from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import InputExample
 
-
-def _predictions(probabilities, predictions, guids="0123"):
-    examples = [InputExample(guid, "a") for guid, _ in zip(guids, predictions)]
-    outputs = {"probabilities": probabilities, "predictions": predictions}
-    return examples, {name: np.array(values) for name, values in outputs.items()}
+FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "prediction_files.json"
+FILES = json.loads(FIXTURE.read_text(encoding="utf-8"))
 
 
-# --------------------------------------------------------------------------------------- writing
+@pytest.mark.parametrize("given", FILES["written"], ids=lambda given: given["task"])
+def test_split_files_of_each_task(given):
+    rows = [InputExample(guid, "a") for guid in given["guids"]]
+    outputs = {name: np.array(given[name]) for name in ("probabilities", "predictions")}
+    task = tasks.get_task(given["task"])
+    found = classifier_predictions.split_files(task, rows, outputs, split=given["split"])
+    assert found == given["files"]
 
 
-@pytest.mark.parametrize(
-    "task, split, predictions, expected",
-    [
-        (
-            "rte",
-            "test",
-            _predictions([[0.25, 0.75], [0.1, 0.9]], [1, 0], ["7", "x"]),
-            {
-                "test_results.tsv": "0.25\t0.75\n0.1\t0.9\n",
-                "submit_results.tsv": "index\tprediction\n7\tnot_entailment\nx\tentailment\n",
-                "RTE.tsv": "index\tprediction\n7\tnot_entailment\nx\tentailment\n",
-            },
-        ),
-        (  # scores stay on the scale for GLUE
-            "sts-b",
-            "test",
-            _predictions([[5.25], [-0.5], [2.5]], [5.25, -0.5, 2.5]),
-            {
-                "test_results.tsv": "5.25\n-0.5\n2.5\n",
-                "submit_results.tsv": "index\tprediction\n0\t5.25\n1\t-0.5\n2\t2.5\n",
-                "STS-B.tsv": "index\tprediction\n0\t5.000\n1\t0.000\n2\t2.500\n",
-            },
-        ),
-        (
-            "mnli",
-            "test_mismatched",
-            _predictions([[0.5, 0.25, 0.25]], [2]),
-            {
-                "test_results_mismatched.tsv": "0.5\t0.25\t0.25\n",
-                "submit_results_mismatched.tsv": "index\tprediction\n0\tneutral\n",
-                "MNLI-mm.tsv": "index\tprediction\n0\tneutral\n",
-            },
-        ),
-        (
-            "iflytek",
-            "test",
-            _predictions([[0.5, 0.25], [0.25, 0.5]], [0, 118], ["test-0", "test-1"]),
-            {
-                "test_results.tsv": "0.5\t0.25\n0.25\t0.5\n",
-                "submit_results.tsv": "index\tprediction\ntest-0\t0\ntest-1\t118\n",
-                "iflytek_predict.json": '{"id": 0, "label": "0"}\n{"id": 1, "label": "118"}\n',
-            },
-        ),
-        (  # the more probable of two choices is the answer of a row
-            "copa",
-            "test",
-            _predictions([[0.1, 0.9], [0.05, 0.95], [0.6, 0.4], [0.8, 0.2]], [1, 1, 0, 0]),
-            {
-                "test_results.tsv": "0.1\t0.9\n0.05\t0.95\n0.6\t0.4\n0.8\t0.2\n",
-                "submit_results.tsv": "index\tprediction\n0\t1\n1\t1\n2\t0\n3\t0\n",
-                "copa_predict.json": '{"id": 0, "label": "1"}\n{"id": 1, "label": "0"}\n',
-            },
-        ),
-    ],
-)
-def test_predictions_go_to_the_files_that_people_glue_and_clue_expect(
-    task, split, predictions, expected
-):
-    found = classifier_predictions.split_files(tasks.get_task(task), *predictions, split=split)
-    assert found == expected
-
-
-# -------------------------------------------------------------------------------- the zip for GLUE
-
-
-def test_the_zip_has_the_same_bytes_again_and_names_what_is_missing(tmp_path):
+def test_zip_glue_submission_is_reproducible(tmp_path):
     paths = [tmp_path / "RTE.tsv", tmp_path / "AX.tsv"]
     for path in paths:
         path.write_text(path.stem)
@@ -104,9 +43,6 @@ def test_the_zip_has_the_same_bytes_again_and_names_what_is_missing(tmp_path):
 # ------------------------------------------------------------------------- what is to be predicted
 
 
-COPA = ("premise", "choices", "question", "label")
-
-
 def _predicted(folder, task, text):
     path = folder / "mine.txt"
     path.write_bytes(text.encode("utf-8"))
@@ -115,48 +51,13 @@ def _predicted(folder, task, text):
     return [(example.guid, example.text_a, example.text_b) for example in data.examples]
 
 
-@pytest.mark.parametrize(
-    "task, text, guids",
-    [
-        ("mrpc", "A\tB\n", "0"),
-        ("mrpc", "\ufefftext_a\ttext_b\r\nA\tB\r\n", "0"),
-        ("mrpc", "label\tquestion1\tquestion2\n1\tA\tB\n", "0"),
-        ("mrpc", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t11\t12\tA\tB\n", "0"),
-        ("mrpc", '{"id": 3, "text_a": "A", "text_b": "B"}\n', "3"),
-        ("xnli", '{"premise": "A", "hypo": "B"}\n', "0"),
-        ("csl", '{"keyword": ["A"], "abst": "B", "label": "x"}\n', "0"),
-        ("copa", '{"text_a": "A", "text_b": "B"}\n' * 2, "01"),
-        # Answers are not looked at.
-        *[
-            ("copa", json.dumps(dict(zip(COPA, ("A", ["B", "B"], "effect", label)))), "01")
-            for label in (1, 7)
-        ],
-        ("sst-2", "A\n", "0"),
-        ("sst-2", "id\tsentence\nx7\tA\nx8\tA\n", ["x7", "x8"]),
-        ("tnews", '{"sentence": "A", "label": 999}\n', "0"),
-        ("tnews", '{"text": "A"}\n', "0"),
-    ],
-)
-def test_texts_are_found_by_name_or_alone(task, text, guids, tmp_path):
+@pytest.mark.parametrize("task, text, guids", FILES["found"])
+def test_read_file_finds_texts_to_predict(task, text, guids, tmp_path):
     text_b = "B" if tasks.get_task(task).is_pair else None
     assert _predicted(tmp_path, task, text) == [(guid, "A", text_b) for guid in guids]
 
 
-@pytest.mark.parametrize(
-    "task, text, problem",
-    [
-        ("mrpc", "A\n", ".*text_a.*text_b"),
-        ("mrpc", '{"text": "A"}\n', ".*text_a.*text_b"),
-        # Labels are not taken for texts.
-        ("rte", "A\tB\tentailment\nC\tD\tnot_entailment\n", ""),
-        ("lcqmc", "A\t1\nC\t0\n", ""),
-        ("sts-b", "A\t2.5\nB\t0\n", ""),
-        ("sst-2", "\n", ".*empty"),
-        ("mrpc", "text_a\ttext_b\nA\tB\nC\n", ":3: "),
-        ("wsc", '{"text": "A", "target": {}}\n', ":1: "),
-        ("copa", "premise\tchoices\tquestion\nP\tA\tcause\n", ""),
-    ],
-)
-def test_a_file_without_the_texts_is_refused(task, text, problem, tmp_path):
+@pytest.mark.parametrize("task, text, problem", FILES["refused"])
+def test_read_file_refuses_a_file_without_texts(task, text, problem, tmp_path):
     with pytest.raises(ValueError, match="mine.txt" + problem):
         _predicted(tmp_path, task, text)

@@ -21,6 +21,9 @@ from albert.util import flags as flags_lib
 from tests.support import classification_data
 from tests.support import fine_tuned_models as models
 
+FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "task_files.json"
+# From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
+RECIPES = json.loads(FIXTURE.read_text(encoding="utf-8"))["recipes"]
 # Stands in for run_classifier: leaves what a run leaves, and fails for seed 13.
 RUNNER = """#!{python}
 import json, pathlib, sys
@@ -94,11 +97,11 @@ def flags_of(run):
 # ---- Plans.
 
 
-def test_plan_has_every_seed_of_the_tasks_with_data(make, model_dir):
-    plan = sweep.make_plan(make("--seeds= 3, 1 5-6 "))
-    tasks = ["mrpc", "mnli", "ax"]
-    expected = [(task, seed) for task in tasks for seed in (3, 1, 5, 6)]
-    assert [(run.task.name, run.seed) for run in plan] == expected
+def test_plan_of_tasks_and_seeds(make, model_dir):
+    assert sweep.parse_seeds(" 3, 1 5-6 ") == [3, 1, 5, 6]
+    assert list(sweep.find_tasks(make())) == ["mrpc", "mnli", "ax"]
+    plan = sweep.make_plan(make("--tasks=mrpc", "--seeds=3,1"))
+    assert [(run.task.name, run.seed) for run in plan] == [("mrpc", 3), ("mrpc", 1)]
     first, model, folder = flags_of(plan[0]), str(model_dir), plan[0].folder
     assert folder.endswith(os.path.join("mrpc", "seed-3"))
     expected = {"do_train": True, "do_eval": True, "do_predict": True, "albert_dir": model}
@@ -107,33 +110,27 @@ def test_plan_has_every_seed_of_the_tasks_with_data(make, model_dir):
     assert {name: getattr(first, name) for name in expected} == expected
 
 
-def test_plan_predicts_ax_by_mnli_of_the_same_setting_and_seed(make):
+def test_plan_predicts_ax_by_mnli(make):
     arguments = ["--tasks=ax", "--learning_rate=1e-5, 3e-5", "--train_batch_size=2,4"]
-    plan = sweep.make_plan(make(*arguments, "--adam_beta_1=0.8", "--seeds=1-2", "--nodo_predict"))
-    assert len({run.folder for run in plan}) == len(plan) == 16
+    plan = sweep.make_plan(make(*arguments, "--adam_beta_1=0.8", "--seeds=2", "--nodo_predict"))
+    assert len({run.folder for run in plan}) == len(plan) == 8
+    lender, last = plan[3], flags_of(plan[7])
     setting = "learning_rate=3e-5,train_batch_size=4"
-    assert (plan[7].task.name, plan[7].setting, plan[7].seed) == ("mnli", setting, 2)
-    assert plan[7].folder.endswith(os.path.join("out", "mnli", setting, "seed-2"))
-    flags = flags_of(plan[7])
+    assert (lender.task.name, lender.setting, lender.seed) == ("mnli", setting, 2)
+    assert lender.folder.endswith(os.path.join("out", "mnli", setting, "seed-2"))
+    flags = flags_of(lender)
     assert (flags.train_batch_size, flags.learning_rate, flags.adam_beta_1) == (4, 3e-5, 0.8)
     assert not flags.do_predict
-    flags = flags_of(plan[15])
-    assert (flags.do_train, flags.do_eval, flags.do_predict) == (False, False, True)
-    assert flags.checkpoint == os.path.join(plan[7].folder, "model.ckpt-best")
+    assert (last.do_train, last.do_eval, last.do_predict) == (False, False, True)
+    assert last.checkpoint == os.path.join(lender.folder, "model.ckpt-best")
 
 
-@pytest.mark.parametrize("name", sorted(classification_data.PUBLISHED_RECIPES))
+@pytest.mark.parametrize("name", RECIPES)
 def test_recipe_flags_are_the_published_ones(name):
     flags = sweep.recipe_flags(classifier_tasks.get_task(name), {}, 5000)
-    warmup, rate, steps, save, batch = classification_data.PUBLISHED_RECIPES[name]
-    assert flags == {
-        "max_seq_length": 512,
-        "train_batch_size": batch,
-        "learning_rate": rate,
-        "train_step": steps,
-        "warmup_step": warmup,
-        "save_checkpoints_steps": save,
-    }
+    names = ("warmup_step", "learning_rate", "train_step", "save_checkpoints_steps")
+    values = zip((*names, "train_batch_size"), RECIPES[name])
+    assert flags == dict(values, max_seq_length=512)
 
 
 @pytest.mark.parametrize(
@@ -146,14 +143,14 @@ def test_recipe_flags_are_the_published_ones(name):
         ({"train_batch_size": "100", "learning_rate": "1"}, {"save_checkpoints_steps": 10}),
     ],
 )
-def test_recipe_flags_give_way_and_keep_their_shares(given, expected):
+def test_recipe_flags_yield_to_given_flags(given, expected):
     flags = sweep.recipe_flags(classifier_tasks.get_task("afqmc"), given, 1000)
     assert {name: flags[name] for name in expected} == expected
     assert ("train_step" in flags) != ("num_train_epochs" in flags)
     assert ("warmup_step" in flags) != ("warmup_proportion" in flags)
 
 
-def test_environment_variables_are_flags_and_empty_ones_are_not(tmp_path):
+def test_environment_flags(tmp_path):
     names = ["data_dir", "output_dir", "model_dir", "init_checkpoint", "albert_hub_module_handle"]
 
     def found(**environment):
@@ -171,10 +168,10 @@ def test_environment_variables_are_flags_and_empty_ones_are_not(tmp_path):
     assert found(ALBERT_ROOT=root, INIT_CHECKPOINT="c") == dict(whole, init_checkpoint="c")
 
 
-def test_a_custom_task_is_planned_with_its_flags(make, data_dir):
-    own = ["--text_a_column=3", "--text_b_column=4", "--label_column=0", "--labels=0,1"]
-    arguments = ["--tasks=custom", f"--data_dir={data_dir}/MRPC", "--train_step=4,5", "--header"]
-    plan = sweep.make_plan(make(*own, *arguments, "--run_flags=--recompute --log_steps=3"))
+def test_plan_of_a_custom_task_has_its_flags(make, data_dir):
+    own = "--text_a_column=3 --text_b_column=4 --label_column=0 --labels=0,1 --train_step=4,5"
+    arguments = ["--tasks=custom", f"--data_dir={data_dir}/MRPC", "--header"]
+    plan = sweep.make_plan(make(*own.split(), *arguments, "--run_flags=--recompute --log_steps=3"))
     names = [f"custom, train_step={steps}, seed 12345" for steps in (4, 5)]
     assert [run.name for run in plan] == names
     flags = flags_of(plan[1])
@@ -204,25 +201,22 @@ def test_a_custom_task_is_planned_with_its_flags(make, data_dir):
         (["--tasks=mrpc", "--output_dir={}/used"], "used/mrpc/seed-12345"),
     ],
 )
-def test_sweep_refuses_what_cannot_work_at_once(
-    make, data_dir, tmp_path, fake_runs, arguments, words
-):
-    config = dict(models.CONFIG, hidden_size=8)
-    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+def test_sweep_names_a_wrong_input(make, data_dir, tmp_path, fake_runs, arguments, words):
+    classification_data.write_config(tmp_path, hidden_size=8)
     shutil.copytree(str(data_dir), str(tmp_path / "glue"))
     with (tmp_path / "glue" / "MNLI" / "dev_matched.tsv").open("a") as stream:
         stream.write("\t".join(["x"] * 10 + ["perhaps"]) + "\n")
     (tmp_path / "used" / "mrpc" / "seed-12345" / "thesis").mkdir(parents=True)
     with pytest.raises(ValueError, match=words):
         sweep.sweep(make(*(argument.format(tmp_path) for argument in arguments)))
-    assert not (tmp_path / "out" / "run.toml").exists()
+    assert not (tmp_path / "out").exists()
 
 
 # ---- Runs.
 
 
 @pytest.mark.slow
-def test_sweep_ends_with_the_table_and_the_best_seeds_submission(make, tmp_path, fake_runs, capsys):
+def test_sweep_writes_table_and_submission(make, tmp_path, fake_runs, capsys):
     sweep.sweep(make("--seeds=1,3,2"))
     out = tmp_path / "out"
     text = (out / "results.txt").read_text(encoding="utf-8")
@@ -238,28 +232,23 @@ def test_sweep_ends_with_the_table_and_the_best_seeds_submission(make, tmp_path,
 
 
 @pytest.mark.slow
-def test_sweep_stops_at_a_failed_run_and_goes_on_there(make, tmp_path, fake_runs):
-    settings = make("--seeds=2,13,1", "--tasks=mrpc")
+def test_sweep_resumes_at_a_failed_run(make, tmp_path, fake_runs):
+    data = f"--data_dir={classification_data.write_mrpc(tmp_path / 'data')}"
+    arguments = ("--seeds=2,13,1", "--tasks=mrpc", data)
     for _ in range(2):
         with pytest.raises(ValueError, match=r"mrpc, seed 13 .*log\.txt.*unlucky"):
-            sweep.sweep(settings)
+            sweep.sweep(make(*arguments))
         assert "20.00" in (tmp_path / "out" / "results.txt").read_text()
-    assert [started(run) for run in sweep.make_plan(settings)] == [1, 2, 0]
-
-
-@pytest.mark.slow
-def test_sweep_refuses_other_settings_and_data_in_the_same_folder(make, tmp_path, fake_runs):
-    data = f"--data_dir={classification_data.write_mrpc(tmp_path / 'data')}"
-    arguments = ("--tasks=mrpc", "--seeds=1", data)
-    sweep.sweep(make(*arguments))
-    with pytest.raises(ValueError, match="mrpc/seed-1 .*learning_rate"):
+    assert [started(run) for run in sweep.make_plan(make(*arguments))] == [1, 2, 0]
+    # The folder is of these settings and data only.
+    with pytest.raises(ValueError, match="mrpc/seed-2 .*learning_rate"):
         sweep.sweep(make(*arguments, "--learning_rate=0.5"))
     classification_data.write_mrpc(tmp_path / "data", dev=22)
     with pytest.raises(ValueError, match="dev.tsv"):
         sweep.sweep(make(*arguments))
 
 
-def test_a_dry_run_shows_the_commands_and_starts_none(make, tmp_path, fake_runs, capsys):
+def test_dry_run_prints_commands_and_starts_none(make, tmp_path, capsys):
     data = classification_data.write_mrpc(tmp_path)
     (tmp_path / "MRPC" / "test.tsv").unlink()  # as the published data of several tasks comes
     sweep.sweep(make(f"--data_dir={data}", "--dry_run"))
@@ -277,23 +266,23 @@ def result(task, seed, value, *, metric="eval_accuracy", setting="", model=None,
     return dict(about, metric=metric, metrics={metric: value, "eval_loss": 0.5, **metrics})
 
 
-def test_table_has_mean_and_deviation_over_seeds():
+def test_tabulate_means_and_deviations_over_seeds():
     runs = [result("rte", seed, value) for seed, value in ((1, 0.5), (2, 0.75), (3, 0.7))]
     runs.append(result("mrpc", 1, 0.875, f1=0.9, MSE=3.0))
     runs.append(dict(result("sts-b", 1, 0), metric="pearson", metrics={}))  # no best checkpoint
     text, content = sweep.tabulate(runs)
-    assert [line.split() for line in text.splitlines()[2:]] == [
+    assert [" ".join(line.split()) for line in text.splitlines()[2:]] == [
         # Deviations -0.15, 0.1, 0.05: squares sum to 0.035, over two degrees of freedom.
-        ["rte", "eval_accuracy", "3", "65.00", f"{100 * math.sqrt(0.0175):.2f}"],
-        ["mrpc", "eval_accuracy", "1", "87.50", "-"],
-        ["mrpc", "f1", "1", "90.00", "-"],  # losses, counts and errors are no scores
-        ["sts-b", "pearson", "1", "-", "-"],
+        f"rte eval_accuracy 3 65.00 {100 * math.sqrt(0.0175):.2f}",
+        "mrpc eval_accuracy 1 87.50 -",
+        "mrpc f1 1 90.00 -",  # losses, counts and errors are no scores
+        "sts-b pearson 1 - -",
     ]
     assert content["rows"][0]["values"] == {1: 0.5, 2: 0.75, 3: 0.7}
 
 
 @pytest.mark.parametrize("metric, best", [("eval_accuracy", "b"), ("MSE", "a")])
-def test_table_marks_the_setting_with_the_best_mean(metric, best):
+def test_tabulate_marks_the_best_setting(metric, best):
     scores = {"a": (0.1, 0.6), "b": (0.4, 0.5), "c": (0.3, 0.5), "d": (math.nan, 0.9)}
     runs = [
         result("custom", seed, value, metric=metric, setting=f"x={name}")
@@ -305,7 +294,7 @@ def test_table_marks_the_setting_with_the_best_mean(metric, best):
     assert marked == [f"custom, x={best} (best)"]
 
 
-def test_scores_stand_beside_what_is_published_of_the_model():
+def test_tabulate_compares_with_published_scores():
     base = {"size": "base", "presets": ["albert_base_v2"]}
     text, content = sweep.tabulate([result("mnli", 1, 0.85, model=base)])
     (found,) = content["published"]

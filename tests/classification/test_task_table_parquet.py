@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data sets as the hubs keep them, in Parquet files."""
 
+import json
 import pathlib
 import sys
 
@@ -13,7 +14,8 @@ from albert.data import parquet
 from tests.support import parquet_files
 
 FIRST, SECOND = ["He left.", "A bird", "x"], ["He  went. ", "été", "y"]
-SPANS = {"span1_text": "\u706b\u8f66", "span1_index": 0, "span2_text": "\u5b83", "span2_index": 2}
+FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "task_files.json"
+FILES = json.loads(FIXTURE.read_text(encoding="utf-8"))
 
 
 def write(path, columns, names=None):
@@ -22,8 +24,8 @@ def write(path, columns, names=None):
     parquet_files.write(path, columns, features if names else None)
 
 
-def pairs(labels, names=("sentence1", "sentence2")):
-    return {names[0]: FIRST, names[1]: SECOND, "label": labels, "idx": [7, 8, 9]}
+def pairs(labels):
+    return {"sentence1": FIRST, "sentence2": SECOND, "label": labels, "idx": [7, 8, 9]}
 
 
 def read(name, folder, split="train"):
@@ -32,38 +34,25 @@ def read(name, folder, split="train"):
     return tasks.read_examples(task, str(folder), split)
 
 
-COPA = {"premise": ["p"], "choices": [["a", "b"]], "question": ["cause"], "label": [1.0]}
-NLI = ("premise", "hypothesis")
-MNLI = ["neutral", "entailment", "contradiction"]
-RTE = ["not_entailment", "entailment", "entailment"]
-
-
 # The numbers of the labels are those of the hub: nyu-mll/glue, clue/clue, facebook/xnli.
-@pytest.mark.parametrize(
-    "name, file, columns, labels",
-    [
-        ("mrpc", "train-00000-of-00001", pairs([1, 0, 1]), ["1", "0", "1"]),
-        ("mrpc", "train", pairs([1.0, 0.0, 1.0]), ["1", "0", "1"]),
-        # Not 3.799999952316284.
-        ("sts-b", "train", pairs(np.float32([5.0, 3.8, 0.0])), [5.0, 3.8, 0.0]),
-        ("rte", "dev", pairs([1, 0, 0]), RTE),
-        ("rte", "validation", pairs([1, 0, 0]), RTE),
-        ("mnli", "validation_mismatched", pairs([1, 0, 2], NLI), MNLI),
-        ("cmnli", "train", pairs([0, -1, 2]), ["neutral", "contradiction"]),
-        ("wsc", "train", {"text": ["火车它来"], "target": [SPANS], "label": [1]}, ["false"]),
-        ("copa", "train", COPA, ["0", "1"]),
-    ],
-)
-def test_labels_are_numbers_in_the_hubs_order(name, file, columns, labels, tmp_path):
-    write(tmp_path / f"{file}.parquet", columns)
-    data = read(name, tmp_path, file.partition("-")[0].replace("validation", "dev"))
-    assert [item.label for item in data.examples] == labels
-    if name == "mrpc":
+@pytest.mark.parametrize("given", FILES["hubs"], ids=lambda given: given["task"])
+def test_parquet_label_numbers(given, tmp_path):
+    write(tmp_path / f"{given['file']}.parquet", given["columns"])
+    split = given["file"].partition("-")[0].replace("validation", "dev")
+    data = read(given["task"], tmp_path, split)
+    assert [item.label for item in data.examples] == given["labels"]
+    if given["task"] == "mrpc":
         found = [(item.guid, item.text_a, item.text_b) for item in data.examples]
         assert found == list(zip("789", FIRST, SECOND))
 
 
-def test_the_parts_of_a_split_are_read_in_order_and_tsv_comes_first(tmp_path):
+def test_parquet_scores_are_of_float32(tmp_path):
+    write(tmp_path / "train.parquet", pairs(np.float32([5.0, 3.8, 0.0])))
+    # Not 3.799999952316284.
+    assert [item.label for item in read("sts-b", tmp_path).examples] == [5.0, 3.8, 0.0]
+
+
+def test_parquet_parts_in_order(tmp_path):
     for part, text in ((1, "second"), (0, "first")):
         name = f"train-0000{part}-of-00002.parquet"
         write(tmp_path / "sst2" / name, {"sentence": [text], "label": [part]})
@@ -83,7 +72,7 @@ def test_the_parts_of_a_split_are_read_in_order_and_tsv_comes_first(tmp_path):
         ["00000-of-00001", "more"],
     ],
 )
-def test_only_the_parts_of_one_table_are_read_together(tmp_path, names):
+def test_parquet_parts_of_several_tables_are_refused(tmp_path, names):
     for name in names:
         write(tmp_path / f"train-{name}.parquet", pairs([1, 0, 1]))
     with pytest.raises(ValueError, match=f"train-{names[-1][:14]}"):
@@ -93,14 +82,14 @@ def test_only_the_parts_of_one_table_are_read_together(tmp_path, names):
 
 
 @pytest.mark.parametrize("label", [-1, 2, 0.5])
-def test_an_unknown_label_is_named_with_its_part_and_row(tmp_path, label):
+def test_parquet_names_an_unknown_label(tmp_path, label):
     for part, labels in enumerate(([1, 0, 1], [0, label, 1])):
         write(tmp_path / f"train-0000{part}-of-00002.parquet", pairs(labels))
     with pytest.raises(ValueError, match=f"train-00001-of-00002.parquet:2: .* {label}"):
         read("mrpc", tmp_path)
 
 
-def test_a_users_own_files_may_be_parquet(tmp_path):
+def test_parquet_file_to_predict(tmp_path):
     write(tmp_path / "x.parquet", {"sentence1": ["a"], "sentence2": ["b"], "idx": [7]})
     found = examples.read_file(tasks.get_task("mrpc"), str(tmp_path / "x.parquet"))
     (example,) = found.examples
@@ -117,15 +106,13 @@ def test_a_users_own_files_may_be_parquet(tmp_path):
         (None, "0,1", [0.0, 1.0], ["0", "1"]),
     ],
 )
-def test_labels_have_the_names_in_the_file_unless_the_tasks_are_numbers(
-    names, labels, numbers, expected, tmp_path
-):
+def test_parquet_label_names(names, labels, numbers, expected, tmp_path):
     write(tmp_path / "train.parquet", {"q": ["a", "b"], "label": numbers}, names)
     data = read(tasks.custom_task(text_a="q", labels=labels), tmp_path)
     assert [item.label for item in data.examples] == expected
 
 
-def test_the_folder_of_a_data_set_of_a_hub_is_read_as_it_is(tmp_path):
+def test_parquet_hub_folder(tmp_path):
     own = tasks.custom_task(text_a="text", labels="negative,positive")
     for there, split in {"train": "train", "validation": "dev", "test": "test"}.items():
         file = tmp_path / "data" / f"{there}-00000-of-00001.parquet"
@@ -136,7 +123,7 @@ def test_the_folder_of_a_data_set_of_a_hub_is_read_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PAR1" * 9, None])
-def test_what_cannot_be_read_as_parquet_is_named(content, tmp_path, monkeypatch):
+def test_parquet_names_an_unreadable_file(content, tmp_path, monkeypatch):
     if content is None:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
     else:

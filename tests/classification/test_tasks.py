@@ -31,7 +31,7 @@ def _read(task, folder, split):
 
 
 @pytest.mark.parametrize("name", list(tasks.TASKS))
-def test_a_declaration_is_consistent(name):
+def test_declaration_is_consistent(name):
     task = tasks.get_task(name)
     assert set(task.metrics) <= set(metrics.METRICS)
     best = {"cola": "matthew_corr", "sts-b": "pearson"}
@@ -39,13 +39,10 @@ def test_a_declaration_is_consistent(name):
     assert bool(task.recipe.train_step) != bool(task.recipe.num_train_epochs)
 
 
-def test_mnli_is_evaluated_on_both_dev_sets_the_matched_one_first():
+def test_get_task_by_name():
+    assert tasks.get_task("STS-B").name == "sts-b"
     assert tasks.get_task("mnli").split_names("dev") == ["dev_matched", "dev_mismatched"]
     assert tasks.get_task("mismnli").split_names("dev") == ["dev_mismatched"]
-
-
-def test_names_are_found_in_any_case_and_close_ones_are_suggested():
-    assert tasks.get_task("STS-B").name == "sts-b"
     with pytest.raises(ValueError, match="'mprc'.* 'mrpc'.*cola"):
         tasks.get_task("mprc")
 
@@ -54,30 +51,26 @@ def test_names_are_found_in_any_case_and_close_ones_are_suggested():
 
 
 @pytest.mark.parametrize("name", FILES["glue"])
-def test_glue_files_are_read_from_the_parent_or_the_tasks_own_folder(name, tmp_path):
+def test_glue_layouts_are_read(name, tmp_path):
     task, given = tasks.get_task(name), FILES["glue"][name]
     folder = tmp_path / task.folders[0]
-
-    def check(split, data_dir, number, *expected):
-        (item,) = tasks.read_examples(task, str(data_dir), split).examples
-        assert (item.label, item.guid) == expected
-        assert item.text_a == f"A {number}."
-        assert item.text_b == (f"B {number}." if task.is_pair else None)
-
     _write(folder / "train.tsv", given["train"] + "\n")
-    for data_dir in (tmp_path, folder):
-        check("train", data_dir, "one", given["label"], given["guid"])
+    cases = [("train", place, "one", given["label"], given["guid"]) for place in (tmp_path, folder)]
     for split in task.split_names("test"):  # without labels, with the site's index
         _write(folder / f"{split}.tsv", given["test"])
-        check(split, tmp_path, "two", None, "0")
+        cases.append((split, tmp_path, "two", None, "0"))
+    for split, data_dir, number, *expected in cases:
+        (item,) = tasks.read_examples(task, str(data_dir), split).examples
+        texts = f"A {number}.", f"B {number}." if task.is_pair else None
+        assert [item.text_a, item.text_b, item.label, item.guid] == [*texts, *expected]
 
 
-def test_columns_of_glue_have_numbers_where_the_header_has_other_names(tmp_path):
+def test_glue_columns_without_known_header(tmp_path):
     _write(tmp_path / "MRPC" / "train.tsv", "q\ti\tj\tx\ty\n1\t7\t8\tA\tB\n")
     assert _read("mrpc", tmp_path, "train") == [("A", "B", "1")]
 
 
-def test_a_tasks_own_folder_is_found_in_any_case_and_read_alone_if_it_has_data(tmp_path):
+def test_task_folder_in_any_case(tmp_path):
     _write(tmp_path / "tnews_public" / "dev.json", '{"sentence": "好", "label": 100}\n')
     assert _read("tnews", tmp_path, "dev") == [("好", None, "100")]
     _write(tmp_path / "rte" / "model.ckpt-1.index", "an output folder")
@@ -92,17 +85,8 @@ def test_a_tasks_own_folder_is_found_in_any_case_and_read_alone_if_it_has_data(t
 # --------------------------------------------------------------------------------- Chinese layouts
 
 
-CHOICE = {"premise": "前", "choices": ["甲", "乙"], "question": "cause", "label": 0}
-WSC = {"text": "小明说了他来", "label": "true"}
-
-
-def spans(first, first_index, second, second_index):
-    keys = ("span1_text", "span1_index", "span2_text", "span2_index")
-    return dict(WSC, target=dict(zip(keys, (first, first_index, second, second_index))))
-
-
 @pytest.mark.parametrize("given", FILES["clue"], ids=lambda given: given["file"])
-def test_chinese_files_are_read_in_every_layout(given, tmp_path):
+def test_clue_layouts_are_read(given, tmp_path):
     split = next(split for split in ("train", "dev", "test") if split in given["file"])
     for name in given["tasks"]:
         _write(tmp_path / name.upper() / given["file"], given["text"])
@@ -117,7 +101,7 @@ def test_chinese_files_are_read_in_every_layout(given, tmp_path):
         ("test", ("test1.0.json", "test1.1.json", "test.json")),
     ],
 )
-def test_files_of_clue_with_numbers_in_their_names_are_found(split, files, tmp_path):
+def test_clue_files_with_numbers_are_found(split, files, tmp_path):
     task = tasks.get_task("ocnli" if split == "train" else "tnews")
     row = {"sentence1": "甲", "sentence2": "乙", "sentence": "甲", "label": "neutral"}
     for file in files:  # a later one is preferred
@@ -127,19 +111,8 @@ def test_files_of_clue_with_numbers_in_their_names_are_found(split, files, tmp_p
         assert (data.files, len(data.examples)) == ([str(path)], 1)
 
 
-@pytest.mark.parametrize(
-    "task, row, problem",
-    [
-        ("wsc", spans("小明", 1, "他", 4), "'小明'.* 1"),
-        ("wsc", spans("小明", 0, "来", -1), "'来'.* -1"),
-        ("copa", dict(CHOICE, label=2), "0, 1"),
-        ("copa", dict(CHOICE, question="why"), "'why'"),
-        ("copa", dict(CHOICE, choices=["甲"]), ""),
-    ],
-)
-def test_objects_that_are_not_as_declared_are_named_with_file_and_line(
-    task, row, problem, tmp_path
-):
+@pytest.mark.parametrize("task, row, problem", FILES["wrong objects"])
+def test_clue_names_a_wrong_object(task, row, problem, tmp_path):
     _write(tmp_path / "dev.json", json.dumps(row))
     with pytest.raises(ValueError, match=f"dev.json:1: .*{problem}"):
         _read(task, tmp_path, "dev")
@@ -148,49 +121,20 @@ def test_objects_that_are_not_as_declared_are_named_with_file_and_line(
 # ------------------------------------------------------------------------------ a task of one's own
 
 
-@pytest.mark.parametrize(
-    "settings, file, text, expected",
-    [
-        (
-            {"text_a": "body", "label": "topic", "labels": "sport, politics", "guid": "id"},
-            "train.tsv",
-            "id\ttopic\tbody\nk9\tsport\tA match.\n",
-            [("k9", "A match.", None, "sport")],
-        ),
-        (
-            {"text_a": "0", "text_b": 1, "label": "-1", "labels": "regression", "header": False},
-            "pairs.tsv",
-            "A\tB\t0.5\nC\tD\t-1\n",
-            [("train-0", "A", "B", 0.5), ("train-1", "C", "D", -1.0)],
-        ),
-        (
-            {"text_a": "text", "label": "y", "labels": [True, False], "guid": "id"},
-            "train.json",
-            '{"text": "a", "y": true, "id": 17}\n{"text": "b", "y": false}\n',
-            [("17", "a", None, "true"), ("train-1", "b", None, "false")],
-        ),
-    ],
-)
-def test_a_custom_task_is_described_by_settings(settings, file, text, expected, tmp_path):
-    _write(tmp_path / file, text)
-    task = tasks.custom_task(train_file=file, **settings)
+@pytest.mark.parametrize("given", FILES["custom"], ids=lambda given: given["file"])
+def test_custom_task_reads_as_described(given, tmp_path):
+    _write(tmp_path / given["file"], given["text"])
+    task = tasks.custom_task(train_file=given["file"], **given["settings"])
     found = tasks.read_examples(task, str(tmp_path), "train").examples
-    assert [(e.guid, e.text_a, e.text_b, e.label) for e in found] == expected
-    assert task.is_pair == ("text_b" in settings)
+    assert [[e.guid, e.text_a, e.text_b, e.label] for e in found] == given["examples"]
+    assert task.is_pair == ("text_b" in given["settings"])
     assert task.metrics[0] == ("pearson" if task.is_regression else "eval_accuracy")
 
 
-def test_flags_override_the_file_of_a_custom_task(tmp_path):
-    settings = {
-        "text_a": "q",
-        "label": "y",
-        "labels": ["no", "yes"],
-        "metric": "f1",
-        "metrics": ["eval_accuracy"],
-        "train_file": "train.jsonl",
-        "name": "mine",
-    }
-    _write(tmp_path / "task.json", json.dumps(settings))
+def test_custom_task_flags_override_its_file(tmp_path):
+    settings = """{"text_a": "q", "label": "y", "labels": ["no", "yes"], "metric": "f1",
+        "metrics": ["eval_accuracy"], "train_file": "train.jsonl", "name": "mine"}"""
+    _write(tmp_path / "task.json", settings)
     _write(tmp_path / "mine" / "train.jsonl", '{"question": "Who?", "y": "yes"}\n')
     task = tasks.custom_task(str(tmp_path / "task.json"), text_a="question", text_b="", labels=None)
     (example,) = tasks.read_examples(task, str(tmp_path), "train").examples
@@ -198,21 +142,8 @@ def test_flags_override_the_file_of_a_custom_task(tmp_path):
     assert (task.name, task.metrics) == ("mine", ("f1", "eval_accuracy"))
 
 
-@pytest.mark.parametrize(
-    "changes, named",
-    [
-        ({"text_a": None}, "text_a"),
-        ({"labels": None}, "labels"),
-        ({"labels": "1"}, "labels"),
-        ({"labels": "1,0,1"}, "1, 0, 1"),
-        ({"metric": "acc"}, "'acc'"),
-        ({"labels": "regression", "metric": "f1"}, "'f1'"),
-        ({"colour": 1}, "colour"),
-        ({"header": "no"}, "header"),
-    ],
-)
-def test_a_wrong_description_of_a_task_is_refused(changes, named, tmp_path):
-    settings = {"text_a": 0, "labels": "0,1", **changes}
+@pytest.mark.parametrize("settings, named", FILES["wrong settings"])
+def test_custom_task_names_a_wrong_setting(settings, named, tmp_path):
     with pytest.raises(ValueError, match=named):
         tasks.custom_task(**settings)
     _write(tmp_path / "task.json", json.dumps(settings))
@@ -224,9 +155,7 @@ def test_a_wrong_description_of_a_task_is_refused(changes, named, tmp_path):
     "text, expected",
     [("text\nA vote.\n", ["A vote."]), ("Inhalt\nA vote.\n", ["Inhalt", "A vote."])],
 )
-def test_a_test_file_without_usual_names_has_no_header_and_a_warning(
-    text, expected, tmp_path, caplog
-):
+def test_custom_test_file_without_header(text, expected, tmp_path, caplog):
     task = tasks.custom_task(text_a=0, label=1, labels="sport,politics")
     _write(tmp_path / "test.tsv", text)
     data = tasks.read_examples(task, str(tmp_path), "test")
@@ -236,31 +165,14 @@ def test_a_test_file_without_usual_names_has_no_header_and_a_warning(
 
 # ---------------------------------------------------------------------------------------- real data
 
-# Of train, dev and test.
-REAL_ROWS = {
-    "glue/cola": (8551, 1043, 1063),
-    "glue/sst-2": (20000, 872, 1821),
-    "glue/mrpc": (3668, 408, 1725),
-    "glue/sts-b": (5749, 1500, 1379),
-    "glue/rte": (2490, 277, 3000),
-    "clue/lcqmc": (0, 8802, 0),
-    "clue/lcqmc_pair": (0, 8802, 0),
-    "clue/afqmc": (20000, 4316, 3861),
-    "clue/xnli": (0, 2490, 5010),
-    "clue/tnews": (1185, 1098, 0),
-    "clue/iflytek": (3024, 1373, 0),
-    "clue/csl": (160, 160, 0),
-    "clue/wsc": (160, 159, 0),
-}
-
 
 @pytest.mark.slow
 @needs_shared
-@pytest.mark.parametrize("name", list(REAL_ROWS))
-def test_every_row_of_the_real_files_is_read(name):
+@pytest.mark.parametrize("name", FILES["rows"])
+def test_real_files_are_read_whole(name):
     folder, task_name = name.split("/")
     task, data_dir = tasks.get_task(task_name), str(shared_path("data") / folder)
-    for split, count in zip(("train", "dev", "test"), REAL_ROWS[name]):
+    for split, count in zip(("train", "dev", "test"), FILES["rows"][name]):
         assert bool(tasks.find_file(task, data_dir, split)) == bool(count)
         if count:
             data = tasks.read_examples(task, data_dir, split)

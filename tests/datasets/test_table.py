@@ -8,7 +8,7 @@ from albert.datasets import table
 from tests.support.processes import ROOT
 
 
-def test_the_page_has_the_data_of_the_table():
+def test_data_sets_page_equals_the_table():
     page = (ROOT / "docs" / "data_sets.md").read_text(encoding="utf-8")
     rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in page.splitlines()]
     written = {row[0]: row[1:6] for row in rows if len(row) == 7}
@@ -19,7 +19,7 @@ def test_the_page_has_the_data_of_the_table():
         assert written[name] == expected
 
 
-def test_names_stand_for_data_sets_and_groups_once_each():
+def test_find_names_and_groups():
     assert [item.name for item in table.find("squad, race,SQuAD_v1")] == [
         "squad_v1",
         "squad_v2",

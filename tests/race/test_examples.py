@@ -37,7 +37,7 @@ def without(key):
     return {name: value for name, value in PASSAGE.items() if name != key}
 
 
-def test_layouts_give_equal_examples_in_order(tmp_path):
+def test_layouts_give_equal_examples(tmp_path):
     folder = pathlib.Path(race_data.write_race(tmp_path / "files", passages=12, splits=("dev",)))
     expected = read(folder, "dev", examples.LEVELS)
     assert [item["name"] for item in expected] == [
@@ -71,7 +71,7 @@ def test_passage_without_id_is_named_by_its_file(tmp_path):
     assert names[::2] == ["highall.txt-1-0", "highall.txt-2-0"]
 
 
-def test_option_replaces_blanks_or_comes_at_the_end(tmp_path):
+def test_option_fills_blanks_or_is_appended(tmp_path):
     write(tmp_path, "1.txt", PASSAGE)
     first, second = read(tmp_path)
     assert first["endings"][0] == "Who went home? king"
@@ -105,7 +105,7 @@ def test_wrong_passage_is_named(tmp_path, content, words, name):
         read(tmp_path)
 
 
-def test_questions_have_names_of_their_own_where_passages_share_an_id(tmp_path):
+def test_shared_passage_ids_give_unique_names(tmp_path):
     write(tmp_path, "1.txt", PASSAGE)
     write(tmp_path, "2.txt", PASSAGE)
     assert [item["name"] for item in read(tmp_path)] == [f"high7.txt-{n}" for n in range(4)]

@@ -60,13 +60,13 @@ def _texts(start, end):
     return _answers(start, end, _windows(0))[0]
 
 
-def test_the_best_span_comes_first_and_of_equal_ones_the_earlier():
+def test_best_answers_in_order():
     assert _texts(_logits(p4=3, p6=1), _logits(p5=2, p6=1))[:2] == ["two three", "two three four"]
     texts = _texts(np.zeros([1, LENGTH]), np.zeros([1, LENGTH]))
     assert texts[:4] == ["one", "one two", "one two three", "two"]
 
 
-def test_an_answer_is_listed_once_with_its_best_score():
+def test_best_answers_keep_the_best_score_of_a_text():
     start, windows = np.concatenate([_logits(p4=1), _logits(p4=5)]), _windows(0, 0)
     spans = decoding.find_spans(_outputs(start, start), windows, decoding.Limits())
     (answer,) = decoding.best_answers(_examples(), windows, [spans])
@@ -74,7 +74,7 @@ def test_an_answer_is_listed_once_with_its_best_score():
     assert (answer.text, scores) == ("two", [5.0])
 
 
-def test_all_windows_are_searched_as_one_by_one_would_be():
+def test_best_answers_equal_an_exhaustive_search():
     random = np.random.RandomState(0)
     windows = _windows(0, 0, 1, 1, 1)
     for window in windows:
@@ -110,7 +110,7 @@ def _v2_spans(windows, cls_logits):
     return decoding.find_spans(beams, windows, decoding.Limits())
 
 
-def test_a_question_without_a_candidate_has_the_published_answer():
+def test_best_answers_without_candidates():
     logits, windows = _logits(p1=9), _windows(0)
     none = decoding.find_spans(_outputs(logits, logits), windows, decoding.Limits(1))
     null = _v2_spans(windows, [0.5])
@@ -120,7 +120,7 @@ def test_a_question_without_a_candidate_has_the_published_answer():
         assert (answer.text, answer.nbest[0]["text"], answer.null_odds) == expected
 
 
-def test_an_answer_at_the_threshold_is_kept_and_one_above_it_is_not():
+def test_with_threshold_keeps_an_answer_at_it():
     windows = _windows(0, 1, 2)
     spans = _v2_spans(windows, [0.4, 0.5, 0.6])
     answers = decoding.best_answers(_examples(3), windows, [spans])
@@ -129,7 +129,7 @@ def test_an_answer_at_the_threshold_is_kept_and_one_above_it_is_not():
     assert decoding.with_threshold(answers, None) == answers
 
 
-def test_one_window_with_an_answer_is_enough():
+def test_null_odds_of_several_windows():
     windows = _windows(0, 0, 1)
     answers = decoding.best_answers(
         _examples(2), windows, [_v2_spans(windows, [2.0, -1.0, 3.0])] * 2
@@ -137,7 +137,7 @@ def test_one_window_with_an_answer_is_enough():
     assert [answer.null_odds for answer in answers] == [-1.0, 3.0]
 
 
-def test_beams_are_cut_into_starts_and_their_ends():
+def test_find_spans_of_beams():
     columns = ([[-0.1, -2.0]], [[4, 6]], [[-0.5, -1.0, -0.2, -0.3]], [[5, 3, 6, 8]], [0.0])
     beams = dict(zip(decoding.BEAMS, map(np.array, columns)))
     limits = decoding.Limits(max_answer_length=3)
@@ -148,7 +148,7 @@ def test_beams_are_cut_into_starts_and_their_ends():
     assert spans.end.tolist() == [2]
 
 
-def test_files_hold_the_answers_with_probabilities_among_those_of_a_question():
+def test_file_contents_have_probabilities():
     start, end = _logits(p4=1.0, p6=0.5), _logits(p4=0.5, p6=0.0)
     windows, limits = _windows(0), decoding.Limits(2, max_answer_length=1)
     spans = decoding.find_spans(_outputs(start, end), windows, limits)

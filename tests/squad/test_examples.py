@@ -22,7 +22,7 @@ def _read(folder, *questions, is_training=True, context=TOWN, **options):
 # ------------------------------------------------------------------------------------- what is read
 
 
-def test_the_first_answer_is_learnt_and_all_count(tmp_path):
+def test_read_squad_examples_fields(tmp_path):
     several = question("q", "which ?", ("the river", 21), ("river", 25))
     impossible = question("i", "who ?", ("old", 4), is_impossible=True)
     example, none = _read(tmp_path, several, impossible)
@@ -44,7 +44,7 @@ def test_the_first_answer_is_learnt_and_all_count(tmp_path):
 
 
 @pytest.mark.parametrize("is_training", [True, False])
-def test_a_parquet_file_of_the_hubs_holds_the_same(tmp_path, is_training):
+def test_read_squad_examples_from_parquet(tmp_path, is_training):
     path = tmp_path / "train-00000-of-00001.parquet"
     texts, starts = ["the river", "river"], [21, 25]
 
@@ -63,7 +63,7 @@ def test_a_parquet_file_of_the_hubs_holds_the_same(tmp_path, is_training):
         read(texts[:1])
 
 
-def test_a_byte_order_mark_and_whole_numbers_as_ids_are_taken(tmp_path):
+def test_read_squad_examples_with_bom_and_number_ids(tmp_path):
     path = tmp_path / "a.json"
     content = {"data": [{"paragraphs": [paragraph(TOWN, dict(OLD, id=7))]}]}
     path.write_text("\ufeff" + json.dumps(content), encoding="utf-8")
@@ -87,7 +87,7 @@ def test_a_byte_order_mark_and_whole_numbers_as_ids_are_taken(tmp_path):
         ("Old", 4),
     ],
 )
-def test_an_answer_that_is_not_there_is_an_error(tmp_path, answer, start):
+def test_misaligned_answer_is_refused(tmp_path, answer, start):
     with pytest.raises(ValueError, match="--max_misaligned_answers"):
         _read(tmp_path, question("q", "which ?", (answer, start)))
 
@@ -97,7 +97,7 @@ def _many(count, bad):
     return [question(f"q{n}", "?", ("new" if n < bad else "old", 4)) for n in range(count)]
 
 
-def test_a_few_answers_that_are_not_there_are_left_out_and_counted(tmp_path):
+def test_misaligned_answers_are_dropped_up_to_a_share(tmp_path):
     examples = _read(tmp_path, *_many(200, 2))
     assert [example.qas_id for example in examples[:2]] == ["q2", "q3"]
     assert len(_read(tmp_path, *_many(4, 2), max_misaligned=0.5)) == 2

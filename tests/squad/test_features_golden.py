@@ -22,11 +22,13 @@ SOURCES = {
     "dev-v2.0-part": "data/squad/dev-v2.0-part.json",
     "squad_edge": "golden/squad_edge.json",
 }
-every_run = pytest.mark.parametrize(
-    "source, is_training, length", list(itertools.product(SOURCES, (True, False), (384, 128)))
-)
-
-
+NAMES = ("input_ids", "segment_ids", "p_mask", "paragraph_len", "doc_span_index", "unique_id")
+NAMES += ("start_position", "end_position", "is_impossible")
+# The unusual texts are the quick ones.
+RUNS = [
+    pytest.param(*run, marks=[pytest.mark.slow] * (run[0] != "squad_edge"))
+    for run in itertools.product(SOURCES, (True, False), (384, 128))
+]
 _MARKS = "e\u0301te\u0301 and n\u0303"
 # Token (its number in the paragraph that begins with _MARKS), name, first and last character here
 # and in the reference, and what these are here. Marks belong to their letter; a zero-width space
@@ -66,57 +68,41 @@ def _data(settings):
     return examples
 
 
-def _without_dropped(examples):
-    return [example for example in examples if example.qas_id != DROPPED]
-
-
-def _convert(examples, settings, output):
-    squad_features.convert_examples_to_features(
-        examples,
-        english_tokenizer(),
-        settings["max_seq_length"],
-        settings["doc_stride"],
-        settings["max_query_length"],
-        settings["is_training"],
-        output,
-        settings["do_lower_case"],
-    )
-
-
 @needs_shared
-@every_run
-def test_features_and_their_records_equal_the_references(source, is_training, length, tmp_path):
+@pytest.mark.parametrize("source, is_training, length", RUNS)
+def test_features_equal_the_reference(source, is_training, length, tmp_path):
     settings, expected = _golden()[source, is_training, length]
-    features, path = [], tmp_path / "records"
-    writer = squad_features.FeatureWriter(str(path), is_training)
-    _convert(_without_dropped(_data(settings)), settings, features.append)
+    examples = [example for example in _data(settings) if example.qas_id != DROPPED]
+    names = ("max_seq_length", "doc_stride", "max_query_length", "is_training")
+    features, options = [], [settings[name] for name in names]
+    squad_features.convert_examples_to_features(
+        examples, english_tokenizer(), *options, features.append, settings["do_lower_case"]
+    )
     assert len(features) == len(expected) == settings["num_features"]
-    names = ("input_ids", "segment_ids", "p_mask", "paragraph_len", "doc_span_index", "unique_id")
-    names += ("start_position", "end_position", "is_impossible")
     for feature, row in zip(features, expected):
-        assert [getattr(feature, name) for name in names] == [row[name] for name in names]
+        assert [getattr(feature, name) for name in NAMES] == [row[name] for name in NAMES]
         used = row["input_mask_sum"]
         assert feature.input_mask == [1] * used + [0] * (length - used)
         flags = feature.token_is_max_context
         assert list(flags) == [row["max_context_offset"] + place for place in range(len(flags))]
         assert "".join(str(int(flag)) for flag in flags.values()) == row["max_context_flags"]
+    numbers = itertools.accumulate(feature.doc_span_index == 0 for feature in features)
+    texts = [examples[number - 1].paragraph_text for number in numbers]
+    found = _differences(features, expected, texts)
+    assert found == set(DIFFERENCES if source == "squad_edge" else ())
+    path = tmp_path / "records"
+    writer = squad_features.FeatureWriter(str(path), is_training)
+    for feature in features:
         writer.process_feature(feature)
     writer.close()
     assert canonical_sha256(path) == settings["canonical_sha256"]
     assert path.stat().st_size == settings["tf_record_bytes"]
 
 
-@pytest.mark.slow
-@needs_shared
-@every_run
-def test_characters_equal_the_references_but_for_the_list(source, is_training, length):
-    settings, expected = _golden()[source, is_training, length]
-    features, owners = [], []
-    for example in _without_dropped(_data(settings)):
-        _convert([example], settings, features.append)
-        owners.extend([example.paragraph_text] * (len(features) - len(owners)))
+def _differences(features, expected, texts):
+    """Where a token's characters are not the reference's."""
     found = set()
-    for feature, row, text in zip(features, expected, owners):
+    for feature, row, text in zip(features, expected, texts):
         ours = zip(feature.tok_start_to_orig_index, feature.tok_end_to_orig_index)
         theirs = zip(row["tok_start_to_orig_index"], row["tok_end_to_orig_index"])
         tokens = feature.tokens[row["max_context_offset"] :]
@@ -124,4 +110,4 @@ def test_characters_equal_the_references_but_for_the_list(source, is_training, l
             if one != other:
                 assert text.startswith(_MARKS)
                 found.add((number, token, one, other, text[one[0] : one[1] + 1]))
-    assert found == set(DIFFERENCES if source == "squad_edge" else ())
+    return found

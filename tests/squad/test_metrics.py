@@ -10,26 +10,26 @@ from albert.squad import metrics
 from tests.support.shared import needs_shared, shared_path
 
 
-def test_answers_are_compared_without_case_punctuation_articles_and_space():
+def test_normalize_answer():
     texts = ("The  Cat!", "an A.B. the theatre", "the", "L'été,\t2020", "—")
     found = [metrics.normalize_answer(text) for text in texts]
     assert found == ["cat", "ab theatre", "", "lété 2020", "—"]
 
 
-def test_f1_counts_repeated_words_as_often_as_both_have_them():
+def test_f1_score_of_repeated_words():
     assert metrics.f1_score("red red blue", "red green") == pytest.approx(2 * 1 / 5)
     assert metrics.f1_score("red red blue", "red red") == pytest.approx(2 * 2 / 5)
     assert metrics.f1_score("", "") == 0
 
 
-def test_v1_takes_the_best_of_the_answers_and_counts_missing_predictions_as_wrong():
+def test_v1_scores_the_best_answer():
     gold = {"a": ["one two", "two"], "b": ["three"]}
     assert metrics.evaluate_v1(gold, {"a": "Two."}) == {"exact_match": 50.0, "f1": 50.0}
     scores = metrics.evaluate_v1(gold, {"a": "two four", "b": "three"})
     assert scores == {"exact_match": 50.0, "f1": pytest.approx(100 * (2 / 3 + 1) / 2)}
 
 
-def test_v1_refuses_questions_without_an_answer_and_data_without_questions():
+def test_v1_refuses_unanswerable_questions():
     with pytest.raises(ValueError, match="b.*run_squad_v2"):
         metrics.evaluate_v1({"a": ["x"], "b": []}, {"a": "x", "b": ""})
     with pytest.raises(ValueError):
@@ -40,7 +40,7 @@ ANSWERS = {"a": ["one two", "the"], "b": [], "c": [], "d": ["four"], "e": ["five
 ODDS = {"c": -1.0, "a": -2.0, "b": 1.0, "d": 2.0}
 
 
-def test_v2_scores_both_kinds_of_questions_apart():
+def test_v2_scores_of_each_kind():
     questions = [
         {"id": name, "answers": [{"text": text} for text in texts]}
         for name, texts in ANSWERS.items()
@@ -65,14 +65,14 @@ def test_v2_scores_both_kinds_of_questions_apart():
     }
 
 
-def test_v2_leaves_out_a_kind_of_question_that_the_data_does_not_have():
+def test_v2_leaves_out_an_absent_kind():
     scores = metrics.evaluate_v2({"a": []}, {"a": ""}, {"a": 0.0})
     assert scores["NoAns_total"] == 1 and "HasAns_total" not in scores
     with pytest.raises(ValueError):  # predictions of other questions
         metrics.evaluate_v2({"a": []}, {"z": ""}, {"z": 0.0})
 
 
-def test_the_best_threshold_keeps_what_is_worth_keeping():
+def test_v2_best_threshold():
     gold = {"a": ["one"], "b": [], "c": ["three"]}
     predictions = {"a": "one", "b": "two", "c": "three"}
     null_scores = {"a": -1.0, "b": 3.0, "c": 2.5}
@@ -80,7 +80,7 @@ def test_the_best_threshold_keeps_what_is_worth_keeping():
 
 
 @needs_shared
-def test_published_predictions_score_as_the_reference_scores_them():
+def test_v1_scores_equal_the_reference():
     dataset = json.loads(shared_path("data/squad/xquad.en.json").read_text())["data"]
     name = "data/squad/predictions_bert_ensemble_v1.1.json"
     predictions = json.loads(shared_path(name).read_text())

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ways in which the files of a checkpoint, and the file `checkpoint` beside them, get damaged."""
 
+import contextlib
 import pathlib
+import resource
 
 # Contents of `checkpoint` that help nobody.
 STATES = {
@@ -34,6 +36,17 @@ DAMAGES = {
     "empty data": lambda index, data: _cut(data, 0),
     "empty index": lambda index, data: _cut(index, 0),
 }
+
+
+@contextlib.contextmanager
+def small_disk(size):
+    """Files of this process hold at most `size` bytes: more is refused as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def damage(prefix, kind="a bit of the data"):

@@ -75,7 +75,10 @@ def write_data(folder):
     classification_data.write_mrpc(folder)
     race_data.write_race(folder)
     answers = ("king", "bird", "old town", "river")
-    asked = [squad_data.answered(f"q{n}", CONTEXT, text) for n, text in enumerate(answers)]
+    asked = [
+        squad_data.answered(f"q{n}", CONTEXT, text, f"which {text} ?")
+        for n, text in enumerate(answers)
+    ]
     none = squad_data.question("none", "which ship ?", is_impossible=True)
     bare = {"id": "bare", "question": "what sang ?"}
     for name, questions in (("v1", asked), ("v2", [*asked, none]), ("bare", [bare])):

@@ -33,7 +33,7 @@ def parquet_file(path, names):
     return parquet_files.write(path, columns, features)
 
 
-def test_read_gives_the_same_sentence_from_every_format(tmp_path):
+def test_read_each_format(tmp_path):
     line = json.dumps({"tokens": WORDS, "tags": TAGS})
     conll, *others = paths = [
         write(tmp_path / "a.conll", CONLL),
@@ -62,21 +62,21 @@ def test_read_gives_the_same_sentence_from_every_format(tmp_path):
         ("a.conll", "a O\n\nking\tB\nthe\t\n", "'king the'"),
     ],
 )
-def test_read_names_file_and_line_of_wrong_data(tmp_path, name, content, words):
+def test_read_names_file_and_line(tmp_path, name, content, words):
     path = write(tmp_path / name, content)
     with pytest.raises(ValueError, match=f"{name}.*{words}"):
         sentences.read(path, 0, 1, needs_tags=True)
 
 
 @pytest.mark.parametrize("columns", [(0, -1), (0, 0), (-1, 0)])
-def test_the_column_of_the_words_is_not_that_of_the_tags(tmp_path, columns):
+def test_read_refuses_one_column_for_words_and_tags(tmp_path, columns):
     path = write(tmp_path / "a.conll", "king\nleft\n")
     assert sentences.read(path, *columns)[0].words == ("king", "left")
     with pytest.raises(ValueError, match="a.conll"):
         sentences.read(path, *columns, needs_tags=True)
 
 
-def test_entities_have_the_characters_of_the_text():
+def test_entities_have_character_offsets():
     text = "He  saw Rome, and 東京."
     assert sentences.of_text(text).words == ["He", "saw", "Rome", ",", "and", "東", "京", "."]
     tags = ["O", "O", "S-LOC", "O", "O", "B-LOC", "E-LOC", "O"]
@@ -86,7 +86,7 @@ def test_entities_have_the_characters_of_the_text():
 
 
 @pytest.mark.parametrize("length", [4, 9, 64])
-def test_encode_gives_each_word_one_place(length):
+def test_encode_labels_first_pieces(length):
     flags = run_tagger.Flags(max_seq_length=length)
     task = tagging.TaggingTask(flags, squad_data.sentencepiece(), {"labels": ["O", "B-PER"]})
     words = ["the", "\u200b", *["wonderfulness"] * 5, "king"]
@@ -102,28 +102,25 @@ def test_encode_gives_each_word_one_place(length):
 
 
 @pytest.mark.slow
-def test_tagger_learns_and_answers_as_the_script_predicts(tmp_path):
+def test_tagger_learns_and_predicts(tmp_path):
     rows = ["king B-PER\n", "went O\n", "to O\n", "river S-LOC\n"]
     text = "\n".join("".join((rows * 3)[start:][:6]) for start in (0, 1, 2, 3) * 2)
     for split in ("train", "dev", "test"):
         write(tmp_path / f"my_{split}.conll", text)
+    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     config = classification_data.write_config(
-        tmp_path,
-        hidden_size=32,
-        intermediate_size=64,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        tmp_path, hidden_size=32, intermediate_size=64, **no_dropout
     )
 
-    def tag(*arguments):
-        return run_tagger.tag(flags_lib.parse(run_tagger.Flags, ["--do_predict", *arguments]))
+    def tag(arguments):
+        given = ["--do_predict", *arguments.split()]
+        return run_tagger.tag(flags_lib.parse(run_tagger.Flags, given))
 
     outcome = tag(
-        *("--do_train", "--do_eval", f"--data_dir={tmp_path}"),
-        *(f"--output_dir={tmp_path / 'out'}", f"--albert_config_file={config}"),
-        *(f"--spm_model_file={classification_data.VOCABULARY}", "--max_seq_length=16"),
-        *("--train_batch_size=8", "--num_train_epochs=100", "--learning_rate=3e-3"),
-        *("--save_checkpoints_steps=50", "--nouse_xla", f"--export_dir={tmp_path / 'export'}"),
+        f"""--do_train --do_eval --data_dir={tmp_path} --output_dir={tmp_path}/out
+        --albert_config_file={config} --spm_model_file={classification_data.VOCABULARY}
+        --max_seq_length=16 --train_batch_size=8 --num_train_epochs=100 --learning_rate=3e-3
+        --save_checkpoints_steps=50 --nouse_xla --export_dir={tmp_path}/export"""
     )
     right = [list(one.tags) for one in sentences.read(str(tmp_path / "my_dev.conll"))]
     predictions = tmp_path / "out" / "predictions.conll"
@@ -133,8 +130,7 @@ def test_tagger_learns_and_answers_as_the_script_predicts(tmp_path):
     # The description beside --checkpoint says the rest, without training data.
     new = tmp_path / "new"
     write(new / "test.conll", text)
-    checkpoint = tmp_path / "out" / "model.ckpt-best"
-    tag(f"--output_dir={new}", f"--data_dir={new}", f"--checkpoint={checkpoint}")
+    tag(f"--output_dir={new} --data_dir={new} --checkpoint={tmp_path}/out/model.ckpt-best")
     assert (new / "predictions.conll").read_text("utf-8") == predictions.read_text("utf-8")
     with albert.load(str(tmp_path / "out")) as model:
         assert [one.tags for one in model.predict([one.words for one in written])] == found
