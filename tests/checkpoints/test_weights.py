@@ -4,12 +4,11 @@
 
 import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import names, weights
 from albert.checkpoints.names import ENCODER, POOLER, Name
 from albert.util.errors import UserError
-from tests.support import pretrained_models, released_archives
+from tests.support import pretrained_models
 
 PARTS = {
     ENCODER: [
@@ -27,22 +26,6 @@ THEIRS = {
 
 def renamed(values, to_ours=True, strict=("",)):
     return weights.rename(PARTS, values, to_ours=to_ours, required=[ENCODER], strict=strict)
-
-
-@pytest.mark.slow
-def test_checkpoints_are_read_without_the_optimizer_and_written_for_a_saver(tmp_path):
-    config = pretrained_models.config(num_hidden_groups=2)
-    saved = released_archives.write_checkpoint(tmp_path / "old", config, slots="adam")
-    found = weights.read_checkpoint(str(tmp_path / "old"))
-    model = {key for key in saved if "adam" not in key and key != "global_step"}
-    assert set(found) == model
-    assert all(value.dtype == np.float32 for value in found.values())
-    weights.write_checkpoint(str(tmp_path / "new"), found)
-    with tf.Graph().as_default(), tf.Session() as session:
-        released_archives.build_pretraining_model(config)
-        tf.train.Saver().restore(session, str(tmp_path / "new"))
-        for variable in tf.trainable_variables():
-            np.testing.assert_array_equal(session.run(variable), saved[variable.op.name])
 
 
 def test_rename_is_inverted_by_the_other_direction():
@@ -64,14 +47,14 @@ def test_rename_is_inverted_by_the_other_direction():
         ({"extra": np.zeros(4)}, ["extra [4]"]),
     ],
 )
-def test_weights_that_do_not_fit_are_named(changes, named):
+def test_rename_names_weights_that_do_not_fit(changes, named):
     values = {key: value for key, value in dict(THEIRS, **changes).items() if value is not None}
     with pytest.raises(UserError) as caught:
         renamed(values)
     assert all(name in str(caught.value) for name in named)
 
 
-def test_missing_part_and_ignored_variables_are_reported():
+def test_rename_reports_missing_and_ignored():
     values = dict(THEIRS, extra=np.zeros([4], np.float32))
     del values["albert.pooler"]
     _, report = renamed(values, strict=("albert.",))
@@ -79,7 +62,7 @@ def test_missing_part_and_ignored_variables_are_reported():
     assert list(map(str, report.ignored)) == ["extra [4]"]
 
 
-def test_the_product_of_table_and_projection_is_the_table_of_googles_layout():
+def test_google_layout_has_product_of_table_and_projection():
     config = pretrained_models.config(embedding_layout="albert_zh")
     generator = np.random.RandomState(0)
     table = generator.normal(size=[400, 8]).astype(np.float32)
