@@ -117,7 +117,7 @@ def test_float16_reaches_loss_of_float32(training_data, tmp_path):
             "run_classifier",
             training_data,
             tmp_path / precision,
-            f"--do_train --train_step=100 --log_steps=20 --precision={precision}",
+            f"--do_train --train_step=60 --learning_rate=0.003 --log_steps=20 --precision={precision}",
         ).training.scalars
         for precision in ("float32", "float16")
     )
