@@ -112,14 +112,12 @@ def test_float32_resumes_float16_only(tmp_path):
 
 @pytest.mark.slow
 def test_float16_reaches_loss_of_float32(training_data, tmp_path):
+    flags = "--do_train --train_step=60 --learning_rate=0.003 --log_steps=20 --precision={}"
     single, half = (
         training_scripts.run(
-            "run_classifier",
-            training_data,
-            tmp_path / precision,
-            f"--do_train --train_step=60 --learning_rate=0.003 --log_steps=20 --precision={precision}",
+            "run_classifier", training_data, tmp_path / name, flags.format(name)
         ).training.scalars
-        for precision in ("float32", "float16")
+        for name in ("float32", "float16")
     )
     assert (
         half["loss"] == pytest.approx(single["loss"], rel=0.02) and half["loss"] != single["loss"]
