@@ -24,15 +24,27 @@ def settings_for(*arguments):
     return flags_lib.parse(doctor.Flags, arguments)
 
 
-@pytest.mark.parametrize("listed, used", [([], []), (["T4"], ["T4"]), (["T4"], [])])
-def test_check_devices_finds_unused_gpu(monkeypatch, listed, used):
+@pytest.mark.parametrize(
+    "listed, used, last_loss, named",
+    [
+        ([], [], 7.0, ""),
+        (["T4"], ["T4"], 7.0, ""),
+        (["T4"], [], 7.0, "devices"),
+        ([], [], float("nan"), "training"),
+    ],
+)
+def test_check_devices_and_training(monkeypatch, listed, used, last_loss, named):
     monkeypatch.setattr(devices, "driver_gpus", lambda: listed)
     monkeypatch.setattr(devices, "gpus", lambda: used)
-    if listed == used:
-        assert doctor.check_devices(settings_for())
-    else:
-        with pytest.raises(UserError):
-            doctor.check_devices(settings_for())
+    found = lambda precision: (20.0, [8.0, last_loss], [])  # noqa: E731
+    monkeypatch.setattr(doctor, "train_two_layers", found)
+    for name in ("devices", "training"):
+        check = getattr(doctor, f"check_{name}")
+        if name == named:
+            with pytest.raises(UserError):
+                check(settings_for())
+        else:
+            assert name == "devices" or "20 ms" in check(settings_for())
 
 
 def test_check_vocabulary_tries_it():
@@ -54,17 +66,6 @@ def test_check_disk_finds_little_room_or_file_in_the_way(monkeypatch, tmp_path):
         found = doctor.check_disk(settings_for(f"--output_dir={tmp_path}/to/come"))
         assert (flag in found) == (free == 10**9)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_check_training_compares_losses(monkeypatch):
-    for last in (7.0, float("nan")):
-        steps = lambda precision, last=last: (20.0, [8.0, last], [])  # noqa: E731
-        monkeypatch.setattr(doctor, "train_two_layers", steps)
-        if last == 7.0:
-            assert "20 ms" in doctor.check_training(settings_for())
-        else:
-            with pytest.raises(UserError):
-                doctor.check_training(settings_for())
 
 
 @pytest.mark.slow

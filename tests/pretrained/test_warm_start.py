@@ -173,11 +173,11 @@ def test_init_from_group0_fills_every_group(tmp_path, names):
 
 
 def test_init_from_group0_keeps_inner_groups(tmp_path):
-    prefix = write_checkpoint(tmp_path / "model.ckpt", [*BACKBONE, QUERY.format(0, 1)])
-    variables = make_variables([*BACKBONE, QUERY.format(1, 1)])
+    inner = [QUERY.format(group, 1) for group in (0, 1)]
+    prefix = write_checkpoint(tmp_path / "model.ckpt", [*BACKBONE, inner[0]])
+    variables = make_variables([*BACKBONE, inner[1]])
     warm_start.warm_start(prefix, variables, init_from_group0=True)
-    value = initial_values(variables)[QUERY.format(1, 1)]
-    np.testing.assert_array_equal(value, value_of(QUERY.format(0, 1)))
+    np.testing.assert_array_equal(initial_values(variables)[inner[1]], value_of(inner[0]))
 
 
 # ---- What is refused.

@@ -4,10 +4,8 @@
 
 import json
 import logging
-import os
 import pathlib
 import shutil
-import signal
 from unittest import mock
 
 import numpy as np
@@ -18,7 +16,6 @@ from albert import run_pretraining
 from albert.runtimes import devices
 from albert.training import estimators, hooks
 from albert.util import flags as flags_lib
-from albert.util import stop_signals
 from albert.util.errors import UserError
 from tests.support import damaged_files, workers
 from tests.support.one_weight import (
@@ -79,31 +76,6 @@ def test_failed_start_does_not_claim_the_folder(tmp_path):
     assert not (tmp_path / "albert_config.json").exists() and not calls
     train(tmp_path, **more)
     assert (tmp_path / "albert_config.json").exists() and calls == [[]]
-
-
-class SignalHook(tf.train.SessionRunHook):
-    """Asks this process to end, in the middle of a step."""
-
-    def __init__(self, step):
-        self._left = step
-
-    def before_run(self, run_context):
-        self._left -= 1
-        if not self._left:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-
-@pytest.mark.slow
-def test_signal_ends_training_after_its_step_and_saves_it(tmp_path):
-    with pytest.raises(SystemExit) as stop, stop_signals.handled():
-        train(tmp_path, max_steps=9, hooks=[SignalHook(3)])
-    assert stop.value.code == 143
-    assert steps_in(tmp_path) == [0, 3] and weight_in(tmp_path) == 1.5
-    train(tmp_path, max_steps=9)
-    assert weight_in(tmp_path) == 4.5
-    # The others are where they would have been, but for those that are beyond the newest three.
-    assert steps_in(tmp_path) == [4, 8, 9]
-    assert [int(row["step"]) for row in curve_of(tmp_path)] == [2, 3, 4, 6, 8, 9]
 
 
 def restored_by_tensorflow(folder):
