@@ -69,16 +69,6 @@ def saved_model_of(module):
     )
 
 
-@slow
-def test_dropout_is_in_train_graph_only(tmp_path):
-    archive = pretrained_models.write_archive(tmp_path / "model", hidden_dropout_prob=0.5)
-    path = export(archive, str(tmp_path / "module"))
-    still, again = (call(path, "tokens", BATCH)["pooled_output"] for _ in range(2))
-    np.testing.assert_array_equal(still, again)
-    trained = call(path, "tokens", BATCH, tags=["train"])["pooled_output"]
-    assert np.abs(trained - still).max() > 1e-3
-
-
 def test_graphs_are_plain_and_random_in_training_only(module):
     draws = {}
     for graph in saved_model_of(module).meta_graphs:

@@ -66,16 +66,6 @@ def test_explained_names_damaged_checkpoint(checkpoint, kind):
         values_of(checkpoint)
 
 
-def test_named_in_state_is_checkpoint_or_none(checkpoint, tmp_path):
-    assert checkpoint_files.named_in_state(f"{tmp_path}/") == "model.ckpt-7"
-    state = tmp_path / "checkpoint"
-    for kind in ("empty", "not UTF-8", "no protobuf"):
-        state.write_bytes(damaged_files.STATES[kind])
-        assert checkpoint_files.named_in_state(str(tmp_path)) == ""
-    state.unlink()
-    assert checkpoint_files.named_in_state(str(tmp_path)) == ""
-
-
 # ---------------------------------------------------------------------------------------------
 # What reads them.
 

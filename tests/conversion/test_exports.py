@@ -175,7 +175,7 @@ def test_shared_weights_are_exported_once(tmp_path, format_name):
 
 @pytest.mark.slow
 def test_checkpoint_flag_names_other_weights(place, tmp_path):
-    fine_tuned_models.write_classifier(tmp_path / "other", seed=7)
+    fine_tuned_models.write_classifier(tmp_path / "other", layers=2, seed=7)
     weights = str(tmp_path / "other" / "model.ckpt-best")
     export(place, "classifier", tmp_path / "new", f"--checkpoint={weights}")
     with albert.load(str(place / "classifier"), weights) as model:
@@ -189,7 +189,7 @@ def test_scores_are_the_tasks_metric(place, tmp_path):
     with albert.load(str(place / "classifier")) as model:
         right = [item.label for item in model.predict(TEXTS)]
     wrong = [LABELS[(LABELS.index(label) + 1) % 3] for label in right]
-    write_classifier(tmp_path / "classifier", LABELS, right=right[:3] + wrong[3:])
+    write_classifier(tmp_path / "classifier", LABELS, layers=2, right=right[:3] + wrong[3:])
     record = export(tmp_path, "classifier", tmp_path / "new")
     assert scores(record) == [50.0, 50.0] and record["examples"] == len(TEXTS)
     with albert.load(str(place / "regressor")) as model:

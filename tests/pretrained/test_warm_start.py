@@ -194,26 +194,18 @@ def test_init_from_group0_keeps_inner_groups(tmp_path):
         ([TABLE, "albert/encoder/albert_layer_groups._0/kernel"], {}, ["from_huggingface"]),
         ([TABLE, "model/kernel/.ATTRIBUTES/VARIABLE_VALUE"], {}, ["Keras"]),
         (["head/kernel"], {}, BACKBONE),
+        (BACKBONE, {}, ["float64"]),
     ],
 )
 def test_checkpoint_that_does_not_fit_is_refused(tmp_path, saved, shapes, named):
-    prefix = write_checkpoint(tmp_path / "model.ckpt", saved)
+    doubles = {TABLE: np.zeros([2, 3])} if "float64" in named else {}
+    prefix = write_checkpoint(tmp_path / "model.ckpt", saved, **doubles)
     with pytest.raises(UserError) as caught:
         warm_start.warm_start(prefix, make_variables(BACKBONE, shapes))
     assert all(part in str(caught.value) for part in [prefix, *named])
 
 
-def test_other_types_and_damaged_files_are_refused(tmp_path):
-    half = write_checkpoint(tmp_path / "half.ckpt", BACKBONE, **{TABLE: np.zeros([2, 3])})
-    table = write_checkpoint(tmp_path / "table.ckpt", [TABLE])
-    backbone, own = make_variables(BACKBONE), make_variables([MLM_BIAS])
-    for prefix, variables, named in (
-        (half, backbone, "float64"),
-        (table, own, "table.ckpt"),  # nothing of it
-    ):
-        with pytest.raises(UserError, match=named):
-            warm_start.warm_start(prefix, variables)
-    with open(f"{table}.index", "r+b") as index:
-        index.truncate(20)
-    with pytest.raises(UserError, match="table.ckpt.index"):
-        warm_start.warm_start(table, backbone)
+def test_checkpoint_with_nothing_of_the_model_is_refused(tmp_path):
+    prefix = write_checkpoint(tmp_path / "table.ckpt", [TABLE])
+    with pytest.raises(UserError, match=r"table\.ckpt"):
+        warm_start.warm_start(prefix, make_variables([MLM_BIAS]))

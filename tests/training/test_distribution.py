@@ -25,8 +25,16 @@ from tests.support.workers import MIRRORED, MULTI_WORKER
 HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
 
 
-def set_cluster(monkeypatch, cluster, task):
-    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
+@pytest.fixture
+def worker(monkeypatch):
+    """Makes this process that worker of a cluster, or what other values of TF_CONFIG say."""
+
+    def put(index=0, cluster=None, **task):
+        content = {"cluster": cluster or {"worker": HOSTS}}
+        content["task"] = {"type": "worker", "index": index, **task}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(content))
+
+    return put
 
 
 def settings_for(*arguments):
@@ -46,34 +54,31 @@ def settings_for(*arguments):
         ({"worker": HOSTS[1:], "chief": HOSTS[:1]}, "worker", 1, 2),
     ],
 )
-def test_chief_is_rank_0(monkeypatch, cluster, kind, index, rank):
-    set_cluster(monkeypatch, cluster, {"type": kind, "index": index})
+def test_chief_is_rank_0(worker, cluster, kind, index, rank):
+    worker(index, cluster, type=kind)
     assert distribution.read_cluster() == (HOSTS, rank)
     assert distribution.is_chief(settings_for(MULTI_WORKER)) == (rank == 0)
 
 
-WORKER = {"type": "worker", "index": 0}
-
-
 @pytest.mark.parametrize(
-    "cluster, task",
+    "text",
     [
-        ([], WORKER),
-        ({"worker": HOSTS, "ps": ["host4:2222"]}, {"type": "ps", "index": 0}),
-        ({"worker": HOSTS}, None),
-        ({"worker": HOSTS}, {"type": "worker", "index": 3}),
+        "{worker}",
+        '{"cluster": [], "task": {"type": "worker", "index": 0}}',
+        '{"cluster": {"worker": ["a:1"], "ps": ["b:1"]}, "task": {"type": "ps", "index": 0}}',
+        '{"cluster": {"worker": ["a:1"]}, "task": null}',
+        '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 1}}',
     ],
 )
-def test_wrong_tf_config_is_refused(monkeypatch, cluster, task):
-    for text in (json.dumps({"cluster": cluster, "task": task}), "{worker}"):
-        monkeypatch.setenv("TF_CONFIG", text)
-        with pytest.raises(UserError, match="TF_CONFIG"):
-            estimators.check_batch_sizes(settings_for(MULTI_WORKER))
+def test_wrong_tf_config_is_refused(monkeypatch, text):
+    monkeypatch.setenv("TF_CONFIG", text)
+    with pytest.raises(UserError, match="TF_CONFIG"):
+        estimators.check_batch_sizes(settings_for(MULTI_WORKER))
 
 
 @needs_tf_estimator
-def test_run_config_does_not_see_the_cluster(monkeypatch, tmp_path):
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+def test_run_config_does_not_see_the_cluster(worker, tmp_path):
+    worker(1)
     config = estimators.run_config(settings_for(f"--output_dir={tmp_path}"))
     assert config.is_chief and config.num_worker_replicas == 1
     assert distribution.read_cluster().rank == 1
@@ -95,9 +100,9 @@ def test_run_config_does_not_see_the_cluster(monkeypatch, tmp_path):
         (["--do_train"], "TF_CONFIG.*--distribution_strategy"),  # each would train alone
     ],
 )
-def test_wrong_flag_is_refused(monkeypatch, arguments, named):
+def test_wrong_flag_is_refused(worker, arguments, named):
     if MIRRORED[0] not in arguments:
-        set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+        worker()
     with pytest.raises(UserError, match=named):
         estimators.check_batch_sizes(settings_for(*arguments))
 
@@ -108,8 +113,8 @@ def test_tpu_without_tf_estimator_is_refused(monkeypatch):
         estimators.check_batch_sizes(settings_for("--use_tpu"))
 
 
-def test_padding_of_workers_is_max_on_tensorflow_1(monkeypatch):
-    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+def test_padding_of_workers_is_max_on_tensorflow_1(worker):
+    worker()
     flags = ["--task_name=mrpc", "--data_dir=d", "--output_dir=o", "--train_batch_size=6"]
     flags += ["--albert_hub_module_handle=m", "--padding=max"]
     settings = flags_lib.parse(run_classifier.Flags, [*flags, MULTI_WORKER])
@@ -119,7 +124,7 @@ def test_padding_of_workers_is_max_on_tensorflow_1(monkeypatch):
         estimators.check_batch_sizes(settings.replace(padding=None))
 
 
-def test_num_replicas_counts_gpus(monkeypatch):
+def test_num_replicas_counts_gpus(monkeypatch, worker):
     gpus = ["a", "b", "c", "d"]
     monkeypatch.setattr(tf.config.experimental, "list_physical_devices", lambda kind: gpus)
     mirrored = settings_for(MIRRORED[0])
@@ -127,7 +132,7 @@ def test_num_replicas_counts_gpus(monkeypatch):
     assert distribution.local_devices(settings_for(*MIRRORED)) == ["/gpu:0", "/gpu:1"]
     with pytest.raises(UserError, match="--num_devices=5"):
         distribution.local_devices(mirrored.replace(num_devices=5))
-    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+    worker()
     assert distribution.num_replicas(settings_for(MULTI_WORKER)) == 12
 
 
@@ -151,8 +156,8 @@ def place_among_six_replicas(number):
 
 
 @pytest.mark.parametrize("told, expected", [(0, 4), (1, 5), (4, 4), (5, 5)])
-def test_replica_number_counts_over_workers(monkeypatch, told, expected):
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 2})
+def test_replica_number_counts_over_workers(monkeypatch, worker, told, expected):
+    worker(2)
     monkeypatch.setattr(
         tf.distribute, "get_replica_context", lambda: place_among_six_replicas(told)
     )
