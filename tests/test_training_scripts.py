@@ -144,7 +144,10 @@ def test_wrong_flag_is_named(training_data, tmp_path, script, arguments, named):
             "--do_predict --albert_config_file={wide} --output_dir=x --checkpoint={trained}",
             "ckpt-6",
         ),
-        ("run_race", "--max_qa_length=21", "another run.*max_qa_length"),
+        pytest.param(
+            *("run_race", "--max_qa_length=21", "another run.*max_qa_length"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_folder_of_another_run_is_refused(
