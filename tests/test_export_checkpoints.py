@@ -71,39 +71,30 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
 
 
 @pytest.mark.parametrize("name", ["small.index", "albert_config.json", "30k-clean.model"])
-def test_export_path_is_a_prefix_and_keeps_existing_files(trained, tmp_path, name):
+def test_export_keeps_existing_file(trained, tmp_path, name):
     (tmp_path / name).write_text("mine", encoding="utf-8")
     with pytest.raises(ValueError, match=name):
         export(trained, tmp_path / "small")
     assert files_in(tmp_path) == [name]
     assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
-    (tmp_path / name).unlink()
-    export(trained, tmp_path / "small")
-    assert (tmp_path / "small.index").exists() and (tmp_path / "albert_config.json").exists()
 
 
-@pytest.mark.slow
-def test_checkpoint_name_chooses_the_checkpoint(copied, tmp_path):
+def test_export_takes_named_checkpoint_vocabulary_and_prefix(copied, tmp_path):
     config = modeling.AlbertConfig.from_dict(released_archives.CONFIG)
     values = released_archives.write_checkpoint(copied / "model.ckpt-7", config, seed=7)
-    export(copied, f"{tmp_path}/new/", "--checkpoint_name=model.ckpt-7")
-    for name, value in values_in(tmp_path / "new").items():
+    (copied / "30k-clean.model").unlink()
+    export(copied, f"{tmp_path}/without/", "--checkpoint_name=model.ckpt-7")
+    for name, value in values_in(tmp_path / "without").items():
         np.testing.assert_array_equal(value, values[name])
+    export(copied, f"{tmp_path}/with/small", f"--spm_model_file={released_archives.SPM_MODEL}")
+    assert {"tiny.model", "vocabulary.json", "small.index"} < set(files_in(tmp_path / "with"))
+    assert not {"tiny.model", "vocabulary.json"} & set(files_in(tmp_path / "without"))
     with pytest.raises(ValueError, match="model.ckpt-8"):
         export(copied, f"{tmp_path}/other/", "--checkpoint_name=model.ckpt-8")
 
 
-@pytest.mark.slow
-def test_export_works_with_a_named_vocabulary_or_none(copied, tmp_path):
-    (copied / "30k-clean.model").unlink()
-    export(copied, f"{tmp_path}/without/")
-    export(copied, f"{tmp_path}/with/", f"--spm_model_file={released_archives.SPM_MODEL}")
-    new = set(files_in(tmp_path / "with")) - set(files_in(tmp_path / "without"))
-    assert new == {"tiny.model", "vocabulary.json"}
-
-
 @pytest.mark.parametrize("key, value, named", [("hidden_size", 24, "24"), ("vocab_size", 3, "400")])
-def test_export_refuses_another_models_configuration(copied, tmp_path, key, value, named):
+def test_export_refuses_config_of_another_model(copied, tmp_path, key, value, named):
     config = json.dumps(dict(released_archives.CONFIG, **{key: value}))
     (copied / "albert_config.json").write_text(config, encoding="utf-8")
     with pytest.raises(ValueError, match=named):

@@ -11,7 +11,6 @@ from tests.support import model_outputs
 from tests.support.shared import needs_shared, shared_path
 
 CASES = ("base", "groups3", "inner2", "groups2_inner2", "equal", "relu", "tanh", "dropout")
-SIZES = ("variables_base", "variables_large", "variables_xlarge", "variables_xxlarge")
 
 pytestmark = needs_shared
 
@@ -35,17 +34,18 @@ def _assert_equal(outputs, arrays, tolerance=1e-4):
     assert {"sequence_output", "mlm_log_probs", "sop_loss", "encoder_layer_0"} <= set(arrays)
 
 
-@pytest.mark.parametrize("use_xla", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"use_one_hot_embeddings": True, "use_einsum": False},
+        pytest.param({"use_xla": True}, marks=pytest.mark.slow),
+    ],
+    ids=["plain", "fused"],
+)
 @pytest.mark.parametrize("case", CASES)
-def test_forward_pass_and_losses_equal_the_reference(case, use_xla):
+def test_outputs_equal_the_reference(case, options):
     arrays = dict(np.load(str(shared_path(f"golden/model_tiny/{case}/io.npz"))))
-    _assert_equal(_compute(case, arrays, use_xla=use_xla), arrays)
-
-
-def test_one_hot_lookup_without_einsum_equals_the_reference():
-    arrays = dict(np.load(str(shared_path("golden/model_tiny/base/io.npz"))))
-    options = {"use_one_hot_embeddings": True, "use_einsum": False}
-    _assert_equal(_compute("base", arrays, **options), arrays)
+    _assert_equal(_compute(case, arrays, **options), arrays)
 
 
 def test_all_zero_mask_equals_the_reference():
@@ -58,22 +58,13 @@ def test_all_zero_mask_equals_the_reference():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES + SIZES)
-def test_variables_have_the_references_order(case):
+@pytest.mark.parametrize("size", ["base", "large", "xlarge", "xxlarge"])
+def test_variables_have_reference_order(size):
     folder = shared_path("golden/model_tiny")
-    if case in CASES:
-        files = [folder / case / "albert_config.json"]
-        expected = folder / case / "variables.txt"
-    else:
-        preset = case.replace("variables", "albert")
-        files = [configs.preset_path(f"{preset}_{version}") for version in ("v1", "v2")]
-        expected = folder / f"{case}.txt"
-    for file in files:
-        config = modeling.AlbertConfig.from_json_file(str(file))
+    for version in ("v1", "v2"):
+        path = configs.preset_path(f"albert_{size}_{version}")
         with tf.Graph().as_default():
+            config = modeling.AlbertConfig.from_json_file(path)
             model_outputs.build(config, dict(np.load(str(folder / "base/io.npz"))))
-            assert _variables() == expected.read_text().splitlines()
-
-
-def _variables():
-    return [f"{v.op.name}\t{v.shape.as_list()}" for v in tf.trainable_variables()]
+            found = [f"{v.op.name}\t{v.shape.as_list()}" for v in tf.trainable_variables()]
+        assert found == (folder / f"variables_{size}.txt").read_text().splitlines()

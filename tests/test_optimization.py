@@ -149,7 +149,6 @@ def test_build_train_step_refuses_wrong_settings(changes, named):
     [
         {},
         {"use_xla": True, "use_resource": True, "flags": OTHER_NUMBERS},
-        {"steps": 4},
         {"steps": 2, "has_scale": True, "use_xla": True},
     ],
     ids=lambda way: "-".join(way) or "plain",
@@ -171,7 +170,7 @@ def test_updates_follow_the_published_formulas(optimizer, way):
         (lamb_optimizer.LAMBOptimizer, [["kernel"]], BIAS),
     ],
 )
-def test_apply_gradients_leaves_the_global_step(optimizer, more, adapted):
+def test_apply_gradients_leaves_global_step(optimizer, more, adapted):
     gradients = {KERNEL: np.array([0.5, -2.0]), BIAS: np.array([3.0])}
     pairs = [(None, variable("unused", [1.0])), (tf.zeros([1]), None)]
     pairs += [(tf.constant(part), tf.Variable(part, name=name)) for name, part in gradients.items()]
@@ -331,7 +330,7 @@ def doubled_with_own_gradient(tensor):
 
 
 @pytest.mark.parametrize("steps, use_resource", [(1, False), (2, True), (4, False), (8, True)])
-def test_accumulated_gradients_equal_the_whole_batchs(steps, use_resource):
+def test_accumulated_gradients_equal_whole_batch(steps, use_resource):
     batch = examples(8)
 
     def loss_fn(part, index):

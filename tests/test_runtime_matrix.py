@@ -122,7 +122,7 @@ def assert_close(found, expected):
         np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
 
 
-def test_checkpoint_gives_the_same_outputs_elsewhere(folder, found):
+def test_checkpoint_gives_same_outputs_elsewhere(folder, found):
     expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
     assert set(found["checkpoint"]) == set(expected)
     assert_close(found["checkpoint"], expected)
@@ -145,7 +145,7 @@ def test_conversion_comes_back_from_elsewhere(folder, found):
         np.testing.assert_array_equal(before[name], after[name])
 
 
-def test_squad_model_answers_the_same_elsewhere(folder, found):
+def test_squad_model_gives_same_answers_elsewhere(folder, found):
     here = answer_again(folder, "here")
     assert found["answers"][0] == pytest.approx(here[0])
     written = classification_data.read_json(folder / "squad" / "predictions.json")
@@ -163,6 +163,6 @@ def test_squad_model_answers_the_same_elsewhere(folder, found):
     assert written.stat().st_mtime_ns == before
 
 
-def test_exported_classifier_answers_the_same_elsewhere(folder, found):
+def test_exported_classifier_gives_same_logits_elsewhere(folder, found):
     expected = fine_tuned_models.expected(folder / "classifier")[1]
     np.testing.assert_allclose(found["classifier"], expected, atol=1e-5)

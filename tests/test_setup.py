@@ -35,17 +35,14 @@ def required():
 
 
 @pytest.mark.parametrize("version", sorted(RUNTIMES))
-def test_requirements_give_each_python_its_tensorflow(version):
+def test_requirements_give_tensorflow_by_python(version):
     taken, refused = RUNTIMES[version]
-    (bounds,) = [
-        item.specifier
-        for item in required()
-        if item.name == "tensorflow" and item.marker.evaluate({"python_version": version})
-    ]
-    assert [one for one in [*taken, *refused] if one in bounds] == taken
+    items = [item for item in required() if item.name == "tensorflow"]
+    (item,) = [item for item in items if item.marker.evaluate({"python_version": version})]
+    assert [one for one in [*taken, *refused] if one in item.specifier] == taken
 
 
-def test_setup_takes_the_pythons_that_have_a_runtime():
+def test_python_requires_has_every_runtime():
     text = (ROOT / "setup.py").read_text(encoding="utf-8")
     bounds = specifiers.SpecifierSet(re.search(r'python_requires="([^"]+)"', text).group(1))
     classified = set(re.findall(r"Python :: (3\.\d+)\"", text))
@@ -84,7 +81,7 @@ def test_modules_run_from_above_a_clone(tmp_path):
     assert b"pretraining" in printed
 
 
-def test_built_package_holds_every_module_and_data_file(tmp_path):
+def test_build_has_every_module_and_data_file(tmp_path):
     def files_of(package):
         found = (path for path in package.rglob("*.*") if path.suffix != ".pyc")
         return {str(path.relative_to(package)) for path in found}

@@ -137,7 +137,7 @@ def results(script, mode, *, inputs, compiled):
 @needs_tf_estimator
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_script_compiled_for_a_tpu_gives_the_same(monkeypatch, training_data, tmp_path, name):
+def test_script_compiled_for_tpu_gives_same_outputs(monkeypatch, training_data, tmp_path, name):
     monkeypatch.setattr(tf.tpu, "cross_replica_sum", lambda tensor: 2.0 * tensor)
     # The masks of a TPU's cores are others than those of one device.
     monkeypatch.setattr(fine_tuning_utils.Encoder, "dropout", lambda _, tensor, *args: tensor)

@@ -153,9 +153,10 @@ def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, outputs: "
     """Runs the engine. What is wrong with the user's text or cluster becomes one sentence."""
     try:
         engine.run(text, maker, outputs)
-    except engine.errors as error:
+    except (UserError, *engine.errors) as error:
         outputs.remove()
-        log = str(error)  # an error of a worker comes as text, with its traceback
+        # An error of a worker comes as text, with its traceback.
+        log = f"{type(error).__name__}: {error}"
         found = re.findall(r"(?m)(UserError|Module\w+Error): (.*?)(?: \[while running .*)?$", log)
         if not found and re.search(r'File ".*\balbert/', log):
             raise

@@ -219,7 +219,7 @@ def is_compressed(path: str) -> bool:
     return path.lower().endswith(".gz")
 
 
-def _lines(stream: Any, path: str, start: int = 0) -> Iterator[Line]:
+def _lines(stream: Any, path: str, start: int = 0) -> Iterator[Tuple[int, bytes]]:
     """The lines that begin at byte `start` or later, with their offsets and without newlines."""
     offset = max(start - 1, 0)  # the newline before `start` shows whether a line begins there
     stream.seek(offset)

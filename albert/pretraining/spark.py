@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from typing import Any, Iterator, List, Sequence, Tuple
+from typing import Any, Iterable, Iterator, List, Sequence, Tuple
 
 from py4j.protocol import Py4JError
 from pyspark import Broadcast, sql
@@ -65,7 +65,7 @@ class Engine(cluster.Engine):
             rows = self._files().select("path", "length", "modificationTime").collect()
         except self.errors as error:
             raise UserError(f"--input_file: {cluster.reason(error)}") from error
-        found = []
+        found: List[cluster.FileState] = []
         for path, size, changed in rows:
             name = os.path.basename(path)
             is_matched = any(fnmatch.fnmatch(name, os.path.basename(one)) for one in self._patterns)
@@ -94,7 +94,9 @@ class Engine(cluster.Engine):
         )
         (counts,) = context.runJob(shuffled, _total, [count])
         check_counts(counts)
-        sizes = shuffled.mapPartitionsWithIndex(lambda *one: _write(*one, outputs)).collectAsMap()
+        sizes = shuffled.mapPartitionsWithIndex(
+            lambda number, keys: _write(number, keys, outputs)
+        ).collectAsMap()
         outputs.write_counts({**sizes, cluster.COUNTS: counts})
 
 
@@ -116,11 +118,11 @@ def _keyed(
             yield (shard, row), None
 
 
-def _total(keys: Iterator[Key]) -> List[Counts]:
+def _total(keys: Iterable[Key]) -> Iterable[Counts]:
     return [total(counts for _, counts in keys)]
 
 
-def _write(number: int, keys: Iterator[Key], outputs: cluster.Shards) -> Iterator[Tuple[int, int]]:
+def _write(number: int, keys: Iterable[Key], outputs: cluster.Shards) -> Iterator[Tuple[int, int]]:
     """The sorted records of a partition -> a file; yields the number of the shard and its bytes."""
     if number < outputs.count:
         yield number, outputs.write_shard(number, (record for _, record in keys))

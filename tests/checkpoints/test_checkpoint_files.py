@@ -34,7 +34,7 @@ def values_of(prefix):
 
 
 @pytest.mark.parametrize("end", ENDINGS)
-def test_every_flipped_bit_that_changes_anything_and_every_cut_is_found(checkpoint, end):
+def test_find_damage_finds_flipped_bits_and_cuts(checkpoint, end):
     before, path = values_of(checkpoint), pathlib.Path(checkpoint + end)
     whole, found = path.read_bytes(), 0
     for place in range(len(whole)):
@@ -50,7 +50,7 @@ def test_every_flipped_bit_that_changes_anything_and_every_cut_is_found(checkpoi
     assert checkpoint_files.find_damage(checkpoint) == ""
 
 
-def test_only_the_values_that_are_asked_for_count(checkpoint):
+def test_find_damage_looks_at_named_values_only(checkpoint):
     damaged_files.flip_bit(checkpoint + ENDINGS[1], 0)
     assert checkpoint_files.find_damage(checkpoint, ["b/c"]) == ""
     with pytest.raises(ValueError, match="model.ckpt-7"):
@@ -58,22 +58,12 @@ def test_only_the_values_that_are_asked_for_count(checkpoint):
 
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)
-def test_errors_of_a_damaged_checkpoint_name_it_and_others_stay(checkpoint, kind):
+def test_explained_names_damaged_checkpoint(checkpoint, kind):
     with pytest.raises(IndexError), checkpoint_files.explained(checkpoint):
         raise IndexError("of something else")
     damaged_files.damage(checkpoint, kind)
     with pytest.raises(ValueError, match="model.ckpt-7"), checkpoint_files.explained(checkpoint):
         values_of(checkpoint)
-
-
-def test_a_state_names_a_checkpoint_or_none(checkpoint, tmp_path):
-    assert checkpoint_files.named_in_state(f"{tmp_path}/") == "model.ckpt-7"
-    state = tmp_path / "checkpoint"
-    for kind in ("empty", "not UTF-8", "no protobuf"):
-        state.write_bytes(damaged_files.STATES[kind])
-        assert checkpoint_files.named_in_state(str(tmp_path)) == ""
-    state.unlink()
-    assert checkpoint_files.named_in_state(str(tmp_path)) == ""
 
 
 # ---------------------------------------------------------------------------------------------
@@ -121,7 +111,7 @@ def damaged_models(tmp_path_factory):
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_every_reader_of_a_damaged_model_names_the_file(damaged_models, tmp_path, reader):
+def test_reader_names_damaged_file(damaged_models, tmp_path, reader):
     kind = "fine_tuned" if reader in ("Predictor", "saved_model") else "pretrained"
     with pytest.raises(ValueError, match=r"model\.ckpt-best\.data-"):
         READERS[reader](str(damaged_models / kind), str(tmp_path / "out"))

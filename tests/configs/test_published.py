@@ -32,7 +32,7 @@ BASE_V2 = published.Model("base", ("albert_base_v2",))
         (("xnli", "eval_accuracy", "dev"), "albert_base_v2", []),
     ],
 )
-def test_rows_are_found_by_task_metric_split_and_model(row, preset, values):
+def test_rows_by_task_metric_split_and_model(row, preset, values):
     assert [one.value for one in published.rows(*row) if one.preset == preset] == values
 
 
@@ -40,7 +40,7 @@ def test_rows_are_found_by_task_metric_split_and_model(row, preset, values):
 
 
 @pytest.mark.parametrize("name", configs.preset_names())
-def test_a_preset_is_recognised_by_its_configuration(name):
+def test_recognise_finds_preset(name):
     model = published.recognise(config_of(name))
     # The two versions of xxlarge have the same configuration.
     same = [name] if "xxlarge_v" not in name else ["albert_xxlarge_v1", "albert_xxlarge_v2"]
@@ -59,35 +59,35 @@ def test_a_preset_is_recognised_by_its_configuration(name):
         ({"embedding_layout": "albert_zh"}, (), ()),
     ],
 )
-def test_the_release_is_told_by_dropout_vocabulary_and_names(changes, places, presets):
+def test_recognise_finds_release_by_dropout_and_name(changes, places, presets):
     assert published.recognise(config_of("albert_base_v2", **changes), *places) == ("base", presets)
 
 
 @pytest.mark.parametrize(
     "changes", [{"num_hidden_layers": 2}, {"hidden_size": 256}, {"share_type": "none"}]
 )
-def test_a_model_of_another_size_is_like_none(changes):
+def test_recognise_refuses_another_size(changes):
     assert published.recognise(config_of("albert_base_v2", **changes), "albert_base_v2") is None
 
 
 # ---- one's own results ----
 
 
-def test_own_scores_stand_beside_the_published_one():
+def test_compare_gives_own_and_published_score():
     (found,) = published.compare("mnli", BASE_V2, {"eval_accuracy": [84.5, 85.5]})
     assert (found.runs, found.mean, found.published) == (2, 85.0, 84.6)
     assert found.deviation == pytest.approx(0.5**0.5)
     assert "+0.40" in published.table([found])[-1]
 
 
-def test_what_is_not_published_or_no_number_is_left_out():
+def test_compare_leaves_out_unpublished_or_nan():
     scores = {"eval_accuracy": [math.nan, 84.0], "eval_loss": [0.4]}
     assert published.compare("mnli", BASE_V2, scores) == []
     assert published.compare("qnli", BASE_V2, {"eval_accuracy": [90.0]}) == []
     assert published.table([]) == []
 
 
-def test_without_a_row_of_its_own_a_model_has_those_of_its_size():
+def test_compare_falls_back_to_size():
     large = published.Model("large", ())
     found = published.compare("sst-2", large, {"eval_accuracy": [76.0]})
     assert [one.published for one in found] == [94.9, 91.7]

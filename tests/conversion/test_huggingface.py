@@ -6,7 +6,6 @@ import base64
 import functools
 import json
 import os
-import pathlib
 import shutil
 
 import numpy as np
@@ -61,6 +60,13 @@ def assert_same_values(one, other):
         np.testing.assert_array_equal(before[name], after[name])
 
 
+def assert_refused(direction, source, *flags, named):
+    target = os.path.join(os.path.dirname(str(source)), "refused")
+    with pytest.raises(UserError, match=named):
+        direction(source, target, *flags)
+    assert not os.path.exists(target)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A pretraining model of ours in `source`, and converted in `theirs`."""
@@ -86,7 +92,7 @@ def theirs(made, tmp_path):
         {"hidden_act": "relu", "type_vocab_size": 3, "gap_size": 0, "net_structure_type": 0},
     ],
 )
-def test_weights_and_configuration_come_back_as_they_were(changes, tmp_path):
+def test_weights_and_config_come_back(changes, tmp_path):
     source = pretrained_models.write_archive(tmp_path / "ours", **changes)
     to_theirs(source, tmp_path / "theirs")
     assert to_ours(tmp_path / "theirs", tmp_path / "back").missing == []
@@ -101,7 +107,7 @@ def test_weights_and_configuration_come_back_as_they_were(changes, tmp_path):
 
 @slow
 @pytest.mark.parametrize("wordpiece", [False, True])
-def test_the_vocabulary_goes_along(wordpiece, tmp_path):
+def test_vocabulary_goes_over_and_back(wordpiece, tmp_path):
     source = pretrained_models.write_archive(
         tmp_path / "ours", wordpiece=wordpiece, vocab_size=257 if wordpiece else 400
     )
@@ -118,30 +124,61 @@ def test_the_vocabulary_goes_along(wordpiece, tmp_path):
 
 
 @slow
-def test_accents_are_kept_if_the_vocabulary_or_its_settings_say_so(tmp_path):
-    source = pretrained_models.write_archive(tmp_path / "ours")
-    plain = pretrained_models.VOCABULARY.read_bytes()
-    marked = tokenization.with_keep_accents(plain, True)
-    (tmp_path / "ours" / "30k-clean.model").write_bytes(marked)
-    to_theirs(source, tmp_path / "theirs")
+@pytest.mark.parametrize(
+    "write, description, architecture, labels",
+    [
+        (write_classifier, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
+        (write_regressor, "", "AlbertForSequenceClassification", ["LABEL_0"]),
+        (write_regressor, "race.json", "AlbertForMultipleChoice", []),
+        (write_tagger, "", "AlbertForTokenClassification", ["O", "B-PER", "I-PER"]),
+        (squad_models.write, "", "AlbertForQuestionAnswering", []),
+    ],
+)
+def test_head_and_labels_come_back(write, description, architecture, labels, tmp_path):
+    ours, back = tmp_path / "ours", tmp_path / "back"
+    write(ours)
+    if description:
+        (ours / "classifier.json").rename(ours / description)
+    to_theirs(ours, tmp_path / "theirs")
+    assert architecture_of(tmp_path / "theirs") == architecture
+    config = read_json(tmp_path / "theirs" / "config.json")
+    assert list(config.get("id2label", {}).values()) == labels
+    is_regression = labels == ["LABEL_0"]
+    assert config.get("problem_type") == ("regression" if is_regression else None)
+    to_ours(tmp_path / "theirs", back)
+    assert_same_values(ours, back)
+    _, described_in = model_vocabulary.read_description(str(back))
+    assert (described_in != "vocabulary.json") == bool(labels)
+    if labels:
+        with predictor.load(str(back)) as model:
+            assert list(model.task.labels) == labels * (not is_regression)
+
+
+def test_tagger_keeps_length_and_tags(tmp_path):
+    ours = write_tagger(tmp_path / "ours")
+    to_theirs(ours, tmp_path / "theirs")
+    pooler = dict.fromkeys(("albert.pooler.weight", "albert.pooler.bias"))
+    change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
     path = tmp_path / "theirs" / "tokenizer_config.json"
-    settings = read_json(path)
-    assert settings["keep_accents"] is True
-    steps = read_json(tmp_path / "theirs" / "tokenizer.json")["normalizer"]["normalizers"]
-    assert [step["type"] for step in steps] == ["NFC", "Lowercase", "Precompiled"]
-    for theirs, keep_accents, ours in (
-        (marked, None, marked),
-        (marked, False, plain),
-        (plain, True, marked),
+    assert read_json(path)["model_max_length"] == fine_tuned_models.LENGTH
+    for name, length, limit in (
+        ("back", fine_tuned_models.LENGTH, fine_tuned_models.LENGTH),
+        ("endless", int(1e30), fine_tuned_models.CONFIG["max_position_embeddings"]),
     ):
-        (tmp_path / "theirs" / "spiece.model").write_bytes(theirs)
-        path.write_text(json.dumps(dict(settings, keep_accents=keep_accents)))
-        back = tmp_path / f"back{keep_accents}"
-        to_ours(tmp_path / "theirs", back)
-        assert (back / "30k-clean.model").read_bytes() == ours
+        path.write_text(json.dumps(dict(read_json(path), model_max_length=length)))
+        to_ours(tmp_path / "theirs", tmp_path / name)
+        assert read_json(tmp_path / name / "tagging.json")["max_seq_length"] == limit
+    before, after = (
+        predictor.load(str(folder)).tag("the king saw a bird of the sea")
+        for folder in (ours, tmp_path / "back")
+    )
+    assert before == after and len(set(before.tags)) > 1
 
 
-def test_the_files_are_those_that_transformers_expects(made):
+# ---- to Hugging Face ----
+
+
+def test_to_huggingface_writes_what_transformers_reads(made):
     content = read_json(made / "theirs" / "config.json")
     assert content["architectures"] == ["AlbertForPreTraining"]
     assert content["hidden_act"] == "gelu_new" and "embedding_layout" not in content
@@ -149,40 +186,11 @@ def test_the_files_are_those_that_transformers_expects(made):
     assert "token_type_ids" in settings["model_input_names"]
     # Of tied weights the bias is written twice: some versions read only its copy.
     values = weights_in(made / "theirs")
-    (copy,) = [name for name in values if "decoder" in name]
-    assert copy == "predictions.decoder.bias"
-    np.testing.assert_array_equal(values[copy], values["predictions.bias"])
+    assert [name for name in values if "decoder" in name] == ["predictions.decoder.bias"]
+    np.testing.assert_array_equal(values["predictions.decoder.bias"], values["predictions.bias"])
     path = str(made / "theirs" / "model.safetensors")
     with safetensors.safe_open(path, framework="np") as stream:
         assert stream.metadata() == {"format": "pt"}
-
-
-@slow
-def test_missing_sentence_order_head_makes_a_masked_lm(theirs, tmp_path):
-    names = ("sop_classifier.classifier.weight", "sop_classifier.classifier.bias")
-    change_weights(theirs, **dict.fromkeys(names))
-    report = to_ours(theirs, tmp_path / "ours")
-    missing = {f"cls/seq_relationship/output_{ending}" for ending in ("weights", "bias")}
-    assert {item.name for item in report.missing} == missing
-    to_theirs(tmp_path / "ours", tmp_path / "again")
-    assert architecture_of(tmp_path / "again") == "AlbertForMaskedLM"
-
-
-@slow
-def test_the_encoder_alone_goes_over_without_a_vocabulary(tmp_path):
-    source = pathlib.Path(pretrained_models.write_archive(tmp_path / "ours"))
-    (source / "30k-clean.model").unlink()
-    to_theirs(source, tmp_path / "theirs", "--head=encoder")
-    assert sorted(os.listdir(str(tmp_path / "theirs"))) == ["config.json", "model.safetensors"]
-    assert architecture_of(tmp_path / "theirs") == "AlbertModel"
-
-
-def test_one_head_of_several_is_taken_on_demand(theirs, tmp_path):
-    report = to_ours(theirs, tmp_path / "ours", "--head=encoder")
-    assert {name.split("/")[0] for name in values_in(tmp_path / "ours")} == {"bert"}
-    assert len(report.ignored) == 7 and report.missing == []
-    with pytest.raises(UserError, match="--head"):
-        to_ours(theirs, tmp_path / "other", "--head=classification")
 
 
 @pytest.mark.parametrize(
@@ -196,17 +204,15 @@ def test_one_head_of_several_is_taken_on_demand(theirs, tmp_path):
         ({}, "--head=question_answering", "cls/squad/output_bias"),
     ],
 )
-def test_refused_models_leave_no_folder(changes, flag, named, made, tmp_path):
-    source, target = tmp_path / "ours", tmp_path / "theirs"
+def test_to_huggingface_refuses(changes, flag, named, made, tmp_path):
+    source = tmp_path / "ours"
     shutil.copytree(str(made / "source"), str(source))
     config = pretrained_models.config(**changes)
     (source / "albert_config.json").write_text(config.to_json_string())
-    with pytest.raises(UserError, match=named):
-        to_theirs(source, target, flag)
-    assert not target.exists()
+    assert_refused(to_theirs, source, flag, named=named)
 
 
-def test_the_tokenizer_has_the_models_tokens_scores_and_replacements(tmp_path):
+def test_tokenizer_has_tokens_scores_and_replacements(tmp_path):
     path = pretrained_models.VOCABULARY
     vocabulary = model_vocabulary.Vocabulary("spm_model_file", str(path), do_lower_case=False)
     huggingface_files.write_vocabulary(str(tmp_path), vocabulary, 64)
@@ -228,114 +234,86 @@ def test_the_tokenizer_has_the_models_tokens_scores_and_replacements(tmp_path):
 
 
 @slow
-@pytest.mark.parametrize(
-    "write, description, architecture, labels",
-    [
-        (write_classifier, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
-        (write_regressor, "", "AlbertForSequenceClassification", ["LABEL_0"]),
-        (write_regressor, "race.json", "AlbertForMultipleChoice", []),
-        (write_tagger, "", "AlbertForTokenClassification", ["O", "B-PER", "I-PER"]),
-        (squad_models.write, "", "AlbertForQuestionAnswering", []),
-    ],
-)
-def test_a_head_goes_over_and_comes_back_with_its_labels(
-    write, description, architecture, labels, tmp_path
-):
-    ours, back = tmp_path / "ours", tmp_path / "back"
-    write(ours)
-    if description:
-        (ours / "classifier.json").rename(ours / description)
-    to_theirs(ours, tmp_path / "theirs")
-    assert architecture_of(tmp_path / "theirs") == architecture
-    config = read_json(tmp_path / "theirs" / "config.json")
-    assert list(config.get("id2label", {}).values()) == labels
-    is_regression = labels == ["LABEL_0"]
-    assert config.get("problem_type") == ("regression" if is_regression else None)
-    to_ours(tmp_path / "theirs", back)
-    assert_same_values(ours, back)
-    _, described_in = model_vocabulary.read_description(str(back))
-    assert (described_in != "vocabulary.json") == bool(labels)
-    if labels:
-        with predictor.load(str(back)) as model:
-            assert list(model.task.labels) == labels * (not is_regression)
-
-
-@slow
-def test_independent_labels_get_no_description_and_squad_v2_is_refused(tmp_path):
-    classifier = write_classifier(tmp_path / "classifier")
-    to_theirs(classifier, tmp_path / "theirs")
-    change_config(tmp_path / "theirs", problem_type="multi_label_classification")
-    to_ours(tmp_path / "theirs", tmp_path / "again")
-    assert not (tmp_path / "again" / "classifier.json").exists()
-    reader = squad_models.write(tmp_path / "reader", is_v2=True)
-    with pytest.raises(ValueError, match="run_squad_v2"):
-        to_theirs(reader, tmp_path / "refused")
-    to_theirs(reader, tmp_path / "encoder", "--head=encoder")
-
-
-def test_a_tagger_takes_its_length_along_and_tags_the_same_after_all(tmp_path):
-    ours = write_tagger(tmp_path / "ours")
-    to_theirs(ours, tmp_path / "theirs")
-    pooler = dict.fromkeys(("albert.pooler.weight", "albert.pooler.bias"))
-    change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
-    path = tmp_path / "theirs" / "tokenizer_config.json"
-    assert read_json(path)["model_max_length"] == fine_tuned_models.LENGTH
-    for name, length, limit in (
-        ("back", fine_tuned_models.LENGTH, fine_tuned_models.LENGTH),
-        ("endless", int(1e30), fine_tuned_models.CONFIG["max_position_embeddings"]),
+def test_keep_accents_goes_over_and_back(tmp_path):
+    source = pretrained_models.write_archive(tmp_path / "ours")
+    plain = pretrained_models.VOCABULARY.read_bytes()
+    marked = tokenization.with_keep_accents(plain, True)
+    (tmp_path / "ours" / "30k-clean.model").write_bytes(marked)
+    theirs = tmp_path / "theirs"
+    to_theirs(source, theirs)
+    settings = read_json(theirs / "tokenizer_config.json")
+    assert settings["keep_accents"] is True
+    steps = read_json(theirs / "tokenizer.json")["normalizer"]["normalizers"]
+    assert [step["type"] for step in steps] == ["NFC", "Lowercase", "Precompiled"]
+    for vocabulary, keep, ours in (
+        (marked, None, marked),
+        (marked, False, plain),
+        (plain, True, marked),
     ):
-        path.write_text(json.dumps(dict(read_json(path), model_max_length=length)))
-        to_ours(tmp_path / "theirs", tmp_path / name)
-        assert read_json(tmp_path / name / "tagging.json")["max_seq_length"] == limit
-    before, after = (
-        predictor.load(str(folder)).tag("the king saw a bird of the sea")
-        for folder in (ours, tmp_path / "back")
-    )
-    assert before == after and len(set(before.tags)) > 1
+        (theirs / "spiece.model").write_bytes(vocabulary)
+        text = json.dumps(dict(settings, keep_accents=keep))
+        (theirs / "tokenizer_config.json").write_text(text)
+        to_ours(theirs, tmp_path / f"back{keep}")
+        assert (tmp_path / f"back{keep}" / "30k-clean.model").read_bytes() == ours
+
+
+# ---- from Hugging Face ----
 
 
 @slow
-def test_a_bare_model_without_a_pooler_gets_a_new_one(theirs, tmp_path):
-    values, first = weights_in(theirs), "albert."
+def test_bare_models_and_single_heads_are_taken(theirs, tmp_path):
+    """Without a head of sentence order; without heads and pooler; and back without a vocabulary."""
+    values = weights_in(theirs)
+    change_weights(theirs, **{name: None for name in values if "sop_classifier" in name})
+    report = to_ours(theirs, tmp_path / "masked")
+    missing = {f"cls/seq_relationship/output_{ending}" for ending in ("weights", "bias")}
+    assert {item.name for item in report.missing} == missing
+    to_theirs(tmp_path / "masked", tmp_path / "again")
+    assert architecture_of(tmp_path / "again") == "AlbertForMaskedLM"
+
+    first = "albert."
     kept = [name for name in values if name.startswith(first) and "pooler" not in name]
-    bare = {name[len(first) :]: values[name] for name in kept}
-    write_weights(theirs, bare)
-    report = to_ours(theirs, tmp_path / "ours")
+    write_weights(theirs, {name[len(first) :]: values[name] for name in kept})
+    report = to_ours(theirs, tmp_path / "bare")
     names = {"bert/pooler/dense/kernel", "bert/pooler/dense/bias"}
     assert names == {item.name for item in report.missing}
-    after = values_in(tmp_path / "ours")
+    after = values_in(tmp_path / "bare")
     assert {name.split("/")[0] for name in after} == {"bert"} and names < set(after)
     pooler = after["bert/pooler/dense/kernel"]
     assert 0.01 < pooler.std() < 0.025 and abs(pooler).max() <= 0.04 + 1e-7
 
+    for name in ("30k-clean.model", "vocabulary.json"):
+        (tmp_path / "masked" / name).unlink()
+    to_theirs(tmp_path / "masked", tmp_path / "encoder", "--head=encoder")
+    assert sorted(os.listdir(str(tmp_path / "encoder"))) == ["config.json", "model.safetensors"]
+    assert architecture_of(tmp_path / "encoder") == "AlbertModel"
 
-def test_tied_and_constant_weights_are_ignored(theirs, made, tmp_path):
+
+def test_head_flag_chooses_one_of_several(theirs, tmp_path):
+    report = to_ours(theirs, tmp_path / "ours", "--head=encoder")
+    assert {name.split("/")[0] for name in values_in(tmp_path / "ours")} == {"bert"}
+    assert len(report.ignored) == 7 and report.missing == []
+    assert_refused(to_ours, theirs, "--head=classification", named="--head")
+
+
+def test_weights_in_parts_and_tied_weights_are_read(theirs, made, tmp_path):
     values = weights_in(theirs)
-    table, bias = "albert.embeddings.word_embeddings.weight", "predictions.bias"
-    changes = {"weight": values[table], "bias": values[bias] + 1}
-    changes = {f"predictions.decoder.{name}": value for name, value in changes.items()}
-    changes["albert.embeddings.position_ids"] = np.arange(48)[None]
-    change_weights(theirs, **changes)
-    to_ours(theirs, tmp_path / "ours")
-    assert_same_values(made / "source", tmp_path / "ours")
-    change_config(theirs, tie_word_embeddings=False)
-    with pytest.raises(ValueError, match="predictions.decoder.bias"):
-        to_ours(theirs, tmp_path / "other")
-
-
-def test_weights_in_parts_are_read(theirs, made, tmp_path):
-    values = weights_in(theirs)
+    tied = {"weight": values["albert.embeddings.word_embeddings.weight"]}
+    tied["bias"] = values["predictions.bias"] + 1
+    values.update({f"predictions.decoder.{name}": value for name, value in tied.items()})
+    values["albert.embeddings.position_ids"] = np.arange(48)[None]
     for part in (0, 1):
-        held = {name: values[name] for name in sorted(values)[part::2]}
-        write_weights(theirs, held)
+        write_weights(theirs, {name: values[name] for name in sorted(values)[part::2]})
         path = theirs / f"model-0000{part + 1}-of-00002.safetensors"
         (theirs / "model.safetensors").rename(path)
     to_ours(theirs, tmp_path / "ours")
     assert_same_values(made / "source", tmp_path / "ours")
+    change_config(theirs, tie_word_embeddings=False)
+    assert_refused(to_ours, theirs, named="predictions.decoder.bias")
 
 
 @pytest.mark.parametrize("kind", ["F64", "F16", "BF16", "I8"])
-def test_other_types_are_read_exactly_but_quantised_ones_are_refused(kind, tmp_path):
+def test_float_types_are_read_exactly_and_others_refused(kind, tmp_path):
     numbers = np.array([1.0, -2.5, 3.140625], np.float32)
     # A bfloat16 is the upper half of a float32.
     data = (numbers.view(np.uint32) >> 16).astype("<u2").tobytes()
@@ -353,6 +331,14 @@ def test_other_types_are_read_exactly_but_quantised_ones_are_refused(kind, tmp_p
     assert found.dtype == np.float32 and found.tolist() == numbers.tolist()
 
 
+def test_vocabulary_is_named_or_missing(theirs, tmp_path):
+    (theirs / "spiece.model").unlink()
+    to_ours(theirs, tmp_path / "without")
+    to_ours(theirs, tmp_path / "with", f"--spm_model_file={pretrained_models.VOCABULARY}")
+    without, named = (set(os.listdir(str(tmp_path / name))) for name in ("without", "with"))
+    assert named - without == {"30k-clean.model", "vocabulary.json"}
+
+
 @pytest.mark.parametrize(
     "name, content",
     [
@@ -362,21 +348,11 @@ def test_other_types_are_read_exactly_but_quantised_ones_are_refused(kind, tmp_p
         ("tokenizer_config.json", "{"),
     ],
 )
-def test_missing_or_corrupt_files_are_named(name, content, theirs, tmp_path):
+def test_missing_or_corrupt_file_is_named(name, content, theirs):
     (theirs / name).unlink()
     if content is not None:
         (theirs / name).write_text(content)
-    with pytest.raises(UserError, match=name):
-        to_ours(theirs, tmp_path / "ours")
-    assert not (tmp_path / "ours").exists()
-
-
-def test_a_vocabulary_may_be_named_or_missing(theirs, tmp_path):
-    (theirs / "spiece.model").unlink()
-    to_ours(theirs, tmp_path / "without")
-    to_ours(theirs, tmp_path / "with", f"--spm_model_file={pretrained_models.VOCABULARY}")
-    without, named = (set(os.listdir(str(tmp_path / name))) for name in ("without", "with"))
-    assert named - without == {"30k-clean.model", "vocabulary.json"}
+    assert_refused(to_ours, theirs, named=name)
 
 
 @pytest.mark.parametrize(
@@ -392,15 +368,22 @@ def test_a_vocabulary_may_be_named_or_missing(theirs, tmp_path):
         ({"intermediate_size": 64}, r"ffn.weight \[64, 16\]"),
     ],
 )
-def test_models_without_a_counterpart_are_refused(changes, named, theirs, tmp_path):
+def test_from_huggingface_refuses(changes, named, theirs):
     change_config(theirs, **changes)
-    with pytest.raises(UserError, match=named):
-        to_ours(theirs, tmp_path / "ours")
-    assert not (tmp_path / "ours").exists()
+    assert_refused(to_ours, theirs, named=named)
 
 
-def test_other_configurations_are_taken(theirs, tmp_path):
-    """An old one with fewer keys, and exact gelu on demand."""
+@slow
+@pytest.mark.parametrize("name", ["adapter", "encoder.embedding_hidden_mapping_in"])
+def test_weight_without_counterpart_is_refused(name, tmp_path):
+    source = pretrained_models.write_archive(tmp_path / "source", embedding_size=16)
+    to_theirs(source, tmp_path / "wide")
+    change = {f"albert.{name}.weight": 2 * np.eye(16, dtype=np.float32)}
+    change_weights(tmp_path / "wide", **change)
+    assert_refused(to_ours, tmp_path / "wide", named=name)
+
+
+def test_old_config_with_exact_gelu_is_taken_on_demand(theirs, tmp_path):
     gone = ("layer_norm_eps", "tie_word_embeddings", "dtype", "torch_dtype", "architectures")
     change_config(theirs, **dict.fromkeys(gone), hidden_act="gelu")
     to_ours(theirs, tmp_path / "ours", "--approximate_gelu")
@@ -408,11 +391,15 @@ def test_other_configurations_are_taken(theirs, tmp_path):
 
 
 @slow
-@pytest.mark.parametrize("name", ["adapter", "encoder.embedding_hidden_mapping_in"])
-def test_weights_without_a_counterpart_are_refused(name, tmp_path):
-    source = pretrained_models.write_archive(tmp_path / "source", embedding_size=16)
-    to_theirs(source, tmp_path / "wide")
-    change = {f"albert.{name}.weight": 2 * np.eye(16, dtype=np.float32)}
-    change_weights(tmp_path / "wide", **change)
-    with pytest.raises(UserError, match=name):
-        to_ours(tmp_path / "wide", tmp_path / "ours")
+def test_multi_label_classifier_gets_no_description(tmp_path):
+    to_theirs(write_classifier(tmp_path / "classifier"), tmp_path / "theirs")
+    change_config(tmp_path / "theirs", problem_type="multi_label_classification")
+    to_ours(tmp_path / "theirs", tmp_path / "again")
+    assert not (tmp_path / "again" / "classifier.json").exists()
+
+
+@slow
+def test_squad_v2_goes_over_as_encoder_only(tmp_path):
+    reader = squad_models.write(tmp_path / "reader", is_v2=True)
+    assert_refused(to_theirs, reader, named="run_squad_v2")
+    to_theirs(reader, tmp_path / "encoder", "--head=encoder")

@@ -77,28 +77,13 @@ def theirs(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["base", *(pytest.param(name, marks=once) for name in CLASSES)])
-def test_models_come_over_and_go_back(name, theirs, tmp_path):
+def test_conversion_keeps_outputs_both_ways(name, theirs, tmp_path):
     outputs, *flags = CLASSES.get(name, CLASSES[PRETRAINING])
     ours, back = tmp_path / "ours", tmp_path / "back"
     convert("from_huggingface", theirs / name, ours)
     check(ours, theirs / name, outputs)
     convert("to_huggingface", ours, back, *flags)
     check(ours, back, outputs)
-
-
-@once
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"num_hidden_layers": 5, "num_hidden_groups": 3, "inner_group_num": 2},
-        {"share_type": "none", "num_hidden_layers": 3, "hidden_act": "relu"},
-        {"embedding_size": 16},
-    ],
-)
-def test_groups_and_sizes_go_over(changes, tmp_path):
-    source = pretrained_models.write_archive(tmp_path / "ours", **changes)
-    convert("to_huggingface", source, tmp_path / "theirs")
-    check(source, tmp_path / "theirs", *CLASSES[PRETRAINING])
 
 
 _PIPELINES = """
@@ -120,7 +105,7 @@ print(json.dumps([{item["label"]: item["score"] for item in answers},
     "environment",
     ["huggingface", pytest.param("huggingface4", marks=huggingface_models.needs("huggingface4"))],
 )
-def test_pipelines_of_transformers_answer_as_we_do(environment, tmp_path):
+def test_pipelines_answer_as_ours(environment, tmp_path):
     classifier = fine_tuned_models.write_classifier(tmp_path / "classifier")
     pretrained = pretrained_models.write_archive(tmp_path / "pretrained")
     folders = [tmp_path / f"their_{name}" for name in ("classifier", "pretrained")]
@@ -159,7 +144,7 @@ def their_ids(folder, texts, environment="huggingface"):
 
 
 @pytest.mark.parametrize("wordpiece", [False, True])
-def test_their_tokenizer_cuts_text_as_ours_does(wordpiece, tmp_path):
+def test_tokenizer_gives_our_ids(wordpiece, tmp_path):
     source = pretrained_models.write_archive(
         tmp_path / "ours", wordpiece=wordpiece, vocab_size=257 if wordpiece else 400
     )
@@ -187,7 +172,7 @@ print(json.dumps([tokenizer.encode(text).ids for text in sys.argv[2:]]))
     "environment",
     ["huggingface", pytest.param("huggingface4", marks=huggingface_models.needs("huggingface4"))],
 )
-def test_their_tokenizer_keeps_accents_as_ours_does(environment, tmp_path):
+def test_tokenizer_keeps_accents_as_ours(environment, tmp_path):
     vietnamese = "Má tôi trồng mạ, mà ma\u0301 nói: “Đừng sợ ma”!  TIẾNG VIỆT\n"
     text = tmp_path / "text.txt"
     text.write_text(vietnamese * 3, encoding="utf-8")

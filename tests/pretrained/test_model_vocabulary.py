@@ -48,7 +48,7 @@ def completed(*arguments):
 # ---- In a model's folder.
 
 
-def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
+def test_folder_gives_vocabulary_and_lower_casing(cased):
     settings = completed(f"--albert_dir={cased}")
     assert settings.spm_model_file == str(cased / "my.v1") and settings.do_lower_case is False
     for arguments, is_lower in (
@@ -62,7 +62,7 @@ def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
         completed(f"--albert_dir={cased}", "--do_lower_case")
 
 
-def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
+def test_fine_tuned_folder_gives_vocabulary(cased):
     (cased / "vocabulary.json").unlink()
     sha256 = files.sha256(str(SPM_MODEL))
     # The second folder has moved, and the vocabulary with it.
@@ -77,13 +77,13 @@ def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
 @pytest.mark.parametrize(
     "name, text", [("my.v1", ""), ("vocabulary.json", '{"spm_model_file": "x"}')], ids=range(2)
 )
-def test_a_vocabulary_or_record_that_cannot_be_used_is_named(cased, name, text):
+def test_damaged_vocabulary_or_record_is_named(cased, name, text):
     (cased / name).write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=name):
         completed(f"--albert_dir={cased}")
 
 
-def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_path):
+def test_put_stays_in_folder_and_keeps_other_file(tmp_path):
     path = model_vocabulary.put(str(tmp_path / "a" / "b"), CASED, "../../x.model")
     assert path == str(tmp_path / "a" / "b" / "x.model")
     folder = tmp_path / "c"
@@ -138,7 +138,7 @@ def keep(folder, output_dir, *arguments):
     return sorted(os.listdir(str(output_dir))) if os.path.exists(str(output_dir)) else []
 
 
-def test_training_puts_the_records_vocabulary_into_its_folder(cased_records, tmp_path):
+def test_training_keeps_vocabulary_of_records(cased_records, tmp_path):
     for _ in range(2):
         assert keep(cased_records, tmp_path / "out") == ["own.model", "vocabulary.json"]
     assert (tmp_path / "out" / "own.model").read_bytes() == SPM_MODEL.read_bytes()
@@ -146,7 +146,7 @@ def test_training_puts_the_records_vocabulary_into_its_folder(cased_records, tmp
     assert record["do_lower_case"] is False
 
 
-def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_path):
+def test_training_takes_records_without_vocabulary(cased_records, tmp_path):
     folder = tmp_path / "data"
     shutil.copytree(str(cased_records), str(folder))
     for path in folder.glob(".vocabulary-*"):
@@ -156,7 +156,7 @@ def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_p
     assert keep(folder, tmp_path / "out", named) == ["own.model", "vocabulary.json"]
 
 
-def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path):
+def test_model_of_another_vocabulary_is_refused(cased_records, tmp_path):
     others = Vocabulary("vocab_file", str(WORDPIECES), False), CASED._replace(do_lower_case=True)
     for other in others:
         model_vocabulary.put(str(tmp_path / "out"), other)

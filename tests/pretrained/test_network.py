@@ -35,7 +35,7 @@ def a_network(build, **options):
         ("max", [[2, 24], [2, 24], [1, 24]]),
     ],
 )
-def test_network_sorts_by_length_and_gives_the_order_of_the_examples(padding, shapes):
+def test_run_keeps_order_of_examples(padding, shapes):
     def build(inputs):
         shape = tf.shape(inputs["input_ids"])
         many = tf.tile(shape[None], [shape[0], 1])
@@ -54,7 +54,7 @@ def test_network_sorts_by_length_and_gives_the_order_of_the_examples(padding, sh
     assert (found["ids"][0, 8:] == (0 if padding == "max" else -1)).all()
 
 
-def test_network_loads_checkpoints_in_turn_and_names_a_damaged_one(tmp_path):
+def test_load_takes_checkpoints_in_turn(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         weight = tf.get_variable("weight", [2])
         for step in (1, 2, 3):
@@ -74,13 +74,13 @@ def test_network_loads_checkpoints_in_turn_and_names_a_damaged_one(tmp_path):
         made.load(str(tmp_path / "model.ckpt-3"))
 
 
-def test_outputs_that_are_not_finite_are_refused():
+def test_nonfinite_output_is_refused():
     network.check_finite({"vector": np.array([64000.0])})
     with pytest.raises(ValueError, match="float16"):
         network.check_finite({"vector": np.array([1.0, np.inf])})
 
 
-def test_what_is_made_of_weights_is_made_once_and_cubes_are_products():
+def test_graph_folds_weights_and_cubes():
     built = []
 
     def joined(inputs):
@@ -95,7 +95,7 @@ def test_what_is_made_of_weights_is_made_once_and_cubes_are_products():
     assert not {"ConcatV2", "Pow"} & {node.op for node in needed.node}
 
 
-def test_a_graph_with_other_state_is_left_as_it_is():
+def test_graph_with_random_state_is_kept():
     def random(inputs):
         weights = tf.get_variable("weights", [], initializer=tf.ones_initializer())
         return {"made": tf.random.uniform(tf.shape(inputs["input_ids"])[:1]) * weights}

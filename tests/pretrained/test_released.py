@@ -83,7 +83,7 @@ def visible(folder):
 # ---- The cache.
 
 
-def test_obtain_downloads_once_and_records_the_files(server, folder, tmp_path):
+def test_obtain_downloads_once(server, folder, tmp_path):
     cache = tmp_path / "cache"
     for name in ("base_v2", "albert_base_v2"):
         found = pathlib.Path(resolved(f"--albert_dir={name}").albert_dir)
@@ -118,7 +118,7 @@ def test_obtain_names_what_cannot_be_had(server, tmp_path):
 # ---- Files in a folder.
 
 
-def test_a_folder_stands_for_configuration_weights_and_vocabulary(folder, tmp_path):
+def test_folder_gives_config_weights_and_vocabulary(folder, tmp_path):
     chinese = released_archives.write_model(tmp_path / "albert_base_zh", chinese=True)
     others = {"albert_config_file", "init_checkpoint"}
     english = {"spm_model_file": "30k-clean.model"}
@@ -134,7 +134,7 @@ def test_a_folder_stands_for_configuration_weights_and_vocabulary(folder, tmp_pa
         assert set(parts(settings)) - set(vocabulary) == others
 
 
-def test_files_that_flags_name_are_taken(folder, tmp_path):
+def test_named_files_take_precedence(folder, tmp_path):
     config = classification_data.write_config(tmp_path)
     named = [f"--albert_config_file={config}", "--vocab_file=own"]
     settings = resolved(f"--albert_dir={folder}", *named)
@@ -150,7 +150,7 @@ def module(folder, tmp_path_factory):
     return hub_modules.export(folder, tmp_path_factory.mktemp("hub") / "m", "--nodo_lower_case")
 
 
-def test_a_module_stands_for_configuration_weights_and_vocabulary(module):
+def test_module_gives_config_weights_and_vocabulary(module):
     flag = f"--albert_hub_module_handle={module}"
     for arguments in ([], ["--spm_model_file=from_tf_hub"]):
         settings = resolved(flag, *arguments)
@@ -179,7 +179,7 @@ def test_contradicting_flags_are_refused(module, folder, flags, named):
         resolved(*(flag.format(folder=folder) for flag in given))
 
 
-def test_a_folder_that_lacks_a_part_is_refused(copied):
+def test_folder_without_a_part_is_refused(copied):
     for missing, words in (
         ("30k-clean.model", "spm_model_file"),
         ("albert_config.json", "model/albert_config.json"),
@@ -190,7 +190,7 @@ def test_a_folder_that_lacks_a_part_is_refused(copied):
             inference.find_source(albert_dir=str(copied))
 
 
-def test_several_files_of_a_kind_are_refused_unless_one_has_the_usual_name(copied):
+def test_several_vocabularies_are_refused(copied):
     model = copied / "30k-clean.model"
     shutil.copy(str(model), str(copied / "other.model"))
     assert parts(resolved(f"--albert_dir={copied}"))["spm_model_file"] == "30k-clean.model"
@@ -199,7 +199,7 @@ def test_several_files_of_a_kind_are_refused_unless_one_has_the_usual_name(copie
         resolved(f"--albert_dir={copied}")
 
 
-def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
+def test_wrong_albert_dir_is_named(folder, monkeypatch):
     def fail(*_, **__):
         raise transfer.UnreachableError("no route")
 
@@ -217,7 +217,7 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
 # ---- Names in place of folders.
 
 
-def test_albert_zhs_archives_become_folders_of_ours(server, tmp_path, monkeypatch):
+def test_albert_zh_archive_is_converted(server, tmp_path, monkeypatch):
     """The same as convert_checkpoint makes."""
     monkeypatch.setattr(released, "ALBERT_ZH_URL", f"{server.url}/zh")
     theirs, ours = tmp_path / "packed" / "albert_base_zh", tmp_path / "ours"
@@ -239,7 +239,7 @@ def test_albert_zhs_archives_become_folders_of_ours(server, tmp_path, monkeypatc
 
 
 @pytest.mark.slow
-def test_every_flag_for_a_folder_takes_the_name(server, tmp_path):
+def test_every_folder_flag_takes_release_name(server, tmp_path):
     ours = ["--albert_directory=base_v2", "--export_path=new/"]
     theirs = ["--direction=to_huggingface", "--input_dir=base_v2", "--output_dir=theirs"]
     for script, arguments in (

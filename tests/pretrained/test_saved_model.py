@@ -25,7 +25,7 @@ def exported(classifier, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_both_signatures_give_what_the_trained_model_gives(classifier, exported):
+def test_signatures_give_model_outputs(classifier, exported):
     logits = expected(classifier)[1]
     by_examples = serve(exported, "serving_default", {"examples": serialized()})
     for outputs in (by_examples, serve(exported, "ids", INPUTS)):
@@ -41,14 +41,14 @@ def test_both_signatures_give_what_the_trained_model_gives(classifier, exported)
 
 
 @pytest.mark.slow
-def test_the_threshold_is_an_output_unless_it_is_nan(classifier, tmp_path):
+def test_threshold_is_output_unless_nan(classifier, tmp_path):
     for threshold in (np.nan, 0.25):
         folder = models.export(classifier, tmp_path / str(threshold), threshold_to_export=threshold)
         found = serve(folder, "ids", INPUTS).get("threshold", np.nan)
         np.testing.assert_equal(float(found), threshold)
 
 
-def test_the_graph_holds_plain_operations_only(exported):
+def test_graph_has_plain_operations_only(exported):
     from tensorflow.core.protobuf import saved_model_pb2
 
     content = pathlib.Path(exported, "saved_model.pb").read_bytes()
@@ -58,7 +58,7 @@ def test_the_graph_holds_plain_operations_only(exported):
     assert not [node.op for node in graph.node if any(word in node.op for word in foreign)]
 
 
-def test_the_model_can_be_used_from_the_extra_assets_alone(exported, classifier):
+def test_extra_assets_alone_predict(exported, classifier):
     extra = pathlib.Path(exported, "assets.extra")
     found = models.open_folder(extra)
     assert found.labels == ("no", "maybe", "yes")
@@ -67,7 +67,7 @@ def test_the_model_can_be_used_from_the_extra_assets_alone(exported, classifier)
         assert len(model.predict(["the king"])) == 1
 
 
-def test_nothing_remains_of_an_export_that_fails(classifier, tmp_path):
+def test_failed_export_leaves_nothing(classifier, tmp_path):
     checkpoint = f"{classifier}/model.ckpt-best"
     task = models.open_folder(classifier)
     task.labels = ("no", "yes")

@@ -34,9 +34,6 @@ def test_training_line_names_the_gpus_in_use(machine):
     assert "mirrored" in devices.training_line(1) and "mirrored" not in devices.training_line()
     machine(T4, T4, is_tf2=False)
     assert " 2 GPU." in devices.training_line()
-
-
-def test_training_line_without_a_gpu_names_the_cpu(machine):
     machine()
     assert "no GPU" in devices.training_line() and "CPU" in devices.training_line()
 

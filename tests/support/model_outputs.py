@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The outputs of a model with both pretraining heads, by the names of the reference's records."""
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
@@ -26,6 +27,7 @@ def build(
         model.get_sequence_output(),
         model.get_embedding_table(),
         *given("masked_lm_positions", "masked_lm_ids", "masked_lm_weights"),
+        projection=model.get_embedding_projection(),
     )
     labels = given("next_sentence_labels")
     order = modeling.get_sentence_order_output(config, model.get_pooled_output(), *labels)
@@ -41,3 +43,27 @@ def build(
     for name, head in (("mlm", masked_lm), ("sop", order)):
         outputs.update({f"{name}_{field}": value for field, value in head._asdict().items()})
     return outputs
+
+
+def outputs_and_gradients(config, features, others=(), *, weights=None, **options):
+    """Outputs and gradients by name, and the others, a list that may grow while it is built."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(3)
+        outputs = build(config, features, **options)
+        variables = {variable.op.name: variable for variable in tf.trainable_variables()}
+        gradients = tf.gradients(outputs["loss"], list(variables.values()))
+        gradients = dict(zip(variables, map(tf.convert_to_tensor, gradients)))
+        session.run(tf.global_variables_initializer())
+        for name, value in (weights or {}).items():
+            variables[name].load(value, session)
+        return session.run([outputs, gradients, list(others)])
+
+
+def assert_near(actual, expected, tolerance):
+    """Compares by name, relative to each array's largest value and (a little) to the largest."""
+    scale = max(np.abs(value).max() for value in expected.values())
+    assert sorted(actual) == sorted(expected)
+    for name, value in expected.items():
+        bound = tolerance * (np.abs(value).max() + 0.01 * scale)
+        difference = np.abs(actual[name].reshape(value.shape) - value).max()
+        assert difference <= bound, f"{name}: {difference} where {bound} is allowed"

@@ -5,8 +5,6 @@
 import pathlib
 import tarfile
 
-import tensorflow.compat.v1 as tf
-
 from albert.checkpoints import weights
 from tests.support import fine_tuned_models, pretrained_models
 
@@ -24,11 +22,6 @@ CONFIG = dict(
     gap_size=0,
     num_memory_blocks=0,
 )
-
-
-def build_pretraining_model(config):
-    """Makes the variables of the encoder and both pretraining heads in the default graph."""
-    pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
 
 
 def write_checkpoint(prefix, config, **options):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import run_classifier, run_pretraining, run_race
+from albert import run_classifier, run_pretraining
 from albert.configs.flags import TrainingFlags
 from albert.data import batches
 from albert.runtimes import compat
@@ -18,15 +18,23 @@ from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import classification_data, one_weight, race_data
+from tests.support import classification_data, one_weight, training_scripts
 from tests.support.runtimes import needs_tf_estimator
 from tests.support.workers import MIRRORED, MULTI_WORKER
 
 HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
 
 
-def set_cluster(monkeypatch, cluster, task):
-    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
+@pytest.fixture
+def worker(monkeypatch):
+    """Makes this process that worker of a cluster, or what other values of TF_CONFIG say."""
+
+    def put(index=0, cluster=None, **task):
+        content = {"cluster": cluster or {"worker": HOSTS}}
+        content["task"] = {"type": "worker", "index": index, **task}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(content))
+
+    return put
 
 
 def settings_for(*arguments):
@@ -46,34 +54,31 @@ def settings_for(*arguments):
         ({"worker": HOSTS[1:], "chief": HOSTS[:1]}, "worker", 1, 2),
     ],
 )
-def test_the_chief_comes_first_among_the_workers(monkeypatch, cluster, kind, index, rank):
-    set_cluster(monkeypatch, cluster, {"type": kind, "index": index})
+def test_chief_is_rank_0(worker, cluster, kind, index, rank):
+    worker(index, cluster, type=kind)
     assert distribution.read_cluster() == (HOSTS, rank)
     assert distribution.is_chief(settings_for(MULTI_WORKER)) == (rank == 0)
 
 
-WORKER = {"type": "worker", "index": 0}
-
-
 @pytest.mark.parametrize(
-    "cluster, task",
+    "text",
     [
-        ([], WORKER),
-        ({"worker": HOSTS, "ps": ["host4:2222"]}, {"type": "ps", "index": 0}),
-        ({"worker": HOSTS}, None),
-        ({"worker": HOSTS}, {"type": "worker", "index": 3}),
+        "{worker}",
+        '{"cluster": [], "task": {"type": "worker", "index": 0}}',
+        '{"cluster": {"worker": ["a:1"], "ps": ["b:1"]}, "task": {"type": "ps", "index": 0}}',
+        '{"cluster": {"worker": ["a:1"]}, "task": null}',
+        '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 1}}',
     ],
 )
-def test_a_wrong_tf_config_is_refused(monkeypatch, cluster, task):
-    for text in (json.dumps({"cluster": cluster, "task": task}), "{worker}"):
-        monkeypatch.setenv("TF_CONFIG", text)
-        with pytest.raises(UserError, match="TF_CONFIG"):
-            estimators.check_batch_sizes(settings_for(MULTI_WORKER))
+def test_wrong_tf_config_is_refused(monkeypatch, text):
+    monkeypatch.setenv("TF_CONFIG", text)
+    with pytest.raises(UserError, match="TF_CONFIG"):
+        estimators.check_batch_sizes(settings_for(MULTI_WORKER))
 
 
 @needs_tf_estimator
-def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+def test_run_config_does_not_see_the_cluster(worker, tmp_path):
+    worker(1)
     config = estimators.run_config(settings_for(f"--output_dir={tmp_path}"))
     assert config.is_chief and config.num_worker_replicas == 1
     assert distribution.read_cluster().rank == 1
@@ -95,21 +100,21 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
         (["--do_train"], "TF_CONFIG.*--distribution_strategy"),  # each would train alone
     ],
 )
-def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
+def test_wrong_flag_is_refused(worker, arguments, named):
     if MIRRORED[0] not in arguments:
-        set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+        worker()
     with pytest.raises(UserError, match=named):
         estimators.check_batch_sizes(settings_for(*arguments))
 
 
-def test_a_tpu_is_refused_where_tensorflow_has_no_estimators_for_it(monkeypatch):
+def test_tpu_without_tf_estimator_is_refused(monkeypatch):
     monkeypatch.setattr(tf_estimator, "HAS_TF_ESTIMATOR", False)
     with pytest.raises(UserError, match="--use_tpu"):
         estimators.check_batch_sizes(settings_for("--use_tpu"))
 
 
-def test_workers_take_every_padding_on_tensorflow_2_only(monkeypatch):
-    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+def test_padding_of_workers_is_max_on_tensorflow_1(worker):
+    worker()
     flags = ["--task_name=mrpc", "--data_dir=d", "--output_dir=o", "--train_batch_size=6"]
     flags += ["--albert_hub_module_handle=m", "--padding=max"]
     settings = flags_lib.parse(run_classifier.Flags, [*flags, MULTI_WORKER])
@@ -119,7 +124,7 @@ def test_workers_take_every_padding_on_tensorflow_2_only(monkeypatch):
         estimators.check_batch_sizes(settings.replace(padding=None))
 
 
-def test_gpus_are_taken_where_there_are_some(monkeypatch):
+def test_num_replicas_counts_gpus(monkeypatch, worker):
     gpus = ["a", "b", "c", "d"]
     monkeypatch.setattr(tf.config.experimental, "list_physical_devices", lambda kind: gpus)
     mirrored = settings_for(MIRRORED[0])
@@ -127,7 +132,7 @@ def test_gpus_are_taken_where_there_are_some(monkeypatch):
     assert distribution.local_devices(settings_for(*MIRRORED)) == ["/gpu:0", "/gpu:1"]
     with pytest.raises(UserError, match="--num_devices=5"):
         distribution.local_devices(mirrored.replace(num_devices=5))
-    set_cluster(monkeypatch, {"worker": HOSTS}, WORKER)
+    worker()
     assert distribution.num_replicas(settings_for(MULTI_WORKER)) == 12
 
 
@@ -135,7 +140,7 @@ def test_gpus_are_taken_where_there_are_some(monkeypatch):
 # What a replica reads and computes.
 
 
-def test_a_worker_reads_a_share_with_a_batch_for_each_of_its_devices():
+def test_input_shard_of_worker_has_batch_per_device():
     context = tf.distribute.InputContext(3, 1, 12)
     assert batches.input_shard({"input_context": context}) == (1, 3, 4)
 
@@ -151,8 +156,8 @@ def place_among_six_replicas(number):
 
 
 @pytest.mark.parametrize("told, expected", [(0, 4), (1, 5), (4, 4), (5, 5)])
-def test_replicas_are_counted_over_all_workers(monkeypatch, told, expected):
-    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 2})
+def test_replica_number_counts_over_workers(monkeypatch, worker, told, expected):
+    worker(2)
     monkeypatch.setattr(
         tf.distribute, "get_replica_context", lambda: place_among_six_replicas(told)
     )
@@ -175,7 +180,7 @@ def on_two_replicas(function):
             return session.run(list(values))
 
 
-def test_dropout_masks_differ_between_replicas_and_micro_batches():
+def test_dropout_seed_differs_by_replica_and_micro_batch():
     settings = TrainingFlags(seed=3, gradient_accumulation_steps=2)
 
     def keys():
@@ -193,7 +198,7 @@ def test_dropout_masks_differ_between_replicas_and_micro_batches():
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
-def test_first_weights_come_from_a_checkpoint_on_every_device(tmp_path):
+def test_warm_start_reaches_every_device(tmp_path):
     one_weight.save(tmp_path, 0, weight=3.0)
 
     def read():
@@ -206,30 +211,15 @@ def test_first_weights_come_from_a_checkpoint_on_every_device(tmp_path):
 
 
 @pytest.mark.slow
-def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
+def test_two_devices_fine_tune_as_one(tmp_path, caplog):
     """AdamW; the replicas' inputs differ in length."""
-    config = classification_data.write_config(tmp_path, **NO_DROPOUT)
-    race_data.write_race(tmp_path, passages=4)
-    base = [
-        f"--data_dir={tmp_path}",
-        f"--albert_config_file={config}",
-        f"--spm_model_file={race_data.VOCABULARY}",
-        "--max_seq_length=64",
-        "--max_qa_length=16",
-        "--dropout_prob=0",
-        "--train_batch_size=4",
-        "--learning_rate=0.003",
-        "--train_step=4",
-        "--warmup_step=0",
-        "--padding=bucket",
-        "--log_steps=1",
-        "--nouse_xla",
-        "--nodo_eval",
-    ]
+    training_scripts.write_data(tmp_path)
+    classification_data.write_config(tmp_path, **NO_DROPOUT)
+    flags = "--do_train --dropout_prob=0 --warmup_step=0 --padding=bucket --log_steps=1"
     for name, devices in (("one", []), ("two", MIRRORED)):
-        arguments = [*base, f"--output_dir={tmp_path / name}", *devices]
         with caplog.at_level("INFO", "albert"):
-            run_race.main(flags_lib.parse(run_race.Flags, arguments))
+            arguments = " ".join([flags, *devices])
+            training_scripts.run("run_race", tmp_path, tmp_path / name, arguments)
         assert ("/cpu:1" in caplog.text) == (name == "two")
     found, expected = (
         one_weight.values_in(tmp_path / name / "model.ckpt-4") for name in ("two", "one")

@@ -4,10 +4,9 @@
 
 import json
 import logging
-import os
 import pathlib
 import shutil
-import signal
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from albert import run_pretraining
 from albert.runtimes import devices
 from albert.training import distribution, estimators, hooks
 from albert.util import flags as flags_lib
-from albert.util import stop_signals
 from albert.util.errors import UserError
 from tests.support import damaged_files, workers
 from tests.support.one_weight import (
@@ -29,11 +27,6 @@ from tests.support.one_weight import (
     train,
     weight_in,
 )
-
-
-def rows_of(folder):
-    return [int(row["step"]) for row in curve_of(folder)]
-
 
 # ---------------------------------------------------------------------------------------------
 # What is trained on.
@@ -49,7 +42,7 @@ def rows_of(folder):
         (["--distribution_strategy=mirrored", "--nodo_train", "--do_eval"], [1]),
     ],
 )
-def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, flags, used):
+def test_device_line_has_the_devices_in_use(monkeypatch, tmp_path, flags, used):
     asked = []
     monkeypatch.setattr(devices, "training_line", lambda at_most, _: asked.append(at_most))
     required = ["--albert_config_file=c", "--input_file=i", f"--output_dir={tmp_path}"]
@@ -62,9 +55,8 @@ def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, flag
 # The output folder.
 
 
-def test_an_output_folder_keeps_to_one_configuration(tmp_path):
+def test_output_dir_of_another_configuration_is_refused(tmp_path):
     path = str(tmp_path)
-    estimators.check_output_dir(path, CONFIG)
     # What is left out has its default.
     written = {"vocab_size": 10, "hidden_size": 4, "num_attention_heads": 2, "share_type": "all"}
     (tmp_path / "albert_config.json").write_text(json.dumps(written), encoding="utf-8")
@@ -73,7 +65,7 @@ def test_an_output_folder_keeps_to_one_configuration(tmp_path):
         estimators.check_output_dir(path, dict(CONFIG, hidden_size=8))
 
 
-def test_a_start_that_fails_does_not_claim_the_folder(tmp_path):
+def test_failed_start_does_not_claim_the_folder(tmp_path):
     def failing(features, labels, mode, params):
         raise ValueError("the checkpoint does not fit")
 
@@ -86,74 +78,43 @@ def test_a_start_that_fails_does_not_claim_the_folder(tmp_path):
     assert (tmp_path / "albert_config.json").exists() and calls == [[]]
 
 
-class SignalHook(tf.train.SessionRunHook):
-    """Asks this process to end, in the middle of a step."""
-
-    def __init__(self, step):
-        self._left = step
-
-    def before_run(self, run_context):
-        self._left -= 1
-        if not self._left:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-
-@pytest.mark.slow
-def test_a_signal_ends_training_after_its_step_and_saves_it(tmp_path):
-    with pytest.raises(SystemExit) as stop, stop_signals.handled():
-        train(tmp_path, max_steps=9, hooks=[SignalHook(3)])
-    assert stop.value.code == 143
-    assert steps_in(tmp_path) == [0, 3] and weight_in(tmp_path) == 1.5
-    train(tmp_path, max_steps=9)
-    assert weight_in(tmp_path) == 4.5
-    # The others are where they would have been, but for those that are beyond the newest three.
-    assert steps_in(tmp_path) == [4, 8, 9]
-    assert rows_of(tmp_path) == [2, 3, 4, 6, 8, 9]
-
-
 def restored_by_tensorflow(folder):
     """The name of the checkpoint that Estimator would restore, None if there is none."""
     state = tf.train.get_checkpoint_state(str(folder))
     return state and pathlib.Path(state.model_checkpoint_path).name
 
 
-def test_training_goes_on_from_the_newest_whole_checkpoint(tmp_path, caplog):
+def test_resume_point_is_newest_whole_checkpoint(tmp_path, caplog):
     save(tmp_path, 0, 4, 8, 12)
+    save(tmp_path, 16, weight=np.nan)
     damaged_files.damage(tmp_path / "model.ckpt-8")
     damaged_files.damage(tmp_path / "model.ckpt-12")
     before = {path.name: path.read_bytes() for path in tmp_path.glob("model.*")}
-    (tmp_path / "model.ckpt-16_temp_abc").mkdir()  # of a process that was killed
+    (tmp_path / "model.ckpt-20_temp_abc").mkdir()  # of a process that was killed
     # Workers, who mend nothing, find the same.
     assert estimators.resume_point(str(tmp_path), is_ours=False).step == 4
-    assert restored_by_tensorflow(tmp_path) == "model.ckpt-12"
+    assert restored_by_tensorflow(tmp_path) == "model.ckpt-16"
     caplog.clear()
     assert estimators.resume_point(str(tmp_path)).step == 4
     assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
-    assert "model.ckpt-12" in caplog.messages[0] and len(warnings_in(caplog)) == 2
+    named = [f"model.ckpt-{step}" in line for step, line in zip((16, 12, 8), caplog.messages)]
+    assert named == [True] * 3 and len(caplog.messages) == 3
     assert {path.name: path.read_bytes() for path in tmp_path.glob("model.*")} == before
 
 
-@pytest.mark.parametrize("fault", [np.nan, np.inf])
-def test_a_checkpoint_with_numbers_that_are_not_finite_is_passed_over(tmp_path, caplog, fault):
-    save(tmp_path, 4)
-    save(tmp_path, 8, weight=fault)
-    assert estimators.resume_point(str(tmp_path)).step == 4
-    assert str(tmp_path / "model.ckpt-8") in caplog.text
-
-
-def test_where_no_checkpoint_is_whole_training_begins_anew_only_if_step_0_alone_was_there(tmp_path):
-    save(tmp_path, 0)
-    damaged_files.damage(tmp_path / "model.ckpt-0")
-    assert estimators.resume_point(str(tmp_path)) is None
-    assert restored_by_tensorflow(tmp_path) is None
-    save(tmp_path, 4)
-    damaged_files.damage(tmp_path / "model.ckpt-4")
+def test_resume_point_without_whole_checkpoint_is_none_at_step_0_only(tmp_path):
+    for step in (0, 4):
+        save(tmp_path, step)
+        damaged_files.damage(tmp_path / f"model.ckpt-{step}")
+        if not step:
+            assert estimators.resume_point(str(tmp_path)) is None
+            assert restored_by_tensorflow(tmp_path) is None
     with pytest.raises(ValueError, match="model.ckpt-4"):
         estimators.resume_point(str(tmp_path))
 
 
 @pytest.mark.parametrize("kind", damaged_files.STATES)
-def test_checkpoints_are_found_whatever_their_state_says(tmp_path, kind):
+def test_resume_point_is_found_despite_damaged_state(tmp_path, kind):
     content = damaged_files.STATES[kind]
     (tmp_path / "checkpoint").write_bytes(content)
     assert estimators.resume_point(str(tmp_path)) is None
@@ -166,20 +127,20 @@ def test_checkpoints_are_found_whatever_their_state_says(tmp_path, kind):
     assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
 
 
-def test_a_state_may_be_missing_or_lie_in_a_copied_folder(tmp_path):
+def test_resume_point_is_found_in_copied_folder_or_without_state(tmp_path):
     original, copy = tmp_path / "original", tmp_path / "copy"
     assert estimators.resume_point(str(original)) is None
     save(original, 4, 8)
     shutil.copytree(str(original), str(copy))
     assert estimators.resume_point(str(copy)).path == str(copy / "model.ckpt-8")
-    state = tf.train.get_checkpoint_state(str(copy))
-    for path in state.all_model_checkpoint_paths:
-        assert pathlib.Path(path).parent == copy  # those that TensorFlow deletes by and by
+    paths = tf.train.get_checkpoint_state(str(copy)).all_model_checkpoint_paths
+    # Those that TensorFlow deletes by and by.
+    assert {pathlib.Path(path).parent for path in paths} == {copy}
     (original / "checkpoint").unlink()
     assert estimators.resume_point(str(original)).step == 8
 
 
-def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path):
+def test_checkpoint_of_another_model_is_refused(tmp_path):
     train(tmp_path, max_steps=1)
 
     def wider(features, labels, mode, params):
@@ -194,56 +155,41 @@ def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path)
 # A lost session.
 
 
-def unavailable(kind=tf.errors.UnavailableError):
-    return kind(None, None, "the storage does not answer")
+LOST = tf.errors.UnavailableError(None, None, "the storage does not answer")
 
 
 class LostHook(tf.train.SessionRunHook):
-    """Loses the session before the steps of these numbers, counted as this process makes them."""
+    """Loses the session before a step, counted as this process makes them."""
 
-    def __init__(self, *numbers):
-        self.seen, self._numbers = 0, numbers
+    def __init__(self, step):
+        self.seen, self._step = 0, step
 
     def before_run(self, run_context):
         self.seen += 1
-        if self.seen in self._numbers:
-            raise unavailable()
+        if self.seen == self._step:
+            raise LOST
 
 
-def lose_in(monkeypatch, name, number):
-    """Makes one call of a method of Saver fail."""
-    method, calls = getattr(tf.train.Saver, name), []
-
-    def failing(*arguments, **named):
-        calls.append(name)
-        if len(calls) == number:
-            raise unavailable(tf.errors.AbortedError)
-        return method(*arguments, **named)
-
-    monkeypatch.setattr(tf.train.Saver, name, failing)
-
-
-def warnings_in(caplog):
-    records = caplog.records
-    return [one for one in records if one.name == "albert" and one.levelno == logging.WARNING]
+def failing_at(number, method):
+    """The method, of which one call fails."""
+    effects = [mock.DEFAULT] * (number - 1) + [LOST] + [mock.DEFAULT] * 9
+    called = mock.Mock(side_effect=effects, wraps=method)
+    return lambda *arguments, **named: called(*arguments, **named)
 
 
 def without_speed(folder):
     return [dict(row, examples_per_second="") for row in curve_of(folder)]
 
 
-@pytest.mark.parametrize(
-    "steps, calls", [([1], {}), ([7], {}), ([], {"save": 1}), ([], {"save": 4})]
-)
-def test_the_same_command_goes_on_bit_exact_after_a_lost_session(
-    tmp_path, caplog, monkeypatch, steps, calls
+@pytest.mark.parametrize("lost_step, lost_save", [(1, 99), (7, 99), (0, 1), (0, 4)])
+def test_training_resumes_bit_exact_after_lost_session(
+    tmp_path, caplog, monkeypatch, lost_step, lost_save
 ):
     values = [0.1 * number for number in range(1, 12)]
     train(tmp_path / "whole", max_steps=9, values=values)
     with monkeypatch.context() as patch, pytest.raises(UserError, match="storage does not answer"):
-        for name, number in calls.items():
-            lose_in(patch, name, number)
-        train(tmp_path / "lost", max_steps=9, values=values, hooks=[LostHook(*steps)])
+        patch.setattr(tf.train.Saver, "save", failing_at(lost_save, tf.train.Saver.save))
+        train(tmp_path / "lost", max_steps=9, values=values, hooks=[LostHook(lost_step)])
     caplog.set_level(logging.INFO, "albert")
     caplog.clear()
     before = steps_in(tmp_path / "lost")
@@ -255,7 +201,7 @@ def test_the_same_command_goes_on_bit_exact_after_a_lost_session(
     assert saved == [step for step in (0, 4, 8, 9) if step not in before]
 
 
-def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
+def test_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", workers.tf_config(workers.free_addresses(1), 0))
     monkeypatch.setattr(distribution, "peers", lambda settings: ["localhost:1"])
     hook = LostHook(6)
@@ -268,7 +214,7 @@ def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
 # Errors in a step.
 
 
-def test_a_gradient_that_is_not_finite_stops_with_the_step_and_what_to_try(tmp_path):
+def test_nonfinite_gradient_stops_with_step_and_advice(tmp_path):
     with pytest.raises(hooks.TrainingDivergedError) as error:
         train(tmp_path, max_steps=9, values=(1.0, 2.0, 3.0, 4.0, 5.0, -1.0))
     for part in ("step 6", "5.0", "--learning_rate"):

@@ -43,21 +43,10 @@ def _check_best(folder, summary, step):
     assert (summary.best.step, weight_in(folder / BEST)[0]) == (step, step)
 
 
-def test_list_checkpoints_takes_those_with_an_index_in_step_order_without_the_best(tmp_path):
-    assert evaluation.list_checkpoints(str(tmp_path / "absent")) == []
-    save(tmp_path, 1000, 200, 0)
-    save(tmp_path, 5, name=BEST)
-    (tmp_path / "model.ckpt-500.data-00000-of-00001").write_text("")
-    (tmp_path / "other.ckpt-600.index").write_text("")
-    assert evaluation.list_checkpoints(str(tmp_path)) == [
-        (step, str(tmp_path / f"model.ckpt-{step}")) for step in (0, 200, 1000)
-    ]
-
-
 # ---- the usual course ----
 
 
-def test_evaluate_checkpoints_measures_each_once_and_copies_the_best(tmp_path):
+def test_evaluate_measures_each_once_and_copies_best(tmp_path):
     save(tmp_path, 100, 200, 300, 1000)
     summary, seen = _evaluate(tmp_path, SCORES)
     assert seen == ["100", "200", "300", "1000"]
@@ -72,7 +61,7 @@ def test_evaluate_checkpoints_measures_each_once_and_copies_the_best(tmp_path):
     assert evaluation.read_results(str(tmp_path)) == summary.results
 
 
-def test_a_copied_folder_keeps_its_results_and_the_best_of_a_deleted_checkpoint(tmp_path):
+def test_copied_folder_keeps_results_and_best(tmp_path):
     """As on another machine, where every file is new."""
     source, copy = tmp_path / "source", tmp_path / "copy"
     source.mkdir()
@@ -87,7 +76,7 @@ def test_a_copied_folder_keeps_its_results_and_the_best_of_a_deleted_checkpoint(
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_an_evaluation_that_was_killed_continues(tmp_path, monkeypatch, number):
+def test_killed_evaluation_continues(tmp_path, monkeypatch, number):
     """Killed as it writes the ledger, the results, and the three files of the copy."""
     save(tmp_path, 100)
     _evaluate(tmp_path, SCORES)
@@ -107,7 +96,7 @@ def test_an_evaluation_that_was_killed_continues(tmp_path, monkeypatch, number):
 # ---- which one is best ----
 
 
-def test_lower_is_better_when_asked_and_a_removed_copy_is_made_again(tmp_path):
+def test_lower_is_better_and_removed_copy_is_made_again(tmp_path):
     save(tmp_path, 100, 200, 300)
     for higher, best in ((False, 300), (True, 200)):
         summary, seen = _evaluate(tmp_path, SCORES, higher_is_better=higher)
@@ -116,7 +105,7 @@ def test_lower_is_better_when_asked_and_a_removed_copy_is_made_again(tmp_path):
     assert seen == []
 
 
-def test_nan_and_infinity_are_recorded_but_never_best(tmp_path):
+def test_nan_is_recorded_but_never_best(tmp_path):
     save(tmp_path, 100, 200)
     scores = {100: math.nan, 200: math.inf, 300: 0.0}
     summary, _ = _evaluate(tmp_path, scores)
@@ -132,13 +121,13 @@ def test_nan_and_infinity_are_recorded_but_never_best(tmp_path):
 
 
 @pytest.mark.parametrize("loss", ["loss", "eval_loss"])
-def test_rank_of_equal_ones_is_that_of_their_losses(loss):
+def test_equal_scores_rank_by_loss(loss):
     losses = [math.nan, 0.3, 0.2]
     ranks = [evaluation.rank_of({"f1": 0.5, loss: value}, "f1", True) for value in losses]
     assert sorted(ranks) == ranks and len(set(ranks)) == 3
 
 
-def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_path):
+def test_untrained_checkpoint_is_never_best(tmp_path):
     save(tmp_path, 0, 100)
     assert _evaluate(tmp_path, {100: math.nan})[1] == ["100"]
     summary, seen = _evaluate(tmp_path, {0: 0.75}, untrained_too=True)
@@ -149,7 +138,7 @@ def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_pa
 # ---- corrupt, lost, changed ----
 
 
-def test_a_copy_without_a_result_of_its_own_is_measured(tmp_path, monkeypatch):
+def test_copy_without_own_result_is_measured(tmp_path, monkeypatch):
     """The result is recorded, the copy is an older one, and the checkpoint was deleted."""
     save(tmp_path, 100)
     _evaluate(tmp_path, {100: 0.5})
@@ -163,7 +152,7 @@ def test_a_copy_without_a_result_of_its_own_is_measured(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)
-def test_a_corrupt_checkpoint_is_skipped_with_one_line_and_loses_no_results(tmp_path, caplog, kind):
+def test_corrupt_checkpoint_is_skipped_with_one_line(tmp_path, caplog, kind):
     save(tmp_path, 100, 200, 300)
     damaged_files.damage(tmp_path / "model.ckpt-100", kind)
     summary, _ = _evaluate(tmp_path, SCORES)
@@ -176,9 +165,7 @@ def test_a_corrupt_checkpoint_is_skipped_with_one_line_and_loses_no_results(tmp_
     _check_best(tmp_path, summary, 200)  # of which there is the copy
 
 
-def test_results_of_other_data_are_kept_and_the_copy_of_a_deleted_best_comes_first(
-    tmp_path, caplog
-):
+def test_results_of_other_data_are_kept(tmp_path, caplog):
     save(tmp_path, 100, 200, 300)
     scores = {100: 0.1, 200: 0.2, 300: 0.3}
     _evaluate(tmp_path, scores, fingerprint={"batch_size": 8})
@@ -192,7 +179,7 @@ def test_results_of_other_data_are_kept_and_the_copy_of_a_deleted_best_comes_fir
     assert kept["fingerprint"] == {"batch_size": 8}
 
 
-def test_a_checkpoint_that_was_written_again_is_measured_again(tmp_path):
+def test_rewritten_checkpoint_is_measured_again(tmp_path):
     save(tmp_path, 100, 200)
     _evaluate(tmp_path, {100: 0.9, 200: 0.8})
     save(tmp_path, 100, weight=0.5)
@@ -201,7 +188,7 @@ def test_a_checkpoint_that_was_written_again_is_measured_again(tmp_path):
     assert weight_in(tmp_path / BEST)[0] == 100.5
 
 
-def test_checkpoints_that_training_deletes_meanwhile_are_skipped(tmp_path, monkeypatch):
+def test_deleted_checkpoint_is_skipped(tmp_path, monkeypatch):
     save(tmp_path, 100, 200, 300)
     copy = tf.io.gfile.copy
 
@@ -225,7 +212,7 @@ def test_checkpoints_that_training_deletes_meanwhile_are_skipped(tmp_path, monke
 # ---- what is refused ----
 
 
-def test_a_best_checkpoint_that_was_not_made_here_is_not_overwritten(tmp_path):
+def test_foreign_best_checkpoint_is_not_overwritten(tmp_path):
     save(tmp_path, 100, 200)
     save(tmp_path, 7, name=BEST)
     with pytest.raises(ValueError, match=r"model\.ckpt-best"):
@@ -236,7 +223,7 @@ def test_a_best_checkpoint_that_was_not_made_here_is_not_overwritten(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"results": 5}'])
-def test_what_cannot_be_evaluated_is_refused(tmp_path, content):
+def test_evaluate_refuses_without_checkpoint_metric_or_ledger(tmp_path, content):
     with pytest.raises(ValueError, match=str(tmp_path)):
         _evaluate(tmp_path, SCORES)
     assert evaluation.read_results(str(tmp_path)) == []
@@ -260,9 +247,7 @@ def test_what_cannot_be_evaluated_is_refused(tmp_path, content):
         ({"wait_seconds": 30, "final_step": 200}, ["100", "200"], 10.0),
     ],
 )
-def test_waiting_ends_with_the_final_step_or_when_none_comes(
-    tmp_path, monkeypatch, rules, seen, end
-):
+def test_waiting_ends_with_final_step_or_time(tmp_path, monkeypatch, rules, seen, end):
     now, steps = [0.0], iter([[200], [], [300]])
 
     def sleep(seconds):
@@ -280,7 +265,7 @@ def test_waiting_ends_with_the_final_step_or_when_none_comes(
 # ---- what is recorded of one checkpoint ----
 
 
-def test_recorded_metrics_are_those_of_the_weights_that_are_there(tmp_path):
+def test_recorded_metrics_belong_to_the_weights(tmp_path):
     folder, best = str(tmp_path), str(tmp_path / BEST)
 
     def recorded(path):

@@ -49,7 +49,7 @@ def check(folder, is_training=True, **changes):
     fine_tuned.check_description(some)
 
 
-def test_a_folder_of_another_task_or_vocabulary_is_refused(tmp_path):
+def test_folder_of_another_task_is_refused(tmp_path):
     check(tmp_path)  # a new folder is nobody's
     (tmp_path / "description.json").write_text(json.dumps(DESCRIPTION), encoding="utf-8")
     check(tmp_path, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
@@ -80,7 +80,7 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(tmp_path):
         ({"train_step": 10}, (10, 10)),  # the learning rate never reaches its peak
     ],
 )
-def test_epochs_and_proportions_take_precedence_over_steps(changes, expected, caplog):
+def test_training_length_prefers_epochs_to_steps(changes, expected, caplog):
     assert training_graph.training_length(settings(**changes), 3668)[:2] == expected
     assert bool(caplog.records) == (expected[0] <= expected[1])
     with pytest.raises(ValueError, match="num_train_epochs"):
@@ -95,7 +95,7 @@ def a_run(**changes):
     return fine_tuning.FineTuning(asked, RaceTask)
 
 
-def test_workers_but_the_first_only_train(monkeypatch):
+def test_other_workers_only_train(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", workers.tf_config(["here:1", "there:2"], 1))
     run = a_run(distribution_strategy="multi_worker", padding="max", do_predict=True)
     monkeypatch.setattr(run, "check", lambda: None)
@@ -103,7 +103,7 @@ def test_workers_but_the_first_only_train(monkeypatch):
     assert run.run() == fine_tuning.Outcome("trained")
 
 
-def test_measurements_are_compared_in_per_cent_and_logged(caplog):
+def test_compare_logs_per_cent(caplog):
     run = a_run()
     with caplog.at_level(logging.INFO, logger="albert"):
         (found,) = run.compare({"eval_accuracy": 0.67, "eval_loss": 1.0})
@@ -121,7 +121,7 @@ def test_measurements_are_compared_in_per_cent_and_logged(caplog):
         ({"albert_dir": None, "init_checkpoint": None, "do_train": False}, "base"),
     ],
 )
-def test_random_weights_are_compared_with_nothing(changes, size):
+def test_published_model_of_random_weights_is_none(changes, size):
     config = modeling.AlbertConfig.from_json_file(CONFIG)
     names = {"init_checkpoint": "x", "albert_hub_module_handle": None}
     found = fine_tuning.published_model(settings(**dict(names, **changes)), config)
@@ -132,7 +132,7 @@ def test_random_weights_are_compared_with_nothing(changes, size):
 # Checkpoints.
 
 
-def test_pruning_keeps_the_newest_of_what_was_evaluated(tmp_path):
+def test_prune_keeps_newest_evaluated(tmp_path):
     one_weight.save(tmp_path, 0, 1, 2, 3)
     evaluation.prune_checkpoints(str(tmp_path), 0, [0, 1, 2, 3])
     assert one_weight.steps_in(tmp_path) == [0, 1, 2, 3]

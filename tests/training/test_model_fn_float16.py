@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling
-from albert.configs.flags import FineTuningFlags, TrainingFlags
+from albert.configs.flags import TrainingFlags
 from albert.pretrained import warm_start
-from albert.runtimes import estimator as tf_estimator
-from albert.training import estimators, hooks
+from albert.training import estimators
 from albert.training import model_fn as training_graph
-from tests.support import classification_data, one_weight
+from tests.support import one_weight, training_scripts
 from tests.support.workers import MIRRORED
 
 STEPS, OVERFLOW = 8, 3
@@ -81,7 +79,7 @@ def checkpoint_of(folder, step):
     ],
     ids=["alone", "two"],
 )
-def test_a_run_resumed_around_an_overflow_equals_an_uninterrupted_one(tmp_path, arguments, stops):
+def test_float16_resumes_bit_exact_around_overflow(tmp_path, arguments, stops):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     train(whole, *arguments)
     for steps in (*stops, STEPS):
@@ -100,7 +98,7 @@ def test_a_run_resumed_around_an_overflow_equals_an_uninterrupted_one(tmp_path, 
 
 
 @pytest.mark.slow
-def test_checkpoints_pass_between_precisions_where_they_can(tmp_path):
+def test_float32_resumes_float16_only(tmp_path):
     train(tmp_path, max_steps=1)
     train(tmp_path, max_steps=2, dtype=tf.float32)
     assert "loss_scale" not in checkpoint_of(tmp_path, 2)
@@ -112,45 +110,16 @@ def test_checkpoints_pass_between_precisions_where_they_can(tmp_path):
     assert not report.left_over  # loss_scale is a part of the optimizer
 
 
-# ---- As good as in float32.
-
-
-def head(features, encoder):
-    """A score of the pooled output, and its squared distance from the label."""
-    encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
-    pooled = encoder.dropout(encoded.pooled_output, 0.3)
-    weights = modeling.get_weight("head/kernel", [int(pooled.shape[-1]), 1], 0.5)
-    score = tf.squeeze(tf.matmul(pooled, weights), -1)
-    labels = tf.cast(features["label_ids"], tf.float32)
-    return fine_tuning_utils.HeadOutput(tf.square(score - labels), {"score": score}, {})
-
-
-def three_hundred_updates(precision):
-    """The mean of the last losses, and the names of the reported numbers."""
-    generator = np.random.RandomState(0)
-    mask = np.repeat(np.arange(8) < generator.randint(3, 8, [4, 1]), 4, axis=0)
-    ids = np.repeat(generator.randint(5, 300, [4, 8]), 4, axis=0) * mask
-    # A quarter of the labels is wrong, so that a perfect model has a loss of 3/16, and the best
-    # constant score (which is where training begins) one of 1/4.
-    labels = [1, 1, 1, 0, 0, 0, 0, 1] * 2
-    flags = FineTuningFlags(learning_rate=3e-3, seed=1, precision=precision, use_xla=False)
-    config = modeling.AlbertConfig.from_dict(classification_data.CONFIG)
-    schedule = training_graph.Schedule(300, 30)
-    model_fn = training_graph.build_model_fn(flags, config, head, schedule=schedule)
-    with tf.Graph().as_default(), tf.Session() as session:
-        tf.set_random_seed(1)
-        given = {"input_ids": ids, "input_mask": mask, "segment_ids": 0 * ids, "label_ids": labels}
-        features = {name: tf.constant(value, tf.int32) for name, value in given.items()}
-        spec = model_fn(features, None, tf_estimator.ModeKeys.TRAIN, {})
-        assert {item.dtype.base_dtype for item in tf.trainable_variables()} == {tf.float32}
-        session.run(tf.global_variables_initializer())
-        losses = [session.run([spec.loss, spec.train_op])[0] for _ in range(300)]
-        return np.mean(losses[-20:]), set(hooks.reported_scalars())
-
-
 @pytest.mark.slow
-def test_three_hundred_updates_in_float16_end_at_the_loss_of_float32():
-    single, half = map(three_hundred_updates, ("float32", "float16"))
-    assert single[0] < 0.22
-    assert half[0] == pytest.approx(single[0], rel=0.01) and half[0] != single[0]
-    assert half[1] == {*single[1], "loss_scale"}
+def test_float16_reaches_loss_of_float32(training_data, tmp_path):
+    flags = "--do_train --train_step=60 --learning_rate=0.003 --log_steps=20 --precision={}"
+    single, half = (
+        training_scripts.run(
+            "run_classifier", training_data, tmp_path / name, flags.format(name)
+        ).training.scalars
+        for name in ("float32", "float16")
+    )
+    assert (
+        half["loss"] == pytest.approx(single["loss"], rel=0.02) and half["loss"] != single["loss"]
+    )
+    assert set(half) == {*single, "loss_scale"}

@@ -30,7 +30,7 @@ def others_call(addresses, numbers):
     return calls
 
 
-def test_roll_call_tells_every_process_what_all_have_to_say(monkeypatch):
+def test_roll_call_gives_all_answers_to_all(monkeypatch):
     for name in ("_SECONDS_BETWEEN_CALLS", "_CALL_SECONDS"):
         monkeypatch.setattr(peer_watch, name, 0.05)
     addresses = free_addresses(3)
@@ -47,7 +47,7 @@ def test_roll_call_tells_every_process_what_all_have_to_say(monkeypatch):
         assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 
 
-def test_a_worker_that_is_connected_with_itself_calls_again(monkeypatch):
+def test_worker_connected_to_itself_calls_again(monkeypatch):
     """As happens where the system gives it the port that it calls, while nothing listens there."""
     monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_CALLS", 0.05)
     addresses = free_addresses(2)
@@ -91,7 +91,7 @@ def meet(monkeypatch, settings, others=()):
         (run_squad_v2, []),
     ],
 )
-def test_workers_with_another_flag_stop(monkeypatch, script, required):
+def test_workers_of_other_flags_stop(monkeypatch, script, required):
     monkeypatch.setenv("TF_CONFIG", tf_config(["here:1", "there:2"], 0))
     arguments = ["--albert_dir=model", "--output_dir=out", MULTI_WORKER, *required]
     settings = flags_lib.parse(script.Flags, arguments)
@@ -108,7 +108,7 @@ def test_workers_with_another_flag_stop(monkeypatch, script, required):
 
 
 @pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
-def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index, other):
+def test_workers_at_other_steps_stop(monkeypatch, tmp_path, index, other):
     """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
     addresses = free_addresses(2)
     monkeypatch.setenv("TF_CONFIG", tf_config(addresses, index))
@@ -125,7 +125,7 @@ def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index
     assert one_weight.train(tmp_path, MULTI_WORKER, max_steps=300) is None
 
 
-def test_a_port_that_is_taken_is_named():
+def test_taken_port_is_named():
     with socket.socket() as server:
         server.bind(("localhost", 0))
         server.listen(1)
@@ -135,9 +135,7 @@ def test_a_port_that_is_taken_is_named():
 
 
 @pytest.mark.parametrize("is_over, ends", [(False, True), (True, False)])
-def test_heartbeat_ends_the_process_when_a_peer_that_was_there_has_gone(
-    monkeypatch, capsys, is_over, ends
-):
+def test_heartbeat_ends_process_when_peer_is_gone(monkeypatch, capsys, is_over, ends):
     ended, began = threading.Event(), time.monotonic()
     never, there = free_addresses(2)
 
