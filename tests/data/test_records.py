@@ -12,7 +12,7 @@ EDGES = [0, 127, 128, 16383, 16384, 2097151, 2097152, 2**31, 2**32, 2**62]  # le
 
 
 @pytest.mark.parametrize("length, largest", [(16, 100), (128, 30000), (512, 3000000), (5, 2**40)])
-def test_records_are_the_protocol_buffers_of_tensorflow_with_sorted_keys(length, largest):
+def test_encode_examples_equals_protocol_buffers(length, largest):
     random = np.random.RandomState(0)
     features = {
         "z": random.randint(0, largest, [7, length]),
