@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.parametrize("part", sorted(mutations.TESTS))
-def test_faults_occur_once_in_the_source(part):
+def test_faults_apply_once(part):
     faults = [fault for fault in mutations.FAULTS if fault.part == part]
     assert faults
     for fault in faults:
@@ -24,6 +24,6 @@ def test_faults_occur_once_in_the_source(part):
         ast.parse(changed)
 
 
-def test_faults_have_their_tests():
+def test_faults_name_test_files():
     files = {name for tests in mutations.TESTS.values() for name in tests}
     assert [name for name in files if not (ROOT / "tests" / name).exists()] == []

@@ -23,7 +23,7 @@ from albert import (
 from albert.command_line import cli
 from albert.data import record_files
 from albert.util import flags as flags_lib
-from tests.support import classification_data, pretraining_records, squad_data
+from tests.support import classification_data, squad_data
 
 FLAGS = flags.FLAGS
 SCRIPTS = (
@@ -82,7 +82,7 @@ def test_flags_have_their_published_defaults(script):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__[7:])
-def test_a_script_defines_its_flags_and_main_names_a_missing_one(script):
+def test_main_names_missing_flag(script):
     only(script)
     shown = {name for name, o in flags_lib.describe(script.Flags).items() if "help" in o}
     assert sorted(shown - set(FLAGS)) == []
@@ -91,7 +91,7 @@ def test_a_script_defines_its_flags_and_main_names_a_missing_one(script):
             script.main(given)
 
 
-def test_of_process_reads_what_a_program_set():
+def test_of_process_reads_set_flags():
     set_flags(max_seq_length=13, do_train=True)
     FLAGS.set_default("train_batch_size", 7)
     expected = {"max_seq_length": 13, "do_train": True, "train_batch_size": 7}
@@ -100,7 +100,7 @@ def test_of_process_reads_what_a_program_set():
     assert "train_batch_size" not in cli.of_process(run_race.Flags).given
 
 
-def test_of_process_keeps_a_programs_own_flag():
+def test_of_process_keeps_own_flag():
     try:
         flags.DEFINE_integer("seed", 99, "A program's own.")
         assert heard(run_classifier, "seed") == {"seed": 99}
@@ -109,7 +109,7 @@ def test_of_process_keeps_a_programs_own_flag():
         cli.reads_flags(run_classifier.Flags)
 
 
-def test_of_process_names_a_wrong_value():
+def test_of_process_names_wrong_value():
     set_flags(train_batch_size=0)
     with pytest.raises(ValueError, match="train_batch_size.*0"):
         heard(run_pretraining, "train_batch_size")
@@ -122,7 +122,7 @@ def test_main_takes_settings():
         run_pretraining.main(flags_lib.parse(run_pretraining.Flags, required))
 
 
-def test_of_process_passes_over_arguments_of_another_program(monkeypatch):
+def test_of_process_ignores_foreign_arguments(monkeypatch):
     FLAGS.unparse_flags()
     monkeypatch.setattr(sys, "argv", ["pytest", "-q", "--no_such_flag"])
     usual = FLAGS["learning_rate"].default  # of the script that defined it first
@@ -136,29 +136,7 @@ def test_of_process_passes_over_arguments_of_another_program(monkeypatch):
 # Runs.
 
 
-@pytest.mark.slow
-def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(
-    training_data, tmp_path
-):
-    only(run_pretraining)
-    set_flags(
-        max_predictions_per_seq=pretraining_records.PREDICTIONS,
-        max_seq_length=pretraining_records.LENGTH,
-        output_dir=str(tmp_path),
-        albert_config_file=str(training_data / "tiny.json"),
-        input_file=pretraining_records.write_records(tmp_path / "records", 100),
-        do_train=True,
-        do_eval=True,
-        num_train_steps=1,
-        save_checkpoints_steps=1,
-    )
-    run_pretraining.main(None)
-    assert {0, 1} == set(classification_data.steps_in(tmp_path))
-    for name in ("model.ckpt-best.meta", "model.ckpt-1.meta", "eval_results.txt", "checkpoint"):
-        assert (tmp_path / name).exists()
-
-
-def test_data_creation_by_flags_or_a_command_line_writes_records(tmp_path):
+def test_create_pretraining_data_by_flags(tmp_path):
     only(create_pretraining_data)
     values = {
         "input_file": CORPUS,

@@ -5,6 +5,7 @@
 import functools
 import os
 import zlib
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
 from albert.data import record_files
-from albert.data.batches import Feature, FeatureSpec, InputShard
+from albert.data.batches import WHOLE, Feature, FeatureSpec, InputShard
 from tests.support import number_records
 from tests.support.number_records import NUMBER, served
 
@@ -137,40 +138,6 @@ def test_batches_shuffle_whole_data(data, name):
     assert np.mean(first == second) < 0.01
 
 
-def _bytes_read():
-    """What this process has read from files so far."""
-    with open("/proc/self/io", encoding="ascii") as stream:
-        return int(stream.readline().split()[1])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="no account of bytes read")
-@pytest.mark.parametrize("shards", [1, 2, 64])
-def test_shard_reads_only_its_share(tmp_path, shards):
-    """In many files; a runtime that can begin anywhere reads no more of a single one."""
-    spec = FeatureSpec([Feature("number", (), tf.int64), Feature("more", (900,), tf.int64)])
-    files = 1 if hasattr(tf.raw_ops, "TFRecordDatasetV2") else 400
-    paths = [str(tmp_path / f"{number}.tfrecord") for number in range(files)]
-    record = spec.encode({"number": 0, "more": [0] * 900})
-    for path in paths:
-        with record_files.create(path) as file:
-            for _ in range(25600 // files):
-                file.write(record)
-    share = sum(map(os.path.getsize, paths)) / shards
-    given = {"batch_size": 50, "shard": InputShard(shards - 1, shards, 1)}
-
-    def train(batches):
-        served(lambda: input_pipeline.seeded_batches(paths, spec, seed=1, **given), batches)
-
-    train(1)  # what is read once, of the program and indices
-    before = _bytes_read()
-    train(25600 // shards // 100)  # half an epoch; a window is read ahead
-    between = _bytes_read()
-    assert between - before < (0.5 + 2.5 * 10000 / 25600) * share + 2e6
-    served(lambda: input_pipeline.evaluation_batches(paths, spec, **given))
-    assert _bytes_read() - between < 1.2 * share + 2e6
-
-
 def test_batch_larger_than_the_data(tmp_path):
     batch = _numbers(number_records.write(tmp_path, [3]), 1, batch_size=9)[0]
     assert sorted(batch.tolist()) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
@@ -197,6 +164,13 @@ def test_batches_name_unfit_file_before_anything_runs(data, tmp_path, serve):
             serve(paths, spec, batch_size=2)
 
 
+@pytest.mark.parametrize("is_tpu, shard", [(True, InputShard(1, 2, 4)), (False, WHOLE)])
+def test_input_shard_of_a_tpu_host(is_tpu, shard):
+    context = mock.Mock()
+    context.current_input_fn_deployment.return_value = (None, 1, 2, 4)
+    assert input_pipeline.input_shard({"use_tpu": is_tpu, "context": context}) == shard
+
+
 # ---------------------------------------------------------------------------- reading: evaluation
 
 
@@ -215,8 +189,7 @@ def test_evaluation_marks_what_fills_a_batch(tmp_path, pads, reality):
     assert batches[0]["is_real_example"].dtype == np.int32
 
 
-@pytest.mark.parametrize("shards", [2, 3, 80])
-@pytest.mark.parametrize("limit", [None, 4])
+@pytest.mark.parametrize("shards, limit", [(2, 4), (3, None), (80, None)])
 def test_evaluation_shards_serve_each_record_once(data, shards, limit):
     def numbers(batch_size, **settings):
         settings.update(batch_size=batch_size, max_batches=limit)

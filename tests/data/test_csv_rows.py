@@ -44,7 +44,7 @@ def task(**settings):
 
 
 @pytest.mark.parametrize("text_a", ["text", 1])
-def test_csv_rows_are_examples_with_the_texts_as_written(path, text_a):
+def test_examples_of_csv(path, text_a):
     data = tasks.read_examples(task(text_a=text_a), str(path.parent), "train")
     assert [item.text_a for item in data.examples] == TEXTS
     assert [item.label for item in data.examples] == LABELS
@@ -53,22 +53,22 @@ def test_csv_rows_are_examples_with_the_texts_as_written(path, text_a):
 
 
 @pytest.mark.parametrize("columns, known", [("text", ()), ("1", ["text"]), (None, ["text"])])
-def test_csv_rows_are_answered(path, columns, known):
+def test_texts_of_csv(path, columns, known):
     assert answered(path, columns, known) == [(text,) for text in TEXTS]
 
 
-def test_csv_rows_without_a_header_are_texts_or_pairs(tmp_path):
+def test_texts_of_csv_without_header(tmp_path):
     (tmp_path / "in.csv").write_text('"a, b",c\n{,"d ""e"""\n', encoding="utf-8")
     assert answered(tmp_path / "in.csv") == [("a, b", "c"), ("{", 'd "e"')]
 
 
-def test_quotes_of_tsv_files_are_text(tmp_path):
+def test_texts_of_tsv_keep_quotes(tmp_path):
     (tmp_path / "in.tsv").write_text('"a\tb, "c""\n', encoding="utf-8")
     assert answered(tmp_path / "in.tsv") == [('"a', 'b, "c""')]
 
 
 @pytest.mark.parametrize("content, line", [(OPEN_QUOTE, 4), (BAD_QUOTE, 3), (NOT_UTF8, 2)])
-def test_a_wrong_row_is_named_by_file_and_line(tmp_path, content, line):
+def test_texts_name_wrong_row(tmp_path, content, line):
     path = tmp_path / "train.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=f"train.csv:{line}: "):

@@ -54,18 +54,6 @@ def longest_of(batch):
 
 
 @pytest.mark.slow
-def test_longest_cuts_padding_alone(file):
-    full, cut = training(file, "max"), training(file, "longest")
-    lengths = [min(S, -(-longest_of(batch) // 16) * 16) for batch in cut]
-    assert len(set(lengths)) > 1
-    for whole, batch, length in zip(full, cut, lengths):
-        for name in SEQUENCES:
-            assert whole[name].shape == (4, S) and not whole[name][:, length:].any()
-            np.testing.assert_array_equal(batch[name], whole[name][:, :length])
-        np.testing.assert_array_equal(batch["number"], whole["number"])
-
-
-@pytest.mark.slow
 def test_bucket_groups_like_lengths_in_random_order(file):
     def spread(batches):
         return np.mean([np.ptp([length_of(n) for n in batch["number"]]) for batch in batches])

@@ -34,7 +34,7 @@ def run_glue(folder, **variables):
 
 
 @pytest.mark.slow
-def test_a_sweep_runs_from_any_folder_and_does_nothing_twice(tmp_path):
+def test_sweep_runs_once_from_any_folder(tmp_path):
     root = tmp_path / "root"  # as the published script has it
     classification_data.write_mrpc(root / "glue")
     models.write_classifier(root)

@@ -59,62 +59,56 @@ def parse(*arguments, kind=Base):
     return flags_lib.parse(kind, ["--output_dir=o", *arguments])
 
 
-def test_parse_sets_values_and_notes_those_given():
+def test_parse_values():
     settings = parse("--count=3", "--is_on", "--rate=0.5", "--free=nan")
     assert settings.replace(free=0.0) == Base("o", 3, 0.5, True)
     assert settings.given == {"output_dir", "count", "is_on", "rate", "free"}
     assert not parse("--nois_on").is_on and not set(flags.FLAGS) & {"count"}
 
 
-def test_parse_of_a_subclass_inherits_help_bounds_and_group():
+def test_parse_inherits_from_base():
     assert parse(kind=Derived).count == 5
     described = flags_lib.describe(Derived)["count"]
     assert [described[key] for key in ("help", "lower", "group")] == ["Count.", 0, "Numbers"]
-    with pytest.raises(UserError, match="--count=-1"):
-        parse("--count=-1", kind=Derived)
     assert parse("--rate=0.5, 0.25", kind=Derived).rate == "0.5,0.25"
 
 
-def test_parse_takes_arguments_without_a_name():
+def test_parse_positional_arguments():
     assert parse("x", "--count=2", kind=Derived).name == "x"
-    with pytest.raises(UserError, match="x"):
-        parse("x", "--name=y", kind=Derived)
     settings = parse("--runner=Flink", "--count=8", "--workers", "2", kind=WithRest)
     assert settings.rest == ("--runner=Flink", "--workers", "2") and settings.count == 8
     assert settings.given == {"output_dir", "count"}  # a --config cannot give the others
 
 
 @pytest.mark.parametrize(
-    "argument, named",
+    "kind, arguments, named",
     [
-        *((name, name) for name in ("--count=10", "--count=many", "--count=1.5", "--is_on=ture")),
-        *((f"--rate={value}",) * 2 for value in ("0", "1", "nan", "inf")),
-        ("--optimizer=lmb", "'lamb'"),
-        ("--cuont=3", "count"),
-        ("--output_dir=", "--output_dir"),
-        ("--is_on True", "'True'"),
-        ("--count", "count"),
-        ("--nois_on=true", "--nois_on"),
-        ("--max_steps=3 --train_step=4", "max_steps and train_step"),
-        ("--config=/nowhere.toml", "/nowhere.toml"),
+        *(
+            (Base, argument, argument)
+            for argument in """--count=10 --count=many --count=1.5 --is_on=ture --rate=0 --rate=1
+                --rate=nan --rate=inf --output_dir= --config=/nowhere.toml""".split()  # noqa: SIM905
+        ),
+        (Base, "--optimizer=lmb", "'lamb'"),
+        (Base, "--cuont=3", "count"),
+        (Base, "--is_on True", "'True'"),
+        (Base, "--count", "count"),
+        (Base, "--nois_on=true", "--nois_on"),
+        (Base, "--max_steps=3 --train_step=4", "max_steps and train_step"),
+        (Derived, "--count=-1", "--count=-1"),
+        (Derived, "--rate=0.5,2", "0.5,2"),
+        (Derived, "--rate=0.5,0.5", "twice"),
+        (Derived, "unwanted", "unwanted"),
+        (Derived, "x --name=y", "x"),
+        (shared.TrainingFlags, "--output_dir=x/a*b", "--output_dir"),
     ],
 )
-def test_parse_names_what_is_wrong(argument, named):
+def test_parse_names_wrong_argument(kind, arguments, named):
     with pytest.raises(UserError) as error:
-        parse(*argument.split())
+        parse(*arguments.split(), kind=kind)
     assert named in str(error.value) and "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "argument, named",
-    [("--rate=0.5,2", "0.5,2"), ("--rate=0.5,0.5", "twice"), ("unwanted", "unwanted")],
-)
-def test_parse_refuses_several_values_and_what_check_refuses(argument, named):
-    with pytest.raises(UserError, match=named):
-        parse(argument, kind=Derived)
-
-
-def test_parse_takes_other_projects_names():
+def test_parse_aliases():
     assert parse("--max_steps=3", "-is_on") == parse("--train_step", "3", "--is_on")
     assert parse("--output_dir=a-max_steps=3").output_dir == "a-max_steps=3"
     assert parse("--max_steps", "3").given == {"output_dir", "train_step"}
@@ -126,14 +120,12 @@ def script_flags(script):
     return importlib.import_module(f"albert.{script}").Flags
 
 
-def test_parse_expands_the_home_folder_of_a_path(monkeypatch):
+def test_parse_expands_home(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert parse("--output_dir=~/Smith, J/b ,c").output_dir == "/home/me/Smith, J/b ,c"
-    with pytest.raises(UserError, match="--output_dir"):
-        flags_lib.parse(shared.TrainingFlags, ["--output_dir=x/a*b"])
 
 
-def test_settings_travel_between_processes():
+def test_settings_pickle():
     settings = parse("--count=3")
     changed = settings.replace(rate=0.5)
     assert (settings.rate, changed.rate) == (None, 0.5) and "rate" in changed.given
@@ -141,7 +133,7 @@ def test_settings_travel_between_processes():
     assert (copy, copy.given) == (changed, changed.given)
 
 
-def test_choices_are_those_the_library_has():
+def test_choices_are_those_of_the_library():
     assert set(shared.OPTIMIZERS) == set(optimization.OPTIMIZERS)
     assert set(shared.PRECISIONS) == set(compat.COMPUTE_DTYPES)
 
@@ -154,7 +146,7 @@ def write(path, text):
     return f"--config={path}"
 
 
-def test_config_gives_flags_and_the_command_line_wins(tmp_path):
+def test_config_yields_to_command_line(tmp_path):
     first = write(tmp_path / "a.toml", "\ufeffcount = 3\nrate = 1e-5\nis_on = true\nmax_steps = 7")
     second = write(tmp_path / "b.toml", "count = 4\nrest = [1, 2]")
     settings = parse(first)
@@ -187,14 +179,14 @@ def test_config_gives_flags_and_the_command_line_wins(tmp_path):
     ],
     ids=range(10),
 )
-def test_config_names_the_file_and_what_is_wrong(tmp_path, content, named):
+def test_config_names_file_and_fault(tmp_path, content, named):
     path = tmp_path / "run.toml"
     path.write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(UserError, match=f"{path}.*{named}"):
         parse(f"--config={path}")
 
 
-def test_record_repeats_a_run(tmp_path):
+def test_record_of_a_run(tmp_path):
     settings = parse("--free=nan", "--rate=1e-30", "--is_on", "--count=7")
     settings = settings.replace(output_dir=STRANGE)
     path = tmp_path / config_files.RECORD_NAME
