@@ -127,9 +127,9 @@ def test_parameters_from_the_fourth_on_are_keyword_only():
 
 
 def test_reference_folder_is_named_only_by_tests():
-    files = [*PROGRAM, *ROOT.glob("*.*"), *ROOT.glob("tools/*.*"), *ROOT.rglob("docs/**/*.md")]
-    named = [path for path in files if b"../" + b"shared" in path.read_bytes()]
-    assert named == []
+    patterns = ("Makefile", "setup.py", "*.md", "*.txt", "tools/*.*", "docs/**/*.md")
+    files = PROGRAM + [path for pattern in patterns for path in ROOT.glob(pattern)]
+    assert [path for path in files if b"../" + b"shared" in path.read_bytes()] == []
 
 
 def test_size_is_within_the_limits():

@@ -87,14 +87,14 @@ CAFES = "The café by the old bridge opens late, and naïve guests wait for the 
 
 
 @pytest.mark.parametrize(
-    "text, lower, warns",
-    [(VIETNAMESE, True, 1), (THAI, True, 1), (CAFES + TEXT, True, 0), (VIETNAMESE, False, 0)],
+    "text, keeps, warns",
+    [(VIETNAMESE, False, 1), (THAI, False, 1), (CAFES + TEXT, False, 0), (THAI, True, 0)],
 )
-def test_train_warns_of_many_accents(text, lower, warns, tmp_path, caplog):
+def test_train_warns_of_many_accents(text, keeps, warns, tmp_path, caplog):
     (tmp_path / "text.txt").write_text(text + CAFES, encoding="utf-8")
     # The warning comes before the training, and its error.
     with caplog.at_level("WARNING", "albert"), pytest.raises(ValueError):
-        vocabulary.train(f"{tmp_path}/text.txt", f"{tmp_path}/x", 9000, do_lower_case=lower)
+        vocabulary.train(f"{tmp_path}/text.txt", f"{tmp_path}/x", 9000, keep_accents=keeps)
     assert caplog.text.count("--keep_accents") == warns
 
 

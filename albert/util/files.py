@@ -262,6 +262,6 @@ def sha256(path: str) -> str:
     """Returns the hash of a file's content, hexadecimal."""
     digest = hashlib.sha256()
     with open_to_read(path) as stream:
-        for chunk in iter(lambda: stream.read(1 << 22), b""):
+        for chunk in iter(lambda: stream.read(4_000_000), b""):
             digest.update(chunk)
     return digest.hexdigest()

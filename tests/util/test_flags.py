@@ -86,8 +86,9 @@ def test_parse_positional_arguments():
         *(
             (Base, argument, argument)
             for argument in """--count=10 --count=many --count=1.5 --is_on=ture --rate=0 --rate=1
-                --rate=nan --rate=inf --output_dir= --config=/nowhere.toml""".split()  # noqa: SIM905
+                --rate=nan --rate=inf --config=/nowhere.toml""".split()  # noqa: SIM905
         ),
+        (Base, "--output_dir=", "--output_dir"),
         (Base, "--optimizer=lmb", "'lamb'"),
         (Base, "--cuont=3", "count"),
         (Base, "--is_on True", "'True'"),
