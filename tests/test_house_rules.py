@@ -35,7 +35,6 @@ ORDER = (
 LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in places}
 PACKAGE = sorted((ROOT / "albert").rglob("*.py"))
 PROGRAM = PACKAGE + sorted((ROOT / "benchmarks").rglob("*.py"))
-TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 
 @functools.lru_cache(maxsize=None)
@@ -107,7 +106,7 @@ def functions(paths):
 
 @pytest.mark.skipif(sys.version_info < (3, 8), reason="the tree does not know where functions end")
 def test_functions_have_at_most_sixty_lines():
-    found = functions(PROGRAM + TESTS)
+    found = functions(PROGRAM)
     assert [place for place, node, _ in found if node.end_lineno - node.lineno >= LONGEST] == []
 
 

@@ -66,7 +66,6 @@ def run(command):
         ("--output_dir=x --seed=16", 1, "ValueError: a bug"),
         ("--output_dir=x --seed=17 | head -1", 0, ""),
         ("--seed=4", 2, "ERROR: --output_dir must be given"),
-        ("--output_dir=x --sead=4", 2, "seed"),
         ("--output_dir=x 2>/dev/full", 0, ""),
         ("--output_dir=x 2>&-", 0, ""),
     ],

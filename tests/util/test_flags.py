@@ -18,6 +18,7 @@ from albert.util import config_files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from albert.util.flags import flag
+from tests.support import cases
 
 SCRIPTS = [name.split(".")[1] for name in commands.COMMANDS.values() if "demo" not in name]
 STRANGE = 'tab\t "quoted" back\\slash \x7f \U0001f600 # [a] = 1'
@@ -82,30 +83,33 @@ def test_parse_positional_arguments():
 
 @pytest.mark.parametrize(
     "kind, arguments, named",
-    [
-        *(
-            (Base, argument, argument)
-            for argument in """--count=10 --count=many --count=1.5 --is_on=ture --rate=0 --rate=1
-                --rate=nan --rate=inf --config=/nowhere.toml""".split()  # noqa: SIM905
-        ),
-        (Base, "--output_dir=", "--output_dir"),
-        (Base, "--optimizer=lmb", "'lamb'"),
-        (Base, "--cuont=3", "count"),
-        (Base, "--is_on True", "'True'"),
-        (Base, "--count", "count"),
-        (Base, "--nois_on=true", "--nois_on"),
-        (Base, "--max_steps=3 --train_step=4", "max_steps and train_step"),
-        (Derived, "--count=-1", "--count=-1"),
-        (Derived, "--rate=0.5,2", "0.5,2"),
-        (Derived, "--rate=0.5,0.5", "twice"),
-        (Derived, "unwanted", "unwanted"),
-        (Derived, "x --name=y", "x"),
-        (shared.TrainingFlags, "--output_dir=x/a*b", "--output_dir"),
-    ],
+    cases.table("""
+        Base    | --count=10        | --count=10
+        Base    | --count=many      | --count=many
+        Base    | --count=1.5       | --count=1.5
+        Base    | --is_on=ture      | --is_on=ture
+        Base    | --rate=0          | --rate=0
+        Base    | --rate=1          | --rate=1
+        Base    | --rate=nan        | --rate=nan
+        Base    | --rate=inf        | --rate=inf
+        Base    | --optimizer=lmb   | 'lamb'
+        Base    | --cuont=3         | count
+        Base    | --output_dir=     | --output_dir
+        Base    | --is_on True      | 'True'
+        Base    | --count           | count
+        Base    | --nois_on=true    | --nois_on
+        Base    | --max_steps=3 --train_step=4 | max_steps and train_step
+        Base    | --config=/nowhere.toml | /nowhere.toml
+        Derived | --count=-1        | --count=-1
+        Derived | --rate=0.5,2      | 0.5,2
+        Derived | --rate=0.5,0.5    | twice
+        Derived | unwanted          | unwanted
+        Derived | x --name=y        | x
+    """),
 )
 def test_parse_names_wrong_argument(kind, arguments, named):
     with pytest.raises(UserError) as error:
-        parse(*arguments.split(), kind=kind)
+        parse(*arguments.split(), kind=globals()[kind])
     assert named in str(error.value) and "\n" not in str(error.value)
 
 
@@ -124,6 +128,8 @@ def script_flags(script):
 def test_parse_expands_home(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert parse("--output_dir=~/Smith, J/b ,c").output_dir == "/home/me/Smith, J/b ,c"
+    with pytest.raises(UserError, match="--output_dir"):
+        flags_lib.parse(shared.TrainingFlags, ["--output_dir=x/a*b"])
 
 
 def test_settings_pickle():
