@@ -12,6 +12,7 @@ import types
 import pytest
 
 from albert import tokenization
+from tests.support import cases
 from tests.support.shared import json_lines, needs_shared, shared_path
 
 FIXTURES = pathlib.Path(__file__).parent / "fixtures"
@@ -68,20 +69,20 @@ def test_preprocess_text_equals_reference():
 
 @needs_shared
 @pytest.mark.parametrize(
-    "column, source, vocab, lower",
-    [
-        ("spm_lower", "preprocess_lower", "spm/30k-clean.model", True),
-        ("spm_cased", "preprocess_cased", "spm/30k-clean.model", True),
-        ("spm_raw", "text", "spm/30k-clean.model", True),
-        ("wp_uncased_lower", "text", "wordpiece/uncased_vocab.txt", True),
-        ("wp_uncased_cased", "text", "wordpiece/uncased_vocab.txt", False),
-        ("wp_zh_lower", "text", "wordpiece/zh_vocab.txt", True),
-    ],
+    "column, source, vocab",
+    cases.table("""
+        spm_lower        | preprocess_lower | spm/30k-clean.model
+        spm_cased        | preprocess_cased | spm/30k-clean.model
+        spm_raw          | text             | spm/30k-clean.model
+        wp_uncased_lower | text             | wordpiece/uncased_vocab.txt
+        wp_uncased_cased | text             | wordpiece/uncased_vocab.txt
+        wp_zh_lower      | text             | wordpiece/zh_vocab.txt
+    """),
 )
-def test_tokenize_equals_reference(column, source, vocab, lower):
+def test_tokenize_equals_reference(column, source, vocab):
     path = str(shared_path(f"data/{vocab}"))
-    files = (None, path) if path.endswith("model") else (path, None)
-    full = tokenization.FullTokenizer(files[0], lower, files[1])
+    files = (None, path) if column.startswith("spm") else (path, None)
+    full = tokenization.FullTokenizer(files[0], column != "wp_uncased_cased", files[1])
     rows = json_lines(REFERENCE)
     assert len(rows) == 324
     for row in rows:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of albert.train_vocab."""
 
-import json
 import os
 import pathlib
 
@@ -99,19 +98,6 @@ def test_train_warns_of_many_accents(text, keeps, warns, tmp_path, caplog):
 
 
 # ------------------------------------------------------------------------------- same input, same
-
-
-def test_train_ignores_how_text_is_stored(trained, tmp_path):
-    first, bread, rest = TEXT.partition("Bread")
-    (tmp_path / "b.txt").write_text(first, encoding="utf-8")
-    (tmp_path / "deep").mkdir()
-    line = json.dumps({"body": bread + rest})
-    (tmp_path / "deep" / "a.jsonl").write_text(line, encoding="utf-8")
-    again = vocabulary.train(
-        f"{tmp_path}/deep,{tmp_path}/[b].txt", f"{tmp_path}/x", VOCAB_SIZE, text_field="body"
-    )
-    assert content(again.model_file) == content(trained.model_file)
-    assert content(again.vocab_file) == content(trained.vocab_file)
 
 
 def test_train_draws_sentences_by_seed(tmp_path):

@@ -48,29 +48,30 @@ def data(tmp_path_factory):
 
 MIXED = FeatureSpec(
     [
-        Feature("ids", (2,), tf.int64),
+        Feature("ids", (2,)),
         Feature("weights", (2, 1), tf.float32),
-        Feature("label", (), tf.int64),
-        Feature("extra", (2,), tf.int64, default=7),
+        Feature("label", ()),
+        Feature("extra", (2,), default=7),
     ]
 )
 
 
 def test_encode_and_parse_round_trip():
-    rows = [
-        {"ids": np.array([1, 300]), "weights": [[0.5], [-2]], "label": np.int64(1)},
-        {"ids": (4, 5), "weights": [1, 0], "label": True, "extra": [1, 2]},
+    records = [
+        FeatureSpec(MIXED.features[:3]).encode(
+            {"ids": np.array([1, 300]), "weights": [[0.5], [-2]], "label": np.int64(1)}
+        ),
+        MIXED.encode({"ids": (4, 5), "weights": [1, 0], "label": True, "extra": [1, 2]}),
     ]
-    records = [FeatureSpec(MIXED.features[:3]).encode(rows[0]), MIXED.encode(rows[1])]
     with tf.Graph().as_default(), tf.Session() as session:
-        both = session.run(MIXED.parse_batch(tf.constant(records)))
-    assert {name: value.tolist() for name, value in both.items()} == {
+        found = session.run(MIXED.parse_batch(tf.constant(records)))
+    assert {name: value.tolist() for name, value in found.items()} == {
         "ids": [[1, 300], [4, 5]],
         "weights": [[[0.5], [-2]], [[1], [0]]],
         "label": [1, 1],
         "extra": [[7, 7], [1, 2]],
     }
-    assert (both["ids"].dtype, both["weights"].dtype) == (np.int32, np.float32)
+    assert (found["ids"].dtype, found["weights"].dtype) == (np.int32, np.float32)
 
 
 @pytest.mark.parametrize(

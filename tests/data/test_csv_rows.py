@@ -57,14 +57,16 @@ def test_texts_of_csv(path, columns, known):
     assert answered(path, columns, known) == [(text,) for text in TEXTS]
 
 
-def test_texts_of_csv_without_header(tmp_path):
-    (tmp_path / "in.csv").write_text('"a, b",c\n{,"d ""e"""\n', encoding="utf-8")
-    assert answered(tmp_path / "in.csv") == [("a, b", "c"), ("{", 'd "e"')]
-
-
-def test_texts_of_tsv_keep_quotes(tmp_path):
-    (tmp_path / "in.tsv").write_text('"a\tb, "c""\n', encoding="utf-8")
-    assert answered(tmp_path / "in.tsv") == [('"a', 'b, "c""')]
+@pytest.mark.parametrize(
+    "name, content, texts",
+    [
+        ("in.csv", '"a, b",c\n{,"d ""e"""\n', [("a, b", "c"), ("{", 'd "e"')]),
+        ("in.tsv", '"a\tb, "c""\n', [('"a', 'b, "c""')]),  # quotes of TSV files are text
+    ],
+)
+def test_texts_without_header(tmp_path, name, content, texts):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert answered(tmp_path / name) == texts
 
 
 @pytest.mark.parametrize("content, line", [(OPEN_QUOTE, 4), (BAD_QUOTE, 3), (NOT_UTF8, 2)])

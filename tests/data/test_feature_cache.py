@@ -53,11 +53,11 @@ def test_build_keeps_order_with_any_number_of_processes(path, count):
 
 
 def test_build_names_file_by_fingerprint(path):
-    paths = {length: _build(path, length=length).path for length in (2, 3)}
-    assert len(set(paths.values())) == 2
-    for length, built in paths.items():
+    built = {length: _build(path, length=length) for length in (2, 3)}
+    assert built[2].path != built[3].path
+    for length, file in built.items():
         again = _build(path, length=length, convert=_never)
-        assert (again.path, again.count) == (built, 19)
+        assert (again.path, again.count) == (file.path, 19)
 
 
 def test_build_of_exact_path_replaces_stale_file(path):

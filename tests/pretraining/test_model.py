@@ -188,18 +188,6 @@ def test_dropout_differs_by_step_and_micro_batch():
         assert len({tuple(key) for key in [*first, *session.run(keys)]}) == 8
 
 
-@pytest.mark.slow
-def test_evaluation_ignores_batches(uneven):
-    whole = dict(uneven, is_real_example=np.ones(8, np.int32))
-    filled = {name: np.concatenate([value, value[:1]]) for name, value in whole.items()}
-    filled["is_real_example"][8] = 0
-    parts = [
-        {name: value[start : start + 3] for name, value in filled.items()} for start in (0, 3, 6)
-    ]
-    expected = golden_heads.measured(built(), [whole])
-    assert golden_heads.measured(built(), parts) == pytest.approx(expected, abs=1e-6)
-
-
 # ---- the reference's numbers ---------------------------------------------------------------------
 
 

@@ -10,18 +10,21 @@ import pathlib
 import random
 
 from albert.training import evaluation
-from tests.support import fine_tuned_models
+from tests.support import cases, fine_tuned_models
 
 # From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
 PUBLISHED_RECIPES = {
-    "sst-2": (1256, 1e-5, 20935, 100, 32),
-    "mnli": (1000, 3e-5, 10000, 100, 128),
-    "cola": (320, 1e-5, 5336, 100, 16),
-    "qnli": (1986, 1e-5, 33112, 200, 32),
-    "qqp": (1000, 5e-5, 14000, 100, 128),
-    "rte": (200, 3e-5, 800, 100, 32),
-    "sts-b": (214, 2e-5, 3598, 100, 16),
-    "mrpc": (200, 2e-5, 800, 100, 32),
+    name: tuple(map(float, values))
+    for name, *values in cases.table("""
+        sst-2 | 1256 | 1e-5 | 20935 | 100 | 32
+        mnli  | 1000 | 3e-5 | 10000 | 100 | 128
+        cola  | 320  | 1e-5 | 5336  | 100 | 16
+        qnli  | 1986 | 1e-5 | 33112 | 200 | 32
+        qqp   | 1000 | 5e-5 | 14000 | 100 | 128
+        rte   | 200  | 3e-5 | 800   | 100 | 32
+        sts-b | 214  | 2e-5 | 3598  | 100 | 16
+        mrpc  | 200  | 2e-5 | 800   | 100 | 32
+    """)
 }
 
 VOCABULARY = fine_tuned_models.VOCABULARY
