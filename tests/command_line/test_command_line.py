@@ -7,10 +7,7 @@ import pathlib
 import subprocess
 import sys
 
-import pytest
-
 import albert
-from albert import __main__ as command
 from albert.command_line import commands
 from tests.support import cases
 
@@ -84,6 +81,7 @@ albert.convert_checkpoint to_hugingface --input_dir=i     | 2 | to_huggingface
 albert finetune -h                                        | 0 | --task_name
 albert demo --version                                     | 0 | {albert.__version__}
 albert pretrian                                           | 2 | 'pretrain'
+albert                                                    | 0 | pretrain
 """)
 
 
@@ -96,14 +94,3 @@ def test_early_answers_without_tensorflow():
 
 def test_every_script_has_a_command():
     assert sorted(commands.COMMANDS.values()) == scripts()
-
-
-def test_list_of_commands(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["albert"])
-    with pytest.raises(SystemExit):
-        command.main()
-    listed = capsys.readouterr().out
-    for name, module in commands.COMMANDS.items():
-        assert f"  {name} " in listed
-        first_word = commands.docstring(module).split()[0]
-        assert first_word in listed

@@ -9,7 +9,6 @@ import sys
 import numpy as np
 import pytest
 
-from albert.data import record_files
 from albert.demo import __main__ as demo
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
@@ -17,9 +16,14 @@ from albert.demo import finetuning as demo_finetuning
 from albert.demo import pretraining as demo_pretraining
 from albert.demo import runs as demo_runs
 from albert.demo import tour as demo_tour
-from albert.pretraining import model as pretraining_model
 from albert.util.errors import UserError
-from tests.support import cases, classification_data, pretrained_models, squad_data
+from tests.support import (
+    cases,
+    classification_data,
+    pretrained_models,
+    pretraining_records,
+    squad_data,
+)
 
 
 @pytest.fixture(scope="module")
@@ -97,16 +101,12 @@ def test_verdict_follows_scores(five, order, failed):
 
 
 def test_loss_baseline_is_entropy_of_words_and_order(tmp_path):
-    spec = pretraining_model.feature_spec(6, 2)
-    rest = dict.fromkeys(("input_ids", "input_mask", "segment_ids", "token_boundary"), [1] * 6)
-    rest.update(masked_lm_positions=[1, 2], next_sentence_labels=[1])
-    # Weight 0 is padding. The words are 7, 7, 8 and 8.
-    rows = [([7, 8], [1.0, 1.0]), ([7, 0], [1.0, 0.0]), ([8, 5], [1.0, 0.0])]
-    with record_files.create(f"{tmp_path}/records") as file:
-        for ids, weights in rows:
-            file.write(spec.encode(dict(rest, masked_lm_ids=ids, masked_lm_weights=weights)))
-    found = demo_findings.loss_baseline(f"{tmp_path}/records")
-    assert found == pytest.approx(2 * np.log(2))
+    path = pretraining_records.write_records(tmp_path / "records", 9, is_uneven=True)
+    made = pretraining_records.read(path, 16, 3)
+    words = made["masked_lm_ids"][made["masked_lm_weights"] > 0]
+    shares = np.unique(words, return_counts=True)[1] / len(words)
+    expected = np.log(2) - np.sum(shares * np.log(shares))
+    assert demo_findings.loss_baseline(path) == pytest.approx(expected)
 
 
 def test_word_finder_leaves_out_genitive_endings():

@@ -8,9 +8,8 @@ import threading
 
 import pytest
 
-from albert import run_classifier, run_pretraining
-from albert.util import flags as flags_lib
 from albert.util import folder_lock
+from tests.support import training_scripts
 from tests.support.processes import holding
 
 
@@ -59,14 +58,7 @@ def test_held_warns_once_of_remote_folder(tmp_path, caplog):
     assert len(caplog.records) == 1
 
 
-@pytest.mark.parametrize(
-    "script, main, needed",
-    [
-        (run_pretraining, run_pretraining.pretrain, ["--input_file=r"]),
-        (run_classifier, run_classifier.classify, ["--task_name=mrpc", "--data_dir=glue"]),
-    ],
-)
-def test_second_training_into_folder(tmp_path, script, main, needed):
-    given = [f"--output_dir={tmp_path}", "--albert_config_file=c", "--do_train", *needed]
+@pytest.mark.parametrize("script", ["run_pretraining", "run_classifier"])
+def test_second_training_into_folder(tmp_path, script):
     with holding(tmp_path) as other, pytest.raises(ValueError, match=f"{tmp_path}.*{other.pid}"):
-        main(flags_lib.parse(script.Flags, given))
+        training_scripts.run(script, tmp_path, tmp_path, "--do_train")
