@@ -19,23 +19,19 @@ from tests.support.classification_data import read_json, steps_in
 run = functools.partial(training_scripts.run, "run_pretraining")
 
 
-@pytest.fixture
-def finished(trained):
-    return trained("run_pretraining")
-
-
 # ---- training and evaluation ----
 
 
 @pytest.mark.slow
-def test_results_have_published_names(finished):
-    lines = (finished[0] / "eval_results.txt").read_text(encoding="utf-8").splitlines()
+def test_results_have_published_names(trained):
+    folder, _ = trained("run_pretraining")
+    lines = (folder / "eval_results.txt").read_text(encoding="utf-8").splitlines()
     results = dict(line.split(" = ") for line in lines[-6:])
     means = ["masked_lm_accuracy", "masked_lm_loss"]
     means += ["sentence_order_accuracy", "sentence_order_loss"]
     assert list(results) == ["global_step", "loss", *means]
     # Ten records in batches of four.
-    assert read_json(finished[0] / "eval_results.json")["fingerprint"]["batches"] == 3
+    assert read_json(folder / "eval_results.json")["fingerprint"]["batches"] == 3
     for name in ("sentence_order_accuracy", "masked_lm_accuracy"):  # of 10 pairs and 20 words
         share = float(results[name]) * 20
         assert share == pytest.approx(round(share), abs=1e-4)
@@ -52,7 +48,7 @@ def test_golden_losses_of_200_steps(training_data, tmp_path):
 
 
 @pytest.mark.slow
-def test_train_layers_grows_model(training_data, finished, tmp_path):
+def test_train_layers_grows_model(training_data, trained, tmp_path):
     log = "--log_steps=1 --do_eval"
     shallow = run(training_data, tmp_path, f"--until_step=3 --train_layers=1 {log}")
     assert shallow.training.last_step == 3 and steps_in(tmp_path) == [0, 3]
@@ -60,7 +56,8 @@ def test_train_layers_grows_model(training_data, finished, tmp_path):
     rates = [0.0, *(0.00176 * part for part in (1 / 2, 4 / 6, 3 / 6, 2 / 6, 1 / 6))]
     found = [float(row["learning_rate"]) for row in one_weight.curve_of(tmp_path)]
     assert found == pytest.approx(rates, rel=1e-4)
-    names = [set(processes.weights(path / "model.ckpt-6")) for path in (finished[0], tmp_path)]
+    folders = (trained("run_pretraining")[0], tmp_path)
+    names = [set(processes.weights(path / "model.ckpt-6")) for path in folders]
     assert names[0] == names[1]
     # Checkpoints are evaluated with all layers, whichever are trained.
     (early,), (same, late) = shallow.evaluation.results, again.evaluation.results

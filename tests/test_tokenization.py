@@ -286,9 +286,8 @@ def test_text_without_tokens(tokenizer):
 def test_encode_ids_batch_in_threads_and_forks(tokenizer):
     texts = list(random_texts(100))
     expected = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize_text(text)) for text in texts]
-    assert tokenizer.encode_ids_batch(texts, num_threads=2) == expected
     assert tokenizer.encode_ids_batch([text.encode("utf-8") for text in texts]) == expected
-    assert pickle.loads(pickle.dumps(tokenizer)).encode_ids_batch(texts) == expected
+    assert pickle.loads(pickle.dumps(tokenizer)).encode_ids_batch(texts, num_threads=2) == expected
     with multiprocessing.get_context("fork").Pool(1) as pool:
         result = pool.apply_async(tokenizer.encode_ids_batch, (texts,), {"num_threads": 2})
         assert result.get(timeout=60) == expected
@@ -348,7 +347,7 @@ def test_convert_tokens_and_ids(tiny, made):
     ):
         with pytest.raises(ValueError):
             function(wrong)
-    assert list(tiny.inv_vocab.items()) == list(enumerate(tiny.vocab))
+    assert list(tiny.inv_vocab.values()) == list(tiny.vocab)
     assert tokenization.convert_tokens_to_ids({"a": 5, "b": 7}, ["b", "a"]) == [7, 5]
     assert tokenization.convert_ids_to_tokens({5: "a", 7: "b"}, [7, 5]) == ["b", "a"]
     assert tokenization.whitespace_tokenize("  a\tb ") == ["a", "b"]

@@ -138,19 +138,19 @@ def test_train_overwrites_only_when_asked(suffix, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, size, options, words",
+    "text, options, named",
     [
-        (None, 9000, {}, "--vocab_size"),
-        (None, 300, {"character_coverage": 1.5}, "character_coverage"),
-        (b"\n \n\t\n", 300, {}, "--input_file"),
-        ("déjà vu\n".encode("latin-1") * 50, 300, {}, "50 of 50"),
+        (TEXT.encode("utf-8"), {"vocab_size": 9000}, "--vocab_size"),
+        (TEXT.encode("utf-8"), {"character_coverage": 1.5}, "character_coverage"),
+        (b"\n \n\t\n", {}, "--input_file"),
+        ("déjà vu\n".encode("latin-1") * 50, {}, "50 of 50"),
     ],
 )
-def test_train_names_wrong_flag(text, size, options, words, tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_bytes(TEXT.encode("utf-8") if text is None else text)
-    with pytest.raises(ValueError, match=words):
-        vocabulary.train(str(path), str(tmp_path / "x"), size, **options)
+def test_train_names_wrong_flag(text, options, named, tmp_path):
+    (tmp_path / "text.txt").write_bytes(text)
+    settings = {"vocab_size": VOCAB_SIZE, **options}
+    with pytest.raises(ValueError, match=named):
+        vocabulary.train(f"{tmp_path}/text.txt", f"{tmp_path}/x", **settings)
     assert files_in(tmp_path) == ["text.txt"]
 
 

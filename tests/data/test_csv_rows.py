@@ -39,13 +39,10 @@ def answered(path, columns=None, known=()):
     return [text for lines in groups for text in reader.texts(lines)]
 
 
-def task(**settings):
-    return tasks.custom_task(train_file="train.csv", label="label", labels="0,1", **settings)
-
-
 @pytest.mark.parametrize("text_a", ["text", 1])
 def test_examples_of_csv(path, text_a):
-    data = tasks.read_examples(task(text_a=text_a), str(path.parent), "train")
+    task = tasks.custom_task(train_file="train.csv", label="label", labels="0,1", text_a=text_a)
+    data = tasks.read_examples(task, str(path.parent), "train")
     assert [item.text_a for item in data.examples] == TEXTS
     assert [item.label for item in data.examples] == LABELS
     assert data.columns == ("text",)

@@ -45,9 +45,6 @@ def test_sweep_runs_once_from_any_folder(tmp_path):
     assert first.stdout == (tmp_path / "out" / "results.txt").read_text(encoding="utf-8")
     assert (tmp_path / "out" / "glue_submission.zip").exists()
 
-    places = {"DATA_DIR": "root/glue", "MODEL_DIR": "root", "OUTPUT_DIR": "out"}
-    second = run_glue(tmp_path, **places, SEEDS="7")
-    assert "Trained" not in second.stderr
-    assert second.stdout == first.stdout
-
+    second = run_glue(tmp_path, DATA_DIR="root/glue", MODEL_DIR="root", OUTPUT_DIR="out", SEEDS="7")
+    assert "Trained" not in second.stderr and second.stdout == first.stdout
     assert len(list((tmp_path / "exported").iterdir())) == 1

@@ -127,6 +127,7 @@ def test_word_starts_of_sentencepieces(segmenter):
 # ---- the dictionary of the user ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_user_dictionary_of_one_segmenter(tmp_path, segmenter):
     before = segmenter.words("小型语言模型好")
     assert "语言模型" not in before

@@ -173,14 +173,16 @@ def test_config_yields_to_command_line(tmp_path):
 @pytest.mark.parametrize(
     "content, named",
     [
-        ("cuont = 2", "count"),
-        ("count = -1", "count"),
-        ("max_steps = 3\ntrain_step = 4", "max_steps and train_step"),
-        ("is_on = 3.5", "is_on"),
-        ("[text]\na = 1", "{'a': 1}"),
-        ("output_dir = 1979-05-27", "date"),
-        ("count = = 1", "line 1"),
-        ('config = "other.toml"', "config"),
+        *cases.table("""
+            cuont = 2                      | count
+            count = -1                     | count
+            max_steps = 3 & train_step = 4 | max_steps and train_step
+            is_on = 3.5                    | is_on
+            [text] & a = 1                 | {'a': 1}
+            output_dir = 1979-05-27        | date
+            count = = 1                    | line 1
+            config = "other.toml"          | config
+        """),
         ("output_dir = '\udcff'", "UTF-8"),
         ("output_dir = " + "[" * 3000 + "]" * 3000, ""),
     ],
@@ -188,7 +190,7 @@ def test_config_yields_to_command_line(tmp_path):
 )
 def test_config_names_file_and_fault(tmp_path, content, named):
     path = tmp_path / "run.toml"
-    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    path.write_bytes(content.replace("&", "\n").encode("utf-8", "surrogateescape"))
     with pytest.raises(UserError, match=f"{path}.*{named}"):
         parse(f"--config={path}")
 
