@@ -104,7 +104,7 @@ def test_functions_have_at_most_sixty_lines():
     assert [place for place, node, _ in found if node.end_lineno - node.lineno >= LONGEST] == []
 
 
-def test_parameters_from_the_fourth_on_are_keyword_only():
+def test_fourth_parameter_is_keyword_only():
     # Programs call the published names by position; TPUEstimator calls model_fn.
     published = (ROOT / "tests" / "fixtures" / "reference_names.json").read_text(encoding="utf-8")
     published += '"model_fn"'

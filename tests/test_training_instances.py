@@ -54,7 +54,7 @@ def test_is_start_piece():
     assert [data.is_start_piece(piece) for piece in pieces] == [False, False, True, True]
 
 
-def test_create_masked_lm_predictions_without_words():
+def test_masked_lm_predictions_without_words():
     assert masked(["[CLS]", "[SEP]"]) == (["[CLS]", "[SEP]"], [], [], [1, 1])
     with pytest.raises(ValueError):
         masked(["[CLS]", "w1", "[SEP]"], vocab=["[MASK]"])

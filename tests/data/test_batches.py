@@ -108,7 +108,7 @@ def test_batches_resume_on_every_runtime(data, name, window, starts, digest):
 
 
 @pytest.mark.slow
-def test_batches_ignore_order_of_files_and_halve_for_shards(data):
+def test_batches_of_shards_and_reordered_files(data):
     settings = {"batch_size": 8, "shuffle_window": 20}
     batches = _numbers(data["small"], 16, **settings)
     assert batches.tolist() == _numbers(data["small"][::-1], 16, **settings).tolist()
@@ -148,7 +148,7 @@ TRAINING = functools.partial(input_pipeline.seeded_batches, seed=1)
 
 
 @pytest.mark.parametrize("serve", [TRAINING, input_pipeline.evaluation_batches])
-def test_batches_name_unfit_file_before_anything_runs(data, tmp_path, serve):
+def test_batches_name_unfit_file(data, tmp_path, serve):
     first, second = number_records.write(tmp_path, [5, 5])
     os.truncate(second, os.path.getsize(second) - 1)
     with record_files.create(f"{tmp_path}/foreign") as file:

@@ -37,7 +37,7 @@ def write_several(folder, counts):
 # ---- writing and metadata ------------------------------------------------------------------------
 
 
-def test_create_makes_file_and_metadata_at_the_end(tmp_path):
+def test_create_is_atomic(tmp_path):
     path = str(tmp_path / "folder" / "a.tfrecord")
     with record_files.create(path, {"length": 3}) as file:
         file.write(b"one")
@@ -49,7 +49,7 @@ def test_create_makes_file_and_metadata_at_the_end(tmp_path):
     assert sorted(os.listdir(str(tmp_path / "folder"))) == [".a.tfrecord.meta.json", "a.tfrecord"]
 
 
-def test_create_when_killed_leaves_no_old_metadata(path, monkeypatch):
+def test_create_when_killed(path, monkeypatch):
     write(path, b"one", fingerprint={"length": 3})
     monkeypatch.setattr(record_files, "write_sidecar", lambda file: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -115,7 +115,7 @@ def test_count_of_truncated_file(path, size, fingerprint):
 
 
 @pytest.mark.parametrize("content", [None, "a line of text that is no record\n"])
-def test_count_and_first_record_of_no_record_file(path, content):
+def test_no_record_file(path, content):
     if content:
         files.atomic_write_text(path, content)
     for read in (record_files.count_records, record_files.read_first_record):
@@ -167,7 +167,7 @@ def test_load_renews_damaged_index(tmp_path, content):
     assert path in index_in(tmp_path)["files"]
 
 
-def test_load_makes_blocks_for_the_number_of_files(tmp_path, monkeypatch):
+def test_load_sizes_blocks(tmp_path, monkeypatch):
     first, second = paths = write_several(tmp_path, [64 * 40, 64])
     monkeypatch.setattr(record_files, "_MOST_OFFSETS_TOGETHER", 40)
 

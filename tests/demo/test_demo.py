@@ -72,7 +72,7 @@ def claim(path, model):
         assert command.path == path
 
 
-def test_folder_of_other_files_or_run_is_refused(tmp_path):
+def test_folder_of_another_run(tmp_path):
     for _ in range(2):
         claim(tmp_path / "new", "base")
     with pytest.raises(UserError, match="model"):
@@ -100,7 +100,7 @@ def test_verdict_follows_scores(five, order, failed):
     assert (" or " in said) == (failed == 2)
 
 
-def test_loss_baseline_is_entropy_of_words_and_order(tmp_path):
+def test_loss_baseline_is_entropy(tmp_path):
     path = pretraining_records.write_records(tmp_path / "records", 9, is_uneven=True)
     made = pretraining_records.read(path, 16, 3)
     words = made["masked_lm_ids"][made["masked_lm_weights"] > 0]

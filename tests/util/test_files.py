@@ -49,7 +49,7 @@ FULL = tf.errors.ResourceExhaustedError
         (FULL(None, None, "OOM when allocating tensor"), FULL),
     ],
 )
-def test_atomic_path_names_file_that_cannot_be_written(tmp_path, error, expected):
+def test_atomic_path_names_file(tmp_path, error, expected):
     path = str(tmp_path / "the_file")
     with pytest.raises(expected) as found, files.atomic_path(path):
         raise error
