@@ -27,8 +27,10 @@ def flip(path, number):
     damaged_files.flip_bit(path, start + 12 + len(records[number]) // 2)
 
 
-@pytest.mark.parametrize("number", [1, 63, 99])
-@pytest.mark.parametrize("serve", [TRAINING, input_pipeline.evaluation_batches])
+EVALUATION = input_pipeline.evaluation_batches
+
+
+@pytest.mark.parametrize("serve, number", [(TRAINING, 63), (EVALUATION, 1), (EVALUATION, 99)])
 def test_batches_name_damaged_record(tmp_path, serve, number):
     paths = number_records.write(tmp_path, [100] * 2)
     flip(paths[1], number)

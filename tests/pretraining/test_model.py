@@ -21,7 +21,9 @@ from tests.support import pretraining_records as records
 from tests.support.number_records import served
 from tests.support.shared import needs_shared, shared_path
 
-CONFIG = dict(records.CONFIG, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+CONFIG = dict(
+    records.CONFIG, num_hidden_layers=1, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+)
 SIZES = records.LENGTH, records.PREDICTIONS
 
 
@@ -154,7 +156,7 @@ def trace(uneven):
 
 
 def test_loss_is_sum_of_means(trace, uneven):
-    assert trace.losses == pytest.approx([4.1908665, 4.122599, 3.8761203], rel=1e-5)
+    assert trace.losses == pytest.approx([4.196631, 4.085454, 3.8438716], rel=1e-5)
     scalars = trace.scalars[0]
     parts = {name: scalars[name] for name in ("masked_lm_loss", "sentence_order_loss")}
     assert scalars["loss"] == pytest.approx(sum(parts.values()), abs=1e-6)

@@ -180,7 +180,7 @@ def test_whole_words_are_masked(made):
 @pytest.mark.parametrize("flag, share", [("", 2 / 11), ("--nofavor_shorter_ngram", 6 / 11)])
 def test_ngram_lengths(tmp_path, flag, share):
     # There is room for one n-gram of three words, or for several shorter ones.
-    found = make(tmp_path, [[[1] * 64] * 150], f"--short_seq_prob=0 {flag}", slots=3)
+    found = make(tmp_path, [[[1] * 64] * 60], f"--short_seq_prob=0 {flag}", slots=3)
     first, _, last = found.features["masked_lm_positions"].T
     assert abs((last - first == 2).mean() - share) < 0.05
 
