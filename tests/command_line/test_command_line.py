@@ -72,6 +72,7 @@ EARLY = cases.table(f"""
 albert.run_classifier --task_name=mrpc                    | 2 | --output_dir
 albert.run_classifier --output_dir=o --task_name=mprc     | 2 | 'mrpc'
 albert.run_race --config=/nowhere.toml                    | 2 | /nowhere.toml
+albert.run_race --output_dir=o stray                      | 2 | 'stray'
 albert.demo.__main__ pretraining -d fp64                  | 2 | fp64
 albert.demo.__main__ finetuning --help                    | 0 | --model
 albert.download_data --list                               | 0 | squad_v1
