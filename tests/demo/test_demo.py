@@ -136,7 +136,7 @@ def test_tour_from_text_to_report(tiny, tmp_path, capsys, text):
     for shown in (said, page):
         assert "python -m albert.run_pretraining" in shown and "albert.train_vocab" in shown
         assert "##" not in shown  # Chinese words are whole
-    assert not re.findall("src=|http", page.partition("<body>")[2])
+    assert "src=" not in page
     assert "4 steps" in page  # they teach nothing, and the page says so
     for question, guesses in zip(findings.questions, findings.guesses):
         assert text != "zh" or set(map(len, guesses)) == {len(question.word)}
