@@ -60,9 +60,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    for report in terminalreporter.stats.get("skipped", []):
-        reason = report.longrepr[2]
-        if "reference outputs" in reason:  # of one place: pytest folds them into one line
-            report.longrepr = ("tests", None, reason)
+    for report in terminalreporter.stats.get("skipped", []):  # one line for each reason
+        report.longrepr = ("tests", None, report.longrepr[2])
     if not terminalreporter.config.option.slow:
         terminalreporter.write_line("Slow tests that are not named are left out: --slow runs them.")

@@ -37,7 +37,7 @@ def known_flags():
 
 
 @every_page
-def test_page_names_scripts_and_flags_that_exist(page):
+def test_page_scripts_and_flags_exist(page):
     text = pages.text_of(page)
     for script in re.findall(r"-m albert\.(\w+)", text):
         assert importlib.util.find_spec(f"albert.{script}"), script
@@ -65,7 +65,7 @@ def moved_names():
 
 
 @pytest.mark.parametrize("code", moved_names())
-def test_names_in_place_of_contrib_work(code):
+def test_replacements_of_contrib(code):
     names = {"tf": tf, "modeling": modeling, "types": types, "sklearn": sklearn, "scipy": scipy}
     names["tf_estimator"] = tf_estimator = getattr(tf, "estimator", our_estimator)
     names.update(estimator=tf_estimator.Estimator, activation=tf.tanh, initializer=None, name="n")
@@ -75,7 +75,7 @@ def test_names_in_place_of_contrib_work(code):
         eval(code, names)
 
 
-def test_pages_are_in_the_table_of_contents():
+def test_pages_are_listed_in_readme():
     contents = (ROOT / "README.md").read_text(encoding="utf-8")
     listed = {(ROOT / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)", contents)}
     assert sorted(set(pages.PAGES) - listed - {ROOT / "README.md"}) == []
@@ -88,7 +88,7 @@ def anchors_of(page):
 
 
 @every_page
-def test_page_links_lead_somewhere(page):
+def test_page_links(page):
     missing = []
     for link in re.findall(r"\]\(([^)\s]+)\)", pages.text_of(page)):
         name, _, anchor = link.partition("#")

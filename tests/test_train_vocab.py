@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of albert.train_vocab."""
 
-import json
 import os
 import pathlib
 
@@ -40,7 +39,8 @@ def files_in(folder):
 # ----------------------------------------------------------------------------------- the recipe
 
 
-def test_special_pieces_come_first(tokenizer):
+def test_special_pieces_come_first(trained, tokenizer):
+    assert list(tokenization.load_vocab(trained.vocab_file)) == list(tokenizer.vocab)
     assert tokenizer.convert_ids_to_tokens(range(len(SPECIAL))) == SPECIAL
     # Control symbols never come from text, and signs stand alone.
     ids = tokenizer.encode_ids_batch(["the [mask] and [cls]"])[0]
@@ -49,11 +49,7 @@ def test_special_pieces_come_first(tokenizer):
     assert [piece for piece in pieces if piece in SPECIAL] == ["(", "-", ")", '"', '"', "."]
 
 
-def test_vocab_file_lists_the_pieces_by_id(trained, tokenizer):
-    assert list(tokenization.load_vocab(trained.vocab_file)) == list(tokenizer.vocab)
-
-
-def test_train_prepares_text_as_the_tokenizer(trained, tmp_path):
+def test_train_normalizes_text(trained, tmp_path):
     upper = tmp_path / "upper.txt"
     upper.write_text(TEXT.upper().replace(" ", " \u3000 "), encoding="utf-8")
     again = vocabulary.train(str(upper), str(tmp_path / "upper"), VOCAB_SIZE)
@@ -73,65 +69,38 @@ Sáng mai tàu sẽ chạy lúc bảy giờ, đừng đến trễ.
 """
 
 
-def test_keep_accents_keeps_accents(tmp_path, caplog):
-    text = tmp_path / "vi.txt"
-    text.write_text(VIETNAMESE, encoding="utf-8")
-    with caplog.at_level("WARNING", "albert"):
-        kept = vocabulary.train(str(text), f"{tmp_path}/kept", 90, keep_accents=True)
-        assert not caplog.records
-        plain = vocabulary.train(str(text), f"{tmp_path}/plain", 60)
-    assert len(caplog.records) == 1 and "--keep_accents" in caplog.text
-    assert kept.unknown_share == plain.unknown_share == 0
+def test_train_keeps_accents(tmp_path):
+    (tmp_path / "vi.txt").write_text(VIETNAMESE, encoding="utf-8")
     words = ["ma", "má", "mà", "mả", "mã", "mạ"]
-    for trained, different in ((kept, 6), (plain, 1)):
+    for keeps, size, different in ((True, 90, 6), (False, 60, 1)):
+        trained = vocabulary.train(
+            f"{tmp_path}/vi.txt", f"{tmp_path}/{size}", size, keep_accents=keeps
+        )
+        assert trained.unknown_share == 0
         full = tokenization.FullTokenizer(None, True, trained.model_file)
         assert len(set(map(tuple, full.encode_ids_batch(words)))) == different
 
 
-FRENCH = """
-Le marché ouvre à huit heures, et le marche-pied du camion est déjà baissé.
-Elle a parlé de la pêche, mais il parle du péché et des arbres où rien ne pousse.
-Où vas-tu, au lac ou à la mer? Il a mangé là, la porte ouverte, du pain sale et salé.
-"""
 THAI = "ข่าวข้าวขาวข่าวข้าวขาวข่าวข้าว\n"  # news, rice, white: one run, as Thai is written
 CAFES = "The café by the old bridge opens late, and naïve guests wait for the café.\n"
 
 
 @pytest.mark.parametrize(
-    "text, lower, warns",
-    [
-        (FRENCH, True, True),
-        (THAI, True, True),
-        (CAFES, True, False),
-        (FRENCH, False, False),
-    ],
+    "text, keeps, warns",
+    [(VIETNAMESE, False, 1), (THAI, False, 1), (CAFES + TEXT, False, 0), (THAI, True, 0)],
 )
-def test_train_warns_of_a_text_with_many_accents(text, lower, warns, tmp_path, caplog):
-    path = tmp_path / "text.txt"
-    path.write_text(text + CAFES + TEXT * (not warns), encoding="utf-8")
+def test_train_warns_of_many_accents(text, keeps, warns, tmp_path, caplog):
+    (tmp_path / "text.txt").write_text(text + CAFES, encoding="utf-8")
     # The warning comes before the training, and its error.
     with caplog.at_level("WARNING", "albert"), pytest.raises(ValueError):
-        vocabulary.train(str(path), f"{tmp_path}/x", 9000, do_lower_case=lower)
-    assert len(caplog.records) == warns
+        vocabulary.train(f"{tmp_path}/text.txt", f"{tmp_path}/x", 9000, keep_accents=keeps)
+    assert caplog.text.count("--keep_accents") == warns
 
 
 # ------------------------------------------------------------------------------- same input, same
 
 
-def test_same_text_in_other_files_gives_the_same_bytes(trained, tmp_path):
-    first, bread, rest = TEXT.partition("Bread")
-    (tmp_path / "b.txt").write_text(first, encoding="utf-8")
-    (tmp_path / "deep").mkdir()
-    line = json.dumps({"body": bread + rest})
-    (tmp_path / "deep" / "a.jsonl").write_text(line, encoding="utf-8")
-    again = vocabulary.train(
-        f"{tmp_path}/deep,{tmp_path}/[b].txt", f"{tmp_path}/x", VOCAB_SIZE, text_field="body"
-    )
-    assert content(again.model_file) == content(trained.model_file)
-    assert content(again.vocab_file) == content(trained.vocab_file)
-
-
-def test_sentences_are_drawn_by_the_seed(tmp_path):
+def test_train_draws_sentences_by_seed(tmp_path):
     def model_of(seed):
         result = vocabulary.train(
             CORPUS, f"{tmp_path}/x", 150, input_sentence_size=50, seed=seed, overwrite=True
@@ -142,7 +111,7 @@ def test_sentences_are_drawn_by_the_seed(tmp_path):
     assert model_of(1) == model_of(1) != model_of(2)
 
 
-def test_long_lines_are_cut(tmp_path):
+def test_train_cuts_long_lines(tmp_path):
     text = " ".join(TEXT.split())
     long_line = tmp_path / "long.txt"
     long_line.write_text(text * 3 + "\n" + "中文" * 4000, encoding="utf-8")
@@ -155,7 +124,7 @@ def test_long_lines_are_cut(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["model", "vocab"])
-def test_existing_vocabulary_is_replaced_only_with_overwrite(suffix, tmp_path):
+def test_train_overwrites_only_when_asked(suffix, tmp_path):
     old = tmp_path / f"old.{suffix}"
     old.write_text("precious")
     with pytest.raises(ValueError, match=f"old.{suffix}' exists.*--overwrite"):
@@ -169,24 +138,24 @@ def test_existing_vocabulary_is_replaced_only_with_overwrite(suffix, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, size, options, words",
+    "text, options, named",
     [
-        (None, 9000, {}, "--vocab_size"),
-        (None, 300, {"character_coverage": 1.5}, "character_coverage"),
-        (b"\n \n\t\n", 300, {}, "--input_file"),
-        ("déjà vu\n".encode("latin-1") * 50, 300, {}, "50 of 50"),
+        (TEXT.encode("utf-8"), {"vocab_size": 9000}, "--vocab_size"),
+        (TEXT.encode("utf-8"), {"character_coverage": 1.5}, "character_coverage"),
+        (b"\n \n\t\n", {}, "--input_file"),
+        ("déjà vu\n".encode("latin-1") * 50, {}, "50 of 50"),
     ],
 )
-def test_train_names_the_flag_at_fault(text, size, options, words, tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_bytes(TEXT.encode("utf-8") if text is None else text)
-    with pytest.raises(ValueError, match=words):
-        vocabulary.train(str(path), str(tmp_path / "x"), size, **options)
+def test_train_names_wrong_flag(text, options, named, tmp_path):
+    (tmp_path / "text.txt").write_bytes(text)
+    settings = {"vocab_size": VOCAB_SIZE, **options}
+    with pytest.raises(ValueError, match=named):
+        vocabulary.train(f"{tmp_path}/text.txt", f"{tmp_path}/x", **settings)
     assert files_in(tmp_path) == ["text.txt"]
 
 
 @pytest.mark.slow
-def test_command_trains_after_tensorflow_was_loaded(tmp_path):
+def test_train_vocab_after_tensorflow(tmp_path):
     arguments = f"--input_file={CORPUS} --model_prefix={tmp_path}/new/command --vocab_size=300"
     # SentencePiece cannot train where TensorFlow 1.15 was loaded first.
     prelude = "import tensorflow"

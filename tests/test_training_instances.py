@@ -15,7 +15,7 @@ from albert import create_pretraining_data as data
 from albert import tokenization
 from albert.pretraining import model as pretraining_utils
 from tests.support import squad_data
-from tests.support.shared import needs_shared, shared_path
+from tests.support.shared import english_tokenizer, json_lines, needs_shared, shared_path
 
 FLAGS = flags.FLAGS
 SPM = str(squad_data.FIXTURES / "tiny.model")
@@ -47,7 +47,7 @@ def masked(tokens, rng=None, vocab=VOCAB):
 # ---- masks ----
 
 
-def test_is_start_piece_depends_on_the_vocabulary():
+def test_is_start_piece():
     pieces = ("##a", "a", "\u2581a", "1")
     assert [data.is_start_piece(piece) for piece in pieces] == [False, True, True, True]
     FLAGS.spm_model_file = SPM
@@ -100,7 +100,7 @@ KNOWN_RESULTS = {
 
 
 @pytest.mark.parametrize("name", list(KNOWN_RESULTS))
-def test_functions_give_the_known_results(name):
+def test_functions_give_known_results(name):
     flag_values, expected = KNOWN_RESULTS[name]
     for flag, value in flag_values.items():
         setattr(FLAGS, flag, value)
@@ -116,17 +116,8 @@ def test_functions_give_the_known_results(name):
     assert hashlib.sha256(text.encode("utf-8")).hexdigest() == expected
 
 
-def test_create_training_instances_follows_dupe_factor():
-    instances = from_text()
-    assert str(instances) != str(from_text(rng=random.Random(8)))
-    assert 1.7 < len(instances) / len(from_text(dupe_factor=1)) < 2.3
-    assert not any(one.masked_lm_positions for one in from_text(masked_lm_prob=0))
-
-
 @pytest.mark.parametrize("is_permuted, slots", [(False, 5), (True, 10)])
-def test_write_instance_to_example_files_writes_what_pretraining_reads(
-    is_permuted, slots, tmp_path
-):
+def test_write_instance_to_example_files(is_permuted, slots, tmp_path):
     FLAGS.do_permutation = is_permuted
     paths, instances = [str(tmp_path / name) for name in "ab"], from_text()
     data.write_instance_to_example_files(instances, TOKENIZER, 32, 5, paths)
@@ -136,23 +127,18 @@ def test_write_instance_to_example_files_writes_what_pretraining_reads(
     ids = second[0].features.feature["input_ids"].int64_list.value
     expected = TOKENIZER.convert_tokens_to_ids(instances[1].tokens)
     assert list(ids) == expected + [0] * (32 - len(expected))
+    # Without room for an instance nothing is written.
+    with pytest.raises(ValueError):
+        data.write_instance_to_example_files(instances, TOKENIZER, 31, slots, [f"{tmp_path}/c"])
+    assert not (tmp_path / "c").exists()
 
 
 @needs_shared
-def test_records_equal_the_references(tmp_path):
-    lines = shared_path("golden/pretraining_sample/sample.jsonl").read_text(encoding="utf-8")
-    model = shared_path("data/spm/30k-clean.model")
-    tokenizer = tokenization.FullTokenizer(None, True, str(model))
-    instances = [data.TrainingInstance(**json.loads(line)) for line in lines.splitlines()]
-    data.write_instance_to_example_files(instances, tokenizer, 128, 20, [str(tmp_path / "all")])
+def test_records_equal_reference(tmp_path):
+    lines = json_lines("golden/pretraining_sample/sample.jsonl")
+    instances = [data.TrainingInstance(**line) for line in lines]
+    data.write_instance_to_example_files(
+        instances, english_tokenizer(), 128, 20, [str(tmp_path / "all")]
+    )
     expected = examples_in(shared_path("golden/pretraining_sample/sample.tf_record"))
     assert examples_in(tmp_path / "all") == expected
-
-
-@pytest.mark.parametrize("length, slots", [(31, 5), (32, 0)])
-def test_instance_without_room_is_refused(length, slots, tmp_path):
-    with pytest.raises(ValueError):
-        data.write_instance_to_example_files(
-            from_text(), TOKENIZER, length, slots, [str(tmp_path / "out")]
-        )
-    assert list(tmp_path.iterdir()) == []

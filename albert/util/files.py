@@ -233,7 +233,8 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
     found = set()
     for pattern in split_paths(patterns) or [""]:
         with naming_path(f"--{flag_name}: {pattern}"):  # TensorFlow 1.15: there is no such folder
-            matches = [pattern] if gfile().exists(pattern) else gfile().glob(pattern)
+            # An empty pattern would list the whole folder.
+            matches = [pattern] if gfile().exists(pattern) else pattern and gfile().glob(pattern)
         matches = [path for path in matches if not os.path.basename(path).startswith(".")]
         if not matches or os.path.isdir(pattern):
             raise UserError(
@@ -261,6 +262,6 @@ def sha256(path: str) -> str:
     """Returns the hash of a file's content, hexadecimal."""
     digest = hashlib.sha256()
     with open_to_read(path) as stream:
-        for chunk in iter(lambda: stream.read(1 << 22), b""):
+        for chunk in iter(lambda: stream.read(4_000_000), b""):
             digest.update(chunk)
     return digest.hexdigest()

@@ -66,18 +66,17 @@ def run(command):
         ("--output_dir=x --seed=16", 1, "ValueError: a bug"),
         ("--output_dir=x --seed=17 | head -1", 0, ""),
         ("--seed=4", 2, "ERROR: --output_dir must be given"),
-        ("--output_dir=x --sead=4", 2, "seed"),
         ("--output_dir=x 2>/dev/full", 0, ""),
         ("--output_dir=x 2>&-", 0, ""),
     ],
 )
-def test_run_ends_with_a_code_and_a_line(run, arguments, code, told):
+def test_run_ends_with_code_and_line(run, arguments, code, told):
     ended, _, said = run(arguments)
     assert (ended, told in said) == (code, True), said
     assert ("Traceback" in said) == ("ValueError" in told), said
 
 
-def test_run_passes_settings_and_logs(run):
+def test_run_logs(run):
     code, printed, said = run("--output_dir=\u706b")
     assert (code, printed) == (0, "\u706b True\n")
     first, second = said.splitlines()
@@ -86,7 +85,7 @@ def test_run_passes_settings_and_logs(run):
     assert "a detail" in said and "Traceback" in said
 
 
-def test_run_shows_help(run):
+def test_run_help(run):
     code, printed, _ = run("--help")
     assert code == 0
     for expected in ("Says what the script is for.", "--output_dir", "--[no]do_train", "12345"):

@@ -10,34 +10,19 @@ import pytest
 from absl import flags
 from absl.testing import flagsaver
 
-from albert import (
-    create_pretraining_data,
-    export_checkpoints,
-    export_to_tfhub,
-    run_classifier,
-    run_pretraining,
-    run_race,
-    run_squad_v1,
-    run_squad_v2,
-)
+from albert import create_pretraining_data, run_classifier, run_pretraining, run_race
 from albert.command_line import cli
 from albert.data import record_files
 from albert.util import flags as flags_lib
-from tests.support import classification_data, pretraining_records, squad_data
+from tests.support import squad_data
 
 FLAGS = flags.FLAGS
-SCRIPTS = (
-    run_pretraining,
-    run_classifier,
-    run_squad_v1,
-    run_squad_v2,
-    run_race,
-    create_pretraining_data,
-    export_to_tfhub,
-    export_checkpoints,
-)
 CORPUS = str(squad_data.FIXTURES / "corpus.txt")
 PUBLISHED = json.loads((squad_data.FIXTURES / "published_flags.json").read_text(encoding="utf-8"))
+SCRIPTS = [
+    importlib.import_module(f"albert.{name}")
+    for name in (*PUBLISHED, "export_to_tfhub", "export_checkpoints")
+]
 
 
 @pytest.fixture(autouse=True)
@@ -60,11 +45,6 @@ def only(script):
     cli.reads_flags(script.Flags)
 
 
-def set_flags(**values):
-    for name, value in values.items():
-        setattr(FLAGS, name, value)
-
-
 def heard(script, *names):
     values = cli.of_process(script.Flags).to_dict()
     return {name: values[name] for name in names}
@@ -82,7 +62,7 @@ def test_flags_have_their_published_defaults(script):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__[7:])
-def test_a_script_defines_its_flags_and_main_names_a_missing_one(script):
+def test_main_names_missing_flag(script):
     only(script)
     shown = {name for name, o in flags_lib.describe(script.Flags).items() if "help" in o}
     assert sorted(shown - set(FLAGS)) == []
@@ -91,28 +71,25 @@ def test_a_script_defines_its_flags_and_main_names_a_missing_one(script):
             script.main(given)
 
 
-def test_of_process_reads_what_a_program_set():
-    set_flags(max_seq_length=13, do_train=True)
+def test_of_process_reads_set_flags():
+    FLAGS.max_seq_length, FLAGS.do_train = 13, True
     FLAGS.set_default("train_batch_size", 7)
     expected = {"max_seq_length": 13, "do_train": True, "train_batch_size": 7}
-    for script in (run_pretraining, run_classifier, run_squad_v2, run_race):
+    for script in (run_pretraining, run_classifier, run_race):
         assert heard(script, *expected) == expected
     assert "train_batch_size" not in cli.of_process(run_race.Flags).given
+    FLAGS.train_batch_size = 0
+    with pytest.raises(ValueError, match="train_batch_size.*0"):
+        heard(run_pretraining)
 
 
-def test_of_process_keeps_a_programs_own_flag():
+def test_of_process_keeps_own_flag():
     try:
         flags.DEFINE_integer("seed", 99, "A program's own.")
         assert heard(run_classifier, "seed") == {"seed": 99}
     finally:
         delattr(FLAGS, "seed")
         cli.reads_flags(run_classifier.Flags)
-
-
-def test_of_process_names_a_wrong_value():
-    set_flags(train_batch_size=0)
-    with pytest.raises(ValueError, match="train_batch_size.*0"):
-        heard(run_pretraining, "train_batch_size")
 
 
 def test_main_takes_settings():
@@ -122,7 +99,7 @@ def test_main_takes_settings():
         run_pretraining.main(flags_lib.parse(run_pretraining.Flags, required))
 
 
-def test_of_process_passes_over_arguments_of_another_program(monkeypatch):
+def test_of_process_ignores_foreign_arguments(monkeypatch):
     FLAGS.unparse_flags()
     monkeypatch.setattr(sys, "argv", ["pytest", "-q", "--no_such_flag"])
     usual = FLAGS["learning_rate"].default  # of the script that defined it first
@@ -136,42 +113,23 @@ def test_of_process_passes_over_arguments_of_another_program(monkeypatch):
 # Runs.
 
 
-@pytest.mark.slow
-def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(
-    training_data, tmp_path
-):
-    only(run_pretraining)
-    set_flags(
-        max_predictions_per_seq=pretraining_records.PREDICTIONS,
-        max_seq_length=pretraining_records.LENGTH,
-        output_dir=str(tmp_path),
-        albert_config_file=str(training_data / "tiny.json"),
-        input_file=pretraining_records.write_records(tmp_path / "records", 100),
-        do_train=True,
-        do_eval=True,
-        num_train_steps=1,
-        save_checkpoints_steps=1,
-    )
-    run_pretraining.main(None)
-    assert {0, 1} == set(classification_data.steps_in(tmp_path))
-    for name in ("model.ckpt-best.meta", "model.ckpt-1.meta", "eval_results.txt", "checkpoint"):
-        assert (tmp_path / name).exists()
-
-
-def test_data_creation_by_flags_or_a_command_line_writes_records(tmp_path):
+def test_create_pretraining_data_by_flags(tmp_path):
     only(create_pretraining_data)
     values = {
         "input_file": CORPUS,
-        "spm_model_file": str(classification_data.VOCABULARY),
+        "spm_model_file": str(squad_data.FIXTURES / "tiny.model"),
         "max_seq_length": 32,
         "max_predictions_per_seq": 5,
         "dupe_factor": 1,
         "num_processes": 1,
+        "output_file": f"{tmp_path}/records",
     }
-    set_flags(**values, output_file=f"{tmp_path}/records")
+    for name, value in values.items():
+        setattr(FLAGS, name, value)
     create_pretraining_data.main([])
-    arguments = [f"--{name}={value}" for name, value in values.items()]
-    given = FLAGS(["program", *arguments, f"--output_file={tmp_path}/more"])  # as app.run does
+    values["output_file"] += "2"
+    # As app.run does.
+    given = FLAGS(["program", *(f"--{name}={value}" for name, value in values.items())])
     create_pretraining_data.main(given)
-    for name in ("records", "more"):
+    for name in ("records", "records2"):
         assert record_files.count_records(f"{tmp_path}/{name}") > 0

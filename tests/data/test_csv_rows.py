@@ -39,13 +39,10 @@ def answered(path, columns=None, known=()):
     return [text for lines in groups for text in reader.texts(lines)]
 
 
-def task(**settings):
-    return tasks.custom_task(train_file="train.csv", label="label", labels="0,1", **settings)
-
-
 @pytest.mark.parametrize("text_a", ["text", 1])
-def test_csv_rows_are_examples_with_the_texts_as_written(path, text_a):
-    data = tasks.read_examples(task(text_a=text_a), str(path.parent), "train")
+def test_examples_of_csv(path, text_a):
+    task = tasks.custom_task(train_file="train.csv", label="label", labels="0,1", text_a=text_a)
+    data = tasks.read_examples(task, str(path.parent), "train")
     assert [item.text_a for item in data.examples] == TEXTS
     assert [item.label for item in data.examples] == LABELS
     assert data.columns == ("text",)
@@ -53,22 +50,24 @@ def test_csv_rows_are_examples_with_the_texts_as_written(path, text_a):
 
 
 @pytest.mark.parametrize("columns, known", [("text", ()), ("1", ["text"]), (None, ["text"])])
-def test_csv_rows_are_answered(path, columns, known):
+def test_texts_of_csv(path, columns, known):
     assert answered(path, columns, known) == [(text,) for text in TEXTS]
 
 
-def test_csv_rows_without_a_header_are_texts_or_pairs(tmp_path):
-    (tmp_path / "in.csv").write_text('"a, b",c\n{,"d ""e"""\n', encoding="utf-8")
-    assert answered(tmp_path / "in.csv") == [("a, b", "c"), ("{", 'd "e"')]
-
-
-def test_quotes_of_tsv_files_are_text(tmp_path):
-    (tmp_path / "in.tsv").write_text('"a\tb, "c""\n', encoding="utf-8")
-    assert answered(tmp_path / "in.tsv") == [('"a', 'b, "c""')]
+@pytest.mark.parametrize(
+    "name, content, texts",
+    [
+        ("in.csv", '"a, b",c\n{,"d ""e"""\n', [("a, b", "c"), ("{", 'd "e"')]),
+        ("in.tsv", '"a\tb, "c""\n', [('"a', 'b, "c""')]),  # quotes of TSV files are text
+    ],
+)
+def test_texts_without_header(tmp_path, name, content, texts):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert answered(tmp_path / name) == texts
 
 
 @pytest.mark.parametrize("content, line", [(OPEN_QUOTE, 4), (BAD_QUOTE, 3), (NOT_UTF8, 2)])
-def test_a_wrong_row_is_named_by_file_and_line(tmp_path, content, line):
+def test_texts_name_wrong_row(tmp_path, content, line):
     path = tmp_path / "train.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=f"train.csv:{line}: "):

@@ -14,21 +14,17 @@ SPEC = batches.FeatureSpec([batches.Feature("value", (2,))])
 
 
 def _convert(chunk):
+    if 301 in chunk:
+        raise ValueError("item 301 cannot be converted")
     records = [{"value": [item, item * item]} for item in chunk if item != 13]
     return feature_cache.Conversion(records, {"unlucky": sum(item == 13 for item in chunk)})
 
 
-def _build(path, **changes):
-    settings = {
-        "items": range(20),
-        "fingerprint": {"length": 2},
-        "spec": SPEC,
-        "convert": _convert,
-        "description": "numbers",
-    }
-    settings.update(changes)
-    items = settings.pop("items")
-    return feature_cache.build_records(str(path), items=lambda: items, **settings)
+def _build(path, *, items=range(20), length=2, **changes):
+    settings = {"spec": SPEC, "convert": _convert, "description": "numbers", **changes}
+    return feature_cache.build_records(
+        str(path), items=lambda: items, fingerprint={"length": length}, **settings
+    )
 
 
 def _never(*_):
@@ -40,43 +36,43 @@ def _remove_sidecar(path):
 
 
 def _values(path):
-    records = tf.python_io.tf_record_iterator(str(path))
-    examples = [tf.train.Example.FromString(record) for record in records]
+    examples = map(tf.train.Example.FromString, record_files.records(str(path)))
     return [list(example.features.feature["value"].int64_list.value) for example in examples]
 
 
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a.tf_record"
+
+
 @pytest.mark.parametrize("count", [1, 3])
-def test_bytes_are_in_order_for_any_number_of_processes(tmp_path, count):
-    built = _build(tmp_path / "a.tf_record", items=range(300), num_processes=count)
+def test_build_keeps_order_with_any_number_of_processes(path, count):
+    built = _build(path, items=range(300), num_processes=count)
     assert built.count == 299
     assert _values(built.path) == [[n, n * n] for n in range(300) if n != 13]
-    assert _build(tmp_path / "empty.tf_record", items=[]).count == 0
 
 
-def test_file_made_from_something_else_has_another_name(tmp_path):
-    path = tmp_path / "a.tf_record"
-    paths = {length: _build(path, fingerprint={"length": length}).path for length in (2, 3)}
-    assert len(set(paths.values())) == 2
-    for length, built in paths.items():
-        again = _build(path, fingerprint={"length": length}, convert=_never)
-        assert (again.path, again.count) == (built, 19)
+def test_build_names_file_by_fingerprint(path):
+    built = {length: _build(path, length=length) for length in (2, 3)}
+    assert built[2].path != built[3].path
+    for length, file in built.items():
+        again = _build(path, length=length, convert=_never)
+        assert (again.path, again.count) == (file.path, 19)
 
 
-def test_named_file_keeps_its_name_and_is_replaced(tmp_path):
-    path = tmp_path / "a.tf_record"
+def test_build_of_exact_path_replaces_stale_file(path):
     _build(path, exact_path=True)
     _build(path, exact_path=True, convert=_never)
-    second = _build(path, exact_path=True, fingerprint={"length": 3}, items=range(5))
+    second = _build(path, exact_path=True, length=3, items=range(5))
     assert second.path == str(path)
     assert _values(path) == [[n, n * n] for n in range(5)]
     _remove_sidecar(path)  # as the records of another program
     assert _build(path, exact_path=True).count == 19
 
 
-def test_file_of_another_kind_is_not_replaced(tmp_path):
-    path = tmp_path / "mine"
+def test_build_refuses_to_replace_other_files(path):
     path.write_text('{"data": [1, 2, 3]}')
-    with pytest.raises(ValueError, match="mine"):
+    with pytest.raises(ValueError, match=path.name):
         _build(path, exact_path=True)
     assert path.read_text() == '{"data": [1, 2, 3]}'
 
@@ -89,26 +85,19 @@ def test_file_of_another_kind_is_not_replaced(tmp_path):
         _remove_sidecar,
     ],
 )
-def test_damaged_file_is_made_again(tmp_path, damage):
-    path = pathlib.Path(_build(tmp_path / "a.tf_record").path)
-    whole = path.read_bytes()
-    damage(path)
-    _build(tmp_path / "a.tf_record")
-    assert path.read_bytes() == whole and os.path.exists(record_files.sidecar_path(str(path)))
+def test_build_repairs_damaged_file(path, damage):
+    built = pathlib.Path(_build(path).path)
+    whole = built.read_bytes()
+    damage(built)
+    _build(path)
+    assert built.read_bytes() == whole and os.path.exists(record_files.sidecar_path(str(built)))
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_failed_conversion_leaves_the_old_file_alone(tmp_path, processes):
-    def fail_late(chunk):
-        if chunk[-1] > 300:
-            raise ValueError("item 301 cannot be converted")
-        return _convert(chunk)
-
-    path = tmp_path / "a.tf_record"
+def test_build_that_fails_keeps_old_file(path, processes):
     _build(path, exact_path=True)
     before = path.read_bytes()
-    changes = {"items": range(500), "fingerprint": {"length": 3}, "num_processes": processes}
     with pytest.raises(ValueError, match="item 301"):
-        _build(path, convert=fail_late, exact_path=True, **changes)
+        _build(path, exact_path=True, items=range(500), length=3, num_processes=processes)
     assert path.read_bytes() == before
-    assert len(os.listdir(str(tmp_path))) == 2  # with the sidecar
+    assert len(os.listdir(str(path.parent))) == 2  # with the sidecar

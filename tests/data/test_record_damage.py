@@ -27,23 +27,25 @@ def flip(path, number):
     damaged_files.flip_bit(path, start + 12 + len(records[number]) // 2)
 
 
-@pytest.mark.parametrize("number", [1, 63, 99])
-@pytest.mark.parametrize("serve", [TRAINING, input_pipeline.evaluation_batches])
-def test_training_and_evaluation_name_file_and_record(tmp_path, serve, number):
-    paths = number_records.write(tmp_path, [100] * 3)
+EVALUATION = input_pipeline.evaluation_batches
+
+
+@pytest.mark.parametrize("serve, number", [(TRAINING, 63), (EVALUATION, 1), (EVALUATION, 99)])
+def test_batches_name_damaged_record(tmp_path, serve, number):
+    paths = number_records.write(tmp_path, [100] * 2)
     flip(paths[1], number)
     found = pytest.raises(ValueError, match=f"{paths[1]}.* record {number} ")
     with found, record_files.explained():
         number_records.served(lambda: serve(paths, number_records.NUMBER, batch_size=10), 1000)
 
 
-def test_another_loss_of_data_stays_what_it_is(tmp_path):
+def test_explained_leaves_other_data_loss(tmp_path):
     with pytest.raises(tf.errors.DataLossError), record_files.explained():
         raise tf.errors.DataLossError(None, None, "Checksum does not match: a checkpoint")
 
 
 @pytest.mark.slow
-def test_script_names_the_record_and_keeps_the_checkpoint(tmp_path):
+def test_script_names_record_and_keeps_checkpoint(tmp_path):
     pretraining_records.write_config(tmp_path / "tiny.json")
     for number in (0, 1):
         path = tmp_path / f"train-{number}.tf_record"

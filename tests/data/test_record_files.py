@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Record files: their metadata, or what one walk finds and keeps; stale and damaged ones."""
+"""Record files: how they appear, their metadata, or what one walk finds and keeps."""
 
 import os
 
@@ -17,153 +17,159 @@ def path(tmp_path):
 
 
 def write(path, *records, fingerprint=None):
-    """Writes a record file, and with a fingerprint its metadata."""
-    with tf.io.TFRecordWriter(path) as writer:
+    """Writes a record file, with metadata where there is a fingerprint."""
+    with record_files.create(path, fingerprint or {}) as file:
         for record in records:
-            writer.write(record)
-    if fingerprint is not None:
-        walked = record_files.walk_records(path)
-        walked.fingerprint = fingerprint
-        record_files.write_sidecar(walked)
+            file.write(record)
+    if fingerprint is None:
+        os.remove(record_files.sidecar_path(path))
+    return path
 
 
 def write_several(folder, counts):
     """Record files without metadata, with records of 5 bytes."""
-    paths = [str(folder / f"r-{number}.tfrecord") for number in range(len(counts))]
-    for path, count in zip(paths, counts):
-        write(path, *[b"bytes"] * count)
-    return paths
+    return [
+        write(f"{folder}/r-{number}.tfrecord", *[b"bytes"] * count)
+        for number, count in enumerate(counts)
+    ]
 
 
-# ---- metadata ------------------------------------------------------------------------------------
+# ---- writing and metadata ------------------------------------------------------------------------
 
 
-def test_metadata_survives_the_trip_and_its_fingerprint_compares_as_json(path):
+def test_create_is_atomic(tmp_path):
+    path = str(tmp_path / "folder" / "a.tfrecord")
+    with record_files.create(path, {"length": 3}) as file:
+        file.write(b"one")
+        assert not os.path.exists(path)
+    with pytest.raises(RuntimeError), record_files.create(path, {"length": 4}) as file:
+        file.write(b"other")
+        raise RuntimeError("stopped")
+    assert not record_files.why_stale(path, {"length": 3})
+    assert sorted(os.listdir(str(tmp_path / "folder"))) == [".a.tfrecord.meta.json", "a.tfrecord"]
+
+
+def test_create_when_killed(path, monkeypatch):
+    write(path, b"one", fingerprint={"length": 3})
+    monkeypatch.setattr(record_files, "write_sidecar", lambda file: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write(path, b"two", fingerprint={"length": 4})  # as many bytes as before
+    assert record_files.why_stale(path, {"length": 3})
+    assert record_files.why_stale(path, {"length": 4})
+
+
+def test_metadata_round_trip(path):
     write(path, b"one", b"two", fingerprint={"lengths": (1, 2), "lower": True})
     fingerprint = {"lengths": [1, 2], "lower": True}
     expected = record_files.RecordFile(path, os.path.getsize(path), 2, 64, [0], fingerprint)
     assert record_files.read_sidecar(path) == expected
     assert not record_files.why_stale(path, {"lower": True, "lengths": (1, 2)})
-    assert files.read_json_object(os.path.join(os.path.dirname(path), ".a.tfrecord.meta.json"))
 
 
-def test_why_a_file_is_stale_says_what_changed(path):
+def test_why_stale_says_what_changed(path):
     made_from = {"max_seq_length": 128, "old": "x" * 100}
     assert record_files.why_stale(path, {}) == record_files.NOT_THERE
-    write(path, b"one")
-    assert record_files.why_stale(path, {})
     write(path, b"one", fingerprint=made_from)
     reason = record_files.why_stale(path, {"max_seq_length": 512, "new": 1})
     assert "max_seq_length was 128 and is 512" in reason and "new" in reason
-    write(path, b"one", b"more")
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write(b"longer")
     assert record_files.why_stale(path, made_from)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"count": 1}', "not JSON"])
-def test_unreadable_metadata_counts_as_none(path, content):
+@pytest.mark.parametrize("content", [None, "", "[]", '{"count": 1}', "not JSON"])
+def test_metadata_missing_or_unreadable(path, content):
     write(path, b"one")
-    files.atomic_write_text(record_files.sidecar_path(path), content)
+    if content is not None:
+        files.atomic_write_text(record_files.sidecar_path(path), content)
     assert record_files.read_sidecar(path) is None
     assert record_files.why_stale(path, {})
     assert record_files.count_records(path) == 1
 
 
 @pytest.mark.parametrize("lengths", [[], [0], [3, 0, 50, 200, 7], [16] * 100, [900000] * 3])
-def test_records_are_counted_without_metadata(path, lengths):
+def test_count_without_metadata(path, lengths):
     write(path, *(b"x" * length for length in lengths))
     for address in (path, f"file://{path}"):
         assert record_files.count_records(address) == len(lengths)
 
 
-def test_metadata_that_fits_answers_for_the_file(path):
-    write(path, b"one", fingerprint={})
+def test_count_takes_metadata_that_fits(path):
+    write(path, b"one")
     size = os.path.getsize(path)
     record_files.write_sidecar(record_files.RecordFile(path, size, 77))
     assert record_files.count_records(path) == 77
-    write(path, b"one", b"two")  # by another program: longer than the metadata says
-    assert record_files.count_records(path) == 2
+    with tf.io.TFRecordWriter(path) as writer:  # another program's: longer than the metadata says
+        writer.write(b"longer")
+    assert record_files.count_records(path) == 1
 
 
-@pytest.mark.parametrize("missing", [1, 4, 10, 19, 25])
-def test_a_file_that_ends_inside_a_record_is_named(path, missing):
-    write(path, b"one", b"two", b"three")
-    os.truncate(path, os.path.getsize(path) - missing)
-    with pytest.raises(ValueError, match=r"a\.tfrecord"):
+@pytest.mark.parametrize("size", [58 - missing for missing in (1, 4, 10, 19, 25)])
+@pytest.mark.parametrize("fingerprint", [None, {}])
+def test_count_of_truncated_file(path, size, fingerprint):
+    write(path, b"one", b"two", b"three", fingerprint=fingerprint)
+    os.truncate(path, size)
+    told = "" if fingerprint is None else rf".* {size} bytes .* 59 .*\.meta\.json"
+    with pytest.raises(ValueError, match=rf"a\.tfrecord{told}"):
         record_files.count_records(path)
 
 
-def test_a_file_cut_between_two_records_is_noticed_by_its_metadata(path):
-    write(path, b"one", b"two", fingerprint={})
-    write(path, b"one")
-    with pytest.raises(ValueError, match=r"a\.tfrecord.* 19 .* 38 .*\.meta\.json"):
-        record_files.count_records(path)
-
-
-def test_other_kinds_of_files_and_missing_ones_are_named(path):
-    with pytest.raises(ValueError, match=path):
-        record_files.count_records(path)
-    files.atomic_write_text(path, "a line of text that is no record\n")
+@pytest.mark.parametrize("content", [None, "a line of text that is no record\n"])
+def test_no_record_file(path, content):
+    if content:
+        files.atomic_write_text(path, content)
     for read in (record_files.count_records, record_files.first_records):
-        with pytest.raises(ValueError, match=path):
+        with pytest.raises((ValueError, tf.errors.NotFoundError), match=path):
             read(path)
 
 
-def test_the_first_records_are_read_alone(path):
+def test_first_records(path):
     write(path, b"one", b"two", b"three")
     assert record_files.first_records(path) == [b"one"]
     assert record_files.first_records(path, 2) == [b"one", b"two"]
-    write(path)
-    assert record_files.first_records(path) == []
+    assert record_files.first_records(write(path)) == []
 
 
 # ---- the index of files without metadata ---------------------------------------------------------
 
 
-def test_files_without_metadata_are_walked_once(tmp_path, monkeypatch):
-    paths = write_several(tmp_path, [70, 0, 3])
-    walked = count_walks(monkeypatch)
-    out = str(tmp_path / "out")
-    for _ in range(2):
-        found = record_files.load(paths, folder=out)
-        assert [one.count for one in found] == [70, 0, 3]
-        assert [list(one.offsets) for one in found] == [[0, 64 * 21], [], [0]]
-    assert sorted(walked) == paths
-    write(paths[2], b"0" * (3 * 21 - 16))  # as many bytes
-    assert [one.count for one in record_files.load(paths, folder=out)] == [70, 0, 1]
-    assert walked[3:] == [paths[2]]
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"r": 1}'])
-def test_a_kept_index_that_is_of_no_use_is_made_again(tmp_path, content):
-    (path,) = write_several(tmp_path, [3])
-    (tmp_path / record_files.INDEX_NAME).write_text(content.replace("r", path))
-    assert record_files.load([path], folder=str(tmp_path))[0].count == 3
-    assert path in index_in(tmp_path)["files"]
+@pytest.fixture
+def walked(monkeypatch):
+    """The files that are walked."""
+    paths, walk = [], record_files.walk_records
+    monkeypatch.setattr(
+        record_files, "walk_records", lambda *file: paths.append(file[0]) or walk(*file)
+    )
+    return paths
 
 
 def index_in(folder):
     return files.read_json_object(str(folder / record_files.INDEX_NAME))
 
 
-def count_walks(monkeypatch):
-    """The files that are walked from now on."""
-    walked = []
-    walk = record_files.walk_records
-    monkeypatch.setattr(
-        record_files, "walk_records", lambda *file: walked.append(file[0]) or walk(*file)
-    )
-    return walked
+def test_load_walks_files_once(tmp_path, walked):
+    paths = write_several(tmp_path, [70, 0, 3])
+    for _ in range(2):
+        found = record_files.load(paths, folder=str(tmp_path))
+        assert [one.count for one in found] == [70, 0, 3]
+        assert [list(one.offsets) for one in found] == [[0, 64 * 21], [], [0]]
+    assert sorted(walked) == paths
+    write(paths[2], b"0" * (3 * 21 - 16))  # as many bytes
+    assert [one.count for one in record_files.load(paths, folder=str(tmp_path))] == [70, 0, 1]
+    assert walked[3:] == [paths[2]]
+    record_files.load(paths[:1], folder=str(tmp_path))
+    assert sorted(index_in(tmp_path)["files"]) == paths
 
 
-def test_the_files_of_another_call_stay_in_the_index(tmp_path, monkeypatch):
-    train, evaluation = paths = write_several(tmp_path, [1, 2])
-    walked = count_walks(monkeypatch)
-    for path in (train, evaluation, train):
-        record_files.load([path], folder=str(tmp_path))
-    assert sorted(index_in(tmp_path)["files"]) == walked == paths
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"r": 1}'])
+def test_load_renews_damaged_index(tmp_path, content):
+    (path,) = write_several(tmp_path, [3])
+    (tmp_path / record_files.INDEX_NAME).write_text(content.replace("r", path))
+    assert record_files.load([path], folder=str(tmp_path))[0].count == 3
+    assert path in index_in(tmp_path)["files"]
 
 
-def test_blocks_are_those_of_the_number_of_files_whatever_was_kept(tmp_path, monkeypatch):
+def test_load_sizes_blocks(tmp_path, monkeypatch):
     first, second = paths = write_several(tmp_path, [64 * 40, 64])
     monkeypatch.setattr(record_files, "_MOST_OFFSETS_TOGETHER", 40)
 
@@ -176,6 +182,6 @@ def test_blocks_are_those_of_the_number_of_files_whatever_was_kept(tmp_path, mon
         assert blocks([first]) == (64, 40)
 
 
-def test_load_ends_when_there_are_enough_records(tmp_path):
+def test_load_ends_with_enough_records(tmp_path):
     paths = write_several(tmp_path, [3] * 5)
     assert [one.path for one in record_files.load(paths, enough=6)] == paths[:2]

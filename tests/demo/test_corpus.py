@@ -3,7 +3,6 @@
 """The demo's text: the stories that it makes, and the prose that it finds."""
 
 import hashlib
-import re
 
 import pytest
 
@@ -28,7 +27,7 @@ def all_sentences(documents):
 
 
 @pytest.mark.parametrize("seed", [7, 8])
-def test_a_seed_gives_the_same_stories_on_every_python(seed):
+def test_stories_of_a_seed(seed):
     # Numbers of `random.random` are the same since Python 3.2; what a choice makes of them is not.
     texts = "\n".join(all_sentences(stories.make_stories("en", 50, seed=seed).training))
     digest = hashlib.sha256(texts.encode("utf-8")).hexdigest()
@@ -36,7 +35,7 @@ def test_a_seed_gives_the_same_stories_on_every_python(seed):
     assert (digest == SHA256_OF_SEED_7) == (seed == 7)
 
 
-def test_stories_differ_and_held_out_ones_are_about_other_things(corpus):
+def test_stories_held_out_are_of_other_topics(corpus):
     documents = corpus.training + corpus.held_out
     assert len({tuple(document.sentences) for document in documents}) == COUNT
     assert 0.05 * COUNT < len(corpus.held_out) < 0.2 * COUNT
@@ -44,22 +43,6 @@ def test_stories_differ_and_held_out_ones_are_about_other_things(corpus):
     assert not about & held_out
     kinds = {document.key.split(":")[0] for document in documents}
     assert len(kinds) >= 16
-
-
-def test_sentences_are_whole_and_begin_with_a_capital_letter(corpus, language):
-    for sentence in all_sentences(corpus.training):
-        assert not set("{}|[]_") & set(sentence) and not re.search(r"\s\s|^\s|\s$|\.\.", sentence)
-        assert re.search(r"[.?!。？！]\"?$", sentence), sentence
-        if language == "en":
-            assert re.match(r"\"?[A-Z]", sentence), sentence
-            assert not re.search(r"\b[Aa] [aeiou]|\b[Aa]n [^aeiouh]", sentence), sentence
-
-
-def test_one_story_never_has_a_thing_twice(corpus):
-    people = {row[""] for row in stories.read_grammar("en")[0]["person"]}
-    for document in corpus.training:
-        about = [word for word in document.key.split(": ")[1].split() if word in people]
-        assert len(set(about)) == len(about)
 
 
 # ---- Prose.
@@ -96,7 +79,7 @@ class Can:
 '''
 
 
-def test_prose_is_that_of_a_library_once_and_no_code(tmp_path, monkeypatch):
+def test_prose_of_a_library(tmp_path, monkeypatch):
     statement = (
         'The "assert" statement\n**********************\n\n'
         "Assert statements are a convenient way to insert assertions.\n\n"
@@ -122,14 +105,9 @@ def test_prose_is_that_of_a_library_once_and_no_code(tmp_path, monkeypatch):
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Too short indeed.",
-        "no capital letter at the start of this one.",
-        "No full stop at the end of this one",
-        "spam = fry(pan[0], 3) * minutes if x_y else {}.",
-    ],
-)
-def test_what_does_not_look_like_a_sentence_is_left_out(text):
-    assert stories.extract_sentences(text) == []
+def test_extract_sentences_leaves_out_others():
+    others = """Too short indeed.
+no capital letter at the start of this one.
+No full stop at the end of this one
+spam = fry(pan[0], 3) * minutes if x_y else {}."""
+    assert [stories.extract_sentences(text) for text in others.splitlines()] == [[]] * 4

@@ -29,7 +29,7 @@ def pictures(notebook):
     return sum("image/png" in output.get("data", {}) for output in outputs)
 
 
-def test_saved_outputs_are_those_of_one_run_from_top_to_bottom():
+def test_saved_outputs_are_of_one_run():
     notebook = nbformat.read(str(pages.NOTEBOOK), as_version=4)
     counts = [cell.execution_count for cell in programs(notebook)]
     assert counts == list(range(1, len(counts) + 1))
@@ -39,7 +39,7 @@ def test_saved_outputs_are_those_of_one_run_from_top_to_bottom():
 
 
 @pytest.mark.slow
-def test_the_notebook_runs_from_top_to_bottom(tmp_path):
+def test_notebook_runs(tmp_path):
     pytest.importorskip("matplotlib")
     paraphrases.write_mrpc(tmp_path / "glue", train=32, dev=8, test=4)
     paraphrases.write_module(tmp_path)

@@ -52,7 +52,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_pretrainings_commands_lead_from_text_to_a_model_in_use(folder, capsys):
+def test_pretraining_page(folder, capsys):
     chain = [step for step in pages.commands(pages.read("pretraining")) if step.module != "demo"]
     assert [command.module for command in chain] == [
         "train_vocab",
@@ -89,7 +89,7 @@ def follow(page: str, more: str = "") -> None:
 
 
 @pytest.mark.slow
-def test_readme_leads_from_a_released_model_to_a_score_and_an_answer(folder, capsys):
+def test_readme(folder, capsys):
     released_archives.write_model(folder / "base_v2")
     follow("../README")
     assert (folder / "output" / "mrpc" / "eval_results.txt").exists()
@@ -97,7 +97,7 @@ def test_readme_leads_from_a_released_model_to_a_score_and_an_answer(folder, cap
 
 
 @pytest.mark.slow
-def test_a_language_of_ones_own_becomes_a_classifier(folder, capsys):
+def test_own_language_tutorial(folder, capsys):
     for name in ("train", "eval"):
         (folder / "text" / name).mkdir()
         (folder / "text" / f"{name}-1.txt").rename(folder / "text" / name / "1.txt")
@@ -108,7 +108,7 @@ def test_a_language_of_ones_own_becomes_a_classifier(folder, capsys):
 
 
 @pytest.mark.slow
-def test_chinese_questions_are_answered(folder, capsys):
+def test_chinese_squad_tutorial(folder, capsys):
     words = len(CHINESE_VOCABULARY.read_text(encoding="utf-8").splitlines())
     released_archives.write_model(folder / "base_zh", vocab_size=words)
     for path in (folder / "base_zh").glob("30k-clean.*"):
@@ -128,7 +128,7 @@ def test_chinese_questions_are_answered(folder, capsys):
 
 
 @pytest.mark.slow
-def test_a_model_of_hugging_face_comes_here_and_goes_back(folder, capsys):
+def test_hugging_face_tutorial(folder, capsys):
     released_archives.write_model(folder / "ours")
     arguments = ["to_huggingface", "--input_dir=ours", "--output_dir=albert-base-v2"]
     pages.run(pages.Command("convert_checkpoint", arguments), {})

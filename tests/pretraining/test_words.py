@@ -47,35 +47,25 @@ It is so.[3] |Others say no.[12][13] |True.
 هل هذا صحيح؟|نعم۔|شكرا.
 Բարև։|ሰላም።|မင်္ဂလာပါ။|សួស្តី។|x
 no end at all
+  One  two.\t\u3000 |Three.
+...
 """.splitlines()
 
 
 @pytest.mark.parametrize("marked", PARAGRAPHS)
-def test_rules(marked):
-    expected = [sentence.strip() for sentence in marked.split("|")]
+def test_split_sentences(marked):
+    expected = [sentence.strip() for sentence in marked.split("|") if sentence]
     assert words.split_sentences(marked.replace("|", "")) == expected
-
-
-@pytest.mark.parametrize(
-    "text, sentences",
-    [
-        ("  One  two.\t\u3000 Three. \r", ["One  two.", "Three."]),
-        (" \u3000", []),
-        ("...", ["..."]),
-    ],
-)
-def test_white_space_around_sentences_is_dropped_and_that_inside_is_kept(text, sentences):
-    assert words.split_sentences(text) == sentences
 
 
 def without_space(sentences):
     return "".join("".join(sentences).split())
 
 
-def test_nothing_is_lost_or_changed_and_sentences_are_parts_of_the_text():
+def test_split_sentences_loses_nothing():
     generator = random.Random(0)
     alphabet = "..!?。！？…．।؟\"'”“’()（）《》[] \t　abAB19中文，,;-Dr"
-    for _ in range(6000):
+    for _ in range(2000):
         text = "".join(generator.choice(alphabet) for _ in range(generator.randrange(40)))
         sentences = words.split_sentences(text)
         assert without_space(sentences) == without_space([text])
@@ -88,7 +78,7 @@ def test_nothing_is_lost_or_changed_and_sentences_are_parts_of_the_text():
 @pytest.mark.parametrize(
     "text", ["." * 20000 + "x", '.")' * 9000 + "x", "。" * 20000, "(《（" * 7000]
 )
-def test_time_does_not_explode(text):
+def test_split_sentences_is_linear(text):
     started = time.perf_counter()
     assert without_space(words.split_sentences(text)) == text
     assert time.perf_counter() - started < 5
@@ -119,46 +109,40 @@ def marked(text, segmenter, tokenizer):
         ("用TensorFlow训练  ALBERT model", "|用|tensor##flow|训练|albert|model"),
         ("\u200b模型\u3000图书馆\t学校", "|模型|图书馆|学校"),
         ("樱花开放", "|[UNK]花|开放"),
+        ("市长在说话", "|市长|在|说[UNK]"),
+        ("南京市长江大桥", "|[UNK]京市|长[UNK]大[UNK]"),
         ("", ""),
     ],
 )
-def test_words_are_those_of_the_segmenter_at_their_places(text, expected, segmenter):
+def test_word_starts_of_wordpieces(text, expected, segmenter):
     assert marked(text, segmenter, TOKENIZER) == expected
 
 
-def test_words_work_with_sentencepiece_too(segmenter):
+def test_word_starts_of_sentencepieces(segmenter):
     found = marked("The model 模型 is here.", segmenter, squad_data.sentencepiece())
     words = [word.replace("\u2581", "") for word in found.split("|")]
     assert words == ["", "the", "model", "模型", "is", "here", "."]
 
 
-def test_the_same_characters_are_a_word_here_and_parts_of_two_there(segmenter):
-    # A list of words, matched wherever they occur, could not tell these apart.
-    assert segmenter.words("市长在说话") == ["市长", "在", "说话"]
-    assert segmenter.words("南京市长江大桥") == ["南京市", "长江大桥"]
-
-
 # ---- the dictionary of the user ------------------------------------------------------------------
 
 
-def test_words_of_the_user_are_added_for_this_segmenter_alone_also_when_pickled(
-    tmp_path, segmenter
-):
+@pytest.mark.slow
+def test_user_dictionary_of_one_segmenter(tmp_path, segmenter):
     before = segmenter.words("小型语言模型好")
     assert "语言模型" not in before
     path = tmp_path / "words.txt"
     path.write_text("\ufeff语言模型\r\n\r\n好模 5\n小型语 100000000 n\n", "utf-8")
-    own = words.ChineseSegmenter(str(path))
-    pickled = pickle.dumps(own)
+    pickled = pickle.dumps(words.ChineseSegmenter(str(path)))
     assert len(pickled) < 1000
-    for one in (own, pickle.loads(pickled)):
-        assert one.words("语言模型好") == ["语言模型", "好"]
-        assert one.words("小型语言模型")[0] == "小型语"
+    own = pickle.loads(pickled)
+    assert own.words("语言模型好") == ["语言模型", "好"]
+    assert own.words("小型语言模型")[0] == "小型语"
     assert segmenter.words("小型语言模型好") == before
 
 
 @pytest.mark.parametrize("content", [None, "\ud800"])
-def test_mistakes_in_the_dictionary_name_the_file(content, tmp_path):
+def test_user_dictionary_unreadable(content, tmp_path):
     path = tmp_path / "words.txt"
     if content:
         path.write_bytes(content.encode("utf-8", "surrogatepass"))
@@ -169,7 +153,7 @@ def test_mistakes_in_the_dictionary_name_the_file(content, tmp_path):
 # ---- what is missing, and what must not be trusted -----------------------------------------------
 
 
-def test_without_jieba_the_message_says_what_to_install(monkeypatch):
+def test_fingerprint_without_jieba(monkeypatch):
     monkeypatch.setitem(sys.modules, "jieba", None)
     with pytest.raises(ValueError, match="pip install jieba"):
         words.fingerprint(None)
@@ -178,13 +162,13 @@ def test_without_jieba_the_message_says_what_to_install(monkeypatch):
 # ---- vocabularies --------------------------------------------------------------------------------
 
 
-def test_words_of_sentencepiece_start_where_the_english_models_rule_says():
+def test_starts_word():
     starting = ["\u2581the", "\u2581", ".", "\u00a3", "<unk>", "'s", "=", "1", "\u00e9t", "a\u4e2d"]
     pieces = [*starting, "s", "ing", "ING", "..."]
     assert [piece for piece in pieces if words.starts_word(piece)] == starting
 
 
 @pytest.mark.parametrize("pieces", [VOCAB[:7], VOCAB[:3] + VOCAB[5:]])
-def test_unfit_vocabularies_are_refused(pieces):
+def test_piece_table_refuses(pieces):
     with pytest.raises(ValueError):
         words.piece_table({piece: number for number, piece in enumerate(pieces)})

@@ -22,7 +22,6 @@ def needs(environment):
     return pytest.mark.skipif(not python_of(environment).exists(), reason=reason)
 
 
-PYTHON = python_of("huggingface")
 needs_huggingface = needs("huggingface")
 
 CONFIG = {

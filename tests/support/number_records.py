@@ -3,6 +3,7 @@
 """Record files of numbers, and what a data set serves."""
 
 import contextlib
+import itertools
 
 import tensorflow.compat.v1 as tf
 
@@ -14,13 +15,12 @@ NUMBER = FeatureSpec([Feature("number", (), tf.int64)])
 
 def write(folder, sizes):
     """Writes files that hold 0, 1, 2, ... in their order; returns their paths."""
-    paths, number = [], 0
+    paths, rows = [], ({"number": number} for number in itertools.count())
     for index, size in enumerate(sizes):
         paths.append(str(folder / f"{index:04d}.tfrecord"))
         with record_files.create(paths[-1]) as file:
-            for _ in range(size):
-                file.write(NUMBER.encode({"number": number}))
-                number += 1
+            for record in NUMBER.encode_each(itertools.islice(rows, size)):
+                file.write(record)
     return paths
 
 

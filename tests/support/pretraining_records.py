@@ -60,16 +60,17 @@ def make_records(count, seed=0, length=LENGTH):
     return [make_record(generator, length) for _ in range(count)]
 
 
-def write_records(path, count, seed=0, *, length=LENGTH):
-    """Writes a record file and returns its name."""
-    return _write(path, make_records(count, seed, length), length)
+def write_records(path, count, seed=0, *, length=LENGTH, is_uneven=False):
+    """Writes a record file and returns its name.
 
-
-def _write(path, records, length=LENGTH):
-    spec = model.feature_spec(length, PREDICTIONS)
+    `is_uneven`: every third record has one masked piece less.
+    """
+    spec, records = model.feature_spec(length, PREDICTIONS), make_records(count, seed, length)
+    for record in records[::3] if is_uneven else ():
+        record["masked_lm_weights"] = [1.0, 0.0, 0.0]
     with record_files.create(str(path)) as file:
-        for record in records:
-            file.write(spec.encode(record))
+        for record in spec.encode_each(records):
+            file.write(record)
     return str(path)
 
 
@@ -85,11 +86,3 @@ def write_config(path, **changes):
     """Writes the configuration of a tiny model and returns its name."""
     path.write_text(json.dumps(dict(CONFIG, **changes)), encoding="utf-8")
     return str(path)
-
-
-def write_uneven_records(path, count):
-    """Writes records of which every third has one masked piece less; returns the file's name."""
-    records = make_records(count)
-    for record in records[::3]:
-        record["masked_lm_weights"] = [1.0, 0.0, 0.0]
-    return _write(path, records)

@@ -22,7 +22,7 @@ SHARED = pathlib.Path(os.environ.get("ALBERT_SHARED", str(_DEFAULT)))
 
 needs_shared = pytest.mark.skipif(
     not (SHARED / "golden").is_dir(),
-    reason=f"reference outputs and real data not found in {SHARED}",
+    reason="need reference data, which is not distributed",
 )
 
 

@@ -14,27 +14,20 @@ from albert.util import files
 from albert.util.errors import UserError
 
 
-def test_atomic_write_replaces_the_old_content_and_leaves_nothing_else(tmp_path):
+def test_atomic_write_replaces_file(tmp_path):
     path = tmp_path / "new,folder" / "results.json"
     files.atomic_write_text(str(path), "old")
-    files.atomic_write_json(str(path), {"b": 1, "a": "é"})
-    assert path.read_text(encoding="utf-8") == '{\n  "a": "é",\n  "b": 1\n}\n'
-    assert files.read_text(str(path)) == path.read_text(encoding="utf-8")
-    assert os.listdir(str(path.parent)) == ["results.json"]
-
-
-def test_atomic_path_keeps_the_old_file_after_a_failure(tmp_path):
-    path = tmp_path / "results.txt"
-    path.write_text("old")
     with pytest.raises(RuntimeError), files.atomic_path(str(path)) as temporary:
         with open(temporary, "w") as stream:
             stream.write("half")
         raise RuntimeError("stopped")
     assert path.read_text() == "old"
-    assert os.listdir(str(tmp_path)) == ["results.txt"]
+    files.atomic_write_json(str(path), {"b": 1, "a": "é"})
+    assert files.read_text(str(path)) == '{\n  "a": "é",\n  "b": 1\n}\n'
+    assert os.listdir(str(path.parent)) == ["results.json"]
 
 
-def test_atomic_path_writes_to_a_pipe_as_it_is(tmp_path):
+def test_atomic_write_to_pipe(tmp_path):
     path, read = tmp_path / "pipe", []
     os.mkfifo(str(path))
     reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
@@ -45,24 +38,23 @@ def test_atomic_path_writes_to_a_pipe_as_it_is(tmp_path):
     assert read == [b"text"]
 
 
+FULL = tf.errors.ResourceExhaustedError
+
+
 @pytest.mark.parametrize(
-    "error",
+    "error, expected",
     [
-        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
-        tf.errors.PermissionDeniedError(None, None, "a; Permission denied"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), UserError),
+        (tf.errors.PermissionDeniedError(None, None, "a; Permission denied"), UserError),
+        (FULL(None, None, "OOM when allocating tensor"), FULL),
     ],
 )
-def test_atomic_path_names_the_file_that_cannot_be_written(tmp_path, error):
+def test_atomic_path_names_file(tmp_path, error, expected):
     path = str(tmp_path / "the_file")
-    with pytest.raises(UserError, match="the_file"), files.atomic_path(path):
+    with pytest.raises(expected) as found, files.atomic_path(path):
         raise error
+    assert (expected is FULL) != ("the_file" in str(found.value))
     assert not os.listdir(str(tmp_path))
-
-
-def test_atomic_path_leaves_errors_of_ours_alone(tmp_path):
-    full = tf.errors.ResourceExhaustedError
-    with pytest.raises(full), files.atomic_path(str(tmp_path / "a")):
-        raise full(None, None, "OOM when allocating tensor")
 
 
 @pytest.mark.parametrize(
@@ -75,13 +67,13 @@ def test_atomic_path_leaves_errors_of_ours_alone(tmp_path):
         (lambda path: files.atomic_write_text(path, ""), "file/a", "file/a"),
     ],
 )
-def test_a_path_that_cannot_be_used_is_an_error_of_the_users(tmp_path, act, path, named):
+def test_unusable_path_is_named(tmp_path, act, path, named):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=named):
         act(str(tmp_path / path))
 
 
-def test_expand_patterns_gives_sorted_unique_visible_files(tmp_path):
+def test_expand_patterns(tmp_path):
     for name in ("b.txt", "a.txt", ".a.txt.meta.json", "c[1].txt", "d.rec", "e,f.rec"):
         (tmp_path / name).write_text("")
 
@@ -96,6 +88,6 @@ def test_expand_patterns_gives_sorted_unique_visible_files(tmp_path):
 
 
 @pytest.mark.parametrize("pattern, named", [("", ""), ("nothing/*.txt", r"nothing/\*"), (".",) * 2])
-def test_expand_patterns_without_files_names_flag_and_pattern(pattern, named):
+def test_expand_patterns_without_match(pattern, named):
     with pytest.raises(UserError, match=f"--input_file.*{named}"):
         files.expand_patterns(pattern, "input_file")

@@ -8,10 +8,8 @@ import threading
 
 import pytest
 
-from albert import run_classifier, run_pretraining
-from albert.demo import __main__
-from albert.util import flags as flags_lib
 from albert.util import folder_lock
+from tests.support import training_scripts
 from tests.support.processes import holding
 
 
@@ -19,7 +17,7 @@ def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_held_names_the_other_process_until_it_is_dead(tmp_path):
+def test_held_names_other_process(tmp_path):
     folder = tmp_path / "new" / "out"
     with holding(folder) as process:
         with pytest.raises(ValueError) as error, folder_lock.held(str(folder)):
@@ -37,7 +35,7 @@ def test_held_names_the_other_process_until_it_is_dead(tmp_path):
     assert names_in(folder) == []
 
 
-def test_held_waits_for_the_other_process(tmp_path):
+def test_held_waits(tmp_path):
     with holding(tmp_path, folder_lock.EVALUATION) as process:
         threading.Timer(0.2, process.stdin.close).start()
         with folder_lock.held(str(tmp_path), folder_lock.EVALUATION, waits=True):
@@ -53,28 +51,14 @@ def test_held_twice_in_one_process(tmp_path):
     assert names_in(tmp_path) == []
 
 
-def test_held_says_once_that_a_remote_folder_is_unlocked(tmp_path, caplog):
+def test_held_warns_once_of_remote_folder(tmp_path, caplog):
     for _ in range(2):
         with folder_lock.held(f"file://{tmp_path}"):
             assert names_in(tmp_path) == []
     assert len(caplog.records) == 1
 
 
-@pytest.mark.parametrize(
-    "script, main, needed",
-    [
-        (run_pretraining, run_pretraining.pretrain, ["--input_file=r"]),
-        (run_classifier, run_classifier.classify, ["--task_name=mrpc", "--data_dir=glue"]),
-    ],
-)
-def test_a_second_training_into_a_folder_ends_at_once(tmp_path, script, main, needed):
-    given = [f"--output_dir={tmp_path}", "--albert_config_file=c", "--do_train", *needed]
+@pytest.mark.parametrize("script", ["run_pretraining", "run_classifier"])
+def test_second_training_into_folder(tmp_path, script):
     with holding(tmp_path) as other, pytest.raises(ValueError, match=f"{tmp_path}.*{other.pid}"):
-        main(flags_lib.parse(script.Flags, given))
-
-
-@pytest.mark.parametrize("phase", ["tour", "pretraining"])
-def test_two_demos_do_not_share_a_folder(tmp_path, capsys, phase):
-    with holding(tmp_path) as process:
-        assert __main__.main([phase, "-o", str(tmp_path)]) == 1
-    assert str(process.pid) in capsys.readouterr().err
+        training_scripts.run(script, tmp_path, tmp_path, "--do_train")

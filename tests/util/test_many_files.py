@@ -9,7 +9,7 @@ import pytest
 from albert.util import many_files
 
 
-def test_each_gives_results_in_order_while_several_are_worked_on():
+def test_each_works_in_parallel_and_in_order():
     meeting = threading.Barrier(4)
 
     def met(number):
@@ -20,7 +20,7 @@ def test_each_gives_results_in_order_while_several_are_worked_on():
     assert list(many_files.each(met, [])) == []
 
 
-def test_each_raises_the_error_of_the_first_item():
+def test_each_raises_first_error():
     later = threading.Event()
 
     def fail(number):

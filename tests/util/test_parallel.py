@@ -15,7 +15,7 @@ from albert.util.errors import UserError
 
 
 @pytest.mark.parametrize("processes", [1, 3])
-def test_results_come_in_the_order_of_the_tasks(processes):
+def test_ordered_map_keeps_order(processes):
     def slow_first(task):
         if task == 0:
             sum(range(3000000))
@@ -26,7 +26,7 @@ def test_results_come_in_the_order_of_the_tasks(processes):
     ]
 
 
-def test_tasks_are_read_only_a_bounded_way_ahead():
+def test_ordered_map_reads_few_tasks_ahead():
     read = []
 
     def tasks():
@@ -54,7 +54,7 @@ for _ in range(200):
 
 
 @pytest.mark.slow
-def test_work_that_is_left_out_after_an_error_keeps_nobody_waiting():
+def test_ordered_map_ends_after_many_errors():
     """On Python 3.7 one in some hundred pools waited for ever."""
     subprocess.run([sys.executable, "-c", ERRORS], check=True, timeout=120)
 
@@ -68,7 +68,7 @@ def die(task):
 
 
 @pytest.mark.parametrize("work, named", [(refuse, "line 0 is wrong"), (die, "--num_processes")])
-def test_an_error_or_a_killed_worker_ends_the_work(work, named):
+def test_ordered_map_of_failing_worker(work, named):
     with pytest.raises(UserError, match=named):
         list(parallel.ordered_map(work, range(3), 2))
     assert not multiprocessing.active_children()
@@ -87,7 +87,7 @@ os.kill(os.getpid(), 9)
 """
 
 
-def test_workers_end_when_their_parent_is_killed():
+def test_ordered_map_of_killed_parent():
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE)
     # The pipe is at its end only when the parent and all workers have closed it.
     output, _ = parent.communicate(timeout=30)

@@ -7,7 +7,7 @@ import os
 from albert.util import provenance
 
 
-def test_stamp_changes_with_the_time_of_a_file(tmp_path):
+def test_stamp_of_touched_file(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"abc")
     before = provenance.stamp(str(path))
@@ -16,7 +16,7 @@ def test_stamp_changes_with_the_time_of_a_file(tmp_path):
     assert "mtime was" in provenance.difference(before, provenance.stamp(str(path)))
 
 
-def test_difference_names_only_what_changed():
+def test_difference():
     old = {"settings": {"ngram": 3, "max_seq_length": 128}, "seed": 1, "same": (1, 2)}
     new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2, "same": [1, 2]}
     difference = provenance.difference(old, new)

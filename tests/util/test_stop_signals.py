@@ -14,7 +14,7 @@ from albert.util import stop_signals
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
-def test_stop_signals_end_the_block_and_restore_the_handlers(number, capsys):
+def test_stop_signal_ends_block(number, capsys):
     before = signal.getsignal(number)
     tidied = []
     with pytest.raises(SystemExit) as stop, stop_signals.handled():
@@ -28,7 +28,7 @@ def test_stop_signals_end_the_block_and_restore_the_handlers(number, capsys):
     assert signal.getsignal(number) is before and not stop_signals.is_requested()
 
 
-def test_stop_signals_wait_for_the_step_where_postponed():
+def test_stop_signal_waits_for_step():
     with pytest.raises(stop_signals.Stopped) as stop, stop_signals.handled():
         stop_signals.postpone()
         for _ in range(2):  # of a scheduler and a parent: at the same time they are one
@@ -39,7 +39,7 @@ def test_stop_signals_wait_for_the_step_where_postponed():
     assert "SIGTERM" in stop.value.words and "Saved." in stop.value.words
 
 
-def test_stop_signals_second_ends_the_process():
+def test_second_stop_signal_ends_process():
     code = (
         "import os, signal, time\n"
         "from albert.util import stop_signals\n"
