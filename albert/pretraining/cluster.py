@@ -130,7 +130,7 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
         _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
     else:
         outputs.make_way(overwrite=settings.overwrite)
-        _run(engine, text, maker, outputs)
+        _run(engine, text, maker, outputs=outputs)
     job.report(Counts(**outputs.report()["counts"]), started)
     _LOGGER.info("Files: %d; %s", outputs.count, outputs.counts)
     return outputs.counts
@@ -149,7 +149,7 @@ def _fingerprint(text: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[s
     return dict(made_from, maker="create_pretraining_data on a cluster", text=[summary])
 
 
-def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, outputs: "Shards") -> None:
+def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, *, outputs: "Shards") -> None:
     """Runs the engine. What is wrong with the user's text or cluster becomes one sentence."""
     try:
         engine.run(text, maker, outputs)

@@ -188,7 +188,7 @@ def test_init_from_group0_keeps_inner_groups(tmp_path):
     [
         (BACKBONE[:-2], {}, [FEED_FORWARD.format(0, 0), POOLER]),
         (BACKBONE, {POOLER: (5,)}, [POOLER, "[5]", "[2, 3]"]),
-        (BACKBONE, {TABLE: (7, 3)}, ["vocab_size"]),
+        (BACKBONE, {TABLE: (7, 3)}, [TABLE, "[7, 3]"]),
         ([TABLE, "bert/encoder/layer_shared/output/bias"], {}, ["from_albert_zh"]),
         ([TABLE, "bert/encoder/layer_0/output/bias"], {}, ["BERT"]),
         ([TABLE, "albert/encoder/albert_layer_groups._0/kernel"], {}, ["from_huggingface"]),
