@@ -113,14 +113,6 @@ def test_composed_model_equals_albert_model(session, changes, options):
 # ---- each part by itself ----
 
 
-def test_einsum_via_matmul(session):
-    x, w = random(2, 3, 4, 5), random(4, 5, 6, 7)
-    batch = tf.placeholder_with_default(x, [None, None, 4, 5])
-    product = modeling.einsum_via_matmul(batch, constant(w), 2)
-    expected = np.einsum("abij,ijcd->abcd", x, w)
-    np.testing.assert_allclose(session.run(product), expected, rtol=1e-4, atol=1e-4)
-
-
 def test_attention_layer_takes_matrices_or_sequences(session):
     source, target = constant(random(2, 3, 4)), constant(random(2, 5, 4))
     mask = tf.constant([[1, 1, 0, 1, 0], [1, 1, 1, 1, 1]])
@@ -137,25 +129,6 @@ def test_embedding_lookup_concatenates_several_ids(session):
     words, table = modeling.embedding_lookup(ids, vocab_size=3, embedding_size=2)
     words, table = computed(session, [words, table])
     np.testing.assert_array_equal(words, table[[0, 1, 2, 0, 1, 1]].reshape(1, 3, 4))
-
-
-def test_embedding_postprocessor_normalizes(session):
-    words = constant(random(2, 3, 4))
-    plain = modeling.embedding_postprocessor(words, use_position_embeddings=False, dropout_prob=0.0)
-    names = [item.op.name for item in tf.trainable_variables()]
-    assert names == ["LayerNorm/beta", "LayerNorm/gamma"]
-    np.testing.assert_allclose(computed(session, plain).mean(-1), np.zeros([2, 3]), atol=1e-6)
-    with pytest.raises(ValueError):
-        modeling.embedding_postprocessor(words, use_token_type=True)
-
-
-def test_transformer_model_dropout(session):
-    sizes = dict.fromkeys(("num_hidden_layers", "num_hidden_groups"), 1)
-    sizes.update(hidden_size=6, num_attention_heads=2, intermediate_size=8)
-    rates = {"hidden_dropout_prob": 0.5, "attention_probs_dropout_prob": 0.0}
-    block = modeling.transformer_model(constant(random(2, 3, 6)), **sizes, **rates)
-    first, second = computed(session, block), session.run(block)
-    assert block.shape.as_list() == [2, 3, 6] and np.abs(first - second).max() > 1e-3
 
 
 def test_timing_signal_is_sines_then_cosines(session):

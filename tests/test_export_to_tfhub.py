@@ -55,12 +55,10 @@ def test_signatures_give_model_outputs(expected, module):
 
 @slow
 @pytest.mark.skipif(not hub_modules.HAS_HUB_MODULE, reason="tensorflow-hub 0.16 dropped hub.Module")
-def test_hub_module_reads_and_trains(expected, module):
+def test_hub_module_gives_outputs(expected, module):
     for found in hub_modules.call_by_hub_module(module).values():
         for name, value in found.items():
             np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
-    before, after = hub_modules.train_by_hub_module(module)
-    assert after < before
 
 
 def saved_model_of(module):

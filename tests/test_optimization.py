@@ -211,9 +211,7 @@ def test_weight_decay_excludes_by_part_of_the_name():
 # ---- one update ----
 
 
-@pytest.mark.parametrize(
-    "bad, use_resource", [(np.nan, False), (np.inf, True), (1e38, False), (1e38, True)]
-)
+@pytest.mark.parametrize("bad, use_resource", [(np.nan, False), (1e38, True)])
 def test_nonfinite_gradients_change_nothing(bad, use_resource):
     factor = tf.placeholder(tf.float32, [])
     step = model_step(dict(examples(8), factor=factor), use_resource=use_resource)
@@ -228,7 +226,7 @@ def test_nonfinite_gradients_change_nothing(bad, use_resource):
         np.testing.assert_equal(values_of_variables(session), before)
 
 
-@pytest.mark.parametrize("excluded", [[KERNEL, BIAS], [f"{KERNEL}:0", f"{BIAS}:0"], [BIAS, TABLE]])
+@pytest.mark.parametrize("excluded", [[KERNEL, BIAS], [f"{BIAS}:0", f"{TABLE}:0"]])
 def test_create_optimizer_leaves_excluded_variables(excluded):
     """With the reference's arguments by position."""
     loss = model_loss(examples(4))

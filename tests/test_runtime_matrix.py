@@ -43,9 +43,6 @@ def folder(tmp_path_factory):
     for name in ("tf1", "tf2"):
         hub_modules.export(archive, folder / f"module_{name}", f"--format={name}")
     conversions.convert("to_huggingface", archive, folder / "huggingface")
-    classifier = fine_tuned_models.write_classifier(folder / "classifier")
-    exported = fine_tuned_models.export(classifier, folder / "exported")
-    pathlib.Path(exported).rename(folder / "exported" / "classifier")
     train_squad(folder)
     return folder
 
@@ -92,7 +89,6 @@ def read(folder, name, is_lite_read):
         "loaded": hub_modules.call_loaded(f"{folder}/module_tf2"),
         "answers": answer_again(folder, name),
         "squad": serve(f"{exported}/squad", "ids", answers)["start_logits"],
-        "classifier": serve(f"{exported}/classifier", "ids", fine_tuned_models.INPUTS)["logits"],
     }
     if is_lite_read:
         program = programs.open_program(f"{exported}/{squad_export.TFLITE_NAME}")
@@ -161,8 +157,3 @@ def test_squad_model_gives_same_answers_elsewhere(folder, found):
     before = written.stat().st_mtime_ns
     answer_again(folder, found["name"])
     assert written.stat().st_mtime_ns == before
-
-
-def test_exported_classifier_gives_same_logits_elsewhere(folder, found):
-    expected = fine_tuned_models.expected(folder / "classifier")[1]
-    np.testing.assert_allclose(found["classifier"], expected, atol=1e-5)

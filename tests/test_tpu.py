@@ -5,10 +5,6 @@
 The sums over the cores of a TPU stand for those of two cores with the same batch.
 """
 
-import json
-import pathlib
-import subprocess
-import sys
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -152,79 +148,3 @@ def test_script_compiled_for_tpu_gives_same_outputs(monkeypatch, training_data, 
                     value, other_value, rtol=1e-4, atol=1e-4, err_msg=f"{name}, {mode}"
                 )
         assert mode != TRAIN or on_tpu[1] != on_tpu[0]
-
-
-# ---- recomputation ----
-
-RECOMPUTATION = """
-import glob, json, os, re, sys
-folder = sys.argv[1]
-os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
-import numpy as np
-import tensorflow.compat.v1 as tf
-from albert import modeling, optimization
-from albert.configs.flags import OptimizerFlags
-tf.tpu.cross_replica_sum = lambda tensor: 2.0 * tensor
-config = modeling.AlbertConfig(
-    50, embedding_size=8, hidden_size=16, num_hidden_layers=4, num_attention_heads=2,
-    intermediate_size=32, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-ids = np.arange(512, dtype=np.int32).reshape(4, 128) % 50
-
-def one_update(recompute):
-    def update(ids):
-        model = modeling.AlbertModel(
-            config, True, ids, recompute=recompute, use_one_hot_embeddings=True)
-        loss = tf.reduce_mean(tf.square(model.get_sequence_output() - 0.5))
-        loss += tf.reduce_mean(model.get_pooled_output())
-        step = optimization.build_train_step(
-            optimization.differentiate(loss), OptimizerFlags(learning_rate=0.1),
-            num_train_steps=9, num_warmup_steps=0, use_tpu=True)
-        with tf.control_dependencies([step.train_op]):
-            return tf.identity(loss)
-    return update
-
-def largest(pattern):
-    return max((open(path).read() for path in glob.glob(f"{folder}/{pattern}")), key=len)
-
-for recompute in (False, True):
-    with tf.Graph().as_default(), tf.variable_scope("", use_resource=True), tf.Session() as session:
-        tf.set_random_seed(1)
-        tf.train.get_or_create_global_step()
-        update = tf.xla.experimental.compile(one_update(recompute), [tf.constant(ids)])[0]
-        session.run(tf.global_variables_initializer())
-        losses = [float(session.run(update)) for _ in range(2)]
-        weights = session.run({item.op.name: item for item in tf.global_variables()})
-    compiled = largest("*after_optimizations.txt")
-    buffers = largest("*after_optimizations-buffer-assignment.txt")
-    print("RESULT", json.dumps({
-        "losses": losses,
-        "weights": {name: value.tolist() for name, value in sorted(weights.items())},
-        "products": len(re.findall(r" dot\\(", compiled)),
-        "tanh": len(re.findall(r" tanh\\(", compiled)),
-        "bytes": max(map(int, re.findall(r"size (\\d+), preallocated-temp", buffers))),
-    }), flush=True)
-    for path in glob.glob(f"{folder}/*"):
-        os.remove(path)
-"""
-
-
-@needs_tf_estimator  # whose compilers give the same bits
-@pytest.mark.slow
-def test_recomputation_survives_xla(tmp_path):
-    """In a process of its own, since XLA reads once where to write a compiled step."""
-    completed = subprocess.run(
-        [sys.executable, "-c", RECOMPUTATION, str(tmp_path)],
-        cwd=str(pathlib.Path(__file__).resolve().parents[1]),
-        capture_output=True,
-        check=False,
-    )
-    lines = completed.stdout.decode("utf-8").splitlines()
-    found = [json.loads(line[7:]) for line in lines if line.startswith("RESULT ")]
-    assert len(found) == 2, completed.stderr.decode("utf-8")
-    kept, recomputed = found
-    # Each of the four blocks runs forward twice: six products and gelu's tanh.
-    assert recomputed["products"] == kept["products"] + 4 * 6
-    assert recomputed["tanh"] == kept["tanh"] + 4
-    assert recomputed["bytes"] < 0.6 * kept["bytes"]
-    for name in ("losses", "weights"):
-        assert recomputed[name] == kept[name]

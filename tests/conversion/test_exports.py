@@ -174,17 +174,6 @@ def test_shared_weights_are_exported_once(tmp_path, format_name):
 
 
 @pytest.mark.slow
-def test_checkpoint_flag_names_other_weights(place, tmp_path):
-    fine_tuned_models.write_classifier(tmp_path / "other", layers=2, seed=7)
-    weights = str(tmp_path / "other" / "model.ckpt-best")
-    export(place, "classifier", tmp_path / "new", f"--checkpoint={weights}")
-    with albert.load(str(place / "classifier"), weights) as model:
-        wanted = model.predict_array(TEXTS)
-    with albert.load(str(tmp_path / "new")) as model:
-        np.testing.assert_allclose(model.predict_array(TEXTS), wanted, atol=1e-4)
-
-
-@pytest.mark.slow
 def test_scores_are_the_tasks_metric(place, tmp_path):
     with albert.load(str(place / "classifier")) as model:
         right = [item.label for item in model.predict(TEXTS)]

@@ -154,7 +154,7 @@ def test_head_and_labels_come_back(write, description, architecture, labels, tmp
             assert list(model.task.labels) == labels * (not is_regression)
 
 
-def test_tagger_keeps_length_and_tags(tmp_path):
+def test_tagger_keeps_length(tmp_path):
     ours = write_tagger(tmp_path / "ours")
     to_theirs(ours, tmp_path / "theirs")
     pooler = dict.fromkeys(("albert.pooler.weight", "albert.pooler.bias"))
@@ -168,11 +168,6 @@ def test_tagger_keeps_length_and_tags(tmp_path):
         path.write_text(json.dumps(dict(read_json(path), model_max_length=length)))
         to_ours(tmp_path / "theirs", tmp_path / name)
         assert read_json(tmp_path / name / "tagging.json")["max_seq_length"] == limit
-    before, after = (
-        predictor.load(str(folder)).tag("the king saw a bird of the sea")
-        for folder in (ours, tmp_path / "back")
-    )
-    assert before == after and len(set(before.tags)) > 1
 
 
 # ---- to Hugging Face ----
@@ -331,14 +326,6 @@ def test_float_types_are_read_exactly_and_others_refused(kind, tmp_path):
     assert found.dtype == np.float32 and found.tolist() == numbers.tolist()
 
 
-def test_vocabulary_is_named_or_missing(theirs, tmp_path):
-    (theirs / "spiece.model").unlink()
-    to_ours(theirs, tmp_path / "without")
-    to_ours(theirs, tmp_path / "with", f"--spm_model_file={pretrained_models.VOCABULARY}")
-    without, named = (set(os.listdir(str(tmp_path / name))) for name in ("without", "with"))
-    assert named - without == {"30k-clean.model", "vocabulary.json"}
-
-
 @pytest.mark.parametrize(
     "name, content",
     [
@@ -361,7 +348,6 @@ def test_missing_or_corrupt_file_is_named(name, content, theirs):
         ({"model_type": "bert"}, "model_type"),
         ({"layer_norm_eps": 1e-5}, "layer_norm_eps"),
         ({"hidden_act": "gelu"}, "--approximate_gelu"),
-        ({"hidden_act": "silu"}, "silu"),
         ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "18 layers in 14 groups"),
         ({"hidden_size": 17}, "config.json: hidden_size 17"),
         ({"architectures": ["AlbertForTokenClassification"]}, "classifier.weight"),

@@ -44,18 +44,6 @@ def call_by_hub_module(path):
         return session.run(made)
 
 
-def train_by_hub_module(path):
-    """The loss before and after a step downhill."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        batch = {name: tf.constant(value) for name, value in BATCH.items()}
-        training = hub.Module(path, tags={"train"}, trainable=True)
-        pooled = training(batch, signature="tokens", as_dict=True)["pooled_output"]
-        loss = tf.reduce_mean(tf.square(pooled - 0.5))
-        step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
-        session.run(tf.global_variables_initializer())
-        return [float(session.run([loss, step])[0]) for _ in range(2)]
-
-
 def encode(path):
     """The pooled output of an encoder in fine-tuning, and how many variables have gradients."""
     with tf.Graph().as_default(), tf.Session() as session:

@@ -138,19 +138,6 @@ def test_untrained_checkpoint_is_never_best(tmp_path):
 # ---- corrupt, lost, changed ----
 
 
-def test_copy_without_own_result_is_measured(tmp_path, monkeypatch):
-    """The result is recorded, the copy is an older one, and the checkpoint was deleted."""
-    save(tmp_path, 100)
-    _evaluate(tmp_path, {100: 0.5})
-    save(tmp_path, 100, weight=0.5)
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(tf.io.gfile, "copy", mock.Mock(side_effect=KeyboardInterrupt))
-        _evaluate(tmp_path, {100.5: 0.9})
-    _remove(tmp_path, 100)
-    summary, seen = _evaluate(tmp_path, {100: 0.5})
-    assert (seen, summary.best.metrics["accuracy"]) == (["best"], 0.5)
-
-
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)
 def test_corrupt_checkpoint_is_skipped_with_one_line(tmp_path, caplog, kind):
     save(tmp_path, 100, 200, 300)

@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from albert import configs, modeling, run_race
+from albert import configs, run_race
 from albert.race.run import RaceTask
 from albert.training import evaluation, fine_tuned, fine_tuning, task
 from albert.training import model_fn as training_graph
@@ -111,21 +111,6 @@ def test_compare_logs_per_cent(caplog):
     assert "66.8" in caplog.text
     run.published_model = None
     assert run.compare({"eval_accuracy": 0.67}) == []
-
-
-@pytest.mark.parametrize(
-    "changes,size",
-    [
-        ({"albert_dir": "albert_base_v1", "do_train": True}, "base"),
-        ({"albert_dir": None, "init_checkpoint": None, "do_train": True}, None),
-        ({"albert_dir": None, "init_checkpoint": None, "do_train": False}, "base"),
-    ],
-)
-def test_published_model_of_random_weights_is_none(changes, size):
-    config = modeling.AlbertConfig.from_json_file(CONFIG)
-    names = {"init_checkpoint": "x", "albert_hub_module_handle": None}
-    found = fine_tuning.published_model(settings(**dict(names, **changes)), config)
-    assert (found and found.size) == size
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Progress, the curve, TensorBoard, and what a TPU reports."""
+"""Progress, the curve, TensorBoard, and what a TPU refuses."""
 
 import logging
 
@@ -10,7 +10,6 @@ import tensorflow.compat.v1 as tf
 
 from albert.training import hooks
 from tests.support.one_weight import curve_of, settings_for, train
-from tests.support.runtimes import needs_tf_estimator
 
 NAMES = ["loss", "word_accuracy", "learning_rate", "gradient_norm", "examples_per_second"]
 
@@ -56,30 +55,6 @@ def test_curve_drops_cut_line(tmp_path, unfinished):
     path.write_text("step,loss\n10,0.5\n20,0.4\n30,0.3\n" + unfinished)
     hooks.begin_curve(str(path), 20, ["loss"])
     assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n"
-
-
-@needs_tf_estimator
-def test_tpu_host_call_writes_means_over_cores(tmp_path):
-    with tf.Graph().as_default(), tf.Session() as session:
-        tf.train.get_or_create_global_step()
-        write, tensors = hooks.tpu_host_call(
-            {"loss": tf.constant(1.0), "gradient_norm": tf.constant(2.0)}, str(tmp_path)
-        )
-        assert [tensor.shape.as_list() for tensor in tensors] == [[1], [1], [1]]
-        step = tf.constant([7, 7], tf.int64)
-        operations = write(step, tf.constant([2.0, 4.0]), tf.constant([1.0, 2.0]))
-        # As TPUEstimator does: writers are opened, used, and flushed.
-        writers = tf.get_collection("_SUMMARY_WRITER_V2")
-        session.run(writers)
-        session.run(operations)
-        session.run(tf.raw_ops.FlushSummaryWriter(writer=writers[0].inputs[0]))
-    (events,) = tmp_path.iterdir()
-    found = {
-        (event.step, value.tag): float(tf.make_ndarray(value.tensor))
-        for event in tf.train.summary_iterator(str(events))
-        for value in event.summary.value
-    }
-    assert found == {(7, "gradient_norm"): 3.0, (7, "loss"): 1.5}
 
 
 def run_loops(folder, loops, *, max_steps):

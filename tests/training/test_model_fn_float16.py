@@ -10,7 +10,7 @@ from albert.configs.flags import TrainingFlags
 from albert.pretrained import warm_start
 from albert.training import estimators
 from albert.training import model_fn as training_graph
-from tests.support import one_weight, training_scripts
+from tests.support import one_weight
 from tests.support.workers import MIRRORED
 
 STEPS, OVERFLOW = 8, 3
@@ -108,18 +108,3 @@ def test_float32_resumes_float16_only(tmp_path):
         weight = tf.get_variable("bert/weight", [2])
         report = warm_start.warm_start(str(tmp_path / "model.ckpt-1"), [weight])
     assert not report.left_over  # loss_scale is a part of the optimizer
-
-
-@pytest.mark.slow
-def test_float16_reaches_loss_of_float32(training_data, tmp_path):
-    flags = "--do_train --train_step=60 --learning_rate=0.003 --log_steps=20 --precision={}"
-    single, half = (
-        training_scripts.run(
-            "run_classifier", training_data, tmp_path / name, flags.format(name)
-        ).training.scalars
-        for name in ("float32", "float16")
-    )
-    assert (
-        half["loss"] == pytest.approx(single["loss"], rel=0.02) and half["loss"] != single["loss"]
-    )
-    assert set(half) == {*single, "loss_scale"}
