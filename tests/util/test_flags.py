@@ -4,7 +4,6 @@
 
 import dataclasses
 import importlib
-import pickle
 from typing import Optional, Tuple
 
 import pytest
@@ -130,14 +129,6 @@ def test_parse_expands_home(monkeypatch):
     assert parse("--output_dir=~/Smith, J/b ,c").output_dir == "/home/me/Smith, J/b ,c"
     with pytest.raises(UserError, match="--output_dir"):
         flags_lib.parse(shared.TrainingFlags, ["--output_dir=x/a*b"])
-
-
-def test_settings_pickle():
-    settings = parse("--count=3")
-    changed = settings.replace(rate=0.5)
-    assert (settings.rate, changed.rate) == (None, 0.5) and "rate" in changed.given
-    copy = pickle.loads(pickle.dumps(changed))
-    assert (copy, copy.given) == (changed, changed.given)
 
 
 def test_choices_are_those_of_the_library():
