@@ -111,25 +111,3 @@ def test_of_process_ignores_foreign_arguments(monkeypatch):
 
 # ---------------------------------------------------------------------------------------------
 # Runs.
-
-
-def test_create_pretraining_data_by_flags(tmp_path):
-    only(create_pretraining_data)
-    values = {
-        "input_file": CORPUS,
-        "spm_model_file": str(squad_data.FIXTURES / "tiny.model"),
-        "max_seq_length": 32,
-        "max_predictions_per_seq": 5,
-        "dupe_factor": 1,
-        "num_processes": 1,
-        "output_file": f"{tmp_path}/records",
-    }
-    for name, value in values.items():
-        setattr(FLAGS, name, value)
-    create_pretraining_data.main([])
-    values["output_file"] += "2"
-    # As app.run does.
-    given = FLAGS(["program", *(f"--{name}={value}" for name, value in values.items())])
-    create_pretraining_data.main(given)
-    for name in ("records", "records2"):
-        assert record_files.count_records(f"{tmp_path}/{name}") > 0
