@@ -47,13 +47,6 @@ def masked(tokens, rng=None, vocab=VOCAB):
 # ---- masks ----
 
 
-def test_is_start_piece():
-    pieces = ("##a", "a", "\u2581a", "1")
-    assert [data.is_start_piece(piece) for piece in pieces] == [False, True, True, True]
-    FLAGS.spm_model_file = SPM
-    assert [data.is_start_piece(piece) for piece in pieces] == [False, False, True, True]
-
-
 def test_masked_lm_predictions_without_words():
     assert masked(["[CLS]", "[SEP]"]) == (["[CLS]", "[SEP]"], [], [], [1, 1])
     with pytest.raises(ValueError):
