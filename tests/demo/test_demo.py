@@ -145,21 +145,6 @@ def test_tour_from_text_to_report(tiny, tmp_path, capsys, text):
     assert (again.scores, again.guesses) == (findings.scores, findings.guesses)
 
 
-@pytest.mark.parametrize(
-    "arguments, expected",
-    cases.table("""
-                    | 200, 10
-        -e 3        | 38, 3
-        --steps 7 -w 2 | 7, 2
-        -i .        | 25, 2
-        -i . -e 8   | 100, 10
-    """),
-)
-def test_steps_of_options(arguments, expected):
-    options = demo.parser_of("pretraining").parse_args([*arguments.split(), "-b", "8"])
-    assert f"({expected})" == str(demo_pretraining.steps_of(options, 100))
-
-
 def test_pretraining_with_or_without_vocabulary(monkeypatch, tmp_path, capsys):
     mine = tmp_path / "mine"
     mine.mkdir()
