@@ -13,6 +13,7 @@ from albert.demo import __main__ as demo
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
 from albert.demo import finetuning as demo_finetuning
+from albert.demo import page as demo_page
 from albert.demo import pretraining as demo_pretraining
 from albert.demo import runs as demo_runs
 from albert.demo import tour as demo_tour
@@ -113,6 +114,13 @@ def test_word_finder_leaves_out_genitive_endings():
     text = "In Anna's pond: 'yes', we'll see."
     words = [text[start:end] for start, end in demo_corpus.word_finder()(text)]
     assert words == ["In", "Anna", "pond", "yes", "we", "see"]
+
+
+def test_page_escapes_text():
+    question = demo_findings.Question(("<x", "<x"), "<x<x", "<x", 0, 2, [(0, 2), (2, 4)], [0], [])
+    page = demo_page._gap(question, {"<x": 0.5}) + demo_page._pair(question, (0.5, 0.5))
+    page += demo_page._look(question, [0.5, 0.5]) + demo_page._near("<x", {"<x": 0.5})
+    assert "<x" not in page and page.count("&lt;x") == 9
 
 
 # ---- Short runs.
