@@ -10,14 +10,12 @@ import pytest
 from absl import flags
 from absl.testing import flagsaver
 
-from albert import create_pretraining_data, run_classifier, run_pretraining, run_race
+from albert import run_classifier, run_pretraining, run_race
 from albert.command_line import cli
-from albert.data import record_files
 from albert.util import flags as flags_lib
 from tests.support import squad_data
 
 FLAGS = flags.FLAGS
-CORPUS = str(squad_data.FIXTURES / "corpus.txt")
 PUBLISHED = json.loads((squad_data.FIXTURES / "published_flags.json").read_text(encoding="utf-8"))
 SCRIPTS = [
     importlib.import_module(f"albert.{name}")
@@ -107,7 +105,3 @@ def test_of_process_ignores_foreign_arguments(monkeypatch):
     FLAGS.unparse_flags()
     monkeypatch.setattr(sys, "argv", ["program", "--learning_rate=3"])
     assert heard(run_pretraining, "learning_rate") == {"learning_rate": 3.0}
-
-
-# ---------------------------------------------------------------------------------------------
-# Runs.
