@@ -91,6 +91,10 @@ def test_training_resumes_and_is_shared_by_readers(file, mode):
         np.testing.assert_array_equal(found, np.sort([batch["number"] for batch in steps]))
 
 
+def test_default_mode_is_static_on_tpu():
+    assert padded_batches.default_mode(True) == "max"
+
+
 @pytest.mark.parametrize("mode, batch_size", [("longest", 4), ("max", 64)])
 def test_evaluation_serves_each_record_once(file, mode, batch_size):
     batches = evaluation(file, mode, batch_size)
