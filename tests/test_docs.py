@@ -5,16 +5,10 @@
 import functools
 import importlib.util
 import re
-import types
 
 import pytest
-import scipy.stats
-import sklearn.metrics
-import tensorflow.compat.v1 as tf
 
-from albert import modeling
 from albert.command_line import commands
-from albert.runtimes import estimator as our_estimator
 from albert.util import flags as flags_lib
 from tests.support import pages
 from tests.support.processes import ROOT
@@ -55,24 +49,6 @@ def test_page_commands_parse(page):
     for command in pages.commands(pages.text_of(page)):
         if command.is_whole:
             pages.parse(command)
-
-
-def moved_names():
-    """The code of the right-hand cells of the table of names that TensorFlow 2 does not have."""
-    page = (ROOT / "docs" / "from_google_albert.md").read_text(encoding="utf-8")
-    rows = page.split("| in the program | write |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
-    return [code for row in rows for code in re.findall("`(.+?)`", row.split(" | ")[1])]
-
-
-@pytest.mark.parametrize("code", moved_names())
-def test_replacements_of_contrib(code):
-    names = {"tf": tf, "modeling": modeling, "types": types, "sklearn": sklearn, "scipy": scipy}
-    names["tf_estimator"] = tf_estimator = getattr(tf, "estimator", our_estimator)
-    names.update(estimator=tf_estimator.Estimator, activation=tf.tanh, initializer=None, name="n")
-    names.update(size=3, rate=0.1, is_training=True, words=["a"], values={"a": 1})
-    with tf.Graph().as_default():
-        names["x"] = tf.ones([2, 4])
-        eval(code, names)
 
 
 def test_pages_are_listed_in_readme():

@@ -3,21 +3,17 @@
 """The doctor on machines that are made up, and on this one."""
 
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 
 import pytest
-import tensorflow.compat.v1 as tf
 
-from albert import doctor, modeling
+from albert import doctor
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import processes
-
-FIXTURES = pathlib.Path(__file__).parent / "fixtures"
 
 
 def settings_for(*arguments):
@@ -47,14 +43,6 @@ def test_check_devices_and_training(monkeypatch, listed, used, last_loss, named)
             assert name == "devices" or "20 ms" in check(settings_for())
 
 
-def test_check_vocabulary_tries_it():
-    model = f"--spm_model_file={FIXTURES / 'tiny.model'}"
-    assert "tokens" in doctor.check_vocabulary(settings_for(model))
-    assert "tokens" not in doctor.check_vocabulary(settings_for())
-    with pytest.raises(ValueError, match=r"nowhere\.txt"):
-        doctor.check_vocabulary(settings_for("--vocab_file=nowhere.txt"))
-
-
 def test_check_disk_finds_little_room_or_file_in_the_way(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(OSError):
@@ -66,15 +54,6 @@ def test_check_disk_finds_little_room_or_file_in_the_way(monkeypatch, tmp_path):
         found = doctor.check_disk(settings_for(f"--output_dir={tmp_path}/to/come"))
         assert (flag in found) == (free == 10**9)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.slow
-def test_check_training_finds_variable_without_gradient(monkeypatch):
-    pooled = modeling.AlbertModel.get_pooled_output
-    stopped = lambda model: tf.stop_gradient(pooled(model))  # noqa: E731
-    monkeypatch.setattr(modeling.AlbertModel, "get_pooled_output", stopped)
-    with pytest.raises(UserError, match="pooler"):
-        doctor.check_training(settings_for())
 
 
 def test_main_goes_on_after_failed_check(monkeypatch, capsys):

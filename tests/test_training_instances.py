@@ -13,7 +13,6 @@ from absl.testing import flagsaver
 
 from albert import create_pretraining_data as data
 from albert import tokenization
-from albert.pretraining import model as pretraining_utils
 from tests.support import squad_data
 from tests.support.shared import english_tokenizer, json_lines, needs_shared, shared_path
 
@@ -45,13 +44,6 @@ def masked(tokens, rng=None, vocab=VOCAB):
 
 
 # ---- masks ----
-
-
-def test_is_start_piece():
-    pieces = ("##a", "a", "\u2581a", "1")
-    assert [data.is_start_piece(piece) for piece in pieces] == [False, True, True, True]
-    FLAGS.spm_model_file = SPM
-    assert [data.is_start_piece(piece) for piece in pieces] == [False, False, True, True]
 
 
 def test_masked_lm_predictions_without_words():
@@ -116,12 +108,9 @@ def test_functions_give_known_results(name):
     assert hashlib.sha256(text.encode("utf-8")).hexdigest() == expected
 
 
-@pytest.mark.parametrize("is_permuted, slots", [(False, 5), (True, 10)])
-def test_write_instance_to_example_files(is_permuted, slots, tmp_path):
-    FLAGS.do_permutation = is_permuted
+def test_write_instance_to_example_files(tmp_path):
     paths, instances = [str(tmp_path / name) for name in "ab"], from_text()
     data.write_instance_to_example_files(instances, TOKENIZER, 32, 5, paths)
-    pretraining_utils.feature_spec(32, slots).check_file(paths[0])
     first, second = map(examples_in, paths)
     assert len(first) - len(second) in (0, 1)
     ids = second[0].features.feature["input_ids"].int64_list.value
@@ -129,7 +118,7 @@ def test_write_instance_to_example_files(is_permuted, slots, tmp_path):
     assert list(ids) == expected + [0] * (32 - len(expected))
     # Without room for an instance nothing is written.
     with pytest.raises(ValueError):
-        data.write_instance_to_example_files(instances, TOKENIZER, 31, slots, [f"{tmp_path}/c"])
+        data.write_instance_to_example_files(instances, TOKENIZER, 31, 5, [f"{tmp_path}/c"])
     assert not (tmp_path / "c").exists()
 
 

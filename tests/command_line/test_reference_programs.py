@@ -10,14 +10,12 @@ import pytest
 from absl import flags
 from absl.testing import flagsaver
 
-from albert import create_pretraining_data, run_classifier, run_pretraining, run_race
+from albert import run_classifier, run_pretraining, run_race
 from albert.command_line import cli
-from albert.data import record_files
 from albert.util import flags as flags_lib
 from tests.support import squad_data
 
 FLAGS = flags.FLAGS
-CORPUS = str(squad_data.FIXTURES / "corpus.txt")
 PUBLISHED = json.loads((squad_data.FIXTURES / "published_flags.json").read_text(encoding="utf-8"))
 SCRIPTS = [
     importlib.import_module(f"albert.{name}")
@@ -107,29 +105,3 @@ def test_of_process_ignores_foreign_arguments(monkeypatch):
     FLAGS.unparse_flags()
     monkeypatch.setattr(sys, "argv", ["program", "--learning_rate=3"])
     assert heard(run_pretraining, "learning_rate") == {"learning_rate": 3.0}
-
-
-# ---------------------------------------------------------------------------------------------
-# Runs.
-
-
-def test_create_pretraining_data_by_flags(tmp_path):
-    only(create_pretraining_data)
-    values = {
-        "input_file": CORPUS,
-        "spm_model_file": str(squad_data.FIXTURES / "tiny.model"),
-        "max_seq_length": 32,
-        "max_predictions_per_seq": 5,
-        "dupe_factor": 1,
-        "num_processes": 1,
-        "output_file": f"{tmp_path}/records",
-    }
-    for name, value in values.items():
-        setattr(FLAGS, name, value)
-    create_pretraining_data.main([])
-    values["output_file"] += "2"
-    # As app.run does.
-    given = FLAGS(["program", *(f"--{name}={value}" for name, value in values.items())])
-    create_pretraining_data.main(given)
-    for name in ("records", "records2"):
-        assert record_files.count_records(f"{tmp_path}/{name}") > 0

@@ -169,19 +169,6 @@ def test_load_renews_damaged_index(tmp_path, content):
     assert path in index_in(tmp_path)["files"]
 
 
-def test_load_sizes_blocks(tmp_path, monkeypatch):
-    first, second = paths = write_several(tmp_path, [64 * 40, 64])
-    monkeypatch.setattr(record_files, "_MOST_OFFSETS_TOGETHER", 40)
-
-    def blocks(files):
-        found = record_files.load(files, folder=str(tmp_path))[0]
-        return found.block_records, len(found.offsets)
-
-    for _ in range(2):
-        assert blocks(paths) == (128, 20)
-        assert blocks([first]) == (64, 40)
-
-
 def test_load_ends_with_enough_records(tmp_path):
     paths = write_several(tmp_path, [3] * 5)
     assert [one.path for one in record_files.load(paths, enough=6)] == paths[:2]

@@ -13,6 +13,7 @@ from albert.demo import __main__ as demo
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
 from albert.demo import finetuning as demo_finetuning
+from albert.demo import page as demo_page
 from albert.demo import pretraining as demo_pretraining
 from albert.demo import runs as demo_runs
 from albert.demo import tour as demo_tour
@@ -115,6 +116,13 @@ def test_word_finder_leaves_out_genitive_endings():
     assert words == ["In", "Anna", "pond", "yes", "we", "see"]
 
 
+def test_page_escapes_text():
+    question = demo_findings.Question(("<x", "<x"), "<x<x", "<x", 0, 2, [(0, 2), (2, 4)], [0], [])
+    page = demo_page._gap(question, {"<x": 0.5}) + demo_page._pair(question, (0.5, 0.5))
+    page += demo_page._look(question, [0.5, 0.5]) + demo_page._near("<x", {"<x": 0.5})
+    assert "<x" not in page and page.count("&lt;x") == 9
+
+
 # ---- Short runs.
 
 
@@ -143,21 +151,6 @@ def test_tour_from_text_to_report(tiny, tmp_path, capsys, text):
         assert text != "zh" or set(map(len, guesses)) == {len(question.word)}
     again = demo_tour.run_tour(command, text, 4)
     assert (again.scores, again.guesses) == (findings.scores, findings.guesses)
-
-
-@pytest.mark.parametrize(
-    "arguments, expected",
-    cases.table("""
-                    | 200, 10
-        -e 3        | 38, 3
-        --steps 7 -w 2 | 7, 2
-        -i .        | 25, 2
-        -i . -e 8   | 100, 10
-    """),
-)
-def test_steps_of_options(arguments, expected):
-    options = demo.parser_of("pretraining").parse_args([*arguments.split(), "-b", "8"])
-    assert f"({expected})" == str(demo_pretraining.steps_of(options, 100))
 
 
 def test_pretraining_with_or_without_vocabulary(monkeypatch, tmp_path, capsys):

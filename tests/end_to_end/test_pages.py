@@ -54,17 +54,6 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_pretraining_page(folder, capsys):
     chain = [step for step in pages.commands(pages.read("pretraining")) if step.module != "demo"]
-    assert [command.module for command in chain] == [
-        "train_vocab",
-        "create_pretraining_data",
-        "create_pretraining_data",
-        "run_pretraining",
-        "fill_mask",
-        "embed",
-        "run_classifier",
-        "export_checkpoints",
-        "export_to_tfhub",
-    ]
     for command in chain:
         pages.run(command, SMALL)
     assert "Paris" in capsys.readouterr().out

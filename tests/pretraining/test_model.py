@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import record_files
-from albert.pretraining import model, words
+from albert.pretraining import model
 from albert.pretraining.settings import PretrainingFlags
 from albert.run_pretraining import input_fn_builder, model_fn_builder
 from albert.runtimes import estimator as tf_estimator
@@ -92,62 +92,20 @@ def test_records_unfit_for_flags_or_model(training_data, tmp_path, flags, named)
         )
 
 
-def masks_of(file, length, *, is_training=True, masked_lm_budget=0.2):
-    """What draws the masks of a file on the fly."""
-    flags = PretrainingFlags(
-        max_seq_length=length,
-        max_predictions_per_seq=records.PREDICTIONS,
-        masked_lm_budget=masked_lm_budget,
-    )
-    files = model.read_files([file], flags, modeling.AlbertConfig.from_dict(CONFIG))
-    pieces = np.arange(records.FIRST_PIECE, records.VOCAB_SIZE)
-    vocabulary = words.PieceTable(records.MASK, pieces)
-    return model.masks_on_the_fly(flags, files, is_training=is_training, vocabulary=vocabulary)
-
-
-def test_masks_on_the_fly_warn_of_few_slots(record_file, caplog):
-    masks_of(record_file, records.LENGTH)
-    assert not caplog.records
-    masks_of(record_file, records.LENGTH, masked_lm_budget=0.3)
-    assert "--max_predictions_per_seq=4" in caplog.text
-
-
 def test_the_start_names_a_damaged_record(tmp_path):
     path = records.write_records(tmp_path / "records", 3)
+    flags = PretrainingFlags(max_seq_length=SIZES[0], max_predictions_per_seq=SIZES[1])
     length = len(record_files.first_records(path)[0])
     damaged_files.flip_bit(path, length + 16 + 13)  # how long the second record's content is
     with pytest.raises(ValueError, match=f"{path}.* record 1 "):
-        masks_of(path, records.LENGTH)
+        model.read_files([path], flags, modeling.AlbertConfig.from_dict(CONFIG))
 
 
-def read(file, params, count, *, is_training=False, length=records.LENGTH, **settings):
-    input_fn = input_fn_builder([file], length, records.PREDICTIONS, is_training, **settings)
-    return served(lambda: input_fn(params), count)
-
-
-@pytest.mark.slow
-def test_padding_longest_cuts_padding_alone(tmp_path):
-    file = records.write_records(tmp_path / "records", 24, length=48)
-    options = {"is_training": True, "length": 48, "transform": masks_of(file, 48)}
-    (whole,), (cut,) = (
-        read(file, {"batch_size": 6}, 1, padding=padding, **options)
-        for padding in ("max", "longest")
-    )
-    assert sorted(whole) == sorted(cut)
-    for name, full in whole.items():
-        if full.shape == (6, 48):
-            assert not full[:, 16:].any()
-            full = full[:, :16]
-        np.testing.assert_array_equal(cut[name], full)
-
-
-@pytest.mark.parametrize(
-    "count, use_tpu, real", [(9, False, [8, 8, 5]), (5, True, [8, 8, 5, 0, 0])]
-)
-def test_evaluation_reads_each_record_once(record_file, count, use_tpu, real):
+def test_evaluation_on_tpu_reads_each_record_once(record_file):
     # The cores of a TPU never lack a batch.
-    found = read(record_file, {"batch_size": 8, "use_tpu": use_tpu}, count)
-    assert [one["is_real_example"].sum() for one in found] == real
+    input_fn = input_fn_builder([record_file], *SIZES, False)
+    found = served(lambda: input_fn({"batch_size": 8, "use_tpu": True}), 5)
+    assert [one["is_real_example"].sum() for one in found] == [8, 8, 5, 0, 0]
 
 
 def test_evaluation_part(record_file):

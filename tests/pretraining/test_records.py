@@ -198,20 +198,6 @@ def test_masked_tokens_become_mask_random_or_stay(made):
     assert abs(drawn - len(replaced) / 10).max() < 5 * np.sqrt(len(replaced) / 10)
 
 
-def test_permutation_moves_other_tokens(made):
-    masked, both = made(EXACT), made(f"{EXACT} --do_permutation")
-    moved = both.masked & ~masked.masked
-    assert (both.masked >= masked.masked).all()
-    assert (moved.sum(axis=1) == masked.masked.sum(axis=1)).all()
-    output = both.features["input_ids"]
-    assert (output == masked.features["input_ids"])[~moved].all()
-    for ids, before, places in zip(output, masked.original, moved):
-        assert sorted(ids[places]) == sorted(before[places])
-    # A random permutation leaves one of its elements in place on average.
-    unmoved = (output == masked.original) & moved
-    assert abs(unmoved.sum(axis=1).mean() - 1.0) < 0.1
-
-
 def test_masks_on_the_fly(made):
     def batch(arguments):
         path = str(made(arguments).folder / "records")

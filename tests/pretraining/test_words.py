@@ -75,9 +75,7 @@ def test_split_sentences_loses_nothing():
             place = text.index(sentence, place) + len(sentence)
 
 
-@pytest.mark.parametrize(
-    "text", ["." * 20000 + "x", '.")' * 9000 + "x", "。" * 20000, "(《（" * 7000]
-)
+@pytest.mark.parametrize("text", ['.")' * 9000 + "x", "(《（" * 7000])
 def test_split_sentences_is_linear(text):
     started = time.perf_counter()
     assert without_space(words.split_sentences(text)) == text

@@ -4,16 +4,13 @@
 
 import dataclasses
 import importlib
-import pickle
 from typing import Optional, Tuple
 
 import pytest
 from absl import flags
 
-from albert import optimization
 from albert.command_line import commands
 from albert.configs import flags as shared
-from albert.runtimes import compat
 from albert.util import config_files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -130,19 +127,6 @@ def test_parse_expands_home(monkeypatch):
     assert parse("--output_dir=~/Smith, J/b ,c").output_dir == "/home/me/Smith, J/b ,c"
     with pytest.raises(UserError, match="--output_dir"):
         flags_lib.parse(shared.TrainingFlags, ["--output_dir=x/a*b"])
-
-
-def test_settings_pickle():
-    settings = parse("--count=3")
-    changed = settings.replace(rate=0.5)
-    assert (settings.rate, changed.rate) == (None, 0.5) and "rate" in changed.given
-    copy = pickle.loads(pickle.dumps(changed))
-    assert (copy, copy.given) == (changed, changed.given)
-
-
-def test_choices_are_those_of_the_library():
-    assert set(shared.OPTIMIZERS) == set(optimization.OPTIMIZERS)
-    assert set(shared.PRECISIONS) == set(compat.COMPUTE_DTYPES)
 
 
 # ---- TOML files ----

@@ -51,13 +51,6 @@ def test_held_twice_in_one_process(tmp_path):
     assert names_in(tmp_path) == []
 
 
-def test_held_warns_once_of_remote_folder(tmp_path, caplog):
-    for _ in range(2):
-        with folder_lock.held(f"file://{tmp_path}"):
-            assert names_in(tmp_path) == []
-    assert len(caplog.records) == 1
-
-
 @pytest.mark.parametrize("script", ["run_pretraining", "run_classifier"])
 def test_second_training_into_folder(tmp_path, script):
     with holding(tmp_path) as other, pytest.raises(ValueError, match=f"{tmp_path}.*{other.pid}"):

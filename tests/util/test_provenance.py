@@ -14,10 +14,3 @@ def test_stamp_of_touched_file(tmp_path):
     assert before == {"name": "a.txt", "size": 3, "mtime": os.stat(str(path)).st_mtime_ns}
     os.utime(str(path), (1, 1))
     assert "mtime was" in provenance.difference(before, provenance.stamp(str(path)))
-
-
-def test_difference():
-    old = {"settings": {"ngram": 3, "max_seq_length": 128}, "seed": 1, "same": (1, 2)}
-    new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2, "same": [1, 2]}
-    difference = provenance.difference(old, new)
-    assert difference == "seed was 1 and is 2; settings max_seq_length was 128 and is 64"
