@@ -62,8 +62,8 @@ def test_second_start_changes_nothing(training_data, trained, script):
     assert contents(folder) == before
 
 
-# Script, arguments, and the flag or file that is named. {small} is a
-# configuration for fewer words.
+# Script, arguments, and the flag or file that is named. {small} is a configuration for fewer
+# words.
 MISTAKES = [
     ("run_pretraining", "--nodo_train", "--do_train, --do_eval"),
     ("run_pretraining", "--gradient_accumulation_steps=3", "--train_batch_size=8 .* 3"),
@@ -71,6 +71,8 @@ MISTAKES = [
     ("run_pretraining", "--do_eval --eval_file=nothing*", "--eval_file: 'nothing"),
     ("run_pretraining", "--train_layers=3", "--train_layers=3"),
     ("run_pretraining", "--train_layers=1 --share_type=none", "--train_layers=1 .*share_type"),
+    ("run_pretraining", "--vocab_file=a --spm_model_file=b", "--spm_model_file or --vocab_file"),
+    ("run_pretraining", "--masked_lm_budget=nan", "masked_lm_budget"),
     ("run_pretraining", "--masked_lm_budget=0.2 --use_tpu --tpu_name=a", "masked_lm_budget.* TPU"),
     pytest.param(
         "run_pretraining",
