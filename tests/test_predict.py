@@ -82,11 +82,6 @@ def test_text_reader_names_a_wrong_line(content, columns, words):
         texts_in(content.encode("latin-1"), columns)
 
 
-def test_read_lines_keeps_the_numbers():
-    groups = list(text_lines.read_lines(io.BytesIO(b"x\n" * 10000), "in"))
-    assert [line.number for group in groups for line in group] == list(range(1, 10001))
-
-
 def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
     folder = models.write_classifier(tmp_path, labels=(), layers=3)
     caplog.set_level(logging.INFO)

@@ -109,15 +109,11 @@ def places(model_dir, tmp_path_factory):
         ("bass_v2", {}, "base_v2"),
         ("empty", {}, "^(?!.*--albert_dir)"),
         ("model", {"batch_size": 0}, "batch_size"),
-        ("encoder", {"batch_size": "3"}, "batch_size"),
         ("model", {"labels": "a,b", "early_exit": True}, "early_exit, labels"),
         ("squad", {"doc_strid": 3}, "doc_stride"),
         ("model", {"precision_name": "float8"}, "float8"),
-        ("model", {"learning_rate": 1, "precision": 2}, "learning_rate, precision"),
         ("model", {"pooling": "mean"}, "pooling"),
         ("model", {"exit_patience": 2}, "early_exit"),
-        ("model", {"exit_patience": 2.5}, "exit_patience"),
-        ("model", {"exit_threshold": -1.0}, "exit_threshold"),
     ],
 )
 def test_load_names_what_it_cannot_use(places, place, options, named):

@@ -13,7 +13,6 @@ import random
 
 import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.pretrained import model_vocabulary
@@ -55,27 +54,6 @@ def test_predictions_are_of_the_best_checkpoint(finished):
     matrix = np.array(confusion["matrix"])
     assert confusion["step"] == best.step and matrix.sum() == 21
     assert matrix.trace() / matrix.sum() == pytest.approx(best.metrics["eval_accuracy"])
-
-
-def test_evaluations_are_tensorboard_events(finished):
-    path, outcome = finished
-    events = {
-        event.step: {value.tag: value.simple_value for value in event.summary.value}
-        for file in (path / "eval").glob("events.*")
-        for event in tf.train.summary_iterator(str(file))
-        if event.summary.value
-    }
-    assert sorted(events) == [result.step for result in outcome.evaluation.results]
-    for step, metrics in outcome.evaluation.results:
-        assert dict(events[step], global_step=step) == pytest.approx(metrics)
-
-
-def test_classifier_json_describes_the_training(finished):
-    described = read_json(finished[0] / "classifier.json")
-    vocabulary = described.pop("spm_model_file")
-    assert (finished[0] / vocabulary["path"]).read_bytes() == data.VOCABULARY.read_bytes()
-    expected = {"task": "mrpc", "labels": ["0", "1"], "is_pair": True, "max_seq_length": 32}
-    assert {name: described[name] for name in expected} == expected
 
 
 def test_checkpoint_is_evaluated_into_another_folder(training_data, finished, tmp_path):

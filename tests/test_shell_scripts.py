@@ -88,7 +88,6 @@ def made(machine, wanted, **variables):
     [
         ("3.13", "latest 3.13", "latest 3.13"),
         ("3.11", "latest 3.11", "latest 3.11, tf2 3.11"),
-        ("3.9", "tf2 3.9", "tf2 3.9"),
         ("3.7", "tf1 3.7", "tf1 3.7"),
         ("3.7 3.8 3.9 3.10 3.12 3.14", "latest 3.12", "latest 3.12, tf2 3.10, tf1 3.7"),
     ],

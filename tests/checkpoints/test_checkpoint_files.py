@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import embed, export_checkpoints, export_to_tfhub, fill_mask, modeling, predictor
+from albert import embed, export_checkpoints, fill_mask, modeling, predictor
 from albert.checkpoints import checkpoint_files, weights
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
@@ -85,12 +85,15 @@ def warm_start(folder, out):
         checkpoint_init.warm_start(folder, tf.trainable_variables())
 
 
-EXPORT = ("--albert_directory={folder}", "--export_path={out}")
 TEXT = ("--albert_dir={folder}", "--input_file={folder}/albert_config.json", "--output_file={out}")
 READERS = {
     "init_checkpoint": warm_start,
-    "export_checkpoints": script(export_checkpoints, export_checkpoints.main, *EXPORT),
-    "export_to_tfhub": script(export_to_tfhub, export_to_tfhub.main, *EXPORT),
+    "export_checkpoints": script(
+        export_checkpoints,
+        export_checkpoints.main,
+        "--albert_directory={folder}",
+        "--export_path={out}",
+    ),
     "embed": script(embed, embed.main, *TEXT),
     "fill_mask": script(fill_mask, fill_mask.main, *TEXT),
     "convert_checkpoint": lambda folder, out: weights.read_checkpoint(f"{folder}/model.ckpt-best"),

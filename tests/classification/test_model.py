@@ -145,16 +145,3 @@ def test_early_exit_loss_weighs_layers_by_number(num_labels):
     np.testing.assert_allclose(trained, weights @ own, rtol=1e-4, atol=1e-4)
     # What is measured is what is predicted, after the last layer.
     np.testing.assert_allclose(measured, own[-1], rtol=1e-4, atol=1e-4)
-
-
-def test_early_exit_adds_heads_named_by_layer():
-    def names(early_exit, is_training):
-        with tf.Graph().as_default():
-            encoder = RandomLayers(pretrained_models.config(num_hidden_layers=LAYERS), is_training)
-            model.classification_head(4, early_exit=early_exit)(batch(), encoder)
-            return {variable.op.name for variable in tf.trainable_variables()}
-
-    plain, trained = names(False, True), names(True, True)
-    assert names(True, False) == plain < trained
-    found = [name.partition("/")[0] for name in trained - plain]
-    assert sorted(found) == sorted([f"exit_{n}" for n in range(1, LAYERS)] * 2)

@@ -137,7 +137,6 @@ def test_recipe_flags_are_the_published_ones(name):
     "given, expected",
     [
         ({}, {"num_train_epochs": 3, "warmup_proportion": 0.1, "save_checkpoints_steps": 62}),
-        ({"num_train_epochs": "1"}, {"num_train_epochs": "1", "warmup_proportion": 0.1}),
         ({"train_step": "50", "warmup_step": "5"}, {"train_step": "50", "warmup_step": "5"}),
         ({"train_step": "50"}, {"train_step": "50", "warmup_proportion": 0.1}),
         ({"train_batch_size": "100", "learning_rate": "1"}, {"save_checkpoints_steps": 10}),
@@ -186,16 +185,13 @@ def test_plan_of_a_custom_task_has_its_flags(make, data_dir):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--tasks=mprc"], "mprc"),
         (["--tasks=rte"], "train"),
         (["--seeds=1,x"], "1,x"),
         (["--tasks=mrpc", "--labels=0,1"], "labels"),
         (["--learning_rate=1e-5,1e-05"], "learning_rate"),
-        (["--data_dir=/nowhere"], "/nowhere"),
         (["--max_seq_length=64"], "max_position_embeddings"),
         (["--run_flags=--nosuch"], "nosuch"),
         (["--model_dir="], "--albert_dir"),
-        (["--init_checkpoint=/nowhere/model.ckpt"], "/nowhere/model.ckpt"),
         (["--albert_config_file={}/config.json"], "model.ckpt-best"),
         (["--data_dir={}/glue"], "dev_matched.tsv:8.*perhaps"),
         (["--tasks=mrpc", "--output_dir={}/used"], "used/mrpc/seed-12345"),
@@ -261,8 +257,8 @@ def test_dry_run_prints_commands_and_starts_none(make, tmp_path, capsys):
 # ---- The table.
 
 
-def result(task, seed, value, *, metric="eval_accuracy", setting="", model=None, **metrics):
-    about = {"task": task, "seed": seed, "setting": setting, "model": model}
+def result(task, seed, value, *, metric="eval_accuracy", setting="", **metrics):
+    about = {"task": task, "seed": seed, "setting": setting, "model": None}
     return dict(about, metric=metric, metrics={metric: value, "eval_loss": 0.5, **metrics})
 
 
@@ -292,10 +288,3 @@ def test_tabulate_marks_the_best_setting(metric, best):
     text, _ = sweep.tabulate(runs)
     marked = [line.split("  ")[0] for line in text.splitlines() if "(best)" in line]
     assert marked == [f"custom, x={best} (best)"]
-
-
-def test_tabulate_compares_with_published_scores():
-    base = {"size": "base", "presets": ["albert_base_v2"]}
-    text, content = sweep.tabulate([result("mnli", 1, 0.85, model=base)])
-    (found,) = content["published"]
-    assert (found["mean"], found["published"]) == (85, 84.6) and "google-research/albert" in text

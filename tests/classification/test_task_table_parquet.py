@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from albert.classification import examples, tasks
+from albert.classification import tasks
 from albert.data import parquet
 from tests.support import parquet_files
 
@@ -87,13 +87,6 @@ def test_parquet_names_an_unknown_label(tmp_path, label):
         write(tmp_path / f"train-0000{part}-of-00002.parquet", pairs(labels))
     with pytest.raises(ValueError, match=f"train-00001-of-00002.parquet:2: .* {label}"):
         read("mrpc", tmp_path)
-
-
-def test_parquet_file_to_predict(tmp_path):
-    write(tmp_path / "x.parquet", {"sentence1": ["a"], "sentence2": ["b"], "idx": [7]})
-    found = examples.read_file(tasks.get_task("mrpc"), str(tmp_path / "x.parquet"))
-    (example,) = found.examples
-    assert (example.guid, example.text_a, example.text_b, example.label) == ("7", "a", "b", None)
 
 
 @pytest.mark.parametrize(

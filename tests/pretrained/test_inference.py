@@ -150,7 +150,7 @@ def test_embed_writes_array_or_lines(archive, source, tmp_path):
     assert sorted(item.name for item in tmp_path.iterdir()) == ["out.jsonl", "texts"]
 
 
-def test_fill_mask_writes_object_for_each_text(archive, tmp_path, capsys):
+def test_fill_mask_writes_object_for_each_text(archive, tmp_path):
     texts, path = tmp_path / "texts.txt", tmp_path / "words.jsonl"
     texts.write_text("the [MASK] went\na [MASK] [MASK]\n", encoding="utf-8")
     arguments = [f"--input_file={texts}", f"--output_file={path}", "--count=2"]
@@ -159,20 +159,13 @@ def test_fill_mask_writes_object_for_each_text(archive, tmp_path, capsys):
     assert [row["text"] for row in rows] == ["the [MASK] went", "a [MASK] [MASK]"]
     assert [[len(mask) for mask in row["gaps"]] for row in rows] == [[2], [2, 2]]
     assert set(rows[0]["gaps"][0][0]) == {"word", "probability"}
-    fill_mask.main(settings_of(fill_mask, archive, "--text=the [MASK]"))
-    assert json.loads(capsys.readouterr().out)["text"] == "the [MASK]"
 
 
 @pytest.mark.parametrize(
     "script, argument",
-    [
-        (embed, "--input_file=/absent"),
-        (embed, "--output_file=gs://b/x.npy"),
-        (embed, "--albert_dir="),
-        (fill_mask, "--input_file=x"),
-    ],
+    [(embed, "--output_file=gs://b/x.npy"), (fill_mask, "--input_file=x")],
 )
 def test_script_mistake_is_named(archive, script, argument):
     given = ["--text=a [MASK]"] * (script is fill_mask) + [argument]
-    with pytest.raises(UserError, match=argument.split("=")[0] + "|/absent"):
+    with pytest.raises(UserError, match=argument.split("=")[0]):
         script.main(settings_of(script, archive, *given))

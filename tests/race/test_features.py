@@ -108,24 +108,6 @@ def test_records_equal_prepared_examples(tmp_path, tokenizer):
     assert parsed["label_ids"].tolist() == [item.label for item in read[:3]]
 
 
-def test_processor_prepares_texts_for_the_tokenizer(tmp_path):
-    text = (
-        '{"article": "Caf\\u00e9  noir", "questions": ["Is  it _ ?"], '
-        '"options": [["A", "B", "C", "D"]], "answers": ["C"]}'
-    )
-    (tmp_path / "train" / "high").mkdir(parents=True)
-    (tmp_path / "train" / "high" / "1.txt").write_text(text, encoding="utf-8")
-    for use_spm, expected in (
-        (True, "cafe noir, is it c ?"),
-        (False, "Caf\u00e9  noir, Is  it C ?"),
-    ):
-        processor = race_utils.RaceProcessor(use_spm, True, True, False)
-        (example,) = processor.get_train_examples(str(tmp_path))
-        assert f"{example.context_sentence}, {example.endings[2]}" == expected
-        assert (example.example_id, example.label) == ("high1.txt", 2)
-    assert processor.get_labels() == ["A", "B", "C", "D"]
-
-
 # --------------------------------------------------------------------------------------- reference
 
 

@@ -76,16 +76,7 @@ def test_read_squad_examples_with_bom_and_number_ids(tmp_path):
 
 @pytest.mark.parametrize(
     "answer, start",
-    [
-        ("village", 8),
-        ("town", 6),
-        ("river", 30),
-        ("old", -46),
-        ("x", -1),
-        ("old", 4000),
-        ("", 4),
-        ("Old", 4),
-    ],
+    [("town", 6), ("old", -46), ("x", -1), ("old", 4000), ("", 4), ("Old", 4)],
 )
 def test_misaligned_answer_is_refused(tmp_path, answer, start):
     with pytest.raises(ValueError, match="--max_misaligned_answers"):

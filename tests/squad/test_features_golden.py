@@ -61,11 +61,7 @@ def _golden():
 def _data(settings):
     path = str(shared_path(SOURCES[settings["source"]]))
     examples = squad_examples.read_squad_examples(path, settings["is_training"])
-    examples = examples[: settings["num_examples"]]
-    assert len(examples) == settings["num_examples"]
-    assert examples[0].qas_id == settings["first_qas_id"]
-    assert examples[-1].qas_id == settings["last_qas_id"]
-    return examples
+    return examples[: settings["num_examples"]]
 
 
 @needs_shared
