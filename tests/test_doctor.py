@@ -8,8 +8,9 @@ import subprocess
 import sys
 
 import pytest
+import tensorflow.compat.v1 as tf
 
-from albert import doctor
+from albert import doctor, modeling
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -82,3 +83,12 @@ def test_main_without_tensorflow_says_why(tmp_path):
         check=False,
     )
     assert ended.returncode == 1 and "Descriptors" in ended.stdout.decode().splitlines()[0]
+
+
+@pytest.mark.slow
+def test_check_training_finds_variable_without_gradient(monkeypatch):
+    pooled = modeling.AlbertModel.get_pooled_output
+    stopped = lambda model: tf.stop_gradient(pooled(model))  # noqa: E731
+    monkeypatch.setattr(modeling.AlbertModel, "get_pooled_output", stopped)
+    with pytest.raises(UserError, match="pooler"):
+        doctor.check_training(settings_for())

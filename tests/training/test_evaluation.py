@@ -271,3 +271,16 @@ def test_recorded_metrics_belong_to_the_weights(tmp_path):
     assert recorded(best) == -1.0
     save(tmp_path, 300, name=BEST)
     assert recorded(best) is None
+
+
+def test_copy_without_own_result_is_measured(tmp_path, monkeypatch):
+    """The result is recorded, the copy is an older one, and the checkpoint was deleted."""
+    save(tmp_path, 100)
+    _evaluate(tmp_path, {100: 0.5})
+    save(tmp_path, 100, weight=0.5)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(tf.io.gfile, "copy", mock.Mock(side_effect=KeyboardInterrupt))
+        _evaluate(tmp_path, {100.5: 0.9})
+    _remove(tmp_path, 100)
+    summary, seen = _evaluate(tmp_path, {100: 0.5})
+    assert (seen, summary.best.metrics["accuracy"]) == (["best"], 0.5)
