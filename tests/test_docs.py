@@ -37,7 +37,7 @@ def test_page_scripts_and_flags_exist(page):
         assert importlib.util.find_spec(f"albert.{script}"), script
     if page.name == "relatives.md":  # only the right-hand cells name ours
         rows = re.findall(r"^\| .+? \| (.+) \|$", text, re.MULTILINE)
-        assert len(rows) > 60
+        assert len(rows) >= 50
         text = "\n".join(rows)
     if page.name not in OTHER_PROGRAMS:
         text = re.sub("`python benchmarks/.*?`", "", text)

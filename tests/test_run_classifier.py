@@ -114,6 +114,7 @@ def test_custom_regression_is_learnt(tmp_path):
 # ---- early exit ----
 
 
+@pytest.mark.slow
 def test_early_exit_trains_evaluates_and_predicts(training_data, tmp_path, caplog):
     config = data.write_config(tmp_path, num_hidden_layers=3)
     out = tmp_path / "out"

@@ -204,6 +204,7 @@ def test_worse_export_is_refused(place, tmp_path, monkeypatch, name, metric, val
     assert os.listdir(str(tmp_path)) == []
 
 
+@pytest.mark.slow
 def test_reader_of_a_named_task_keeps_threshold_and_limits(place, tmp_path, monkeypatch):
     code = "from albert.squad.run import SquadV2\nclass Mine(SquadV2):\n    pass\n"
     (tmp_path / "mine.py").write_text(code)

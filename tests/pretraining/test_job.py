@@ -140,6 +140,7 @@ def test_current_output_is_left_alone_and_stale_output_is_made_again(tmp_path, t
     assert create(outputs[:1], f"--vocab_file={other}", text_file)
 
 
+@pytest.mark.slow
 def test_words_of_the_user_are_part_of_what_records_are_made_from(tmp_path):
     words, moved = tmp_path / "words.txt", tmp_path / "deep" / "words.txt"
     text, moved_words = FIXTURES / "corpus_zh.txt", f"{CHINESE} --user_dictionary={moved}"

@@ -9,6 +9,8 @@ import pathlib
 import random
 import re
 
+import pytest
+
 from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 from tests.support import classification_data
@@ -32,6 +34,7 @@ def write_data(folder, topics):
         (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_tutorial_task_trains_and_its_program_answers(tmp_path, monkeypatch, capsys):
     (tmp_path / "topics.py").write_text(code(), encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
