@@ -218,10 +218,12 @@ class Shards(NamedTuple):
             self.storage.remove(path)
 
     def remove(self) -> None:
-        """Removes what a failed job wrote."""
+        """Removes what a failed job wrote; shards of an earlier job stay."""
         for path in set(self._there()) & set(self.paths):
-            self.storage.remove(path)
-            self.storage.remove(record_files.sidecar_path(path))
+            sidecar = self._sidecar(path)
+            if not sidecar or self.fingerprint.items() <= sidecar.fingerprint.items():
+                self.storage.remove(path)
+                self.storage.remove(record_files.sidecar_path(path))
 
     def write_shard(self, number: int, keyed: Iterable[bytes]) -> int:
         """Writes a shard; returns its bytes. `keyed`: its sorted records with keys."""

@@ -205,13 +205,6 @@ def test_beam_service_and_killed_worker(servers, expected):
     assert_fails(job, output, options[1].split("=")[1])
 
 
-def test_beam_unreachable_service_is_named(servers):
-    endpoint, output = f"127.0.0.1:{free_port()}", servers.folder / "out/a"
-    options = ["--runner=PortableRunner", f"--job_endpoint={endpoint}", "--job_server_timeout=5"]
-    job = servers.script("create_pretraining_data_beam", output, *options)
-    assert_fails(job, output, endpoint)
-
-
 def test_beam_worker_without_package_is_named(servers):
     options, _ = start_beam(servers, PYTHONPATH="")
     output = servers.folder / "out/a"

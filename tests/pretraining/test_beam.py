@@ -109,3 +109,11 @@ def test_mistakes_are_found_before_the_work_begins(text, output, arguments, tmp_
     with pytest.raises(ValueError):
         create(tmp_path / text, f"{tmp_path}/{output}", arguments)
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_unreachable_service_is_named_and_earlier_shards_stay(tmp_path):
+    paths = create(CORPUS, tmp_path / "a").paths
+    options = "--runner=PortableRunner --job_endpoint=127.0.0.1:1 --job_server_timeout=1"
+    with pytest.raises(ValueError, match="127.0.0.1:1"):
+        create(CORPUS, tmp_path / "a", f"--ngram=1 {options}")
+    assert sha256(*paths) == KNOWN_BYTES
