@@ -7,9 +7,10 @@
   python -m albert.convert_checkpoint to_huggingface --input_dir=albert_base --output_dir=theirs
   python -m albert.convert_checkpoint to_google_layout --input_dir=mine --output_dir=wide
 
-The command prints which variables it converted, ignored and did not find. If a variable is missing
-or has another shape, it writes nothing. It reads and writes Hugging Face's weights as safetensors,
-and needs neither torch nor transformers.
+The command prints which variables it converted, ignored and did not find. A head that is missing
+as a whole is only reported. If any other variable is missing or has another shape, the command
+writes nothing. It reads and writes Hugging Face's weights as safetensors, and needs neither torch
+nor transformers.
 """
 
 from albert.command_line import cli

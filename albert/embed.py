@@ -7,8 +7,8 @@
 
 The input has one text per line, a pair of texts separated by a TAB, or a JSON object with text_a
 (and text_b). If --output_file ends in .npy, the output is a NumPy array of floats [texts, hidden
-size]. Otherwise it is one JSON list per text. For a model that is not fine-tuned, use
---pooling=mean: its other vectors say little about the meaning of a text.
+size]. Otherwise it is one JSON list per text. Vectors of a model that is not fine-tuned say little
+about the meaning of a text; those of --pooling=mean say the most.
 """
 
 import dataclasses

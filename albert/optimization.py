@@ -486,7 +486,7 @@ class LossScale:
         self.value = self._scale.read_value()
 
     def updates(self, is_finite: tf.Tensor) -> List[tf.Operation]:
-        """Returns operations that adapt the factor; `is_finite`, bool [], is the gradients'."""
+        """Returns operations that adapt the factor; `is_finite`, bool []: of the gradients."""
         good = tf.where_v2(is_finite, self._good.read_value() + 1, 0) % self.GROWTH_STEPS
         factor = tf.where_v2(is_finite, tf.where_v2(good > 0, 1.0, 2.0), 0.5)
         # A loss of next to nothing would let it grow to infinity.

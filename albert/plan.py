@@ -189,9 +189,11 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     width = ACTIVATION_BYTES[run.precision]
     blocks = config.num_hidden_layers * config.inner_group_num
     sequences = run.batch // run.gradient_accumulation_steps * TASKS[run.task]
-    tokens = sequences * run.max_seq_length  # T
+    tokens = sequences * run.max_seq_length  # of a micro-batch
     hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
-    scores = tokens * run.max_seq_length * config.num_attention_heads  # [b, heads, S, S]
+    scores = (
+        tokens * run.max_seq_length * config.num_attention_heads
+    )  # [sequences, heads, length, length]
 
     # Query, key, value, weighted sum, the results of both sub-layers and the LayerNorm between.
     block = (7 * hidden + inner + scores) * width

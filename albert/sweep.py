@@ -22,7 +22,8 @@ run.
 You can also set each flag as an environment variable in capital letters, such as DATA_DIR=glue.
 Flags override variables. If you set ALBERT_ROOT, as for run_glue.sh of google-research/albert, the
 defaults are --data_dir=ALBERT_ROOT/glue and --output_dir=ALBERT_ROOT/output. The default model is
-ALBERT_ROOT if that folder has an albert_config.json, otherwise base_v1.
+ALBERT_ROOT if that folder has an albert_config.json, otherwise base_v1. INIT_CHECKPOINT replaces
+the model's checkpoint.
 """
 
 import os

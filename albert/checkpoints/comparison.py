@@ -100,5 +100,5 @@ def misfit(
     return UserError(
         f"{checkpoint} does not fit the model. {remedy}\n"
         f"  It lacks {wording.listed(list(map(str, lacking)), most=12)}.\n"
-        f"  Instead, it has {wording.listed(list(map(str, unknown)), most=3)}."
+        f"  It also has {wording.listed(list(map(str, unknown)), most=3)}."
     )

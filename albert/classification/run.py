@@ -166,7 +166,7 @@ class ClassifierTask(Task):
         if self.is_pair not in (None, len(parts) == 2):
             wanted = "pairs (text_a, text_b)" if self.is_pair else "single texts"
             raise UserError(
-                f"The model was trained on {wanted}. If the file has more columns, choose the "
+                f"The model was trained on {wanted}. If the file has other columns, choose the "
                 "columns of the texts with --columns."
             )
         return InputExample("", *parts)

@@ -42,7 +42,7 @@ class ExitFlags(Settings):
 
     exit_patience: Optional[int] = _prediction(
         None,
-        "Exit when this many layers in a row predict the same (models of --early_exit).",
+        "Exit after this many layers in a row without a new prediction (--early_exit models).",
         lower=1,
     )
     exit_threshold: float = _prediction(
@@ -76,7 +76,7 @@ class ClassifierFlags(shared.TaskFlags, CustomTaskFlags, ExitFlags):
     )
     threshold_to_export: float = flag(
         float("nan"),
-        "Add an output `threshold` with this value to the export; nan: no output.",
+        "Add an output `threshold` with this value to the export; nan: do not add it.",
         group="Output",
     )
 
@@ -123,7 +123,7 @@ class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
         None, "Folder that holds the tasks' folders, or one task's.", path=True, required=True
     )
     tasks: Optional[str] = _data(
-        None, "Tasks, comma-separated, or custom; default: --suite's in --data_dir."
+        None, "Tasks, comma-separated, or custom; default: those of --suite in --data_dir."
     )
     model_dir: Optional[str] = flag(None, "Another name of --albert_dir.", path=True, group="Model")
     output_dir: str = flag(

@@ -127,7 +127,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
     """
     if exported.find(settings.model_dir) and not settings.checkpoint:
         raise UserError(
-            f"--model_dir={settings.model_dir} is already an export. Give a trained --output_dir."
+            f"--model_dir={settings.model_dir} is already an export. Give its source."
         )
     task = None
     if settings.task:

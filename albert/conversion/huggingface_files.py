@@ -59,7 +59,7 @@ def read_config(
     if theirs["hidden_act"] not in activations:
         raise UserError(
             f"{path}: hidden_act {theirs['hidden_act']!r} is not supported. Supported: "
-            f"{', '.join(activations)}. --approximate_gelu converts gelu to gelu_new."
+            f"{', '.join(activations)}. --approximate_gelu reads gelu as gelu_new."
         )
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
     ours = {"vocab_size": 30000, **ours, "hidden_act": activations[theirs["hidden_act"]]}

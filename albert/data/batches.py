@@ -228,7 +228,7 @@ def seeded_batches(
     """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
 
     Each epoch puts the runs (see `_runs`) in a random order, which spreads neighbouring runs over
-    the epoch. Runs of large data are assigned to 64 lanes, which give one record each at a time. A
+    the epoch. Runs of large data are assigned to 64 lanes, from which records are taken in turn. A
     lane is cut into windows, which are shuffled. Each epoch has every record once.
 
     Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b

@@ -9,7 +9,7 @@ python -m albert.demo help              prints this page
 
 Add -h to any of them for its options. You can also run ./demo_albert, or after installation
 demo_albert. Only finetuning needs a network, to download the data and the model the first time.
-With your own data (-i) and model (--model), it needs none.
+With your own data (-i) and the folder of a model (--model), it needs none.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 The text is everyday stories in English or Chinese, which the demo makes from tables of words and
 plots, or English prose that ships with Python. The demo makes a vocabulary and records, and trains
 a small model to predict masked words and the order of texts. The report page shows its predictions
-on text that it did not see in training. Each run writes to a new folder.
+on text that it did not see in training. Each run writes to a new folder, unless you give -o.
 """
 
 import argparse

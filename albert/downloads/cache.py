@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Makes folders from downloaded files, and verifies the files by SHA-256.
+"""Makes folders from downloaded files, and verifies SHA-256 sums that are known.
 
 From a published albert_base_v2.tar.gz, `obtain` makes
 

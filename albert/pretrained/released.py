@@ -195,13 +195,13 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
 
     The folder of --albert_dir (or a released model), or --albert_hub_module_handle, sets
     --albert_config_file, --init_checkpoint and the vocabulary, unless they are given. Without these
-    flags, missing files are searched beside --init_checkpoint. do_lower_case in a folder's record
-    replaces the default of --do_lower_case.
+    flags, missing files are searched for beside --init_checkpoint. do_lower_case in a folder's
+    record replaces the default of --do_lower_case.
 
     Args:
       settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
         vocab_file, do_lower_case and albert_hub_module_handle.
-      with_vocabulary: whether to search a vocabulary.
+      with_vocabulary: whether to search for a vocabulary.
 
     Raises:
       UserError: two models are named; or errors of `local_folder`, `find_files` and

@@ -56,7 +56,9 @@ class HubExportFlags(Settings):
     checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
     config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
     spm_model_name: Optional[str] = _name("SentencePiece model; default: the only one.")
-    spm_vocab_name: Optional[str] = _name("Its tokens as text; default: the same name, .vocab.")
+    spm_vocab_name: Optional[str] = _name(
+        "Tokens of the SentencePiece model as text; default: its name, .vocab."
+    )
     vocab_file: Optional[str] = _name("WordPiece vocabulary, in place of SentencePiece.")
     do_lower_case: bool = flag(True, "Lower-case the text; must match the model's training.")
     use_einsum: bool = flag(True, "Ignored; kept for existing command lines.")

@@ -208,7 +208,7 @@ def masks_on_the_fly(
     is_training: bool,
     vocabulary: Optional[words.PieceTable] = None,
 ) -> Optional[Callable]:
-    """Returns the transform that draws masks for --masked_lm_budget; None without that flag.
+    """Returns the transform that draws masks for --masked_lm_budget; None: the records have theirs.
 
     They are of the kind that the records' metadata names, or by default the paper's. Evaluation
     keeps the records' masks, and draws the same ones each time if there are none.

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Estimators: TensorFlow's own, or a replacement for TensorFlow 2.16 and later, which has none.
+"""Estimators: TensorFlow's own, or a replacement for TensorFlow 2.16 and later, which have none.
 
 Model functions, input functions and hooks are the same on every runtime; only this module knows the
 difference. The replacement runs a tf.train.MonitoredTrainingSession on one device, or tf.distribute

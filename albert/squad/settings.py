@@ -27,7 +27,9 @@ class SquadFlags(shared.FineTuningFlags):
     max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs become several.")
     num_train_epochs: Optional[float] = flag(3.0, "Passes over the training data.")
     warmup_proportion: Optional[float] = flag(0.1, "Fraction of training steps used for warm-up.")
-    doc_stride: int = _data(128, "Tokens from one part of a long paragraph to the next.", lower=1)
+    doc_stride: int = _data(
+        128, "Tokens between the starts of two parts of a long paragraph.", lower=1
+    )
     max_query_length: int = _data(64, "Maximum tokens of a question.", lower=1)
     max_misaligned_answers: float = _data(
         0.01, "Stop if a larger fraction of answers is not at answer_start.", lower=0, upper=1

@@ -9,7 +9,7 @@ The folder gets
 
 Another evaluation measures only new checkpoints. Results of deleted checkpoints are kept. If the
 data or settings change, or a checkpoint is written again, it is evaluated again. The file
-`checkpoint`, which training reads, does not change.
+`checkpoint` does not change.
 """
 
 import contextlib

@@ -48,7 +48,7 @@ class TrainingDivergedError(UserError, ArithmeticError):
 def diverged(place: str, reason: str) -> TrainingDivergedError:
     """Returns the error for a step with a NaN or infinite loss or gradient."""
     return TrainingDivergedError(
-        f"Training diverged {place}: {reason}. This step was not saved. Try a lower "
+        f"Training diverged {place}: {reason}. No checkpoint has this result. Try a lower "
         "--learning_rate, a longer warm-up or --precision=float32, and check the data. The same "
         "command resumes from the last checkpoint."
     )

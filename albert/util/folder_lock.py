@@ -84,7 +84,11 @@ def _lock(path: str, waits: bool) -> int:
         _LOGGER.info("%s Waiting for it.", words)
         fcntl.lockf(file, fcntl.LOCK_EX)
     except OSError as error:  # a file system without locks
-        _LOGGER.warning("%s cannot be locked (%s). Do not use it twice at once.", path, error)
+        _LOGGER.warning(
+            "%s cannot be locked (%s). Do not start a second run there.",
+            os.path.dirname(path),
+            error,
+        )
     if not os.path.exists(path) or not os.path.samestat(os.fstat(file), os.stat(path)):
         os.close(file)  # its owner has just removed it
         return _lock(path, waits)
