@@ -26,7 +26,7 @@ RUNTIMES = {
     "3.13": (["2.20.0", "2.21.0"], ["2.14.0"]),
 }
 MODULES = {"absl": "absl-py", "google": "protobuf", "sklearn": "scikit-learn"}
-MODULES.update(grpc="apache-beam", py4j="pyspark")  # they come with them
+MODULES.update(py4j="pyspark")  # it comes with it
 
 
 def required():

@@ -8,7 +8,6 @@ import os
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set
 
 import apache_beam as beam
-import grpc
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options import pipeline_options
@@ -55,7 +54,7 @@ class Storage(cluster.Storage):
 
     @staticmethod
     def write(path: str, chunks: Iterable[bytes]) -> None:
-        """Replaces a file in one step, also while another worker writes it."""
+        """Replaces a file that another worker may be writing, too."""
         folder, name = os.path.split(path)
         temporary = os.path.join(folder, f".{name}.tmp-{files.random_suffix()}")
         raw = CompressionTypes.UNCOMPRESSED
@@ -78,7 +77,6 @@ class Engine(cluster.Engine):
     """Beam, with the runner that `pipeline_options` name."""
 
     storage = Storage
-    errors = (RuntimeError, OSError, grpc.RpcError, grpc.FutureTimeoutError)
 
     def __init__(self, settings: BeamFlags):
         self._settings = settings

@@ -17,6 +17,7 @@ import os
 import re
 import tempfile
 import time
+import traceback
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
@@ -40,8 +41,11 @@ COUNTS = -1  # in place of the number of a shard, before counts
 _KEY_BYTES = 8  # of the key before each record of a shard
 _CHUNK_BYTES = 1 << 22
 _SHARD_TEXT = 1 << 26  # bytes in a shard, where the number is not given; records have about twice
+_MOST = 99999  # shards
 _UNPACKED = 4  # size of text divided by that of its gzip file
 _FORMAT = 2  # raise it when the same settings give other shards than before
+
+_OURS = re.compile(r"\balbert/(?:pretraining|data|util)/")  # in the path of a module
 
 _LOGGER = logging.getLogger("albert")
 
@@ -73,6 +77,7 @@ class Storage:
     def write(path: str, chunks: Iterable[bytes]) -> None:
         """Replaces a file in one step, also while another worker writes it."""
         with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
+            stream.write(b"")  # a file without content is a file, too
             for chunk in chunks:
                 stream.write(chunk)
 
@@ -82,7 +87,6 @@ class Engine:
 
     name = ""
     storage: Any = Storage
-    errors: Tuple[Any, ...] = ()  # how it reports a cluster or a worker that failed
 
     def find_text(self, but: Sequence[str]) -> List[FileState]:
         """Returns the text files, without those in `but`."""
@@ -119,7 +123,7 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
     if not size:
         raise UserError("--input_file: every file is empty.")
     outputs = outputs._replace(
-        count=settings.num_shards or 1 + size * settings.dupe_factor // _SHARD_TEXT,
+        count=settings.num_shards or min(_MOST, 1 + size * settings.dupe_factor // _SHARD_TEXT),
         fingerprint=_fingerprint(text, maker.fingerprint(vocabulary)),
         storage=engine.storage,
     )
@@ -153,17 +157,16 @@ def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, *, outputs
     """Runs the engine. What is wrong with the user's text or cluster becomes one sentence."""
     try:
         engine.run(text, maker, outputs)
-    except (UserError, *engine.errors) as error:
+    except Exception as error:
         outputs.remove()
-        # An error of a worker comes as text, with its traceback.
-        log = f"{type(error).__name__}: {error}"
-        found = re.findall(r"(?m)(UserError|Module\w+Error): (.*?)(?: \[while running .*)?$", log)
-        if not found and re.search(r'File ".*\balbert/', log):
-            raise
-        kind, sentence = found[-1] if found else ("", reason(error))
-        if kind != "UserError":
-            sentence = f"{engine.name}: {sentence}"
-        raise UserError(sentence) from error
+        place = traceback.extract_tb(error.__traceback__)[-1].filename
+        log = f"{type(error).__name__}: {error}"  # an error of a worker comes as text
+        sentences = re.findall(r"(?m)UserError: (.*?)(?: \[while running .*)?$", log)
+        if sentences:
+            raise UserError(sentences[-1]) from error
+        if _OURS.search(place) or re.search(f'File ".*{_OURS.pattern}', log):
+            raise  # a fault of this package
+        raise UserError(f"{engine.name}: {reason(error)}") from error
     if not outputs.report():
         raise UserError(f"{engine.name}: the job ended early. Its log says why.")
 
@@ -250,7 +253,7 @@ class Shards(NamedTuple):
         Raises:
           ValueError: the counts show that the text is bad.
         """
-        counts = Counts(*found[COUNTS])
+        counts = Counts(*found.get(COUNTS, ()))
         check_counts(counts)
         report = {
             "counts": counts._asdict(),
@@ -301,11 +304,13 @@ def absolute(path: str) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Returns the line of an error that says what is wrong."""
-    lines = str(error).strip().split("\n")
-    java = [line[2:] for line in lines if line.startswith(": ")]
-    is_python = any(line.startswith("Traceback") for line in lines)
-    return (java or [lines[-1 if is_python else 0]])[0] or type(error).__name__
+    """Returns the line of an error that says what is wrong: Python's last, or Java's second."""
+    text = str(error).strip()
+    python = (
+        re.findall(r"(?m)^[\w.]+(?:Error|Exception): .+", text) if "Traceback (" in text else []
+    )
+    java = re.findall(r"(?m)^: (.+)", text)
+    return (python[-1:] or java or [text.split("\n")[0] or type(error).__name__])[0]
 
 
 def rows(

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from typing import Any, Iterable, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Iterable, Iterator, List, Sequence, Tuple
 
 from py4j.protocol import Py4JError
 from pyspark import Broadcast, sql
@@ -32,11 +32,11 @@ class Engine(cluster.Engine):
       ValueError: there is no Java, or the cluster cannot be reached.
     """
 
-    errors = (Py4JError, PySparkException, RuntimeError)
-
     def __init__(self, settings: SparkFlags):
         self._settings = settings
         self._patterns = files.split_paths(settings.input_file)
+        if re.match(r"(?!gs:)\w+://", settings.output_file):
+            raise UserError("--output_file must be in a shared folder or on gs://.")
         if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
             raise UserError("Spark needs Java, such as Debian's package default-jre-headless.")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of workers on this machine
@@ -46,35 +46,29 @@ class Engine(cluster.Engine):
             builder = builder.master(settings.master)
         try:
             self._session = builder.getOrCreate()
-        except self.errors as error:
-            reason = str(error).strip().split("\n")[0]
+        except (Py4JError, PySparkException, RuntimeError) as error:
             raise UserError(
-                f"--master={settings.master}: Spark does not start: {reason}"
+                f"--master={settings.master}: Spark does not start: {cluster.reason(error)}"
             ) from error
-        self._session.sparkContext.setLogLevel("ERROR")
         self.name = f"Spark at {self._session.sparkContext.master}"
-
-    def _files(self) -> sql.DataFrame:
-        """Paths, bytes, times and contents; Spark reads the columns that are used."""
-        reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
-        return reader.load(self._patterns)
 
     def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
         """Returns what the patterns match, and below folders the files with a text's ending."""
+        reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
         try:
-            rows = self._files().select("path", "length", "modificationTime").collect()
-        except self.errors as error:
+            self._files = reader.load(self._patterns)
+            rows = self._files.select("path", "length", "modificationTime").collect()
+        except (Py4JError, PySparkException) as error:
             raise UserError(f"--input_file: {cluster.reason(error)}") from error
         found: List[cluster.FileState] = []
-        for path, size, changed in rows:
-            name = os.path.basename(path)
-            is_matched = any(fnmatch.fnmatch(name, os.path.basename(one)) for one in self._patterns)
-            if re.sub("^file:/+", "/", path) in map(os.path.abspath, but):
+        for uri, size, changed in rows:
+            path = re.sub("^file:/+", "/", uri)
+            is_text = documents.is_text(path) or any(map(_matcher(path), self._patterns))
+            if not is_text or path in map(cluster.absolute, but):
                 continue
             if size > _FILE_BYTES:
                 raise UserError(f"--input_file: '{path}' is larger than 2 GB. Split it.")
-            if is_matched or documents.is_text(path):
-                found.append((path, size, int(changed.timestamp())))
+            found.append((uri, size, int(changed.timestamp())))
         return found
 
     def run(
@@ -85,19 +79,31 @@ class Engine(cluster.Engine):
         shared = context.broadcast((maker, {path for path, _, _ in text}))
         count, field = outputs.count, self._settings.text_field
         shuffled = (
-            self._files()
+            self._files.where(f"length <= {_FILE_BYTES}")
             .select("path", "content")
             .rdd.flatMap(lambda row: _read(row, shared, field))
             .flatMap(lambda block: _keyed(block, shared, count))
             .repartitionAndSortWithinPartitions(count + 1, lambda key: key[0] % (count + 1))
             .keys()
         )
-        (counts,) = context.runJob(shuffled, _total, [count])
-        check_counts(counts)
-        sizes = shuffled.mapPartitionsWithIndex(
-            lambda number, keys: _write(number, keys, outputs)
-        ).collectAsMap()
+        try:
+            (counts,) = context.runJob(shuffled, _total, [count])
+            check_counts(counts)
+            sizes = shuffled.mapPartitionsWithIndex(
+                lambda number, keys: _write(number, keys, outputs)
+            ).collectAsMap()
+        except Exception:
+            self._session.stop()  # no task writes on
+            raise
         outputs.write_counts({**sizes, cluster.COUNTS: counts})
+
+
+def _matcher(path: str) -> Callable[[str], bool]:
+    """Returns whether a pattern names a file itself, not a folder above it."""
+    parts = os.path.split(path)
+    return lambda pattern: all(
+        map(fnmatch.fnmatch, parts, os.path.split(cluster.absolute(pattern)))
+    )
 
 
 def _read(row: Any, shared: Broadcast, text_field: str) -> Iterator[documents.TextBlock]:

@@ -200,7 +200,7 @@ def test_beam_service_and_killed_worker(servers, expected):
     job = servers.script(script, output, *options)
     starts = r"(?s)Starting worker.*Starting worker"
     wait_for(starts, pool)
-    time.sleep(5)  # the worker imports TensorFlow
+    time.sleep(3)  # the worker imports TensorFlow
     subprocess.check_call(["pkill", "-9", "-P", str(pool.pid)])
     assert_fails(job, output, options[1].split("=")[1])
 

@@ -86,8 +86,9 @@ def test_bad_lines_are_left_out_counted_and_named(tmp_path, caplog):
     assert f"{tmp_path}/b.jsonl" in caplog.text and f"{tmp_path}/a.txt" in caplog.text
 
 
-def test_text_that_is_none_is_a_one_line_error_of_the_whole_job_and_leaves_no_shard(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"b\xe9ta.\n" * 20)
+@pytest.mark.parametrize("content", [b"b\xe9ta.\n" * 20, b" \n\n"])
+def test_bad_text_is_one_line_and_leaves_no_shard(content, tmp_path):
+    (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(ValueError, match="^--input_file: .*$"):
         create(tmp_path / "a.txt", tmp_path / "out/train")
     assert not list(tmp_path.glob("out/*-of-*"))
@@ -109,6 +110,11 @@ def test_mistakes_are_found_before_the_work_begins(text, output, arguments, tmp_
     with pytest.raises(ValueError):
         create(tmp_path / text, f"{tmp_path}/{output}", arguments)
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_storage_writes_file_without_content(tmp_path):
+    cluster.Storage.write(str(tmp_path / "a"), [])
+    assert (tmp_path / "a").read_bytes() == b""
 
 
 def test_unreachable_service_is_named_and_earlier_shards_stay(tmp_path):
