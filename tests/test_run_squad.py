@@ -49,7 +49,7 @@ def test_prediction_threshold(training_data, trained, tmp_path, caplog):
         with caplog.at_level(logging.INFO, "albert"):
             assert run(training_data, out, "v2", flags).metrics == {}
         assert list(read_json(out / "predictions.json")) == ["bare"]
-        assert f"above {metrics['null_score_diff_threshold']:.4g} " in caplog.text
+        assert f"above {metrics['null_score_diff_threshold']:.4g}," in caplog.text
     assert contents(path) == before
     flags = f"--do_predict --checkpoint={path} --null_score_diff_threshold=-99"
     metrics = run(training_data, tmp_path / "given", "v2", flags).metrics

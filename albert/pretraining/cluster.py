@@ -11,6 +11,7 @@ the engine, the number of workers or the ranges of text that they read.
 """
 
 import collections
+import dataclasses
 import glob
 import logging
 import os
@@ -18,7 +19,7 @@ import re
 import tempfile
 import time
 import traceback
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -122,7 +123,8 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
     size = sum(size * _UNPACKED ** documents.is_compressed(path) for path, size, _ in text)
     if not size:
         raise UserError("--input_file: every file is empty.")
-    outputs = outputs._replace(
+    outputs = dataclasses.replace(
+        outputs,
         count=settings.num_shards or min(_MOST, 1 + size * settings.dupe_factor // _SHARD_TEXT),
         fingerprint=_fingerprint(text, maker.fingerprint(vocabulary)),
         storage=engine.storage,
@@ -171,16 +173,18 @@ def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, *, outputs
         raise UserError(f"{engine.name}: the job ended early. Its log says why.")
 
 
-class Shards(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Shards:
     """The record files NAME-00000-of-00016 and so on, and beside them NAME.counts.json.
 
-    The counts are written last: when they are there, everything is.
+    The counts are written last: when they are there, everything is. It is no tuple, because Spark
+    3.4 takes the methods of those.
     """
 
     base: str
     ending: str
-    count: int = 0  # type: ignore[assignment]  # a tuple's method
-    fingerprint: Dict[str, Any] = {}
+    count: int = 0
+    fingerprint: Dict[str, Any] = dataclasses.field(default_factory=dict)
     storage: Any = Storage
 
     @property

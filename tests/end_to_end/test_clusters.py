@@ -78,6 +78,16 @@ def wait_for(words, process, seconds=120, pattern=None):
     raise AssertionError(f"{words}: {process.log.read_text('utf-8', 'replace')}")
 
 
+def wait_for_port(port, seconds=120):
+    end = time.time() + seconds
+    while time.time() < end:
+        with contextlib.closing(socket.socket()) as one:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise AssertionError(f"Nothing listens at port {port}.")
+
+
 def kill(process):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -177,7 +187,7 @@ def start_beam(servers, **pool_variables):
     command = ["-m", f"{runners}.worker.worker_pool_main", "--service_port", pool]
     workers = servers.python(*command, PATH=path, **pool_variables)
     wait_for("Listening for beam jobs", jobs)
-    wait_for("Started worker pool", workers)
+    wait_for_port(pool)
     options = f"""--runner=PortableRunner --job_endpoint=127.0.0.1:{service}
         --environment_type=EXTERNAL --environment_config=127.0.0.1:{pool}"""
     return options.split(), workers
