@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable, Iterator, List, Sequence, Tuple
 
 from py4j.protocol import Py4JError
 from pyspark import Broadcast, sql
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 
 from albert.pretraining import cluster, documents
 from albert.pretraining.instances import Counts, InstanceMaker, check_counts, total
@@ -58,8 +58,10 @@ class Engine(cluster.Engine):
         try:
             self._files = reader.load(self._patterns)
             rows = self._files.select("path", "length", "modificationTime").collect()
-        except (Py4JError, PySparkException) as error:
+        except AnalysisException as error:
             raise UserError(f"--input_file: {cluster.reason(error)}") from error
+        except (Py4JError, PySparkException) as error:
+            raise UserError(f"{self.name}: {cluster.reason(error)}") from error
         found: List[cluster.FileState] = []
         for uri, size, changed in rows:
             path = re.sub("^file:/+", "/", uri)
