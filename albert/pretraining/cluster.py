@@ -308,13 +308,13 @@ def absolute(path: str) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Returns the line of an error that says what is wrong: Python's last, or Java's second."""
+    """Returns the line of an error that says what is wrong: Python's, Java's or gRPC's."""
     text = str(error).strip()
     python = (
         re.findall(r"(?m)^[\w.]+(?:Error|Exception): .+", text) if "Traceback (" in text else []
     )
-    java = re.findall(r"(?m)^: (.+)", text)
-    return (python[-1:] or java or [text.split("\n")[0] or type(error).__name__])[0]
+    others = re.findall(r"(?m)^(?:: |\tdetails = )(.+)", text)
+    return (python[-1:] or others or [text.split("\n")[0] or type(error).__name__])[0]
 
 
 def rows(

@@ -178,19 +178,19 @@ def test_spark_survives_killed_worker(servers, expected):
 
 
 def start_beam(servers, **pool_variables):
-    """Returns the options of a job service, and the pool that starts its worker process."""
+    """Returns the options of a job service and of the pool that starts its worker process."""
     service, pool = free_port(), free_port()
     runners = "apache_beam.runners"
     jobs = servers.python("-m", f"{runners}.portability.local_job_service_main", "-p", service)
     # It starts "python".
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     command = ["-m", f"{runners}.worker.worker_pool_main", "--service_port", pool]
-    workers = servers.python(*command, PATH=path, **pool_variables)
+    servers.python(*command, PATH=path, **pool_variables)
     wait_for("Listening for beam jobs", jobs)
     wait_for_port(pool)
     options = f"""--runner=PortableRunner --job_endpoint=127.0.0.1:{service}
         --environment_type=EXTERNAL --environment_config=127.0.0.1:{pool}"""
-    return options.split(), workers
+    return options.split()
 
 
 def assert_fails(job, output, named):
@@ -200,23 +200,33 @@ def assert_fails(job, output, named):
     assert not shards(output)
 
 
+# Imported by each worker: ends it when it makes records and the file `kill` is there.
+KILLER = """
+import os, signal, sys, threading, time
+def watch():
+    kill = os.path.join(os.path.dirname(__file__), "kill")
+    while "albert.pretraining.cluster" not in sys.modules or not os.path.exists(kill):
+        time.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGKILL)
+threading.Thread(target=watch, daemon=True).start()
+"""
+
+
 def test_beam_service_and_killed_worker(servers, expected):
-    options, pool = start_beam(servers)
+    (servers.folder / "sitecustomize.py").write_text(KILLER)
+    options = start_beam(servers, PYTHONPATH=f"{servers.folder}{os.pathsep}{ROOT}")
     script, output = "create_pretraining_data_beam", servers.folder / "out/a"
     code, said = finish(servers.script(script, output, *options))
     assert code == 0, said
     assert sha256(*shards(output)) == expected
+    (servers.folder / "kill").touch()
     output = servers.folder / "killed/a"
     job = servers.script(script, output, *options)
-    starts = r"(?s)Starting worker.*Starting worker"
-    wait_for(starts, pool)
-    time.sleep(3)  # the worker imports TensorFlow
-    subprocess.check_call(["pkill", "-9", "-P", str(pool.pid)])
     assert_fails(job, output, options[1].split("=")[1])
 
 
 def test_beam_worker_without_package_is_named(servers):
-    options, _ = start_beam(servers, PYTHONPATH="")
+    options = start_beam(servers, PYTHONPATH="")
     output = servers.folder / "out/a"
     job = servers.script("create_pretraining_data_beam", output, *options)
     assert_fails(job, output, "'albert'")
