@@ -54,8 +54,8 @@ class Engine(cluster.Engine):
 
     def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
         """Returns what the patterns match, and below folders the files with a text's ending."""
-        reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
         try:
+            reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
             self._files = reader.load(self._patterns)
             rows = self._files.select("path", "length", "modificationTime").collect()
         except AnalysisException as error:

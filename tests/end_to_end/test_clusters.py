@@ -171,7 +171,7 @@ def test_spark_survives_killed_worker(servers, expected):
     assert code == 0, said
     assert sha256(*shards(output)) == expected
     code, said = finish(lost)
-    assert code == 1 and nowhere in said.splitlines()[-1]
+    assert code == 1 and re.search(f"(?m)^ERROR: .*{nowhere}", said), said
 
 
 # ---- Beam ----------------------------------------------------------------------------------------
