@@ -14,7 +14,7 @@ for python in "$@"; do
     echo "== Tests on $versions"
     # Words in ARGS are separate arguments.
     # shellcheck disable=SC2086
-    if "$python" -m pytest -n "$jobs" $arguments; then
+    if "$python" -m pytest -n "$jobs" --dist=worksteal $arguments; then
         outcome=passed
     else
         outcome=FAILED

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The log on standard error: this package's messages from level INFO on."""
 
+import importlib.util
 import logging
 import os
 import sys
@@ -24,6 +25,8 @@ class _Handler(logging.Handler):
 
 def configure(*, is_verbose: bool) -> None:
     """Shows this package's lines and, if verbose, TensorFlow's; called before that is imported."""
+    if importlib.util.find_spec("tf_keras"):  # tensorflow-hub's, which loads faster than Keras 3
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     show(logging.DEBUG if is_verbose else logging.INFO)
     logging.raiseExceptions = is_verbose
     # TensorFlow's C++ code prints dozens of lines about devices and libraries it did not find.

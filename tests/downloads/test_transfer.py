@@ -120,13 +120,14 @@ def test_fetch_names_the_address_and_the_reason(fetch, server, answer, limits, k
     assert len(server.ranges) == {"redirects": 31, "503": 4}.get(words, 1)
 
 
-def test_fetch_from_an_unreachable_server(fetch, server):
+def test_fetch_from_an_unreachable_server(fetch, server, monkeypatch):
     with file_server.serving() as state:
         state.files["/x"], state.answers = CONTENT, [CUT] + [Answer(cut_after=0)] * 3
         url = f"{state.url}/x"
         with pytest.raises(transfer.UnreachableError, match="broken"):
             fetch(url)
-    for _ in range(2):
+    for pause in (0, "none: it does not try again"):
+        monkeypatch.setattr(transfer, "PAUSES", [pause])
         with pytest.raises(transfer.UnreachableError, match="refused"):
             fetch(url)
         transfer.discard(str(fetch.path))

@@ -90,6 +90,7 @@ def test_resolve_checkpoint_takes_best_named_or_only_one(tmp_path):
         (tmp_path / "checkpoint").write_bytes(content)
         assert warm_start.resolve_checkpoint(str(tmp_path)) == newest
     best = write_checkpoint(tmp_path / "model.ckpt-best", [TABLE])
+    tf.train.update_checkpoint_state(str(tmp_path), named)
     assert warm_start.resolve_checkpoint(f"{tmp_path}/") == best
 
 

@@ -75,8 +75,9 @@ def test_v2_leaves_out_an_absent_kind():
 def test_v2_best_threshold():
     gold = {"a": ["one"], "b": [], "c": ["three"]}
     predictions = {"a": "one", "b": "two", "c": "three"}
-    null_scores = {"a": -1.0, "b": 3.0, "c": 2.5}
-    assert metrics.evaluate_v2(gold, predictions, null_scores)["best_f1_thresh"] == 2.5
+    for of_b, best in ((3.0, 2.5), (2.0, -1.0)):
+        null_scores = {"a": -1.0, "b": of_b, "c": 2.5}
+        assert metrics.evaluate_v2(gold, predictions, null_scores)["best_f1_thresh"] == best
 
 
 @needs_shared
