@@ -6,10 +6,9 @@ import ast
 import importlib.util
 import pathlib
 import re
-from typing import Dict, Optional
 
 # Command -> module, which `python -m` runs too.
-COMMANDS: Dict[str, str] = {
+COMMANDS = {
     "train-vocab": "albert.train_vocab",
     "create-data": "albert.create_pretraining_data",
     "create-data-beam": "albert.create_pretraining_data_beam",
@@ -39,7 +38,7 @@ COMMANDS: Dict[str, str] = {
 
 
 # How `albert` was called, where this process runs one of its commands.
-program: Optional[str] = None
+program = ""
 
 
 def as_started(text: str) -> str:
