@@ -7,8 +7,8 @@
   python -m albert.convert_checkpoint to_huggingface --input_dir=albert_base --output_dir=theirs
   python -m albert.convert_checkpoint to_google_layout --input_dir=mine --output_dir=wide
 
-The command prints which variables it converted, ignored and did not find. A head that is missing
-as a whole is only reported. If any other variable is missing or has another shape, the command
+The command prints which variables it converted, ignored and did not find. If a whole head is
+missing, the command only reports it. If any other variable is missing or has another shape, it
 writes nothing. It reads and writes Hugging Face's weights as safetensors, and needs neither torch
 nor transformers.
 """

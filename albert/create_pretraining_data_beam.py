@@ -19,7 +19,6 @@ import logging
 
 from albert.command_line import cli
 from albert.pretraining.settings import BeamFlags as Flags
-from albert.util import config_files
 from albert.util.errors import UserError
 
 
@@ -39,8 +38,7 @@ def main(settings: Flags) -> None:
         logging.disable(logging.NOTSET)
     from albert.pretraining import cluster
 
-    counts = cluster.create_pretraining_data(settings, beam.Engine(settings))
-    config_files.record(config_files.beside(counts), settings.given_values())
+    cluster.create_pretraining_data(settings, beam.Engine(settings))
 
 
 if __name__ == "__main__":

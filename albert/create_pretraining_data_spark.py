@@ -7,14 +7,13 @@
       --spm_model_file=30k-clean.model --max_seq_length=128 --dupe_factor=5
 
 Without --master, Spark uses all processors of this machine. Under spark-submit, the cluster is the
-one that spark-submit names. The records are those of create_pretraining_data, in one shuffle of the
-whole text. The output is NAME-00000-of-00016 and so on, the same bytes for any number of workers;
-NAME.counts.json says what was read and made. See docs/cluster_data.md.
+one that spark-submit names. It makes the records of create_pretraining_data, and shuffles the whole
+text. The output is NAME-00000-of-00016 and so on, the same bytes for any number of workers;
+NAME.counts.json has the numbers of documents and instances. See docs/cluster_data.md.
 """
 
 from albert.command_line import cli
 from albert.pretraining.settings import SparkFlags as Flags
-from albert.util import config_files
 from albert.util.errors import UserError
 
 
@@ -31,8 +30,7 @@ def main(settings: Flags) -> None:
         ) from error
     from albert.pretraining import cluster
 
-    counts = cluster.create_pretraining_data(settings, spark.Engine(settings))
-    config_files.record(config_files.beside(counts), settings.given_values())
+    cluster.create_pretraining_data(settings, spark.Engine(settings))
 
 
 if __name__ == "__main__":

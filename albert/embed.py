@@ -17,11 +17,10 @@ import logging
 from typing import Any, BinaryIO
 
 from albert.command_line import cli
-from albert.configs.flags import EncoderFlags
+from albert.configs.flags import EncoderFlags, output_flag
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, TextFlags
 from albert.util import files
 from albert.util.errors import UserError
-from albert.util.flags import flag
 
 _LOGGER = logging.getLogger("albert")
 _DIGITS = 7  # of a float32
@@ -31,10 +30,10 @@ _DIGITS = 7  # of a float32
 class Flags(EncoderFlags, TextFlags):
     """The script's flags."""
 
-    pooling: str = flag(
-        "pooled", "Pooler output, mean of tokens, or [CLS].", choices=POOLINGS, group="Output"
+    pooling: str = output_flag(
+        "pooled", "Pooler output, mean of tokens, or [CLS].", choices=POOLINGS
     )
-    layer: int = flag(LAST_LAYER, "Layer to use: 1 is the first, -1 the last.", group="Output")
+    layer: int = output_flag(LAST_LAYER, "Layer to use: 1 is the first, -1 the last.")
 
 
 def main(settings: Flags) -> None:

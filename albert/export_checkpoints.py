@@ -6,7 +6,7 @@
       --export_path=albert_mine/model.ckpt-best
 
 --albert_directory is the --output_dir of run_pretraining, another folder with albert_config.json
-and checkpoints, or the name of a released model. The new checkpoint has less than half the size.
+and checkpoints, or the name of a released model. The new checkpoint has a third of the size.
 The new folder also holds the configuration and the vocabulary, so you can pass it as --albert_dir.
 The command does not overwrite files.
 """

@@ -16,18 +16,17 @@ import json
 from typing import Any, List, Optional, Sequence
 
 from albert.command_line import cli
-from albert.configs.flags import EncoderFlags
+from albert.configs.flags import EncoderFlags, data_flag, output_flag
 from albert.pretrained.settings import TextFlags
 from albert.util.errors import UserError
-from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
 class Flags(EncoderFlags, TextFlags):
     """The script's flags."""
 
-    text: Optional[str] = flag(None, "One text, in place of --input_file.", group="Data")
-    count: int = flag(5, "Words to propose for each [MASK].", lower=1, group="Output")
+    text: Optional[str] = data_flag(None, "One text, in place of --input_file.")
+    count: int = output_flag(5, "Words to propose for each [MASK].", lower=1)
 
     def check(self) -> None:
         """Refuses two inputs."""

@@ -146,7 +146,7 @@ def _check_spelling(given: Dict[str, Any], *, known: List[str]) -> None:
     for key in given:
         hint = wording.did_you_mean(key, absent, cutoff=0.85)
         if key not in known and hint:
-            raise UserError(f"Unknown key {key!r}.{hint} That key is missing.")
+            raise UserError(f"Unknown key {key!r}.{hint} Correct it.")
 
 
 def _is_number(value: Any) -> bool:

@@ -27,9 +27,9 @@ from typing import Any, List, Optional, Sequence
 
 from albert.classification.settings import ExitFlags
 from albert.command_line import cli
+from albert.configs.flags import data_flag, model_flag, output_flag
 from albert.pretrained.settings import TextFlags
 from albert.util.errors import UserError
-from albert.util.flags import flag
 
 _LOGGER = logging.getLogger("albert")
 OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
@@ -39,19 +39,16 @@ OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
 class Flags(TextFlags, ExitFlags):
     """The script's flags."""
 
-    model_dir: str = flag(
-        None, "Folder of the fine-tuned model.", path=True, required=True, group="Model"
+    model_dir: str = model_flag(None, "Folder of the fine-tuned model.", path=True, required=True)
+    checkpoint: Optional[str] = model_flag(
+        None, "Weights to use in place of model.ckpt-best.", path=True
     )
-    checkpoint: Optional[str] = flag(
-        None, "Weights to use in place of model.ckpt-best.", path=True, group="Model"
-    )
-    text_a: Optional[str] = flag(None, "One text, in place of --input_file.", group="Data")
-    text_b: Optional[str] = flag(None, "The second text of a pair.", group="Data")
-    output_format: Optional[str] = flag(
+    text_a: Optional[str] = data_flag(None, "One text, in place of --input_file.")
+    text_b: Optional[str] = data_flag(None, "The second text of a pair.")
+    output_format: Optional[str] = output_flag(
         None,
         "Format of the output; default: the ending of --output_file, or jsonl.",
         choices=OUTPUT_FORMATS,
-        group="Output",
     )
 
     def check(self) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from albert import tokenization
 from albert.pretraining import vocabulary
+from albert.pretraining.settings import VocabularyFlags
+from albert.util import flags
 from tests.support import processes, squad_data
 
 CORPUS = str(squad_data.FIXTURES / "corpus.txt")
@@ -17,10 +19,15 @@ VOCAB_SIZE = 300
 SPECIAL = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "(", ")", '"', "-", ".", "–", "£", "€"]
 
 
+def train(input_file, model_prefix, vocab_size=VOCAB_SIZE, **options):
+    options.update(input_file=input_file, model_prefix=model_prefix, vocab_size=vocab_size)
+    return vocabulary.train(flags.make(VocabularyFlags, **options))
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     prefix = tmp_path_factory.mktemp("vocabulary") / "small"
-    return vocabulary.train(CORPUS, str(prefix), VOCAB_SIZE)
+    return train(CORPUS, str(prefix))
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +59,9 @@ def test_special_pieces_come_first(trained, tokenizer):
 def test_train_normalizes_text(trained, tmp_path):
     upper = tmp_path / "upper.txt"
     upper.write_text(TEXT.upper().replace(" ", " \u3000 "), encoding="utf-8")
-    again = vocabulary.train(str(upper), str(tmp_path / "upper"), VOCAB_SIZE)
+    again = train(str(upper), str(tmp_path / "upper"))
     assert content(again.model_file) == content(trained.model_file)
-    cased = vocabulary.train(CORPUS, str(tmp_path / "cased"), VOCAB_SIZE, do_lower_case=False)
+    cased = train(CORPUS, str(tmp_path / "cased"), do_lower_case=False)
     pieces = tokenization.FullTokenizer(None, False, cased.model_file).vocab
     assert any(piece.lower() != piece for piece in pieces if piece not in SPECIAL)
 
@@ -73,9 +80,7 @@ def test_train_keeps_accents(tmp_path):
     (tmp_path / "vi.txt").write_text(VIETNAMESE, encoding="utf-8")
     words = ["ma", "má", "mà", "mả", "mã", "mạ"]
     for keeps, size, different in ((True, 90, 6), (False, 60, 1)):
-        trained = vocabulary.train(
-            f"{tmp_path}/vi.txt", f"{tmp_path}/{size}", size, keep_accents=keeps
-        )
+        trained = train(f"{tmp_path}/vi.txt", f"{tmp_path}/{size}", size, keep_accents=keeps)
         assert trained.unknown_share == 0
         full = tokenization.FullTokenizer(None, True, trained.model_file)
         assert len(set(map(tuple, full.encode_ids_batch(words)))) == different
@@ -93,7 +98,7 @@ def test_train_warns_of_many_accents(text, keeps, warns, tmp_path, caplog):
     (tmp_path / "text.txt").write_text(text + CAFES, encoding="utf-8")
     # The warning comes before the training, and its error.
     with caplog.at_level("WARNING", "albert"), pytest.raises(ValueError):
-        vocabulary.train(f"{tmp_path}/text.txt", f"{tmp_path}/x", 9000, keep_accents=keeps)
+        train(f"{tmp_path}/text.txt", f"{tmp_path}/x", 9000, keep_accents=keeps)
     assert caplog.text.count("--keep_accents") == warns
 
 
@@ -102,7 +107,7 @@ def test_train_warns_of_many_accents(text, keeps, warns, tmp_path, caplog):
 
 def test_train_draws_sentences_by_seed(tmp_path):
     def model_of(seed):
-        result = vocabulary.train(
+        result = train(
             CORPUS, f"{tmp_path}/x", 150, input_sentence_size=50, seed=seed, overwrite=True
         )
         assert (result.sentences, result.used_sentences) == (84, 50)
@@ -115,7 +120,7 @@ def test_train_cuts_long_lines(tmp_path):
     text = " ".join(TEXT.split())
     long_line = tmp_path / "long.txt"
     long_line.write_text(text * 3 + "\n" + "中文" * 4000, encoding="utf-8")
-    result = vocabulary.train(str(long_line), str(tmp_path / "long"), 200)
+    result = train(str(long_line), str(tmp_path / "long"), 200)
     vocab = tokenization.FullTokenizer(None, True, result.model_file).vocab
     assert "中" in "".join(vocab) and "▁the" in vocab
 
@@ -128,9 +133,9 @@ def test_train_overwrites_only_when_asked(suffix, tmp_path):
     old = tmp_path / f"old.{suffix}"
     old.write_text("precious")
     with pytest.raises(ValueError, match=f"old.{suffix}' exists.*--overwrite"):
-        vocabulary.train(CORPUS, f"{tmp_path}/old", VOCAB_SIZE)
+        train(CORPUS, f"{tmp_path}/old")
     assert old.read_text() == "precious" and files_in(tmp_path) == [old.name]
-    vocabulary.train(CORPUS, f"{tmp_path}/old", VOCAB_SIZE, overwrite=True)
+    train(CORPUS, f"{tmp_path}/old", overwrite=True)
     assert files_in(tmp_path) == ["old.model", "old.vocab"] and content(old) != b"precious"
 
 
@@ -148,9 +153,8 @@ def test_train_overwrites_only_when_asked(suffix, tmp_path):
 )
 def test_train_names_wrong_flag(text, options, named, tmp_path):
     (tmp_path / "text.txt").write_bytes(text)
-    settings = {"vocab_size": VOCAB_SIZE, **options}
     with pytest.raises(ValueError, match=named):
-        vocabulary.train(f"{tmp_path}/text.txt", f"{tmp_path}/x", **settings)
+        train(f"{tmp_path}/text.txt", f"{tmp_path}/x", **options)
     assert files_in(tmp_path) == ["text.txt"]
 
 

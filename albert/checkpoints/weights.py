@@ -114,7 +114,7 @@ def rename(
         remedy = (
             "Use the configuration that came with the weights. If you gave --head, try another."
         )
-        raise comparison.misfit("The source", remedy, lacking=lacking, unknown=unknown)
+        raise comparison.misfit("The model to convert", remedy, lacking=lacking, unknown=unknown)
     return result, report
 
 

@@ -52,12 +52,6 @@ def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
     return encoder(*(features[name] for name in SEQUENCES), **options).pooled_output
 
 
-def logits_of(encoder: Encoder, features: Features, num_labels: int) -> tf.Tensor:
-    """Returns the logits [B, C] of dropout and one dense layer on the pooled output."""
-    pooled = _encode(encoder, features)
-    return _make_head(encoder, num_labels)(pooled)
-
-
 # ---- a head after each layer: early exit by patience (PABEE, arXiv:2006.04152) ----
 # They share the pooler.
 
@@ -166,7 +160,8 @@ def classification_head(
             )
             every = [logits]
         else:
-            every = [logits_of(encoder, features, num_labels)]
+            pooled = _encode(encoder, features)  # first: the order of variables decides their seeds
+            every = [_make_head(encoder, num_labels)(pooled)]
         outputs = {**predictions_of(every[-1]), **more}
         if "label_ids" not in features:
             return HeadOutput(None, outputs, {})

@@ -8,14 +8,13 @@ from typing import Any, Optional
 
 from albert.classification.task_table import CHINESE_TASKS, CUSTOM, GLUE_TASKS, TASKS, get_task
 from albert.configs import flags as shared
+from albert.configs.flags import data_flag, evaluation_flag, model_flag, output_flag, training_flag
 from albert.util.errors import UserError
 from albert.util.flags import Settings, describe, flag
 
 EXIT_THRESHOLD = 0.1  # of scores
 
-_data = functools.partial(flag, group="Data")
 _custom = functools.partial(flag, None, group="Custom task (--task_name=custom)")
-_prediction = functools.partial(flag, group="Evaluation and prediction")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,12 +39,12 @@ class CustomTaskFlags(Settings):
 class ExitFlags(Settings):
     """The flags of early exit (arXiv:2006.04152)."""
 
-    exit_patience: Optional[int] = _prediction(
+    exit_patience: Optional[int] = evaluation_flag(
         None,
         "Exit after this many layers in a row without a new prediction (--early_exit models).",
         lower=1,
     )
-    exit_threshold: float = _prediction(
+    exit_threshold: float = evaluation_flag(
         EXIT_THRESHOLD, "Regression: scores that differ by less count as the same.", above=0
     )
 
@@ -59,25 +58,20 @@ class ExitFlags(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class ClassifierFlags(shared.TaskFlags, CustomTaskFlags, ExitFlags):
+class ClassifierFlags(shared.TaskFlags, shared.ExportFlags, CustomTaskFlags, ExitFlags):
     """The flags of run_classifier."""
 
-    task_name: str = _data(None, f"Task: {', '.join(TASKS)}, or {CUSTOM}.", required=True)
-    data_dir: Optional[str] = _data(
+    task_name: str = data_flag(None, f"Task: {', '.join(TASKS)}, or {CUSTOM}.", required=True)
+    data_dir: Optional[str] = data_flag(
         None, "Folder that holds the task's folder (such as MRPC), or that folder.", path=True
     )
-    predict_file: Optional[str] = _data(
+    predict_file: Optional[str] = data_flag(
         None, "File to predict instead of the test data: TSV, CSV, JSON, Parquet.", path=True
     )
     early_exit: bool = flag(False, "Train a head after each layer, as --exit_patience needs.")
-    keep_checkpoint_max: int = shared.keep_checkpoint_max()
-    export_dir: Optional[str] = flag(
-        None, "Export the best checkpoint into this folder.", path=True, group="Output"
-    )
-    threshold_to_export: float = flag(
+    threshold_to_export: float = output_flag(
         float("nan"),
         "Add an output `threshold` with this value to the export; nan: do not add it.",
-        group="Output",
     )
 
     def check(self) -> None:
@@ -118,24 +112,24 @@ _GridFlags: Any = dataclasses.make_dataclass(
 class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
     """The flags of a sweep."""
 
-    suite: str = _data("glue", "Group of tasks to run without --tasks.", choices=sorted(SUITES))
-    data_dir: str = _data(
-        None, "Folder that holds the tasks' folders, or one task's.", path=True, required=True
+    suite: str = data_flag("glue", "Group of tasks to run without --tasks.", choices=sorted(SUITES))
+    data_dir: str = data_flag(
+        None, "Folder of one task, or the parent folder of several.", path=True, required=True
     )
-    tasks: Optional[str] = _data(
+    tasks: Optional[str] = data_flag(
         None, "Tasks, comma-separated, or custom; default: those of --suite in --data_dir."
     )
-    model_dir: Optional[str] = flag(None, "Another name of --albert_dir.", path=True, group="Model")
-    output_dir: str = flag(
-        None, "Folder for all runs and the results.", path=True, required=True, group="Output"
+    model_dir: Optional[str] = model_flag(None, "Another name of --albert_dir.", path=True)
+    output_dir: str = output_flag(
+        None, "Folder for all runs and the results.", path=True, required=True
     )
     do_predict: bool = flag(True, "Predict the test data, if present.", group="What to do")
     dry_run: bool = flag(
         False, "Check everything, print the commands, and exit.", group="What to do"
     )
-    seeds: str = flag("12345", "Seeds, such as 1,2,3 or 1-5.", group="Training")
-    run_flags: Optional[str] = flag(
-        None, "Other flags for all runs, such as '--recompute --log_steps=10'.", group="Training"
+    seeds: str = training_flag("12345", "Seeds, such as 1,2,3 or 1-5.")
+    run_flags: Optional[str] = training_flag(
+        None, "Other flags for all runs, such as '--recompute --log_steps=10'."
     )
 
     do_train = False  # its runs say what they need

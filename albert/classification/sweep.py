@@ -286,4 +286,4 @@ def _submit(path: str, plan: Sequence[Run], results: Sequence[Result]) -> None:
     written = list(filter(tf.io.gfile.exists, chosen))
     if written:
         missing = predictions.zip_glue_submission(path, written)
-        _LOGGER.info("Wrote %s. Missing in it: %s.", path, ", ".join(missing) or "nothing")
+        _LOGGER.info("Wrote %s. Missing: %s.", path, ", ".join(missing) or "none")

@@ -49,8 +49,8 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
 def _advice(task: Task, data_dir: str) -> str:
     """What to do where the data are not found."""
     return (
-        f"--data_dir must be the folder of all tasks (with {task.folders[0]} in it) or that of "
-        f"{task.name}.{table.how_to_get(task.folders, data_dir)}"
+        f"--data_dir must be the folder {task.folders[0]}, or its parent folder."
+        f"{table.how_to_get(task.folders, data_dir)}"
     )
 
 

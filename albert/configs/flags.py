@@ -17,12 +17,14 @@ SMALLEST, LARGEST = 1e-30, 1e38  # of float32
 # Of a decay. In float32 more is 1, and then a gradient that has always been 0 gives 0 / 0.
 BELOW_ONE = 0.9999999
 
-_model = functools.partial(flag, group="Model")
-_model_path = functools.partial(_model, None, path=True)
-_training = functools.partial(flag, group="Training")
-_evaluation = functools.partial(flag, group="Evaluation and prediction")
+data_flag = functools.partial(flag, group="Data")
+output_flag = functools.partial(flag, group="Output")
+model_flag = functools.partial(flag, group="Model")
+_model_path = functools.partial(model_flag, None, path=True)
+training_flag = functools.partial(flag, group="Training")
+evaluation_flag = functools.partial(flag, group="Evaluation and prediction")
 _tpu = functools.partial(flag, group="TPU")
-_speed = functools.partial(flag, group="Memory and speed")
+speed_flag = functools.partial(flag, group="Memory and speed")
 _distribution = functools.partial(flag, group="Distribution")
 
 
@@ -45,7 +47,7 @@ class TokenizerFlags(Settings):
 
     vocab_file: Optional[str] = _model_path("WordPiece vocabulary, one token per line.")
     spm_model_file: Optional[str] = _model_path("SentencePiece vocabulary (.model).")
-    do_lower_case: bool = _model(True, "Lower-case the text; must match the model's training.")
+    do_lower_case: bool = model_flag(True, "Lower-case the text; must match the model's training.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,8 +57,8 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
     albert_hub_module_handle: Optional[str] = _model_path(
         "TF-Hub module (a folder or an address) to use in place of a checkpoint."
     )
-    max_seq_length: Optional[int] = flag(
-        None, "Maximum tokens per input; longer inputs are cut.", lower=4, group="Data"
+    max_seq_length: Optional[int] = data_flag(
+        None, "Maximum tokens per input; longer inputs are cut.", lower=4
     )
 
     def check(self) -> None:
@@ -76,11 +78,13 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
 class MemoryFlags(Settings):
     """The flags that reduce the memory of a training step."""
 
-    precision: str = _speed(
+    precision: str = speed_flag(
         "float32", "Number format; bfloat16: TPU, new GPUs; float16: old GPUs.", choices=PRECISIONS
     )
-    recompute: bool = _speed(False, "Recompute activations in the backward pass to save memory.")
-    gradient_accumulation_steps: int = _speed(
+    recompute: bool = speed_flag(
+        False, "Recompute activations in the backward pass to save memory."
+    )
+    gradient_accumulation_steps: int = speed_flag(
         1, "Split each batch into this many micro-batches to save memory.", lower=1
     )
 
@@ -89,21 +93,21 @@ class MemoryFlags(Settings):
 class OptimizerFlags(Settings):
     """The flags of the optimizer; the defaults of AdamW, LAMB and clipping are published."""
 
-    optimizer: str = _training("adamw", "Optimizer.", choices=OPTIMIZERS)
-    learning_rate: float = _training(5e-5, "Peak learning rate.", lower=0, below=LARGEST)
-    weight_decay_rate: float = _training(
+    optimizer: str = training_flag("adamw", "Optimizer.", choices=OPTIMIZERS)
+    learning_rate: float = training_flag(5e-5, "Peak learning rate.", lower=0, below=LARGEST)
+    weight_decay_rate: float = training_flag(
         0.01, "Weight decay, except for LayerNorm and biases.", lower=0
     )
-    adam_beta_1: float = _training(
+    adam_beta_1: float = training_flag(
         0.9, "Decay of the first moment in AdamW and LAMB.", lower=0, below=BELOW_ONE
     )
-    adam_beta_2: float = _training(
+    adam_beta_2: float = training_flag(
         0.999, "Decay of the second moment in AdamW and LAMB.", lower=0, below=BELOW_ONE
     )
-    adam_epsilon: float = _training(
+    adam_epsilon: float = training_flag(
         1e-6, "Epsilon in the denominator of the update.", above=SMALLEST, below=LARGEST
     )
-    max_grad_norm: float = _training(
+    max_grad_norm: float = training_flag(
         1.0, "Clip gradients to this global norm.", above=SMALLEST, below=LARGEST
     )
 
@@ -125,25 +129,24 @@ class TpuFlags(Settings):
 class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
     """The flags of every training: what is trained, how, and on which devices."""
 
-    output_dir: str = flag(
+    output_dir: str = output_flag(
         None,
         "Folder for checkpoints and results; training resumes from it.",
         path=True,
         required=True,
-        group="Output",
     )
     do_train: bool = flag(False, "Train.", group="What to do")
-    max_seq_length: int = flag(512, "Maximum tokens of an input.", lower=4, group="Data")
-    train_batch_size: int = _training(
+    max_seq_length: int = data_flag(512, "Maximum tokens of an input.", lower=4)
+    train_batch_size: int = training_flag(
         32, "Examples per update, over all devices and hosts.", lower=1
     )
     save_checkpoints_steps: int = flag(
         1000, "Steps between checkpoints.", lower=1, group="Checkpoints"
     )
-    wait_for_checkpoints_minutes: float = _evaluation(
+    wait_for_checkpoints_minutes: float = evaluation_flag(
         0.0, "While another process trains: minutes to wait for its next checkpoint.", lower=0
     )
-    use_xla: bool = _speed(True, "Compile element-wise operations by XLA (TensorFlow 2).")
+    use_xla: bool = speed_flag(True, "Compile element-wise operations by XLA (TensorFlow 2).")
     distribution_strategy: str = _distribution(
         "none",
         "none: one device or a TPU; mirrored: all GPUs here; multi_worker: several hosts.",
@@ -155,7 +158,7 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
     worker_patience_seconds: Optional[float] = _distribution(
         None, "Stop if a worker is silent for this long (multi_worker); default: 60.", lower=1
     )
-    seed: int = _training(
+    seed: int = training_flag(
         12345, "Random seed for initialization, data order and dropout.", lower=0, upper=2**31 - 1
     )
     log_steps: int = flag(100, "Steps between log lines.", lower=1, group="Log")
@@ -180,26 +183,25 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
 
     max_seq_length: int = flag(512, "Maximum tokens per input; longer inputs are cut.")
     do_predict: bool = flag(False, "Predict with the best checkpoint.", group="What to do")
-    predict_batch_size: int = _evaluation(8, "Batch size of prediction.", lower=1)
-    num_train_epochs: Optional[float] = _training(
+    predict_batch_size: int = evaluation_flag(8, "Batch size of prediction.", lower=1)
+    num_train_epochs: Optional[float] = training_flag(
         None, "Passes over the training data; replaces --train_step.", lower=0
     )
-    warmup_proportion: Optional[float] = _training(
+    warmup_proportion: Optional[float] = training_flag(
         None,
         "Fraction of training steps used for warm-up; replaces --warmup_step.",
         lower=0,
         upper=1,
     )
-    padding: Optional[str] = flag(
+    padding: Optional[str] = data_flag(
         None,
         "longest: pad to the batch's longest; bucket: group by length; max: to --max_seq_length.",
         choices=PADDINGS,
-        group="Data",
     )
-    cached_dir: Optional[str] = flag(
-        None, "Folder for cached features; default: --output_dir.", path=True, group="Data"
+    cached_dir: Optional[str] = data_flag(
+        None, "Folder for cached features; default: --output_dir.", path=True
     )
-    checkpoint: Optional[str] = _evaluation(
+    checkpoint: Optional[str] = evaluation_flag(
         None, "Checkpoint to evaluate or predict with: a path prefix or a folder.", path=True
     )
 
@@ -209,12 +211,22 @@ class TaskFlags(FineTuningFlags):
     """The flags of a task that is evaluated on data of its own."""
 
     do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
-    eval_batch_size: int = _evaluation(8, "Batch size of evaluation.", lower=1)
-    train_step: int = _training(1000, "Training steps.", lower=1)
-    warmup_step: int = _training(0, "Warm-up steps.", lower=0)
+    eval_batch_size: int = evaluation_flag(8, "Batch size of evaluation.", lower=1)
+    train_step: int = training_flag(1000, "Training steps.", lower=1)
+    warmup_step: int = training_flag(0, "Warm-up steps.", lower=0)
 
 
 def keep_checkpoint_max(default: int = 5) -> Any:
     """Returns the flag for how many checkpoints to keep; its name differs between scripts."""
     text = "Keep this many of the newest checkpoints, and the best one; 0: keep all."
     return flag(default, text, lower=0, group="Checkpoints")
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportFlags(Settings):
+    """The flags of a task that can export its best checkpoint."""
+
+    keep_checkpoint_max: int = keep_checkpoint_max()
+    export_dir: Optional[str] = output_flag(
+        None, "Export the best checkpoint into this folder.", path=True
+    )

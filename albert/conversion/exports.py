@@ -126,7 +126,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         cannot be read; or the export loses more than settings.max_loss. Nothing is written.
     """
     if exported.find(settings.model_dir) and not settings.checkpoint:
-        raise UserError(f"--model_dir={settings.model_dir} is already an export. Give its source.")
+        raise UserError(f"--model_dir={settings.model_dir} is an export. Give the original model.")
     task = None
     if settings.task:
         module, _, kind = settings.task.partition(":")

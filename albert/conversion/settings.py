@@ -40,7 +40,7 @@ class ConversionFlags(TokenizerFlags):
         choices=("native", "google"),
     )
     head: str = flag("auto", "Head to convert (Hugging Face).", choices=("auto", *HEADS))
-    approximate_gelu: bool = flag(False, "from_huggingface: use tanh gelu for exact gelu.")
+    approximate_gelu: bool = flag(False, "from_huggingface: replace exact gelu with tanh gelu.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,9 @@ class ModelExportFlags(Settings):
         choices=("onnx", "tflite"),
     )
     quantize: str = flag("none", "int8 makes the file 4 times smaller.", choices=("none", "int8"))
-    max_seq_length: Optional[int] = flag(None, "Maximum tokens per text (encoder).", lower=8)
+    max_seq_length: Optional[int] = flag(
+        None, "Maximum tokens per text (pretrained model).", lower=8
+    )
     eval_file: str = _folder("Evaluation data: a folder, a dev file, or texts.")
     eval_examples: int = flag(0, "Evaluate on this many examples; 0: all.", lower=0)
     max_loss: float = flag(0.5, "Maximum drop of the score, in points.", lower=0)

@@ -19,7 +19,6 @@ import tensorflow.compat.v1 as tf
 from albert.data import batches as input_pipeline
 from albert.data import record_files
 
-MODES = ("longest", "bucket", "max")
 # Each distinct length is a separate shape, with its own memory and compiled code.
 LENGTH_MULTIPLE = 16
 _MASK = "input_mask"  # the feature that is 1 in use and 0 beyond the end of a sequence
@@ -33,14 +32,9 @@ Features = Dict[str, tf.Tensor]
 class Padding(NamedTuple):
     """How sequences are padded."""
 
-    mode: str = "longest"  # one of MODES
+    mode: str = "longest"  # one of configs.flags.PADDINGS
     # What is cut, along its last dimension.
     features: Tuple[str, ...] = ("input_ids", "input_mask", "segment_ids")
-
-
-def default_mode(use_tpu: bool) -> str:
-    """Returns the mode to use where the user names none."""
-    return "max" if use_tpu else "longest"
 
 
 def input_fn(

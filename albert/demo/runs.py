@@ -57,7 +57,7 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
     path = pathlib.Path(given or next(path for path in numbered if not path.exists())).expanduser()
     marker = str(path / "demo.json")
     with folder_lock.held(str(path)):
-        if all(map(folder_lock.is_lock, os.listdir(str(path)))):
+        if os.listdir(str(path)) == [folder_lock.lock_name()]:
             files.atomic_write_json(marker, identity)
         if not os.path.exists(marker) or files.read_json_object(marker) != identity:
             raise UserError(f"-o {path} has no run with {identity}. Choose a new folder.")

@@ -110,9 +110,10 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
             discard(path)
             if size and version.startswith('"'):  # W/"..." does not promise the same bytes
                 files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
-        bar = progress.Progress(os.path.basename(shown), size / 1e6 or None, unit="MB")
+        bar = progress.Progress(
+            os.path.basename(shown), size / 1e6 or None, unit="MB", done=start / 1e6
+        )
         with open(path, "ab") as stream, bar:
-            bar.skip(start / 1e6)
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6)

@@ -41,7 +41,7 @@ from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
 from albert.pretrained.network import SEQUENCES, Network, Tensors, check_finite, joined
 from albert.pretrained.settings import LAST_LAYER, TextFlags
-from albert.runtimes import compat, devices
+from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from albert.util import progress
 from albert.util.errors import UserError
@@ -198,7 +198,7 @@ class _Pretrained(Model):
 
     def __init__(self, source: Source, *, precision_name: str = "float32", batch_size: int = 32):
         self.source = source
-        self._dtype = compat.compute_dtype(precision_name)
+        self._dtype = tf.as_dtype(precision_name)
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
         )

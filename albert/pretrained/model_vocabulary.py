@@ -66,7 +66,7 @@ def recorded(
             return Vocabulary(key, place, description.get("do_lower_case"))
     if path:
         return None
-    raise UserError(f"{beside} is gone or has changed since the model was trained.")
+    raise UserError(f"{beside} is missing or has changed since the model was trained.")
 
 
 def _has_hash(path: str, sha256: str) -> bool:
@@ -99,7 +99,9 @@ def name_in(folder: str, path: str, name: str = "") -> str:
     name = os.path.basename(name or path)
     present = os.path.join(folder, name)
     if tf.io.gfile.exists(present) and not _has_hash(present, files.sha256(path)):
-        raise UserError(f"{present} is another vocabulary. Choose another folder, or remove it.")
+        raise UserError(
+            f"{present} is another vocabulary. Choose another folder, or remove this file."
+        )
     return name
 
 

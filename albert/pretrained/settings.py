@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from typing import Optional
 
-from albert.configs.flags import PRECISIONS, TokenizerFlags
+from albert.configs.flags import PRECISIONS, TokenizerFlags, data_flag, output_flag, speed_flag
 from albert.util.flags import Settings, flag
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
@@ -16,20 +16,20 @@ CONFIG_NAME, SPM_MODEL_NAME = "albert_config.json", "30k-clean.model"  # in a mo
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
 
-_data = functools.partial(flag, group="Data")
 _name = functools.partial(flag, None)
-_speed = functools.partial(flag, group="Memory and speed")
 
 
 @dataclasses.dataclass(frozen=True)
 class TextFlags(Settings):
     """The flags for the input texts and the output."""
 
-    input_file: str = _data("-", "Texts, one per line; - is standard input.", path=True)
-    columns: Optional[str] = _data(None, "Columns or JSON fields of the text (or of both texts).")
-    output_file: str = flag("-", "File to write; - is standard output.", path=True, group="Output")
-    predict_batch_size: int = _speed(32, "Texts per batch.", lower=1)
-    precision: str = _speed("float32", "Number format of activations.", choices=PRECISIONS)
+    input_file: str = data_flag("-", "Texts, one per line; - is standard input.", path=True)
+    columns: Optional[str] = data_flag(
+        None, "Columns or JSON fields of the text (or of both texts)."
+    )
+    output_file: str = output_flag("-", "File to write; - is standard output.", path=True)
+    predict_batch_size: int = speed_flag(32, "Texts per batch.", lower=1)
+    precision: str = speed_flag("float32", "Number format of activations.", choices=PRECISIONS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ class HubExportFlags(Settings):
     config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
     spm_model_name: Optional[str] = _name("SentencePiece model; default: the only one.")
     spm_vocab_name: Optional[str] = _name(
-        "Tokens of the SentencePiece model as text; default: its name, .vocab."
+        "Tokens of the SentencePiece model as text; default: the model's name with .vocab."
     )
     vocab_file: Optional[str] = _name("WordPiece vocabulary, in place of SentencePiece.")
     do_lower_case: bool = flag(True, "Lower-case the text; must match the model's training.")

@@ -34,7 +34,7 @@ from albert.pretraining.instances import (
     prepare,
 )
 from albert.pretraining.settings import ClusterFlags
-from albert.util import files, many_files, provenance
+from albert.util import config_files, files, many_files, provenance
 from albert.util.errors import UserError
 
 COUNTS = -1  # in place of the number of a shard, before counts
@@ -111,8 +111,8 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
     started = time.time()
     if settings.random_next_sentence:
         raise UserError(
-            "--random_next_sentence needs neighbouring documents, which a cluster does not read "
-            "together. Use create_pretraining_data on one machine."
+            "--random_next_sentence does not work on a cluster. Use create_pretraining_data on one "
+            "machine."
         )
     # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
     bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
@@ -138,7 +138,8 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
         outputs.make_way(overwrite=settings.overwrite)
         _run(engine, text, maker, outputs=outputs)
     job.report(Counts(**outputs.report()["counts"]), started)
-    _LOGGER.info("Files: %d; %s", outputs.count, outputs.counts)
+    _LOGGER.info("Record files: %d. Counts: %s", outputs.count, outputs.counts)
+    config_files.record(config_files.beside(outputs.counts), settings.given_values())
     return outputs.counts
 
 

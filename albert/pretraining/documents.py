@@ -26,7 +26,7 @@ import os
 import re
 import sys
 import zlib
-from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -333,17 +333,14 @@ def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
 # ----------------------------------------------------------------------------------------- finding
 
 
-def find_files(
-    patterns: Union[str, Iterable[str]], flag_name: str, *, but: Sequence[str] = ()
-) -> List[str]:
+def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> List[str]:
     """Returns the text files that names, patterns and folders stand for, sorted, each once.
 
     In a folder and below it these are the files named .txt, .jsonl or .json, or these with .gz, or
     .gz alone; hidden files and records (files with a sidecar) are left out.
 
     Args:
-      patterns: with commas between them, or several of those. A file under exactly that name is
-        taken as it is.
+      patterns: with commas between them. A file under exactly that name is taken as it is.
       flag_name: the flag that messages name.
       but: files that are not taken from folders, such as outputs and vocabularies.
 

@@ -63,7 +63,7 @@ def check_settings(settings: DataSettings) -> None:
         )
     if settings.language == "zh" and settings.word_start == "underline":
         raise UserError(
-            "--word_start=underline does not go with --language=zh, where jieba finds the words. "
+            "--word_start=underline does not work with --language=zh: jieba finds the words. "
             "Leave out one of them."
         )
     if settings.masked_lm_prob == 0 and settings.do_permutation:
@@ -100,8 +100,8 @@ def check_counts(counts: Counts) -> None:
             raise UserError(f"--input_file: {bad} of {read} {what}. Check the format of the files.")
     if not counts.instances:
         raise UserError(
-            "--input_file: the text gives no instance. Every document is empty or a single token; "
-            "is the vocabulary the right one?"
+            "--input_file: no instance in the text. Every document is empty or one token. Check "
+            "the vocabulary."
         )
 
 
@@ -191,7 +191,7 @@ class InstanceMaker:
             if (raw.bad or bad) and self._warnings_left:
                 self._warnings_left -= 1
                 what = raw.bad or f"{bad} lines that are not UTF-8"
-                _LOGGER.warning("%s: dropped %s.", raw.place, what)
+                _LOGGER.warning("%s: dropped (%s).", raw.place, what)
         return segment_pairs.tokenized_block(texts, starts), total(rows[: len(block.documents)])
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:

@@ -22,7 +22,6 @@ from albert.data import batches, padded_batches, record_files
 from albert.ops import plain
 from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings, PretrainingFlags
-from albert.runtimes import compat
 from albert.training import distribution, model_fn
 from albert.util import many_files
 from albert.util.errors import UserError
@@ -355,7 +354,7 @@ def _heads(
     use_one_hot_embeddings: bool,
     dropout_seed: Optional[tf.Tensor] = None,
 ) -> Heads:
-    dtype = compat.compute_dtype(settings.precision)
+    dtype = tf.as_dtype(settings.precision)
     use_xla = settings.use_xla and not settings.use_tpu
     model = modeling.AlbertModel(
         config,

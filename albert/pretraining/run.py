@@ -173,8 +173,8 @@ def find_vocabulary(
         vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case)
     if not vocabulary:
         _LOGGER.warning(
-            "Copying no vocabulary to --output_dir: that of the records is unknown, missing or not "
-            "the same in all files. If there is one, give --spm_model_file or --vocab_file."
+            "No vocabulary copied to --output_dir: the records' vocabulary is unknown, missing or "
+            "differs between files. Give --spm_model_file or --vocab_file."
         )
         return None
     model_vocabulary.check_same(settings.output_dir, vocabulary)

@@ -7,16 +7,20 @@ import functools
 from typing import Optional, Tuple
 
 from albert.configs import flags as shared
-from albert.configs.flags import TokenizerFlags
+from albert.configs.flags import (
+    TokenizerFlags,
+    data_flag,
+    evaluation_flag,
+    model_flag,
+    output_flag,
+    speed_flag,
+    training_flag,
+)
 from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
 
 TEXT_FIELD = "text"  # of JSON lines
 
-_data = functools.partial(flag, group="Data")
-_training = functools.partial(flag, group="Training")
-_evaluation = functools.partial(flag, group="Evaluation and prediction")
-_model = functools.partial(flag, group="Model")
 _masking = functools.partial(flag, group="Masking")
 _file = functools.partial(flag, None, path=True, required=True)
 
@@ -25,7 +29,9 @@ _file = functools.partial(flag, None, path=True, required=True)
 class DataSettings(Settings):
     """What records are made of."""
 
-    max_seq_length: int = _data(512, "Tokens of a sequence, [CLS] and two [SEP] included.", lower=5)
+    max_seq_length: int = data_flag(
+        512, "Tokens of a sequence, [CLS] and two [SEP] included.", lower=5
+    )
     max_predictions_per_seq: int = _masking(20, "Maximum masked tokens of a sequence.", lower=1)
     masked_lm_prob: float = _masking(0.15, "Fraction of tokens to mask.", lower=0, upper=1)
     ngram: int = _masking(3, "Maximum words that are masked together.", lower=1)
@@ -33,34 +39,36 @@ class DataSettings(Settings):
         True, "Mask n words together with a probability proportional to 1/n."
     )
     do_whole_word_mask: bool = _masking(True, "Mask all tokens of a word or none.")
-    do_permutation: bool = _masking(
-        False, "Also permute other tokens and predict them: twice the predictions."
-    )
-    random_next_sentence: bool = _data(
+    do_permutation: bool = _masking(False, "Also shuffle as many other tokens, and predict them.")
+    random_next_sentence: bool = data_flag(
         False, "Train on BERT's next-sentence task instead of sentence order."
     )
-    short_seq_prob: float = _data(0.1, "Fraction of sequences that are shorter.", lower=0, upper=1)
-    dupe_factor: int = _data(40, "Passes over the text, each masked anew.", lower=1)
-    random_seed: int = _data(12345, "Random seed.")
+    short_seq_prob: float = data_flag(
+        0.1, "Fraction of sequences with a random, shorter length.", lower=0, upper=1
+    )
+    dupe_factor: int = data_flag(40, "Passes over the text, each with new masks.", lower=1)
+    random_seed: int = data_flag(12345, "Random seed.")
     word_start: str = _masking(
         "reference",
         "Where words start: as in Google's English data (reference), or at spaces (underline).",
         choices=("reference", "underline"),
     )
-    input_file_mode: str = _data(
+    input_file_mode: str = data_flag(
         "r",
-        "r: stop at text that is not UTF-8 or JSON; rb: drop and count it.",
+        "r: stop at text that is not UTF-8 or JSON (on a cluster: drop the line); rb: drop it.",
         choices=("r", "rb"),
     )
     shuffle_window_mb: int = flag(256, lower=1)
-    language: str = _data(
+    language: str = data_flag(
         "any",
         "zh: find Chinese words with jieba; tokens stay the same.",
         choices=("any", "zh"),
     )
-    user_dictionary: Optional[str] = _data(None, "More words for --language=zh.", path=True)
-    split_sentences: bool = _data(False, "Split lines into sentences (English and Chinese).")
-    text_field: str = _data(TEXT_FIELD, "Field of JSON lines that holds the text.")
+    user_dictionary: Optional[str] = data_flag(
+        None, "File with more words for --language=zh.", path=True
+    )
+    split_sentences: bool = data_flag(False, "Split lines into sentences (English and Chinese).")
+    text_field: str = data_flag(TEXT_FIELD, "Field of JSON lines that holds the text.")
 
     @property
     def slots(self) -> int:
@@ -74,61 +82,65 @@ class RecordFlags(DataSettings, TokenizerFlags):
 
     input_file: str = _file("Text or JSON lines: files, patterns and folders.", group="Data")
     output_file: str = _file("Record files to write, comma-separated.", group="Output")
-    overwrite: bool = flag(False, "Replace files that another program made.", group="Output")
+    overwrite: bool = output_flag(
+        False, "Replace files made by another program or from other text."
+    )
 
 
 @dataclasses.dataclass(frozen=True)
 class PretrainingFlags(shared.TrainingFlags):
     """The flags of run_pretraining."""
 
-    input_file: str = _data(
+    input_file: str = data_flag(
         None, "Records to train on: files and patterns, comma-separated.", path=True, required=True
     )
-    eval_file: Optional[str] = _data(
+    eval_file: Optional[str] = data_flag(
         None, "Records to evaluate on; default: --input_file.", path=True
     )
     do_train: bool = flag(True)
     do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
     max_seq_length: int = flag(512, "Tokens of a record's sequence.")
-    max_predictions_per_seq: int = _data(20, "Maximum masked tokens of a record.", lower=1)
-    masked_lm_budget: float = _data(
+    max_predictions_per_seq: int = data_flag(20, "Maximum masked tokens of a record.", lower=1)
+    masked_lm_budget: float = data_flag(
         0.0,
         "Draw new masks in each pass; masked tokens per unmasked token, such as 0.18; 0: off.",
         lower=0,
         upper=1,
     )
-    padding: str = _data(
+    padding: str = data_flag(
         "max",
         "Pad to the longest of a batch, to buckets of similar length, or to the maximum.",
         choices=shared.PADDINGS,
     )
-    spm_model_file: Optional[str] = _model(
+    spm_model_file: Optional[str] = model_flag(
         None, "SentencePiece model of the records, if they do not name it.", path=True
     )
-    vocab_file: Optional[str] = _model(
+    vocab_file: Optional[str] = model_flag(
         None, "WordPiece vocabulary of the records, if they do not name it.", path=True
     )
-    share_type: Optional[str] = _model(
+    share_type: Optional[str] = model_flag(
         None,
         "Weights that layers share: all, attention, ffn or none; default: the configuration's.",
     )
-    init_from_group0: bool = _model(
+    init_from_group0: bool = model_flag(
         False, "Start every layer group from the one group of --init_checkpoint."
     )
     train_batch_size: int = flag(4096)
-    eval_batch_size: int = _evaluation(64, "Batch size of evaluation.", lower=1)
-    max_eval_steps: int = _evaluation(100, "Maximum batches to evaluate.", lower=1)
-    eval_untrained: bool = _evaluation(False, "Evaluate model.ckpt-0 too; it is never the best.")
+    eval_batch_size: int = evaluation_flag(64, "Batch size of evaluation.", lower=1)
+    max_eval_steps: int = evaluation_flag(100, "Maximum batches to evaluate.", lower=1)
+    eval_untrained: bool = evaluation_flag(
+        False, "Evaluate model.ckpt-0 too; it is never the best."
+    )
     optimizer: str = flag("lamb")
     learning_rate: float = flag(0.00176)
-    poly_power: float = _training(1.0, "Power of the learning rate decay.", lower=0)
-    num_train_steps: int = _training(125000, "Training steps.", lower=1)
-    num_warmup_steps: int = _training(3125, "Warm-up steps.", lower=0)
-    start_warmup_step: int = _training(0, "Step at which warm-up begins.", lower=0)
-    until_step: Optional[int] = _training(
+    poly_power: float = training_flag(1.0, "Power of the learning rate decay.", lower=0)
+    num_train_steps: int = training_flag(125000, "Training steps.", lower=1)
+    num_warmup_steps: int = training_flag(3125, "Warm-up steps.", lower=0)
+    start_warmup_step: int = training_flag(0, "Step at which warm-up begins.", lower=0)
+    until_step: Optional[int] = training_flag(
         None, "Stop at this step of --num_train_steps; the next run resumes.", lower=1
     )
-    train_layers: Optional[int] = _training(
+    train_layers: Optional[int] = training_flag(
         None, "Train this many of the layers, which share weights (arXiv:2010.12562).", lower=1
     )
     save_checkpoints_steps: int = flag(5000)
@@ -163,17 +175,14 @@ class PretrainingFlags(shared.TrainingFlags):
 class JobFlags(RecordFlags):
     """The flags of create_pretraining_data."""
 
-    num_processes: Optional[int] = flag(
-        None, "Processes; default: one per processor.", lower=1, group="Memory and speed"
+    num_processes: Optional[int] = speed_flag(
+        None, "Processes; default: one per processor.", lower=1
     )
-    shuffle_window_mb: int = flag(
-        256, "Megabytes of text to shuffle together.", lower=1, group="Data"
-    )
-    work_dir: Optional[str] = flag(
+    shuffle_window_mb: int = data_flag(256, "Megabytes of text to shuffle together.", lower=1)
+    work_dir: Optional[str] = output_flag(
         None,
         "Local folder for unfinished work; default: that of --output_file.",
         path=True,
-        group="Output",
     )
 
 
@@ -182,14 +191,13 @@ class ClusterFlags(RecordFlags):
     """The flags of the scripts that make records on a cluster."""
 
     output_file: str = flag(
-        None, "Name of the record files: '*' becomes -00000-of-00016 and so on.", path=True
+        None, "Record files, such as train-*.tf_record: '*' becomes 00000-of-00016.", path=True
     )
-    num_shards: Optional[int] = flag(
+    num_shards: Optional[int] = output_flag(
         None,
         "Record files to write; default: about 128 MiB each.",
         lower=1,
         upper=99999,
-        group="Output",
     )
 
 
@@ -207,3 +215,23 @@ class SparkFlags(ClusterFlags):
     master: Optional[str] = flag(
         None, "URL of the cluster; default: that of spark-submit, or local[*].", group="Cluster"
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class VocabularyFlags(Settings):
+    """The flags of train_vocab."""
+
+    input_file: str = _file("Text or JSON lines, one sentence per line: files, patterns, folders.")
+    model_prefix: str = _file("Write MODEL_PREFIX.model and MODEL_PREFIX.vocab.")
+    vocab_size: int = flag(30000, "Number of tokens, special ones included.", lower=1)
+    do_lower_case: bool = flag(True, "Lower-case the text; use the same value later.")
+    keep_accents: bool = flag(False, "Keep accents, which Google's models drop.")
+    input_sentence_size: int = flag(
+        10000000, "Train on this many sentences at most, drawn at random.", lower=1
+    )
+    character_coverage: float = flag(
+        0.99995, "Fraction of the text's characters that get a token.", lower=0.98, upper=1
+    )
+    seed: int = flag(12345, "Random seed for the choice of sentences.", lower=0, upper=2**32 - 1)
+    overwrite: bool = flag(False, "Replace existing files.")
+    text_field: str = flag(TEXT_FIELD, "Field of JSON lines that holds the text.")

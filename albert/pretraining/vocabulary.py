@@ -12,14 +12,14 @@ import tempfile
 import textwrap
 import time
 import unicodedata
-from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Sequence, Union
+from typing import Callable, Iterable, Iterator, List, NamedTuple, Sequence
 
 import numpy as np
 import sentencepiece as spm
 
 from albert import tokenization
 from albert.pretraining import documents
-from albert.pretraining.settings import TEXT_FIELD
+from albert.pretraining.settings import VocabularyFlags
 from albert.util import files, progress, wording
 from albert.util.errors import UserError
 
@@ -136,12 +136,14 @@ def _warn_of_accents(sample: Sequence[bytes]) -> None:
         )
 
 
-def _train_on(folder: str, **settings: Any) -> bytes:
+def _train_on(folder: str, settings: VocabularyFlags) -> bytes:
     """Runs the trainer in another process, which Ctrl-C can stop and a lack of memory can kill.
 
     It is not a fork: SentencePiece cannot train where TensorFlow 1.15 was loaded before it.
     """
-    arguments = json.dumps([{**_RECIPE, **settings}, *map(os.path.abspath, sys.path)])
+    size, coverage = settings.vocab_size, settings.character_coverage
+    recipe = dict(_RECIPE, vocab_size=size, character_coverage=coverage)
+    arguments = json.dumps([recipe, *map(os.path.abspath, sys.path)])
     process = subprocess.Popen(
         [sys.executable, "-c", _TRAINER, arguments],
         stderr=subprocess.PIPE,
@@ -159,53 +161,43 @@ def _train_on(folder: str, **settings: Any) -> bytes:
         process.kill()
     if process.wait():
         raise UserError(
-            f"SentencePiece cannot train --vocab_size={settings['vocab_size']} on --input_file "
-            f"with --character_coverage={settings['character_coverage']} (exit code "
+            f"SentencePiece cannot train --vocab_size={size} on --input_file with "
+            f"--character_coverage={coverage} (exit code "
             f"{process.returncode}; -9 means that memory is short: use a smaller "
             f"--input_sentence_size): {error}"
         )
     return files.read_bytes(os.path.join(folder, _MODEL))
 
 
-def train(
-    input_file: Union[str, Sequence[str]],
-    model_prefix: str,
-    vocab_size: int = 30000,
-    *,
-    do_lower_case: bool = True,
-    keep_accents: bool = False,
-    input_sentence_size: int = 10000000,
-    character_coverage: float = 0.99995,
-    seed: int = 12345,
-    overwrite: bool = False,
-    text_field: str = TEXT_FIELD,
-) -> TrainedVocabulary:
+def train(settings: VocabularyFlags) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
-    The arguments are the flags of these names; input_file may be a list. Files appear whole.
+    Files appear whole.
 
     Raises:
       UserError: no such input, no text in it or none in UTF-8, a vocab_size that the text
         cannot give, or output files that are there already.
     """
-    model_file, vocab_file = f"{model_prefix}.model", f"{model_prefix}.vocab"
+    model_file, vocab_file = (f"{settings.model_prefix}.{end}" for end in ("model", "vocab"))
     for path in (model_file, vocab_file):
-        if not overwrite and files.gfile().exists(path):
+        if not settings.overwrite and files.gfile().exists(path):
             raise UserError(f"'{path}' exists. Choose another --model_prefix, or add --overwrite.")
+    keep_accents, text_field = settings.keep_accents, settings.text_field
     prepare = functools.partial(
-        tokenization.preprocess_text, lower=do_lower_case, keep_accents=keep_accents
+        tokenization.preprocess_text, lower=settings.do_lower_case, keep_accents=keep_accents
     )
-    paths = documents.find_files(input_file, "input_file")
+    paths = documents.find_files(settings.input_file, "input_file")
     total = _count_sentences(paths, text_field)
-    used = min(total, input_sentence_size)
-    _LOGGER.info("Training %d tokens on %d of %d sentences.", vocab_size, used, total)
+    used = min(total, settings.input_sentence_size)
+    _LOGGER.info("Training %d tokens on %d of %d sentences.", settings.vocab_size, used, total)
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
-        drawn = _drawn(_lines(paths, text_field), total=total, wanted=used, seed=seed)
+        lines = _lines(paths, text_field)
+        drawn = _drawn(lines, total=total, wanted=used, seed=settings.seed)
         sample = _prepare(drawn, os.path.join(folder, _SENTENCES), count=used, prepare=prepare)
         if not keep_accents:
             _warn_of_accents(sample)
-        model = _train_on(folder, vocab_size=vocab_size, character_coverage=character_coverage)
+        model = _train_on(folder, settings)
     model = tokenization.with_keep_accents(model, keep_accents)
     processor = spm.SentencePieceProcessor()
     processor.LoadFromSerializedProto(model)

@@ -30,7 +30,6 @@ Legend: V vocabulary, T tokens of a block of text.
 """
 
 import io
-import os
 import re
 import warnings
 from typing import (
@@ -192,23 +191,17 @@ def _is_between_chinese(text: str, match: Match) -> bool:
 
 
 def _import_jieba() -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it uses deprecated modules
-            import jieba
-    except ImportError:
-        raise UserError("--language=zh needs the package jieba: pip install jieba") from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it uses deprecated modules
+        import jieba
     return jieba
 
 
 def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
     """Returns version and dictionaries of the segmenter, as JSON values."""
-    jieba = _import_jieba()
-    dictionary = os.path.join(os.path.dirname(jieba.__file__), "dict.txt")
     return {
         "segmenter": "jieba",
-        "version": jieba.__version__,
-        "dictionary": provenance.stamp(dictionary),
+        "version": _import_jieba().__version__,
         "user_dictionary": provenance.stamp(user_dictionary) if user_dictionary else None,
     }
 

@@ -78,8 +78,8 @@ def _find(data_dir: str, split: str, level: str) -> List[str]:
         if paths:
             return sorted(paths, key=_by_number)
     raise UserError(
-        f"No passages in '{data_dir}/RACE/{folder}'. --data_dir must hold the folder "
-        "RACE, or be it. To read one level only, give --high_only or --middle_only."
+        f"No passages in '{data_dir}/RACE/{folder}'. --data_dir must be the folder "
+        "RACE, or its parent folder. To read one level only, give --high_only or --middle_only."
         + table.how_to_get(("RACE",), data_dir)
     )
 

@@ -3,30 +3,28 @@
 """The flags of run_race."""
 
 import dataclasses
-import functools
 from typing import Optional
 
 from albert.configs import flags as shared
+from albert.configs.flags import data_flag, output_flag, training_flag
 from albert.util.flags import flag
-
-_data = functools.partial(flag, group="Data")
 
 
 @dataclasses.dataclass(frozen=True)
 class RaceFlags(shared.TaskFlags):
     """The flags of run_race."""
 
-    data_dir: str = _data(None, "Folder RACE, or its parent folder.", path=True, required=True)
-    task_name: str = flag("race", "Name to use in file names and results.", group="Output")
-    max_qa_length: int = _data(128, "Maximum tokens of question plus option.", lower=1)
-    high_only: bool = _data(False, "Use only RACE's high-school part.")
-    middle_only: bool = _data(False, "Use only RACE's middle-school part.")
-    train_file: Optional[str] = _data(None, "Where to cache the training features.", path=True)
-    eval_file: Optional[str] = _data(None, "Where to cache the evaluation features.", path=True)
-    predict_file: Optional[str] = _data(None, "Where to cache the features to predict.", path=True)
-    dropout_prob: float = flag(
-        0.1, "Dropout before the head.", lower=0, upper=0.99, group="Training"
+    data_dir: str = data_flag(None, "Folder RACE, or its parent folder.", path=True, required=True)
+    task_name: str = output_flag("race", "Name to use in file names and results.")
+    max_qa_length: int = data_flag(128, "Maximum tokens of question plus option.", lower=1)
+    high_only: bool = data_flag(False, "Use only RACE's high-school part.")
+    middle_only: bool = data_flag(False, "Use only RACE's middle-school part.")
+    train_file: Optional[str] = data_flag(None, "Where to cache the training features.", path=True)
+    eval_file: Optional[str] = data_flag(None, "Where to cache the evaluation features.", path=True)
+    predict_file: Optional[str] = data_flag(
+        None, "Where to cache the features to predict.", path=True
     )
+    dropout_prob: float = training_flag(0.1, "Dropout before the head.", lower=0, upper=0.99)
     do_train: bool = flag(True)
     do_eval: bool = flag(True)
     learning_rate: float = flag(1e-5)

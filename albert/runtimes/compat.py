@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Differences between TensorFlow versions: number formats, compiled clusters, sessions.
+"""Differences between TensorFlow versions: compiled clusters, sessions.
 
 All versions run the same code through `tensorflow.compat.v1`. The few different calls are here. For
 estimators and hub modules, see the modules beside this one.
@@ -14,27 +14,13 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.runtimes import support
-from albert.util.errors import UserError
 
 support.check_tensorflow(tf.__version__)
-
-# The formats matrix products can run in. Weights, optimizer state, LayerNorm statistics, softmax,
-# losses and gradient norms stay float32 in each.
-COMPUTE_DTYPES = {"float32": tf.float32, "bfloat16": tf.bfloat16, "float16": tf.float16}
 
 
 def is_tf2() -> bool:
     """Returns True on TensorFlow 2.x, False on 1.15."""
     return int(tf.__version__.split(".")[0]) >= 2
-
-
-def compute_dtype(precision: str) -> tf.DType:
-    """Returns the dtype of matrix products for a value of `--precision`; ValueError if unknown."""
-    if precision not in COMPUTE_DTYPES:
-        raise UserError(
-            f"--precision={precision!r} is unknown. Choose one of: {', '.join(COMPUTE_DTYPES)}."
-        )
-    return COMPUTE_DTYPES[precision]
 
 
 def xla_cluster(function: Callable) -> Callable:

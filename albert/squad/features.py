@@ -121,9 +121,9 @@ def make_windows(
             room = max_seq_length - len(question) - 1
             if min(room, doc_stride) < 1:
                 raise UserError(
-                    f"max_seq_length={max_seq_length} is too short for a question of up to "
-                    f"max_query_length={max_query_length} tokens and a paragraph, or "
-                    f"doc_stride={doc_stride} is below 1."
+                    f"max_seq_length={max_seq_length} leaves no room for a paragraph after "
+                    f"max_query_length={max_query_length} tokens, or doc_stride={doc_stride} is "
+                    "below 1."
                 )
             answer = _answer_tokens(example, encoding) if is_training else (0, 0)
             spans = _spans(len(encoding.ids), room, doc_stride)

@@ -232,7 +232,7 @@ class SquadV2(SquadTask):
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the files with the answers, and logs the threshold."""
-        _LOGGER.info("If its null score is above %.4g, an answer is empty.", self.threshold())
+        _LOGGER.info("If the null score is above %.4g, the answer is empty.", self.threshold())
         return super().predictions(split, examples, outputs)
 
     def served(self) -> Dict[str, Any]:

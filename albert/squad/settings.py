@@ -7,18 +7,17 @@ import functools
 from typing import Optional
 
 from albert.configs import flags as shared
+from albert.configs.flags import data_flag, evaluation_flag, training_flag
 from albert.util.flags import flag
 
-_file = functools.partial(flag, None, path=True, group="Data")
-_data = functools.partial(flag, group="Data")
-_prediction = functools.partial(flag, group="Evaluation and prediction")
+_file = functools.partial(data_flag, None, path=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class SquadFlags(shared.FineTuningFlags):
+class SquadFlags(shared.FineTuningFlags, shared.ExportFlags):
     """The flags that both scripts share."""
 
-    train_file: Optional[str] = _file("SQuAD file to train on, such as train-v1.1.json.")
+    train_file: Optional[str] = _file("SQuAD file to train on.")
     predict_file: Optional[str] = _file("SQuAD file to answer, with or without answers.")
     train_feature_file: Optional[str] = _file("Where to cache the features of --train_file.")
     predict_feature_file: Optional[str] = _file("Where to cache the features of --predict_file.")
@@ -27,19 +26,17 @@ class SquadFlags(shared.FineTuningFlags):
     max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs become several.")
     num_train_epochs: Optional[float] = flag(3.0, "Passes over the training data.")
     warmup_proportion: Optional[float] = flag(0.1, "Fraction of training steps used for warm-up.")
-    doc_stride: int = _data(
+    doc_stride: int = data_flag(
         128, "Tokens between the starts of two parts of a long paragraph.", lower=1
     )
-    max_query_length: int = _data(64, "Maximum tokens of a question.", lower=1)
-    max_misaligned_answers: float = _data(
+    max_query_length: int = data_flag(64, "Maximum tokens of a question.", lower=1)
+    max_misaligned_answers: float = data_flag(
         0.01, "Stop if a larger fraction of answers is not at answer_start.", lower=0, upper=1
     )
-    n_best_size: int = _prediction(20, "Answers per question in nbest_predictions.json.", lower=1)
-    max_answer_length: int = _prediction(30, "Maximum tokens of an answer.", lower=1)
-    keep_checkpoint_max: int = shared.keep_checkpoint_max()
-    export_dir: Optional[str] = flag(
-        None, "Export the best checkpoint into this folder.", path=True, group="Output"
+    n_best_size: int = evaluation_flag(
+        20, "Answers per question in nbest_predictions.json.", lower=1
     )
+    max_answer_length: int = evaluation_flag(30, "Maximum tokens of an answer.", lower=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,13 +50,13 @@ class SquadV1Flags(SquadFlags):
 class SquadV2Flags(SquadFlags):
     """The flags of run_squad_v2."""
 
-    start_n_top: int = _prediction(5, "Start positions to try per input.", lower=1)
-    end_n_top: int = _prediction(5, "End positions to try per start position.", lower=1)
-    null_score_diff_threshold: Optional[float] = _prediction(
+    start_n_top: int = evaluation_flag(5, "Start positions to try per input.", lower=1)
+    end_n_top: int = evaluation_flag(5, "End positions to try per start position.", lower=1)
+    null_score_diff_threshold: Optional[float] = evaluation_flag(
         None,
         "If the null score is higher, the answer is empty; default: the value with the best F1.",
         lower=float("-inf"),  # not NaN, above which nothing is
     )
-    dropout_prob: float = flag(
-        0.1, "Dropout of the head that detects empty answers.", lower=0, upper=1, group="Training"
+    dropout_prob: float = training_flag(
+        0.1, "Dropout of the head that detects empty answers.", lower=0, upper=1
     )

@@ -56,7 +56,7 @@ def read_cluster() -> Cluster:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UserError(
             f"--distribution_strategy={MULTI_WORKER} needs the environment variable TF_CONFIG, "
-            f"which is {text or 'not set'} ({error!r}). {_EXAMPLE}"
+            f"which is {text and f'{text} ({error!r})' or 'not set'}. {_EXAMPLE}"
         ) from None
 
 
@@ -111,7 +111,7 @@ def build_strategy(settings: TrainingFlags) -> Optional[tf.distribute.Strategy]:
     is_multi_worker = settings.distribution_strategy == MULTI_WORKER
     size = settings.train_batch_size
     _LOGGER.info(
-        "Training on %d replicas (%s): %d examples of each batch of %d on each.",
+        "Training on %d replicas (%s), each with %d of the %d examples of a batch.",
         *(replicas, ", ".join(devices), size // replicas, size),
     )
     # In a graph: outside of one TensorFlow 2 would start servers for its eager mode.

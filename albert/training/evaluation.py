@@ -90,25 +90,14 @@ def identity(checkpoint: str) -> str:
         return ""
 
 
-def _files_of(checkpoint: str) -> List[str]:
-    """The index, without which there is no checkpoint, comes first."""
-    paths = tf.io.gfile.glob(checkpoint + ".*")
-    return sorted(paths, key=lambda path: not path.endswith(".index"))
-
-
-def _remove(checkpoint: str) -> None:
-    for path in _files_of(checkpoint):
-        tf.io.gfile.remove(path)
-
-
 def _copy(source: str, target: str) -> None:
     """Replaces `target`, which stays where a file of `source` has just been deleted."""
     with contextlib.ExitStack() as stack:
         # The renames happen in reverse order, the index last.
-        for path in dict.fromkeys([source + ".index", *_files_of(source)]):
+        for path in dict.fromkeys([source + ".index", *tf.io.gfile.glob(source + ".*")]):
             temporary = stack.enter_context(files.atomic_path(target + path[len(source) :]))
             tf.io.gfile.copy(path, temporary, overwrite=True)
-        _remove(target)
+        tf.train.remove_checkpoint(target)
 
 
 # ---- the ledger ----
@@ -392,6 +381,6 @@ def prune_checkpoints(output_dir: str, keep: int, evaluated: Collection[int]) ->
     known = [item.path for item in list_checkpoints(output_dir) if item.step in evaluated]
     surplus = known[:-keep] if keep else []
     for path in surplus:
-        _remove(path)
+        tf.train.remove_checkpoint(path)
     if surplus:
-        _LOGGER.info("Kept the newest %d of %d checkpoints, as the flags say.", keep, len(known))
+        _LOGGER.info("Deleted old checkpoints: kept the newest %d of %d.", keep, len(known))

@@ -201,7 +201,7 @@ class Model(inference.Model):
         heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
         unheard = options.keys() & set(flags.describe(kind.flags)) - heard
         if unheard:
-            raise UserError(f"{', '.join(sorted(unheard))}: not an option of a loaded model.")
+            raise UserError(f"A loaded model has no option {', '.join(sorted(unheard))}.")
         given = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
         self.task = set_up(flags.make(kind.flags, **given), kind)
         program = None if checkpoint else exported.find(folder)

@@ -16,7 +16,6 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, padded_batches
@@ -74,7 +73,7 @@ class FineTuning:
     Attributes:
       task: with its model and vocabulary.
       settings: those of the task.
-      published_model: what it is compared with; None if it has another size.
+      published_model: what it is compared with; None for other sizes and random weights.
       schedule: of training, once its data were read.
     """
 
@@ -86,7 +85,10 @@ class FineTuning:
         self._is_chief = distribution.is_chief(settings)
         self.task = fine_tuned.set_up(settings, task)
         self.settings = self.task.settings
-        self.published_model = published_model(settings, self.task.config)
+        places = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
+        is_random = settings.do_train and not any(places)
+        config = self.task.config.to_dict()
+        self.published_model = None if is_random else published.recognise(config, *places)
         self.schedule = model_fn.ONE_STEP
         self._final_step: Optional[int] = None
         self._splits: Dict[str, Split] = {}
@@ -183,7 +185,7 @@ class FineTuning:
 
     def input_fn(self, file: str, *, is_training: bool = False, start_step: int = 0) -> Callable:
         """Returns the input function for a record file; its params have the batch size."""
-        mode = self.settings.padding or padded_batches.default_mode(self.settings.use_tpu)
+        mode = self.settings.padding or ("max" if self.settings.use_tpu else "longest")
         return padded_batches.input_fn(
             file,
             self.task.spec(is_training),
@@ -332,13 +334,3 @@ class FineTuning:
         before = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
         about = {"task": task.name, "metric": task.best_metric, "seed": self.settings.seed}
         files.atomic_write_json(path, {**before, **about, **values})
-
-
-def published_model(
-    settings: FineTuningFlags, config: modeling.AlbertConfig
-) -> Optional[published.Model]:
-    """Returns the published model of a run; None for other sizes and random weights."""
-    places = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
-    if settings.do_train and not any(places):
-        return None
-    return published.recognise(config.to_dict(), *places)

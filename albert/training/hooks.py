@@ -108,7 +108,7 @@ def read_curve(path: str) -> List[Dict[str, str]]:
             for value in row.values():
                 float(value or 0)
     except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"'{path}' is not a training curve ({error!r}). Rename it.") from None
+        raise UserError(f"'{path}' is not a training curve ({error}). Rename it.") from None
     return rows
 
 
@@ -238,10 +238,10 @@ class TrainingHook(tf.train.SessionRunHook):
                 "Training",
                 self._max_steps,
                 unit="steps",
+                done=self.step,
                 has_bar=self.is_chief,
                 log_seconds=_LONGEST_SILENCE_SECONDS,
             )
-            self._bar.skip(self.step)
             self._timed_from = self._row_from = (self.step, 0.0)
         else:
             self._seconds += seconds

@@ -19,7 +19,6 @@ from albert import modeling, optimization
 from albert.configs.flags import FineTuningFlags, TrainingFlags
 from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput
 from albert.pretrained import warm_start as checkpoint_init
-from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.runtimes import hub_module as hub_modules
 from albert.training import distribution, hooks
@@ -219,7 +218,7 @@ def build_model_fn(
         Encoder,
         config,
         use_one_hot_embeddings=use_one_hot_embeddings,
-        compute_dtype=compat.compute_dtype(settings.precision),
+        compute_dtype=tf.as_dtype(settings.precision),
     )
 
     def loss_of(micro_batch: Features, seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:

@@ -19,7 +19,6 @@ from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, record_files
 from albert.pretrained.network import SEQUENCES, Network
-from albert.runtimes import compat
 from albert.util.errors import UserError
 
 _ACTIONS = ("do_train", "do_eval", "do_predict", "export_dir")
@@ -191,7 +190,7 @@ class Task:
 
     def network(self, batch_size: int) -> Network:
         """Returns the network for prediction, without weights."""
-        dtype = compat.compute_dtype(self.settings.precision)
+        dtype = tf.as_dtype(self.settings.precision)
         return Network(
             lambda features: self.build(features, dtype),
             self.spec(False),

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import uuid
-from typing import Any, Dict, Iterable, Iterator, List, Union
+from typing import Any, Dict, Iterator, List, Union
 
 from albert.util.errors import UserError
 
@@ -205,23 +205,21 @@ def check_types(value: Any, types: Any, where: str) -> None:
 # ------------------------------------------------------------------------------------------ finding
 
 
-def split_paths(paths: Union[str, Iterable[str]]) -> List[str]:
-    """Returns the paths of a text with commas between them, or of several; "~" is expanded.
+def split_paths(text: str) -> List[str]:
+    """Returns the paths of a text with commas between them; "~" is expanded.
 
     The name of a file that exists is taken as it is.
     """
-    found = []
-    for text in [paths] if isinstance(paths, str) else paths:
-        found += [text] if os.path.exists(text) else text.split(",")
-    return [os.path.expanduser(path.strip()) for path in found if path.strip()]
+    paths = [text] if os.path.exists(text) else text.split(",")
+    return [os.path.expanduser(path.strip()) for path in paths if path.strip()]
 
 
-def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List[str]:
+def expand_patterns(patterns: str, flag_name: str) -> List[str]:
     """Returns the files that match comma-separated names and glob patterns.
 
     Args:
-      patterns: "a.txt,data/*.tfrecord" or a list of such strings. A file of exactly that name is
-        taken literally, whatever characters the name holds.
+      patterns: such as "a.txt,data/*.tfrecord". A file of exactly that name is taken literally,
+        whatever characters the name holds.
       flag_name: the flag the user wrote them in, for the error message.
 
     Returns:

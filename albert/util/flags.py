@@ -26,7 +26,7 @@ CONFIG = "config"
 VERBOSE = "verbose"
 # The flags of every script.
 OWN = {
-    "--config": "TOML file with flags, such as train_batch_size = 32. The command line wins.",
+    "--config": "TOML file of flags, such as train_batch_size = 32. The command line overrides it.",
     "--[no]verbose": "Also show TensorFlow's messages and tracebacks.",
 }
 # Names that other projects give to flags of ours (docs/relatives.md) -> ours.
@@ -44,7 +44,6 @@ ALIASES = {
     "vocab_path": "vocab_file",
     "weight_decay": "weight_decay_rate",
 }
-_WORDS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 _NOUNS = {bool: "true or false", int: "a whole number", float: "a number"}
 _BOUNDS: Dict[str, Any] = {
     "lower": ("at least", operator.ge),
@@ -155,15 +154,14 @@ class _Parser(flags.ArgumentParser):
 
     def _parse_one(self, text: str) -> Any:
         options, kind = self._options, self._options["kind"]
-        words = options.get("choices") or (_WORDS if kind is bool else ())
         try:
-            value = _WORDS[text.lower()] if kind is bool else kind(text)
+            value = flags.BooleanParser().parse(text) if kind is bool else kind(text)
             bounds = set(_BOUNDS) & set(options)
             is_allowed = all(_BOUNDS[name][1](value, options[name]) for name in bounds)
-        except (ValueError, KeyError):
+        except ValueError:
             is_allowed = False
         if not is_allowed or text not in options.get("choices", [text]):
-            hint = wording.did_you_mean(text, words)
+            hint = wording.did_you_mean(text, options.get("choices", ()))
             raise ValueError(f"it must be {takes(options)}.{hint}")
         return os.path.expanduser(text) if options.get("path") else value
 

@@ -30,11 +30,6 @@ def lock_name(purpose: str = TRAINING) -> str:
     return f".albert_{purpose}.lock"
 
 
-def is_lock(name: str) -> bool:
-    """Returns whether a file of this name is a lock, not content of its folder."""
-    return name in map(lock_name, (TRAINING, EVALUATION))
-
-
 @contextlib.contextmanager
 def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterator[None]:
     """Locks a folder for one purpose against other processes; may be nested in this one.

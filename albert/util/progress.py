@@ -34,18 +34,21 @@ class Progress(contextlib.AbstractContextManager):
         total: Optional[float],
         *,
         unit: str,
+        done: float = 0.0,
         has_bar: bool = True,
         log_seconds: float = 10.0,
     ):
         """Begins to count units such as "MB"; `total` is None where it is unknown.
 
-        With `has_bar` a terminal gets a bar. Otherwise the log gets a line every `log_seconds`.
+        `done` units were done before, which are left out of the speed. With `has_bar` a terminal
+        gets a bar. Otherwise the log gets a line every `log_seconds`.
         """
         self._name, self._total, self._unit, self._log_seconds = name, total, unit, log_seconds
-        self._done = self._skipped = 0.0
+        self._done = self._skipped = done
         self._started = self._last_line = time.time()
         self._bar = tqdm(
             total=total,
+            initial=done,
             desc=name,
             unit=unit,
             unit_scale=unit == "MB",
@@ -59,13 +62,6 @@ class Progress(contextlib.AbstractContextManager):
     def close(self) -> None:
         """Ends the bar."""
         self._bar.close()
-
-    def skip(self, units: float) -> None:
-        """Counts units that were done before, which are left out of the speed."""
-        self._skipped += units
-        self._done += units
-        self._bar.initial = self._skipped
-        self._bar.update(units)
 
     def update(self, units: float, note: str = "", *, logs: bool = False) -> None:
         """Counts units that were done now; `note` is shown with the bar or line.

@@ -18,6 +18,7 @@ from albert import configs, modeling, tokenization
 from albert.conversion import huggingface_files
 from albert.pretrained import inference, model_vocabulary
 from albert.pretraining import vocabulary
+from albert.pretraining.settings import VocabularyFlags
 from albert.runtimes import compat
 from tests.support import (
     conversion_check,
@@ -176,7 +177,8 @@ def test_tokenizer_keeps_accents_as_ours(environment, tmp_path):
     vietnamese = "Má tôi trồng mạ, mà ma\u0301 nói: “Đừng sợ ma”!  TIẾNG VIỆT\n"
     text = tmp_path / "text.txt"
     text.write_text(vietnamese * 3, encoding="utf-8")
-    model = vocabulary.train(str(text), f"{tmp_path}/mine", 41, keep_accents=True).model_file
+    flags = VocabularyFlags(str(text), f"{tmp_path}/mine", 41, keep_accents=True)
+    model = vocabulary.train(flags).model_file
     huggingface_files.write_vocabulary(
         str(tmp_path), model_vocabulary.Vocabulary("spm_model_file", model, True), 64
     )

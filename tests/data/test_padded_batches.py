@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert.configs import flags
 from albert.data import batches as input_pipeline
 from albert.data import padded_batches, record_files
 from tests.support.number_records import served
@@ -69,7 +70,7 @@ def test_bucket_is_the_same_on_every_runtime(file):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", padded_batches.MODES)
+@pytest.mark.parametrize("mode", flags.PADDINGS)
 def test_training_resumes_and_is_shared_by_readers(file, mode):
     whole = training(file, mode, 20)
     for start in (5, 17):
@@ -89,10 +90,6 @@ def test_training_resumes_and_is_shared_by_readers(file, mode):
         ]
         found = np.sort(np.concatenate(shares, axis=1))
         np.testing.assert_array_equal(found, np.sort([batch["number"] for batch in steps]))
-
-
-def test_default_mode_is_static_on_tpu():
-    assert padded_batches.default_mode(True) == "max"
 
 
 @pytest.mark.parametrize("mode, batch_size", [("longest", 4), ("max", 64)])

@@ -78,7 +78,7 @@ def test_two_workers_train_as_one_and_resume(arguments, tmp_path):
         said = processes.finish(chief)
         said_by_worker = processes.finish(worker)
     assert (chief.returncode, worker.returncode) == (0, 0), said + said_by_worker
-    assert "4 examples of each batch of 8 on each" in said and "Best of" in said
+    assert "each with 4 of the 8 examples" in said and "Best of" in said
     assert "Trained steps" in said_by_worker
 
     found, expected = (

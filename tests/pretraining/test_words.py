@@ -5,7 +5,6 @@
 import pathlib
 import pickle
 import random
-import sys
 import time
 
 import pytest
@@ -149,12 +148,6 @@ def test_user_dictionary_unreadable(content, tmp_path):
 
 
 # ---- what is missing, and what must not be trusted -----------------------------------------------
-
-
-def test_fingerprint_without_jieba(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jieba", None)
-    with pytest.raises(ValueError, match="pip install jieba"):
-        words.fingerprint(None)
 
 
 # ---- vocabularies --------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ def evaluate(runtime, expression, *arguments):
         f"print(json.dumps({expression}))"
     )
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
-    environment.pop("TF2_BEHAVIOR", None)  # TensorFlow 2 sets it, and 1.15 heeds it
+    for name in ("TF2_BEHAVIOR", "TF_USE_LEGACY_KERAS"):  # of this runtime alone
+        environment.pop(name, None)
     command = [str(_python(runtime)), "-c", script, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr.decode().split("Traceback")[-1][:3000]

@@ -83,7 +83,7 @@ def test_expand_patterns(tmp_path):
 
     texts = ["a.txt", "b.txt", "c[1].txt"]
     assert find(f"{tmp_path}/*.txt, {tmp_path}/a.txt,{tmp_path}/c[1].txt") == texts
-    assert find([f"{tmp_path}/*"]) == [*texts, "d.rec", "e,f.rec"]
+    assert find(f"{tmp_path}/*") == [*texts, "d.rec", "e,f.rec"]
     assert find(f"{tmp_path}/e,f.rec") == ["e,f.rec"]
 
 
