@@ -81,7 +81,7 @@ def test_records_equal_one_machine(text, tmp_path, caplog, monkeypatch):
     ],
 )
 @pytest.mark.slow
-def test_what_is_missing_is_named(prelude, named, tmp_path):
+def test_missing_spark_or_java_is_named(prelude, named, tmp_path):
     arguments = f"--input_file=a --output_file={tmp_path}/b {SMALL}".split()
     done = processes.run_script("create_pretraining_data_spark", *arguments, prelude=prelude)
     assert done.returncode == 1 and named in done.stderr.decode().splitlines()[-1]

@@ -87,7 +87,6 @@ MISTAKES = [
     ("run_classifier", "--do_eval", "no checkpoint"),
     ("run_classifier", "--do_train --do_eval --checkpoint=/absent/m", "/absent/m"),
     ("run_classifier", "--do_train --albert_config_file={small}", "vocab_size"),
-    ("run_classifier", "--do_train --output_dir={data}/config.json", "config.json"),
     ("run_race", "--high_only --middle_only", "--high_only"),
     ("run_race", "--max_qa_length=45", "--max_qa_length=45"),
     ("run_squad_v1", "", "--do_train.*--do_predict.*--export_dir"),
@@ -108,6 +107,12 @@ def test_wrong_flag_is_named(training_data, tmp_path, script, arguments, named):
         run(script, training_data, tmp_path / "out", arguments)
     made = [path for path in tmp_path.rglob("*") if path.suffix in (".tf_record", ".toml")]
     assert steps_in(tmp_path / "out") == made == [] and contents(training_data) == before
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_unwritable_folder_is_named(training_data, script):
+    with pytest.raises(ValueError, match=r"config\.json"):
+        run(script, training_data, training_data / "config.json" / "out", "--do_train")
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_hosts_with_other_settings_are_refused(train):
 
 
 @pytest.mark.slow
-def test_when_a_host_is_killed_the_other_ends_and_both_resume_to_the_same_bytes(train):
+def test_killed_host_ends_the_other_and_both_resume(train):
     shared, start = train
     for step, lost in ((BETWEEN, 1), (3 * BETWEEN, 0)):
         with start("killed") as started:

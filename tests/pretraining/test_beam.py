@@ -44,9 +44,7 @@ def made(tmp_path_factory):
     return create(CORPUS, tmp_path_factory.mktemp("made") / "a")
 
 
-def test_both_runtimes_write_the_same_known_bytes_however_the_work_is_cut(
-    made, tmp_path, monkeypatch
-):
+def test_beam_writes_known_bytes_for_any_blocks(made, tmp_path, monkeypatch):
     assert sha256(*made.paths) == KNOWN_BYTES
     monkeypatch.setattr(documents, "BLOCK_BYTES", 500)
     monkeypatch.setattr(beam, "_RANGE_BYTES", 400)
@@ -56,7 +54,7 @@ def test_both_runtimes_write_the_same_known_bytes_however_the_work_is_cut(
     assert again.counts == made.counts
 
 
-def test_counts_are_those_of_the_records_and_shards_cut_one_shuffle(made, tmp_path):
+def test_beam_shards_are_one_shuffle(made, tmp_path):
     one = create(CORPUS, tmp_path / "b", "--num_shards=1")
     assert records_in(one) == records_in(made) != sorted(records_in(one))
     features = pretraining_records.read(one.paths[0], 32, 5)
@@ -66,7 +64,7 @@ def test_counts_are_those_of_the_records_and_shards_cut_one_shuffle(made, tmp_pa
     assert made.counts["label_one"] == features["next_sentence_labels"].sum()
 
 
-def test_moving_the_text_changes_nothing_and_each_copy_has_masks_of_its_own(made, tmp_path):
+def test_beam_records_do_not_depend_on_folder(made, tmp_path):
     for name in ("moved/corpus.txt", "copy/other.txt"):
         (tmp_path / name).parent.mkdir()
         shutil.copy(str(CORPUS), str(tmp_path / name))
@@ -78,7 +76,7 @@ def test_moving_the_text_changes_nothing_and_each_copy_has_masks_of_its_own(made
     assert once < twice and len(twice) > 1.8 * len(once)
 
 
-def test_bad_lines_are_left_out_counted_and_named(tmp_path, caplog):
+def test_beam_counts_bad_lines(tmp_path, caplog):
     (tmp_path / "a.txt").write_bytes(CORPUS.read_bytes() + b"\n\nb\xe9ta beta.\nThe sea.\n")
     (tmp_path / "b.jsonl").write_bytes(b'{"text": "The clock was old."}\n{"no": 1}\n')
     counts = create(f"{tmp_path}/*", f"{tmp_path}/out/train-*.tf").counts
@@ -87,7 +85,7 @@ def test_bad_lines_are_left_out_counted_and_named(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("content", [b"b\xe9ta.\n" * 20, b" \n\n"])
-def test_bad_text_is_one_line_and_leaves_no_shard(content, tmp_path):
+def test_beam_refuses_bad_text(content, tmp_path):
     (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(ValueError, match="^--input_file: .*$"):
         create(tmp_path / "a.txt", tmp_path / "out/train")
@@ -104,7 +102,7 @@ def test_bad_text_is_one_line_and_leaves_no_shard(content, tmp_path):
         ("text.txt", "tr*in", ""),
     ],
 )
-def test_mistakes_are_found_before_the_work_begins(text, output, arguments, tmp_path):
+def test_beam_refuses_wrong_flag(text, output, arguments, tmp_path):
     (tmp_path / "text.txt").write_text("The sea.\n\nThe sun.\n")
     (tmp_path / "empty.txt").write_text("")
     with pytest.raises(ValueError):
@@ -117,7 +115,7 @@ def test_storage_writes_file_without_content(tmp_path):
     assert (tmp_path / "a").read_bytes() == b""
 
 
-def test_unreachable_service_is_named_and_earlier_shards_stay(tmp_path):
+def test_beam_names_unreachable_service(tmp_path):
     paths = create(CORPUS, tmp_path / "a").paths
     options = "--runner=PortableRunner --job_endpoint=127.0.0.1:1 --job_server_timeout=1"
     with pytest.raises(ValueError, match="127.0.0.1:1"):

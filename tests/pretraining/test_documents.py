@@ -64,9 +64,7 @@ def ranges(name, content, range_bytes):
         ("a.jsonl", as_json("short", "\n".join([LONG] * 7), "last"), IN_PARTS),
     ],
 )
-def test_files_and_their_ranges_of_every_size_hold_each_document_once(
-    name, text, expected, tmp_path, monkeypatch
-):
+def test_ranges_have_each_document_once(name, text, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(documents, "DOCUMENT_BYTES", 70)
     content = text.encode("utf-8")
     if name.lower().endswith(".gz"):  # of several members, with padding
@@ -83,7 +81,7 @@ def test_files_and_their_ranges_of_every_size_hold_each_document_once(
     "bad",
     [b"{'text': 'x'}", b"[", b'["x"]', b"{}", b'{"text": null}', b'{"text": "\xe9"}', b"[" * 10**5],
 )
-def test_a_bad_line_is_an_error_with_file_and_line_or_is_kept_as_such(bad, tmp_path):
+def test_bad_line_is_named_or_kept(bad, tmp_path):
     lines = [as_json("one").encode(), b"\n", bad + b"\n", b'{"text": "two"}']
     path = write(tmp_path, "a.jsonl", b"".join(lines))
     with pytest.raises(ValueError, match=r"a\.jsonl', line 3 "):
@@ -93,7 +91,7 @@ def test_a_bad_line_is_an_error_with_file_and_line_or_is_kept_as_such(bad, tmp_p
     assert found == [(1, b"one", False), (3, b"", True), (4, b"two", False)]
 
 
-def test_a_damaged_compressed_file_is_an_error_that_names_it(tmp_path):
+def test_damaged_gzip_is_named(tmp_path):
     content = TEXT.encode("utf-8") * 100
     whole = gzip.compress(content)
     flipped = whole[:20] + bytes([whole[20] ^ 255]) + whole[21:]
@@ -106,7 +104,7 @@ def test_a_damaged_compressed_file_is_an_error_that_names_it(tmp_path):
 # ---- finding -------------------------------------------------------------------------------------
 
 
-def test_folders_stand_for_the_texts_below_and_each_file_comes_once(tmp_path):
+def test_find_files_in_folders(tmp_path):
     names = """
         b.txt a.jsonl deep/er/c.JSON.gz deep/d.txt.gz wiki_00.gz vocab.txt .hidden.txt .work/x.txt
         notes.md model.tar.gz records.txt 0.tf_record none/picture.png

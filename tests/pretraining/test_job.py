@@ -74,15 +74,13 @@ KNOWN_BYTES = {
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN_BYTES))
-def test_both_runtimes_write_the_same_known_bytes(name, tmp_path, small_blocks):
+def test_job_writes_known_bytes(name, tmp_path, small_blocks):
     arguments, expected = KNOWN_BYTES[name]
     create(outputs_in(tmp_path, 2), arguments)
     assert sha256(*outputs_in(tmp_path, 2)) == expected
 
 
-def test_output_files_share_the_shuffled_instances_evenly_and_nothing_else_remains(
-    tmp_path, small_blocks
-):
+def test_job_divides_instances_evenly(tmp_path, small_blocks):
     outputs, (one,) = outputs_in(tmp_path / "out", 4), outputs_in(tmp_path / "one", 1)
     made = create(outputs)
     counts = [record_files.count_records(str(path)) for path in outputs]
@@ -93,7 +91,7 @@ def test_output_files_share_the_shuffled_instances_evenly_and_nothing_else_remai
     assert records_in(one) == records_in(*outputs) != sorted(records_in(one))
 
 
-def test_the_shuffle_stays_within_its_window_and_mixes_it(tmp_path, small_blocks, monkeypatch):
+def test_shuffle_mixes_one_window(tmp_path, small_blocks, monkeypatch):
     # Each document has a word of its own; its place in the text is that of the document.
     letters = VOCABULARY.read_text("utf-8").splitlines().index("a")
     text, (output,) = tmp_path / "text.txt", outputs_in(tmp_path, 1)
@@ -112,7 +110,7 @@ def test_the_shuffle_stays_within_its_window_and_mixes_it(tmp_path, small_blocks
     assert found[0].mean() < found[3].mean() < found[7].mean()
 
 
-def test_counts_say_what_was_read(tmp_path):
+def test_counts_of_job(tmp_path):
     text, outputs = tmp_path / "text.txt", outputs_in(tmp_path, 20)
     text.write_bytes(b"the clock was.\n" * 8 + b"\n\xe2\x80\x8b\n\nb\n\nb\xe9ta and to.\n")
     counts = create(outputs, "--input_file_mode=rb --dupe_factor=2", text)
@@ -125,7 +123,7 @@ def test_counts_say_what_was_read(tmp_path):
 # ---- output files --------------------------------------------------------------------------------
 
 
-def test_current_output_is_left_alone_and_stale_output_is_made_again(tmp_path, text_file):
+def test_stale_output_is_made_again(tmp_path, text_file):
     outputs, other = outputs_in(tmp_path, 2), tmp_path / "vocab.txt"
     create(outputs, text=text_file)
     before = [os.stat(str(path)).st_mtime_ns for path in outputs]
@@ -141,7 +139,7 @@ def test_current_output_is_left_alone_and_stale_output_is_made_again(tmp_path, t
 
 
 @pytest.mark.slow
-def test_words_of_the_user_are_part_of_what_records_are_made_from(tmp_path):
+def test_changed_user_dictionary_makes_records_again(tmp_path):
     words, moved = tmp_path / "words.txt", tmp_path / "deep" / "words.txt"
     text, moved_words = FIXTURES / "corpus_zh.txt", f"{CHINESE} --user_dictionary={moved}"
     words.write_text("准确率\n", encoding="utf-8")
@@ -154,9 +152,7 @@ def test_words_of_the_user_are_part_of_what_records_are_made_from(tmp_path):
 
 
 @pytest.mark.parametrize("what", ["of others", "changed since", "of other text"])
-def test_files_that_are_not_ours_as_they_are_are_replaced_only_when_told_to(
-    what, tmp_path, text_file
-):
+def test_foreign_file_is_replaced_only_with_overwrite(what, tmp_path, text_file):
     outputs = outputs_in(tmp_path, 2)
     if what != "of others":
         create(outputs, text=text_file)
@@ -194,9 +190,7 @@ def stop_at(monkeypatch, module, name, call):
     return calls
 
 
-def test_a_job_that_is_stopped_again_and_again_ends_in_the_same_bytes(
-    tmp_path, small_blocks, monkeypatch
-):
+def test_stopped_job_resumes_to_same_bytes(tmp_path, small_blocks, monkeypatch):
     whole, outputs = outputs_in(tmp_path / "whole"), outputs_in(tmp_path / "stopped")
     create(whole)
     with monkeypatch.context() as patched, pytest.raises(StoppedError):
@@ -217,9 +211,7 @@ def test_a_job_that_is_stopped_again_and_again_ends_in_the_same_bytes(
     assert sha256(*outputs) == sha256(*whole)
 
 
-def test_unfinished_work_is_of_the_same_settings_only_and_goes_when_all_is_done(
-    tmp_path, small_blocks, monkeypatch
-):
+def test_unfinished_work_of_other_settings_is_not_used(tmp_path, small_blocks, monkeypatch):
     outputs, whole = outputs_in(tmp_path / "out"), outputs_in(tmp_path / "whole")
     work, other = f"--work_dir={tmp_path}/work", "--random_seed=99"
     with monkeypatch.context() as patched, pytest.raises(StoppedError):
@@ -231,7 +223,7 @@ def test_unfinished_work_is_of_the_same_settings_only_and_goes_when_all_is_done(
     assert not os.listdir(str(tmp_path / "work"))
 
 
-def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path):
+def test_second_job_is_refused(tmp_path):
     outputs = outputs_in(tmp_path / "out")
     work = job.work_folder(None, str(outputs[0]))
     with processes.holding(work) as other, pytest.raises(ValueError, match=str(other.pid)):
@@ -250,13 +242,13 @@ def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path):
         "--masked_lm_prob=0 --do_permutation",
     ],
 )
-def test_settings_in_conflict_are_refused(arguments, tmp_path):
+def test_conflicting_settings_are_refused(arguments, tmp_path):
     with pytest.raises(ValueError, match=arguments[2:].split("=")[0]):
         create(outputs_in(tmp_path), arguments)
 
 
 @pytest.mark.parametrize("names", [["{}/a", "{}/b/../a"], ["{}/text.txt"], ["{}/text.txt/a"]])
-def test_bad_output_names_are_refused_before_any_work(names, tmp_path, text_file):
+def test_bad_output_names_are_refused(names, tmp_path, text_file):
     with pytest.raises(ValueError, match=r"--output_file|text\.txt"):
         create([name.format(tmp_path) for name in names], "--overwrite", text_file)
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
@@ -273,7 +265,7 @@ def test_bad_output_names_are_refused_before_any_work(names, tmp_path, text_file
         (b"alpha beta.\n\nb\xe9ta.\n", "--num_processes=2", r"text\.txt', line 3 "),
     ],
 )
-def test_text_that_is_none_is_refused(text, arguments, message, tmp_path):
+def test_empty_text_is_refused(text, arguments, message, tmp_path):
     (tmp_path / "text.txt").write_bytes(text)
     with pytest.raises(ValueError, match=message):
         create(outputs_in(tmp_path / "out"), arguments, tmp_path / "text.txt")

@@ -84,7 +84,7 @@ def train(model_fn, batch, steps):
         ("--albert_config_file={}", "vocab_size"),
     ],
 )
-def test_records_unfit_for_flags_or_model(training_data, tmp_path, flags, named):
+def test_unfit_records_are_refused(training_data, tmp_path, flags, named):
     small = records.write_config(tmp_path / "small.json", vocab_size=10)
     with pytest.raises(ValueError, match=f"{training_data}/train-0.tf_record.*{named}"):
         training_scripts.run(
@@ -92,7 +92,7 @@ def test_records_unfit_for_flags_or_model(training_data, tmp_path, flags, named)
         )
 
 
-def test_the_start_names_a_damaged_record(tmp_path):
+def test_start_names_damaged_record(tmp_path):
     path = records.write_records(tmp_path / "records", 3)
     flags = PretrainingFlags(max_seq_length=SIZES[0], max_predictions_per_seq=SIZES[1])
     length = len(record_files.first_records(path)[0])
