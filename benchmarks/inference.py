@@ -263,8 +263,8 @@ def parse():
     parser.add_argument("--spm_model_file", type=os.path.abspath, help="of the random model")
     parser.add_argument("--config", default="albert_base_v2", help="preset of the random model")
     parser.add_argument("--model_dir", help="a classifier in place of the random one")
-    parser.add_argument("--calls", type=int, default=100, help="texts in a call of their own")
-    parser.add_argument("--count", type=int, default=1000, help="most texts in the largest call")
+    parser.add_argument("--calls", type=int, default=100, help="number of calls with one text")
+    parser.add_argument("--count", type=int, default=1000, help="texts in the largest call")
     parser.add_argument("--starts", action="store_true", help="time scripts, not answers")
     arguments = parser.parse_args()
     if bool(arguments.model_dir) == bool(arguments.spm_model_file):

@@ -185,10 +185,8 @@ def rows_of(arguments):
 def parse():
     """The command line."""
     parser = timing.parser(__doc__, "ours", "ours:bfloat16")
-    parser.add_argument("--text", help="one sentence a line; stories without it")
-    parser.add_argument(
-        "--spm_model_file", type=os.path.abspath, help="trained on the text without it"
-    )
+    parser.add_argument("--text", help="one sentence a line; default: the demo's stories")
+    parser.add_argument("--spm_model_file", type=os.path.abspath, help="default: trained on --text")
     parser.add_argument("--output_dir", type=pathlib.Path, default="speedrun")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--steps", type=int, help="updates: 8000, of stories 3000")

@@ -109,7 +109,7 @@ def flags_help(kind: Type[flags_lib.Settings]) -> str:
         line += options["help"] + f" ({'; '.join(filter(None, notes))})" * any(notes)
         line = flags.text_wrap(line, 100, indent="      ", firstline_indent="  ")
         groups.setdefault(options.get("group", "Options"), []).append(line)
-    groups["This command line"] = [f"  {name}: {text}" for name, text in flags_lib.OWN.items()]
+    groups["All commands"] = [f"  {name}: {text}" for name, text in flags_lib.OWN.items()]
     return "\n".join("\n".join([f"\n{group}:", *lines]) for group, lines in groups.items() if lines)
 
 

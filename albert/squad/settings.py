@@ -23,7 +23,7 @@ class SquadFlags(shared.FineTuningFlags, shared.ExportFlags):
     predict_feature_file: Optional[str] = _file("Where to cache the features of --predict_file.")
     predict_feature_left_file: Optional[str] = _file("Ignored; kept for existing command lines.")
     do_predict: bool = flag(False, "Evaluate every checkpoint, and answer with the best.")
-    max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs become several.")
+    max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs are split.")
     num_train_epochs: Optional[float] = flag(3.0, "Passes over the training data.")
     warmup_proportion: Optional[float] = flag(0.1, "Fraction of training steps used for warm-up.")
     doc_stride: int = data_flag(
