@@ -58,7 +58,7 @@ class ExitFlags(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class ClassifierFlags(shared.TaskFlags, shared.ExportFlags, CustomTaskFlags, ExitFlags):
+class ClassifierFlags(shared.ExportFlags, shared.TaskFlags, CustomTaskFlags, ExitFlags):
     """The flags of run_classifier."""
 
     task_name: str = data_flag(None, f"Task: {', '.join(TASKS)}, or {CUSTOM}.", required=True)

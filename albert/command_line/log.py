@@ -25,7 +25,8 @@ class _Handler(logging.Handler):
 
 def configure(*, is_verbose: bool) -> None:
     """Shows this package's lines and, if verbose, TensorFlow's; called before that is imported."""
-    if importlib.util.find_spec("tf_keras"):  # tensorflow-hub's, which loads faster than Keras 3
+    if "tensorflow" not in sys.modules and importlib.util.find_spec("tf_keras"):
+        # It comes with tensorflow-hub, and loads faster than Keras 3.
         os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     show(logging.DEBUG if is_verbose else logging.INFO)
     logging.raiseExceptions = is_verbose

@@ -35,7 +35,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.configs.flags import EncoderFlags
+from albert.configs.flags import PRECISIONS, EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import exported, released, warm_start
@@ -198,6 +198,8 @@ class _Pretrained(Model):
 
     def __init__(self, source: Source, *, precision_name: str = "float32", batch_size: int = 32):
         self.source = source
+        if precision_name not in PRECISIONS:
+            raise UserError(f"precision_name={precision_name!r} must be one of {PRECISIONS}.")
         self._dtype = tf.as_dtype(precision_name)
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]

@@ -166,7 +166,7 @@ def input_fn_builder(
       max_batches: of evaluation.
       shuffle_window: records that are shuffled together.
       index_folder: cache folder for the offsets of records.
-      padding: one of padded_batches.MODES; in evaluation bucket is as longest.
+      padding: one of configs.flags.PADDINGS; in evaluation bucket is as longest.
       transform: what `masks_on_the_fly` returns.
     """
     del num_cpu_threads

@@ -217,7 +217,7 @@ class ChineseSegmenter:
             its frequency and part of speech, with spaces between them.
 
         Raises:
-          ValueError: jieba is not installed; user_dictionary is not UTF-8.
+          ValueError: user_dictionary is not UTF-8.
         """
         self._user_words = files.read_text(user_dictionary) if user_dictionary else ""
         self._load()

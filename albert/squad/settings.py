@@ -14,7 +14,7 @@ _file = functools.partial(data_flag, None, path=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class SquadFlags(shared.FineTuningFlags, shared.ExportFlags):
+class SquadFlags(shared.ExportFlags, shared.FineTuningFlags):
     """The flags that both scripts share."""
 
     train_file: Optional[str] = _file("SQuAD file to train on.")

@@ -10,7 +10,7 @@ from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class TaggerFlags(shared.TaskFlags, shared.ExportFlags):
+class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
     """The flags of run_tagger."""
 
     data_dir: str = data_flag(

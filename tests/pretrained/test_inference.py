@@ -73,6 +73,11 @@ def test_embed_cuts_long_texts(source):
                 model.embed(wrong)
 
 
+def test_embedder_refuses_unknown_precision(source):
+    with pytest.raises(ValueError, match="float64"):
+        inference.Embedder(source, precision_name="float64")
+
+
 @pytest.mark.parametrize(
     "pooling, layer, batch_size, named",
     [

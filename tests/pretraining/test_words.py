@@ -147,9 +147,6 @@ def test_user_dictionary_unreadable(content, tmp_path):
         words.ChineseSegmenter(str(path))
 
 
-# ---- what is missing, and what must not be trusted -----------------------------------------------
-
-
 # ---- vocabularies --------------------------------------------------------------------------------
 
 
