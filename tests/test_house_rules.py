@@ -126,10 +126,6 @@ def test_reference_folder_is_named_only_by_tests():
 
 
 def test_size_is_within_the_limits():
-    limits = json.loads(size.LIMITS.read_text(encoding="utf-8"))
-    above = {
-        name: f"{count:,} of {limits.get(name, 0):,}"
-        for name, count in size.sizes().items()
-        if count > limits.get(name, 0)
-    }
-    assert above == {}, "Make something lighter, or say why not: python tools/size.py --set"
+    counts, limits = size.sizes(), json.loads(size.LIMITS.read_text(encoding="utf-8"))
+    above = {name: (counts[name], limit) for name, limit in limits.items() if counts[name] > limit}
+    assert above == {}, "Make something simpler, or raise the limit and give the reason"

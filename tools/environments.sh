@@ -85,7 +85,7 @@ requirements_of() {
         huggingface4*) sed 's/^transformers==.*/transformers==4.49.*/' requirements-huggingface.txt ;;
         huggingface*) cat requirements-huggingface.txt ;;
         *run) with_extras plots ;;
-        *test) with_extras plots beam spark parquet onnx tagging && cat requirements-dev.txt ;;
+        *test) with_extras plots beam spark parquet onnx && cat requirements-dev.txt ;;
     esac
     case "$1" in
         # The last TensorFlow with tf.estimator, and the last tensorflow-hub with hub.Module: the tests
@@ -154,20 +154,16 @@ make_environment() {
             "(Debian, Ubuntu: apt-get install python3-venv) and run the same command again."
 }
 
-# Older pips do not know the wheels' platform names. Modules are compiled when they are first
-# imported: most never are. Of what pip reports, the packages' names are shown, as progress; all of
-# it is in pip.log, whose end is shown when pip fails.
+# Older pips do not know the wheels' platform names. Of what pip reports, the packages' names are shown,
+# as progress; all of it is in pip.log, whose end is shown when pip fails. pip compiles all modules:
+# where PYTHONDONTWRITEBYTECODE is set, each process would otherwise compile TensorFlow's again.
 install_requirements() {
     python=$1/bin/python log=$1/pip.log
-    "$python" -m pip install --quiet --disable-pip-version-check --no-compile "pip>=20.3" >&2 ||
+    "$python" -m pip install --quiet --disable-pip-version-check "pip>=20.3" >&2 ||
         fail "pip could not be upgraded in $1. The next run continues from here."
-    # Newer ones refuse seqeval's setup.py, which pip runs in another folder. The path has no space.
-    constraint=$(mktemp)
-    echo "setuptools_scm<9" >"$constraint"
     {
-        PIP_CONSTRAINT=$constraint "$python" -m pip install --disable-pip-version-check --progress-bar off --no-compile \
+        "$python" -m pip install --disable-pip-version-check --progress-bar off \
             -r "$1/requirements.txt" 2>&1 && echo "pip: done" || echo "pip: failed"
-        rm -f "$constraint"
     } | tee "$log" | awk -v place="${1#.venv/}" '
         /^Collecting / {
             sub(/[<>=!~;[].*/, "", $2)
