@@ -7,8 +7,8 @@
 
 --data_dir holds train, dev and test data as CoNLL files (one word and its tag per line, a blank
 line between sentences), JSON lines (`tokens`, `tags`), or Parquet files of Hugging Face. Tags are
-BIO or BIOES. Evaluation measures whole entities with seqeval and keeps the checkpoint with the best
-F1 as model.ckpt-best. --output_dir then holds eval_results.txt, predictions.conll and
+BIO, BIOES, BILOU, BMES or plain names. Evaluation measures whole entities and keeps the checkpoint
+with the best F1 as model.ckpt-best. --output_dir then holds eval_results.txt, predictions.conll and
 predictions.jsonl.
 """
 

@@ -8,6 +8,7 @@ is too long is several records.
 Dimensions: B batch, S sequence, H hidden, L labels.
 """
 
+import logging
 from typing import Any, Dict, List, NamedTuple, Sequence
 
 import tensorflow.compat.v1 as tf
@@ -16,11 +17,13 @@ from albert import modeling
 from albert.data import batches, feature_cache
 from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
 from albert.pretrained.network import SEQUENCES
-from albert.tagging import sentences
+from albert.tagging import schemes, sentences
 from albert.tagging.sentences import Sentence
 from albert.tagging.settings import TaggerFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
+
+_LOGGER = logging.getLogger("albert")
 
 
 class Tagged(NamedTuple):
@@ -46,18 +49,23 @@ class TaggingTask(Task):
     description_name = "tagging.json"
     best_metric = "f1"
     sequences = (*SEQUENCES, "label_ids")
+    heard_flags = free_keys = ("tag_scheme",)
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
-        sentences.seqeval()  # asked for before a training rather than after it
         self.labels = self.description.get("labels")
         if not self.labels:
-            found = {tag for sentence in self.examples("train") for tag in sentence.tags}
-            self.labels = ["O", *sorted(found - {"O"})]
+            tags = {tag for sentence in self.examples("train") for tag in sentence.tags}
+            self.labels = [schemes.OUTSIDE, *sorted(tags - {schemes.OUTSIDE})]
+        name = self.settings.tag_scheme or self.description.get("tag_scheme")
+        self.scheme = schemes.find(self.labels, name)
+        if self.settings.do_train or self.settings.do_eval:
+            description = schemes.described(self.scheme, self.labels)
+            _LOGGER.info("The tags are read as %s.", description)
 
     def describe(self) -> Dict[str, Any]:
         """Returns what tagging.json says of the task."""
-        return dict(super().describe(), labels=list(self.labels))
+        return dict(super().describe(), labels=list(self.labels), tag_scheme=self.scheme.name)
 
     def examples(self, split: str) -> List[Sentence]:
         """Reads a split."""
@@ -122,17 +130,19 @@ class TaggingTask(Task):
         numbers = iter(found[outputs["label_ids"][:, : found.shape[1]] > 0].tolist())
         for text, words, _ in examples:
             tags = [self.labels[next(numbers)] for _ in words]
-            answers.append(Tagged(text, words, tags, sentences.entities(text, words, tags)))
+            spans = sentences.spans(text, words, self.scheme.entities(tags))
+            answers.append(Tagged(text, words, tags, spans))
         return answers
 
     def measure(self, examples: Sequence[Sentence], outputs: Outputs) -> Dict[str, float]:
-        """Returns precision, recall and F1 of entities by seqeval."""
-        right = [list(sentence.tags) for sentence in examples]
-        found = [tagged.tags for tagged in self.decode(examples, outputs)]
-        scores = sentences.seqeval().precision_recall_fscore_support(
-            right, found, average="micro", zero_division=0
-        )
-        return dict(zip(("precision", "recall", "f1"), map(float, scores)))
+        """Returns precision, recall and F1 of entities."""
+        right = [self.scheme.entities(sentence.tags) for sentence in examples]
+        found = [self.scheme.entities(tagged.tags) for tagged in self.decode(examples, outputs)]
+        return schemes.scores(right, found)
+
+    def identity(self) -> Dict[str, Any]:
+        """Returns the scheme, which says what the entities are."""
+        return {"tag_scheme": self.scheme.name}
 
     def predictions(
         self, split: str, examples: Sequence[Sentence], outputs: Outputs

@@ -9,6 +9,7 @@ import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from albert.data import parquet
+from albert.tagging import schemes
 from albert.util import files
 from albert.util.errors import UserError
 
@@ -107,23 +108,16 @@ def _of_row(row: Any, place: str, names: Optional[Sequence[str]] = None) -> Sent
     return of_words(tokens, [names[tag] for tag in tags] if tags and names else tags)
 
 
-def seqeval() -> Any:
-    """Returns seqeval's functions; raises UserError if it is not installed."""
-    try:
-        from seqeval.metrics import sequence_labeling
-    except ImportError as error:
-        raise UserError("run_tagger needs seqeval: pip install 'albert-tf[tagging]'") from error
-    return sequence_labeling
-
-
-def entities(text: str, words: Sequence[str], tags: Sequence[str]) -> List[Dict[str, Any]]:
-    """Returns the entities of a text whose words have these tags, as seqeval reads them."""
+def spans(
+    text: str, words: Sequence[str], entities: Sequence[schemes.Entity]
+) -> List[Dict[str, Any]]:
+    """Returns type, text, and first and last character (exclusive) of the entities of a text."""
     starts, end = [], 0
     for word in words:
         starts.append(text.index(word, end))
         end = starts[-1] + len(word)
     found = []
-    for kind, first, last in seqeval().get_entities(tags):
+    for kind, first, last in entities:
         start, end = starts[first], starts[last] + len(words[last])
         found.append({"type": kind, "text": text[start:end], "start": start, "end": end})
     return found

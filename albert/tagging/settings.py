@@ -3,9 +3,11 @@
 """The flags of run_tagger."""
 
 import dataclasses
+from typing import Optional
 
 from albert.configs import flags as shared
 from albert.configs.flags import data_flag
+from albert.tagging import schemes
 from albert.util.flags import flag
 
 
@@ -21,6 +23,9 @@ class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
     )
     tag_column: int = data_flag(
         -1, "Column of the tag in CoNLL files, from 0; -1 is the last.", lower=-1
+    )
+    tag_scheme: Optional[str] = data_flag(
+        None, "How tags mark entities; default: what the tags look like.", choices=schemes.NAMES
     )
     max_seq_length: int = flag(128)
     num_train_epochs: float = flag(3.0)

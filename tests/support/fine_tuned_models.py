@@ -103,7 +103,7 @@ def write_classifier(
 
 def build_tagger(config, *inputs, count=3):
     """The logits of tags."""
-    task = tagging.TaggingTask(tagging.TaggerFlags(), None, {"labels": range(count)})
+    task = tagging.TaggingTask(tagging.TaggerFlags(), None, {"labels": ["O"] * count})
     head = task.head(dict(zip(INPUTS, inputs)), fine_tuning_utils.Encoder(config, False))
     return {"logits": head.outputs["logits"]}
 

@@ -1,0 +1,123 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How tags mark entities: the schemes, the entities in a sentence, and their scores.
+
+scheme = find(["O", "B-PER", "I-PER"])      # its name is BIO
+scheme.entities(["B-PER", "I-PER", "O"])    # [Entity("PER", 0, 1)]
+"""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Pattern, Sequence, Tuple
+
+from albert.util import wording
+from albert.util.errors import UserError
+
+OUTSIDE, PLAIN = "O", "plain"
+# The letters for the places in an entity. BIO is also IOB1, where B only separates entities.
+_LETTERS = {"BIO": "BI", "BIOES": "BIES", "BILOU": "BILU", "BMES": "BMES"}
+NAMES = (*_LETTERS, PLAIN)
+_SAME_PLACES = {"L": "E", "U": "S", "M": "I"}  # in other schemes, and in BIOES
+_FORMS = (  # B-PER, B_PER, PER-B, PER_B, and B alone
+    "(?P<place>[%s])-(?P<type>.+)",
+    "(?P<place>[%s])_(?P<type>.+)",
+    "(?P<type>.+)-(?P<place>[%s])",
+    "(?P<type>.+)_(?P<place>[%s])",
+    "(?P<place>[%s])(?P<type>)",
+)
+_LOOKS_MARKED = re.compile("(?i:[BIESLUM])[-_].+|.+[-_][BIESLUM]")
+
+
+class Entity(NamedTuple):
+    """Type, first word and last word of an entity; "_" is the type of tags without one."""
+
+    type: str
+    first: int
+    last: int
+
+
+class Scheme(NamedTuple):
+    """A name, and the pattern of all tags but O."""
+
+    name: str
+    pattern: Pattern[str]
+
+    def parse(self, tag: str) -> Tuple[str, str]:
+        """Returns a tag's place as in BIOES, and its type; a plain tag's place is I."""
+        match = self.pattern.fullmatch(tag)
+        if tag == OUTSIDE or not match:
+            return OUTSIDE, ""
+        place = match.group("place") or "I"
+        return _SAME_PLACES.get(place, place), match.group("type") or "_"
+
+    def misfits(self, tags: Iterable[str]) -> List[str]:
+        """Returns the tags that are not of the scheme."""
+        return [tag for tag in tags if tag != OUTSIDE and not self.pattern.fullmatch(tag)]
+
+    def check(self, tags: Iterable[str], path: str = "") -> None:
+        """Raises UserError if a tag, of the file `path`, is not of the scheme."""
+        for tag in self.misfits(tags):
+            where = f"'{path}': the" if path else "The"
+            raise UserError(
+                f"{where} tag {tag!r} does not fit the scheme {self.name}. Correct the tag, or "
+                f"choose another --tag_scheme: {', '.join(NAMES)}."
+            )
+
+    def entities(self, tags: Sequence[str]) -> List[Entity]:
+        """Returns the entities in a sentence, as conlleval finds them.
+
+        A tag with I or E continues an entity of its type that the word before begins or continues.
+        Each other tag but O begins an entity, even where the scheme does not allow it.
+        """
+        entities: List[Entity] = []
+        open_type = None
+        for number, tag in enumerate(tags):
+            place, kind = self.parse(tag)
+            if place in "IE" and kind == open_type:
+                entities[-1] = entities[-1]._replace(last=number)
+            elif place != OUTSIDE:
+                entities.append(Entity(kind, number, number))
+            open_type = kind if place in "BI" else None
+        return entities
+
+
+def find(labels: Sequence[str], name: Optional[str] = None) -> Scheme:
+    """Returns the scheme of all labels of a data set.
+
+    Args:
+      labels: the different tags.
+      name: one of NAMES; by default, the labels decide.
+
+    Raises:
+      UserError: there is no such scheme, or a label does not fit it.
+    """
+    if name not in (None, *NAMES):
+        raise UserError(f"{name!r} is no tag scheme. Choose one of {', '.join(NAMES)}.")
+    is_marked = any(_LOOKS_MARKED.fullmatch(label) for label in labels)
+    candidates = [
+        Scheme(scheme, re.compile(form % letters))
+        for scheme, letters in _LETTERS.items()
+        if name in (None, scheme)
+        for form in _FORMS
+    ]
+    best = min(candidates, key=lambda scheme: len(scheme.misfits(labels)), default=None)
+    if best is None or (name is None and not is_marked and best.misfits(labels)):
+        best = Scheme(PLAIN, re.compile("(?P<place>)(?P<type>.+)"))
+    best.check(labels)
+    return best
+
+
+def described(scheme: Scheme, labels: Sequence[str]) -> str:
+    """Returns the scheme's name and the types of entities, for the log."""
+    types = sorted({scheme.parse(label)[1] for label in labels if label != OUTSIDE})
+    return f"{scheme.name}, with {wording.counted(len(types), 'type')} ({wording.listed(types)})"
+
+
+def scores(right: Sequence[List[Entity]], found: Sequence[List[Entity]]) -> Dict[str, float]:
+    """Returns precision, recall and F1, given the entities of each sentence."""
+    correct = sum(len({*ours} & {*theirs}) for ours, theirs in zip(found, right))
+    num_found, num_right = sum(map(len, found)), sum(map(len, right))
+    return {
+        "precision": correct / max(num_found, 1),
+        "recall": correct / max(num_right, 1),
+        "f1": 2 * correct / max(num_found + num_right, 1),
+    }

@@ -1,0 +1,164 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Schemes of tags, and the scores of entities by conlleval's definition."""
+
+import random
+
+import pytest
+
+from albert.tagging import schemes
+
+# Scheme -> how tags are written, its places, and what conlleval calls them.
+WRITTEN = {
+    "IOB1": ("{place}-{type}", "BI", "BI"),
+    "BIO": ("{place}-{type}", "BI", "BI"),
+    "BIO, underscore": ("{place}_{type}", "BI", "BI"),
+    "BIO, suffix": ("{type}-{place}", "BI", "BI"),
+    "BIOES": ("{place}-{type}", "BIES", "BIES"),
+    "BILOU": ("{place}-{type}", "BILU", "BIES"),
+    "BMES": ("{place}-{type}", "BMES", "BIES"),
+    "plain": ("{type}", "I", "I"),
+}
+TYPES = ("PER", "LOC", "B_x-y")
+
+
+def chunk_ends(before, now):
+    """Whether a chunk ends between two words, as conlleval tells by place and type."""
+    if before[0] == "O":
+        return False
+    return before[0] in "ES" or now[0] in "BSO" or before[1] != now[1]
+
+
+def chunk_starts(before, now):
+    """Whether a chunk starts at the second of two words."""
+    if now[0] == "O":
+        return False
+    return now[0] in "BS" or before[0] in "ESO" or before[1] != now[1]
+
+
+def count_chunks(right, found):
+    """conlleval's pass over the words of all sentences: chunks that are right, found, correct."""
+    counts = {"right": 0, "found": 0, "correct": 0}
+    both_open, last = False, [("O", "")] * 2
+    for pair in zip(right + [("O", "")], found + [("O", "")]):
+        ends = [chunk_ends(*change) for change in zip(last, pair)]
+        starts = [chunk_starts(*change) for change in zip(last, pair)]
+        if both_open and any(ends):
+            counts["correct"] += all(ends)
+            both_open = False
+        if all(starts):
+            both_open = pair[0][1] == pair[1][1]
+        counts["right"] += starts[0]
+        counts["found"] += starts[1]
+        last = pair
+    return counts["right"], counts["found"], counts["correct"]
+
+
+def draw(generator, places, length):
+    """Tags of any order, legal or not, as (place, type)."""
+    pairs = [("O", ""), *((place, kind) for place in places for kind in TYPES[:2])]
+    return [generator.choice(pairs) for _ in range(length)]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_scores_equal_conlleval(name):
+    form, letters, places = WRITTEN[name]
+    as_written = dict(zip(places, letters))
+
+    def write(pairs):
+        return [
+            form.format(place=as_written[place], type=kind) if kind else place
+            for place, kind in pairs
+        ]
+
+    generator = random.Random(name)
+    all_pairs = [(place, kind) for place in places for kind in TYPES[:2]]
+    scheme = schemes.find(["O", *write(all_pairs)])
+    assert scheme.name == {"IOB1": "BIO"}.get(name, name.split(",")[0])
+    totals, sides = [0, 0, 0], ([], [])
+    for _ in range(200):
+        right = draw(generator, places, generator.randrange(1, 15))
+        found = [pair if generator.random() < 0.8 else ("O", "") for pair in right]
+        found = [
+            pair if generator.random() < 0.8 else generator.choice(all_pairs) for pair in found
+        ]
+        counts = count_chunks(right, found)
+        totals = [total + count for total, count in zip(totals, counts)]
+        entities = [scheme.entities(write(pairs)) for pairs in (right, found)]
+        assert [len(entities[0]), len(entities[1])] == list(counts[:2]), (right, found)
+        assert len({*entities[0]} & {*entities[1]}) == counts[2], (right, found)
+        sides[0].append(entities[0])
+        sides[1].append(entities[1])
+    num_right, num_found, correct = totals
+    assert 100 < correct < num_right
+    precision, recall = correct / num_found, correct / num_right
+    assert schemes.scores(*sides) == {
+        "precision": precision,
+        "recall": recall,
+        "f1": pytest.approx(2 * precision * recall / (precision + recall)),
+    }
+
+
+@pytest.mark.parametrize(
+    "tags, entities",
+    [
+        # IOB1: B only where an entity touches another of its type.
+        ("I-PER I-PER B-PER O I-LOC I-PER", "PER:0-1 PER:2-2 LOC:4-4 PER:5-5"),
+        ("B-PER I-PER I-LOC O I-LOC", "PER:0-1 LOC:2-2 LOC:4-4"),
+        ("B_PER I_PER O", "PER:0-1"),
+        ("PER-B PER-I O LOC-B", "PER:0-1 LOC:3-3"),
+        ("B-LOC E-LOC S-LOC S-LOC B-PER I-PER E-PER", "LOC:0-1 LOC:2-2 LOC:3-3 PER:4-6"),
+        ("B-LOC L-LOC O B-LOC I-LOC L-LOC O U-LOC U-LOC", "LOC:0-1 LOC:3-5 LOC:7-7 LOC:8-8"),
+        ("B-LOC M-LOC E-LOC O S-LOC", "LOC:0-2 LOC:4-4"),
+        ("B E S B M E", "_:0-1 _:2-2 _:3-5"),
+        ("I-PER E-PER I-PER O E-PER", "PER:0-1 PER:2-2 PER:4-4"),  # without B
+        ("PER O LOC ORG ORG PER PER", "PER:0-0 LOC:2-2 ORG:3-4 PER:5-6"),
+        ("DET NOUN NOUN M", "DET:0-0 NOUN:1-2 M:3-3"),
+        ("O O", ""),
+    ],
+)
+def test_entities_of_each_scheme(tags, entities):
+    tags = tags.split()
+    found = schemes.find(sorted({*tags})).entities(tags)
+    assert " ".join(f"{kind}:{first}-{last}" for kind, first, last in found) == entities
+
+
+def test_scores_by_hand():
+    first, second, third = (schemes.Entity("PER", start, start + 1) for start in (0, 3, 6))
+    wrong = schemes.Entity("LOC", 6, 7)
+    found = schemes.scores([[first, second, third], []], [[first, wrong], [third]])
+    assert found == {"precision": 1 / 3, "recall": 1 / 3, "f1": 1 / 3}
+    assert set(schemes.scores([[first]], [[]]).values()) == {0.0}
+    assert set(schemes.scores([[]], [[]]).values()) == {0.0}
+
+
+@pytest.mark.parametrize(
+    "labels, tag",
+    [
+        ("B-PER I-PER LOC", "LOC"),
+        ("B-PER I-PER L-PER S-PER", "L-PER"),
+        ("B-PER I-LOC B", "B"),
+        ("B-PER B_LOC I-PER", "B_LOC"),
+        ("PER-B I-PER LOC-B", "I-PER"),
+        ("b-per i-per", "b-per"),
+        ("B- B-PER", "B-"),
+        ("W-PER B-PER", "W-PER"),
+    ],
+)
+def test_labels_that_fit_no_scheme_are_refused_by_name(labels, tag):
+    labels = labels.split()
+    with pytest.raises(ValueError, match=f"'{tag}'"):
+        schemes.find(labels)
+    plain = schemes.find(labels, "plain")
+    assert plain.entities(labels) == [
+        schemes.Entity(label, number, number) for number, label in enumerate(labels)
+    ]
+
+
+def test_a_named_scheme_overrides():
+    tags = ["B-PER", "I-PER"]
+    assert len(schemes.find(tags, "plain").entities(tags)) == 2
+    assert schemes.find(tags, "BILOU").name == "BILOU"
+    for labels, name in ((["S-PER"], "BIO"), (["PER"], "BMES"), (tags, "IO"), (tags, ["BIO"])):
+        with pytest.raises(ValueError):
+            schemes.find(labels, name)
