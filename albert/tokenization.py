@@ -81,6 +81,21 @@ def whitespace_tokenize(text: str) -> List[str]:
     return text.split()
 
 
+def _is_whitespace(char: str) -> bool:
+    """Tab, line ends, and the Unicode class Zs, to which the space belongs."""
+    return char in "\t\n\r" or unicodedata.category(char) == "Zs"
+
+
+def _is_control(char: str) -> bool:
+    """Control and format characters, except those that count as white space."""
+    return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
+
+
+def _is_punctuation(char: str) -> bool:
+    """ASCII signs (also "$") and the classes P*."""
+    return char in string.punctuation or unicodedata.category(char).startswith("P")
+
+
 # The blocks whose characters are words by themselves in BERT's vocabularies: Chinese, not Japanese
 # kana or Korean hangul.
 _CHINESE = (
@@ -131,8 +146,7 @@ def _decomposed(char: str) -> str:
 
 def _cleaned(char: str) -> str:
     """Drops control and format characters."""
-    is_dropped = char == _REPLACEMENT or unicodedata.category(char) in ("Cc", "Cf")
-    return "" if is_dropped else char
+    return "" if char == _REPLACEMENT or _is_control(char) else char
 
 
 def _without_accents(text: str) -> str:
@@ -142,9 +156,8 @@ def _without_accents(text: str) -> str:
 
 
 def _apart(char: str) -> str:
-    """Puts spaces around punctuation: ASCII signs (also "$") and the classes P*."""
-    is_sign = char in string.punctuation or unicodedata.category(char).startswith("P")
-    return f" {char} " if is_sign else char
+    """Puts spaces around punctuation."""
+    return f" {char} " if _is_punctuation(char) else char
 
 
 # Decomposing character by character gives the same as decomposing the text: what could change

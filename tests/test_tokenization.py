@@ -7,9 +7,11 @@ import multiprocessing
 import pathlib
 import pickle
 import random
+import string
 import types
 
 import pytest
+from sentencepiece import sentencepiece_model_pb2
 
 from albert import tokenization
 from tests.support import cases
@@ -155,7 +157,47 @@ def test_keep_accents(made):
     assert tokenization.with_keep_accents(stored, False) == STORED
 
 
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """A model of three pieces, with their scores in Google's model, and of all bytes."""
+    model = sentencepiece_model_pb2.ModelProto()
+    model.trainer_spec.byte_fallback = True
+    scores = {"▁": -2.1889710426330566, "e": -6.562606334686279, "ee": -10.232965469360352}
+    model.pieces.add(piece="<unk>", type="UNKNOWN")
+    for piece, score in scores.items():
+        model.pieces.add(piece=piece, score=score)
+    for number in range(256):
+        model.pieces.add(piece=f"<0x{number:02X}>", type="BYTE")
+    path = tmp_path_factory.mktemp("model") / "few.model"
+    path.write_bytes(model.SerializeToString())
+    return tokenization.FullTokenizer(None, True, str(path))
+
+
+def test_ties_break_as_in_the_released_models(few):
+    """Other releases of SentencePiece put the single letter elsewhere."""
+    assert few.tokenize_text("eeeeeeeee") == ["▁", "ee", "ee", "ee", "ee", "e"]
+
+
+def test_offsets_of_bytes(few):
+    """The first byte of a character stands for all of it."""
+    spans = [("<0xE2>", "€"), ("<0x82>", ""), ("<0xAC>", ""), ("ee", "ee"), ("<0x61>", "a")]
+    assert spans_of(few, "€eea") == [("▁", ""), *spans]
+
+
 # ---- WordPiece ----
+
+
+@pytest.mark.parametrize(
+    "is_of, chars, others",
+    [
+        (tokenization._is_whitespace, " \t\r\n\xa0\u3000", "A-\u2028\x0b\u200b"),
+        (tokenization._is_control, "\x05\x7f\x00\u200b\xad", "A \t\r\n\xa0\U0001f4a9\ue000"),
+        (tokenization._is_punctuation, string.punctuation + "。«—", "A1 é€°"),
+    ],
+)
+def test_classes_of_characters(is_of, chars, others):
+    """By the names that programs import."""
+    assert list(map(is_of, chars + others)) == [True] * len(chars) + [False] * len(others)
 
 
 @pytest.mark.parametrize(
