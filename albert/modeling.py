@@ -20,7 +20,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.ops import fused, plain
 from albert.ops.plain import Dense, Norm, gelu
-from albert.util import files, wording
+from albert.util import json_files, wording
 from albert.util.errors import UserError
 
 # The variants of a model by the key that chooses one; the first of each is Google's ALBERT.
@@ -95,7 +95,7 @@ class AlbertConfig:
         if not tf.io.gfile.exists(json_file):
             raise UserError(f"Model config {json_file!r} was not found.")
         try:
-            return cls.from_dict(files.read_json_object(json_file))
+            return cls.from_dict(json_files.read(json_file))
         except ValueError as error:
             raise UserError(f"Model config {json_file!r}: {error}") from error
 

@@ -16,7 +16,7 @@ import statistics
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert.command_line import cli
-from albert.util import files, wording
+from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
 
@@ -58,18 +58,20 @@ def read_run(folder: str) -> Run:
     """Returns the run of a folder; UserError if there is none, or for a damaged file."""
     from albert.training import evaluation, fine_tuning, hooks
 
-    names = (hooks.CURVE_NAME, evaluation.LEDGER_NAME, fine_tuning.SUMMARY_NAME)
-    curve, ledger, summary = (os.path.join(folder, name) for name in names)
+    names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME)
+    curve, summary = (os.path.join(folder, name) for name in names)
     exists = files.gfile().exists
     training = _curves(hooks.read_curve(curve) if exists(curve) else [])
     results = evaluation.read_results(folder)
     evaluated = _curves({"step": result.step, **result.metrics} for result in results)
     if not training and not evaluated:
-        raise UserError(f"{folder} has neither {names[0]} nor {names[1]}. Give an --output_dir.")
-    best_step = files.read_json_object(ledger)["best_step"] if evaluated else None
+        raise UserError(
+            f"{folder} has neither {names[0]} nor {evaluation.LEDGER_NAME}. Give an --output_dir."
+        )
+    best_step = evaluation.read_ledger(folder).get("best_step")
     metric = next((name for name in sorted(evaluated) if "accuracy" in name), "loss")
     if exists(summary):
-        metric = files.read_json_object(summary, {"metric": str})["metric"]
+        metric = json_files.read(summary, {"metric": str})["metric"]
     return Run(folder, training, evaluated, _short(metric), best_step)
 
 

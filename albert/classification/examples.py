@@ -29,7 +29,7 @@ from typing import (
 )
 
 from albert.data import csv_rows, parquet
-from albert.util import files, wording
+from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
@@ -222,14 +222,11 @@ def _rows(path: str) -> Iterable[Tuple[int, Any]]:
     lines = enumerate(text.replace("\r\n", "\n").split("\n"), start=1)
     is_json = path.endswith((".json", ".jsonl")) or text.lstrip()[:1] == "{"
     if is_json and not path.endswith(".tsv"):
-        return ((line, text.strip() and _object(text, f"{path}:{line}")) for line, text in lines)
+        return (
+            (line, text.strip() and json_files.parse_data(text, f"{path}:{line}", dict))
+            for line, text in lines
+        )
     return ((line, text.split("\t")) for line, text in lines)
-
-
-def _object(line: str, where: str) -> Any:
-    value = files.parse_json(line, where)
-    files.check_types(value, dict, where)
-    return value
 
 
 def read_file(task: Task, path: str, split: str = "") -> TaskData:

@@ -81,6 +81,12 @@ class ClassifierTask(Task):
     description_name = "classifier.json"
     heard_flags = ("exit_patience", "exit_threshold")
     free_keys = ("columns",)
+    description_schema = {
+        "labels": [str],
+        "is_pair": (bool, None),
+        "early_exit": (bool, None),
+        "columns": ([str], None),
+    }
 
     def __init__(self, settings: ClassifierFlags, *arguments: Any):
         super().__init__(settings, *arguments)

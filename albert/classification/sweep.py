@@ -23,7 +23,7 @@ from albert.classification.task_table import LOSSES
 from albert.configs import published
 from albert.pretrained import warm_start
 from albert.training import evaluation, fine_tuning, metrics, model_fn
-from albert.util import config_files, files, folder_lock, provenance, wording
+from albert.util import config_files, files, folder_lock, json_files, provenance, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -36,6 +36,13 @@ _SCORES = tuple(set(metrics.METRICS) - set(LOSSES))
 LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it
 
 Result = Mapping[str, Any]  # run_summary.json of a run, with its setting
+_SUMMARY = {
+    "task": str,
+    "metric": str,
+    "seed": int,
+    "metrics": {str: json_files.NUMBER},
+    "model": ({"size": str, "presets": [str]}, None),
+}
 
 
 class Run(NamedTuple):
@@ -168,7 +175,8 @@ def is_finished(run: Run) -> bool:
     """Returns whether a run is done; raises UserError if its folder holds anything else."""
     if not tf.io.gfile.exists(run.folder):
         return False
-    identity = files.read_json_object(os.path.join(run.folder, MARKER_NAME))
+    path = os.path.join(run.folder, MARKER_NAME)
+    identity = json_files.read(path, {"is_finished": (bool, None)})
     is_done = identity.pop("is_finished", False)
     difference = provenance.difference(identity, run.identity)
     if difference:
@@ -202,7 +210,7 @@ def sweep(settings: SweepFlags) -> None:
                 _start(run)
             if run.task.name not in LENDERS:
                 path = os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
-                results.append(dict(files.read_json_object(path), setting=run.setting))
+                results.append({**_read_summary(path), "setting": run.setting})
                 text, content = tabulate(results)
                 files.atomic_write_text(os.path.join(folder, TEXT_NAME), text)
                 no_nan = json.loads(json.dumps(content), parse_constant=lambda name: None)
@@ -210,6 +218,12 @@ def sweep(settings: SweepFlags) -> None:
         if settings.do_predict:
             _submit(os.path.join(folder, SUBMISSION_NAME), plan, results)
     print(text, end="", flush=True)
+
+
+def _read_summary(path: str) -> Result:
+    """The run_summary.json of a run."""
+    summary = json_files.read(path, _SUMMARY)
+    return {**summary, "metrics": json_files.numbers(summary["metrics"])}
 
 
 def _start(run: Run) -> None:
@@ -264,7 +278,8 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
             cells.append((label, metric, str(len(group)), *shown))
             if model and is_best:
                 percent = {metric: (100 * scores).tolist()}
-                beside += published.compare(task, published.Model(**model), percent)
+                known = published.Model(model["size"], tuple(model["presets"]))
+                beside += published.compare(task, known, percent)
     lines = wording.table(cells, left=(0, 1))
     if beside:
         lines += ["", "Your and published results, in per cent", "", *published.table(beside)]

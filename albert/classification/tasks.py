@@ -22,7 +22,7 @@ from albert.classification.settings import CustomTaskFlags
 from albert.classification.task_table import CUSTOM, TASKS, Recipe, Task, get_task
 from albert.data import parquet
 from albert.datasets import table
-from albert.util import files, wording
+from albert.util import json_files, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag, make
 
@@ -112,6 +112,10 @@ class _CustomTask(CustomTaskFlags):
 _CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1)
 
 
+_LIST = (str, [(str, float, bool)], None)
+_TASK_FILE = {"labels": _LIST, "metrics": _LIST, str: (str, float, bool, None)}
+
+
 def custom_task(task_file: str = "", **settings: Any) -> Task:
     """Returns a user's own task.
 
@@ -133,7 +137,7 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
       ValueError: an unknown setting or one of another type, text_a or labels missing, a label that
         occurs twice, an unknown metric or one that does not suit the labels.
     """
-    given = files.read_json_object(task_file) if task_file else {}
+    given = json_files.read(task_file, _TASK_FILE) if task_file else {}
     given.update({name: value for name, value in settings.items() if value not in (None, "")})
     try:
         return _custom_task(given)

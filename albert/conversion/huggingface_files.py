@@ -17,7 +17,7 @@ from albert.checkpoints import names as checkpoint_names
 from albert.checkpoints import weights
 from albert.conversion import huggingface_tokenizer
 from albert.pretrained.model_vocabulary import Vocabulary
-from albert.util import files
+from albert.util import files, json_files
 from albert.util.errors import UserError
 
 CONFIG_NAME = "config.json"
@@ -35,6 +35,18 @@ _SAME_KEYS |= {"gap_size", "net_structure_type", "num_memory_blocks"}
 # Theirs -> ours. Their "gelu" is the exact form, ours the tanh form.
 _ACTIVATIONS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu"}
 _ACTIVATIONS.update({name: name for name in ("relu", "tanh", "linear")})
+_CONFIG = {
+    "hidden_act": (str, None),
+    "architectures": ([str], None),
+    "problem_type": (str, None),
+    "tie_word_embeddings": (bool, None),
+    "id2label": ({str: (str, float, None)}, None),
+}
+_TOKENIZER_CONFIG = {
+    "do_lower_case": (bool, None),
+    "keep_accents": (bool, None),
+    "model_max_length": (range(1, 1 << 200), None),
+}
 _FIXED = {"model_type": "albert", "layer_norm_eps": 1e-12, "position_embedding_type": "absolute"}
 
 
@@ -51,7 +63,7 @@ def read_config(
       UserError: there is none, or the model has no counterpart here.
     """
     path = os.path.join(folder, CONFIG_NAME)
-    theirs = {"hidden_act": "gelu_new", **files.read_json_object(path)}
+    theirs = {"hidden_act": "gelu_new", **json_files.read(path, _CONFIG)}
     for key, value in _FIXED.items():
         if theirs.get(key, value) != value:
             raise UserError(f"{path}: {key} is {theirs[key]!r}; it must be {value!r}.")
@@ -157,7 +169,7 @@ def find_vocabulary(folder: str) -> Tuple[Optional[Vocabulary], Dict[str, Any]]:
     """Returns the vocabulary in a folder of theirs, and what tokenizer_config.json says, or {}."""
     path, settings = os.path.join(folder, _TOKENIZER_CONFIG_NAME), {}
     if tf.io.gfile.exists(path):
-        settings = files.read_json_object(path)
+        settings = json_files.read(path, _TOKENIZER_CONFIG)
     for key, name in _VOCABULARY_NAMES.items():
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):

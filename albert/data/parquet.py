@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any, Callable, Dict, Iterator, List
 
-from albert.util import files, wording
+from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 
 ENDING = ".parquet"
@@ -78,11 +78,19 @@ def label_names(path: str) -> Dict[str, List[str]]:
       ValueError: as `read_rows`.
     """
     metadata = _read(path, lambda file: file.schema_arrow.metadata) or {}
-    content = metadata.get(b"huggingface", b"{}").decode("utf-8")
-    features = files.parse_json(content, f"'{path}':").get("info", {}).get("features", {})
-    # Of lists of labels, "feature" describes one.
-    items = {name: item.get("feature", item) for name, item in features.items() if "_type" in item}
-    return {name: item["names"] for name, item in items.items() if item["_type"] == "ClassLabel"}
+    content = metadata.get(b"huggingface", b"{}")
+    where = f"'{path}', metadata"
+    info = json_files.parse(content, where, {"info": (dict, None)}).get("info") or {}
+    json_files.check(info, {"features": ({str: object}, None)}, f"{where}: info")
+    names = {}
+    for column, feature in (info.get("features") or {}).items():
+        # Of lists of labels, "feature" describes one; older versions wrote a list of it.
+        item = feature[0] if isinstance(feature, list) and feature else feature
+        item = item.get("feature", item) if isinstance(item, dict) else item
+        if isinstance(item, dict) and item.get("_type") == "ClassLabel":
+            json_files.check(item, {"names": [str]}, f"{where}: {column}")
+            names[column] = item["names"]
+    return names
 
 
 def _read(path: str, part: Callable[[Any], Any]) -> Any:

@@ -26,7 +26,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert.util import files, many_files, provenance
+from albert.util import files, json_files, many_files, provenance
 from albert.util.errors import UserError
 
 FORMAT_VERSION = 1
@@ -45,6 +45,19 @@ _LOGGER = logging.getLogger("albert")
 
 
 # ---------------------------------------------------------------------------------------- metadata
+
+SCHEMA = {
+    "bytes": json_files.COUNT,
+    "count": json_files.COUNT,
+    "fingerprint": {
+        "maker": (str, None),
+        "text": ([{"name": str}], None),
+    },
+    "blocks": {
+        "records": range(1, json_files.COUNT.stop),
+        "offsets": re.compile("([0-9]{1,18}( [0-9]{1,18})*)?"),
+    },
+}
 
 
 @dataclasses.dataclass
@@ -149,10 +162,11 @@ def parse_sidecar(content: bytes, path: str) -> Optional[RecordFile]:
       path: the record file.
     """
     try:
-        return RecordFile.from_json(path, files.parse_json(content, "The content"))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        _LOGGER.warning("Ignoring '%s', which is damaged: %s", sidecar_path(path), error)
+        values = json_files.parse(content, f"'{sidecar_path(path)}'", SCHEMA)
+    except UserError as error:
+        _LOGGER.warning("Ignoring damaged metadata: %s", error)
         return None
+    return RecordFile.from_json(path, values)
 
 
 def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
@@ -294,7 +308,7 @@ def load(
 def _read_index(index: str) -> Dict[str, Dict[str, Any]]:
     """RecordFile.as_json() and the state of files, by path; {} if there is no index to read."""
     try:
-        return files.read_json_object(index, {"files": {str: dict}})["files"]
+        return json_files.read(index, {"files": {str: SCHEMA}})["files"]
     except UserError:
         return {}
 

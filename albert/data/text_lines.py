@@ -15,7 +15,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Te
 import tensorflow.compat.v1 as tf
 
 from albert.data import csv_rows
-from albert.util import files
+from albert.util import files, json_files
 from albert.util.errors import UserError
 
 STANDARD = "-"
@@ -116,8 +116,7 @@ class TextReader:
     def _texts_of(self, text: Any, where: str) -> Tuple[str, ...]:
         row: Dict[str, Any]
         if self._is_json:
-            row = files.parse_json(text, where)
-            files.check_types(row, dict, where)
+            row = json_files.parse_data(text, where, dict)
             usual = [name for name in _JSON_FIELDS if name in row]
         else:
             row = dict(zip(self._header or map(str, itertools.count()), _cells(text)))

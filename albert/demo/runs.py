@@ -11,7 +11,7 @@ import shlex
 import time
 from typing import Any, Dict, Iterator, List
 
-from albert.util import files, folder_lock
+from albert.util import files, folder_lock, json_files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -59,7 +59,7 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
     with folder_lock.held(str(path)):
         if os.listdir(str(path)) == [folder_lock.lock_name()]:
             files.atomic_write_json(marker, identity)
-        if not os.path.exists(marker) or files.read_json_object(marker) != identity:
+        if not os.path.exists(marker) or json_files.read(marker) != identity:
             raise UserError(f"-o {path} has no run with {identity}. Choose a new folder.")
         print(f"Folder: {path}. To resume, pass it as -o with the same options.", flush=True)
         yield Run(path)

@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, List, Sequence
 
 from albert.downloads import transfer
 from albert.downloads.settings import USUAL, Source, TransferFlags
-from albert.util import files, folder_lock
+from albert.util import files, folder_lock, json_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -53,7 +53,7 @@ def obtain(
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
                 _make_folder(os.path.join(parent, name), sources, make, settings=settings)
-    record = files.read_json_object(f"{folder}.json", {"sources": list})
+    record = json_files.read(f"{folder}.json", {"sources": [{"url": str, "sha256": str}]})
     for source, origin in zip(sources, record["sources"]):
         _check_hash(source, origin)
 

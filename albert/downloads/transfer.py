@@ -15,13 +15,14 @@ import time
 from typing import Any
 
 from albert.downloads.settings import TransferFlags
-from albert.util import files, progress
+from albert.util import files, json_files, progress
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 CHUNK_BYTES = 1 << 16  # at most this much is lost when a connection breaks
 PAUSES = (1, 2, 4, 8, 15, 30)  # seconds before another attempt to get the rest
+_NOTE = {"url": str, "version": re.compile('"[ -~]*'), "size": json_files.COUNT}
 _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
 
 
@@ -92,7 +93,7 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
     shown, note = without_login(url), f"{path}.json"
     start, size, headers = 0, 0, {"Accept-Encoding": "identity"}
     if os.path.exists(path) and os.path.exists(note):
-        part = files.read_json_object(note)
+        part = json_files.read(note, _NOTE)
         if part["url"] == shown:
             start, size = os.path.getsize(path), part["size"]
             if start == size:

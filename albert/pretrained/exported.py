@@ -20,7 +20,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat
-from albert.util import files, parallel
+from albert.util import files, json_files, parallel
 from albert.util.errors import UserError
 
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
@@ -51,7 +51,7 @@ def max_seq_length(program: str) -> int:
       ValueError: there is no record, or it says nothing of it.
     """
     path = os.path.join(os.path.dirname(program), RECORD_NAME)
-    return files.read_json_object(path, {"max_seq_length": int})["max_seq_length"]
+    return json_files.read(path, {"max_seq_length": range(1, 1 << 31)})["max_seq_length"]
 
 
 # ---- written ----

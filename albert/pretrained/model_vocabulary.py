@@ -9,12 +9,13 @@ folder, patterns do not match it, and jobs that share a folder do not overwrite 
 """
 
 import os
+import re
 from typing import Any, Dict, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert.fine_tuning_utils import Vocabulary
-from albert.util import files
+from albert.util import files, json_files
 from albert.util.errors import UserError
 
 RECORD_NAME = "vocabulary.json"
@@ -22,8 +23,16 @@ RECORD_NAME = "vocabulary.json"
 KEYS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 # The task is known by which of them a folder has.
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", "tagging.json", RECORD_NAME)
-# See files.check_types.
-_TYPES = dict.fromkeys(KEYS, ({"path": str, "sha256": str}, None))
+_FILE = {"path": re.compile("(?!.*://)[^\0]+"), "sha256": json_files.SHA256}
+# Of each of them.
+DESCRIPTION: Dict[str, Any] = {
+    **dict.fromkeys(KEYS, (_FILE, None)),
+    "task": (str, None),
+    "labels": ([str], None),
+    "is_regression": (bool, None),
+    "do_lower_case": (bool, None),
+    "max_seq_length": (range(1, 1 << 31), None),
+}
 
 
 # ---- in a model's folder ----
@@ -38,7 +47,7 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
     for name in _DESCRIPTIONS:
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
-            return files.read_json_object(path, dict(_TYPES, do_lower_case=(bool, None))), name
+            return json_files.read(path, DESCRIPTION), name
     return {}, ""
 
 

@@ -34,7 +34,7 @@ from albert.pretraining.instances import (
     prepare,
 )
 from albert.pretraining.settings import ClusterFlags
-from albert.util import config_files, files, many_files, provenance
+from albert.util import config_files, files, json_files, many_files, provenance
 from albert.util.errors import UserError
 
 COUNTS = -1  # in place of the number of a shard, before counts
@@ -46,6 +46,10 @@ _MOST = 99999  # shards
 _UNPACKED = 4  # size of text divided by that of its gzip file
 _FORMAT = 2  # raise it when the same settings give other shards than before
 
+_REPORT = {  # the file of counts
+    "fingerprint": (dict, None),
+    "counts": (dict.fromkeys(Counts._fields, json_files.COUNT), None),
+}
 _OURS = re.compile(r"\balbert/(?:pretraining|data|util)/")  # in the path of a module
 
 _LOGGER = logging.getLogger("albert")
@@ -137,7 +141,8 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
     else:
         outputs.make_way(overwrite=settings.overwrite)
         _run(engine, text, maker, outputs=outputs)
-    job.report(Counts(**outputs.report()["counts"]), started)
+    counts = outputs.report()["counts"]
+    job.report(Counts(*map(counts.get, Counts._fields)), started)
     _LOGGER.info("Record files: %d. Counts: %s", outputs.count, outputs.counts)
     config_files.record(config_files.beside(outputs.counts), settings.given_values())
     return outputs.counts
@@ -203,7 +208,7 @@ class Shards:
         """Returns the content of the file of counts; {} unless all files are there and current."""
         report, there = self._read_report(), self._there()
         current = {"fingerprint": self.fingerprint, "bytes": list(map(there.get, self.paths))}
-        return report if report == dict(report, **current) else {}
+        return report if "counts" in report and report == {**report, **current} else {}
 
     def make_way(self, *, overwrite: bool) -> None:
         """Removes what an earlier run left that would not be replaced.
@@ -277,7 +282,8 @@ class Shards:
 
     def _read_report(self) -> Dict[str, Any]:
         """The content of the file of counts; {} if there is none."""
-        return files.parse_json(self.storage.read(self.counts) or "{}", f"'{self.counts}'")
+        content = self.storage.read(self.counts)
+        return json_files.parse(content, f"'{self.counts}'", _REPORT) if content else {}
 
     def _sidecar(self, path: str) -> Optional[record_files.RecordFile]:
         """The metadata of a record file; None if there is none or it is unreadable."""

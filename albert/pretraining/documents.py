@@ -21,7 +21,6 @@ import codecs
 import gzip
 import hashlib
 import itertools
-import json
 import os
 import re
 import sys
@@ -32,7 +31,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
 from albert.pretraining.settings import TEXT_FIELD, DataSettings
-from albert.util import files, many_files
+from albert.util import files, json_files, many_files
 from albert.util.errors import UserError
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
@@ -42,7 +41,6 @@ _MEGABYTE = 1 << 20
 _JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
 # Of files that are read from a folder: these endings, or .gz alone.
 _TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # JSON's escapes can write half of a character
 
 # A line: its number from 1 (0: not known), its byte offset in the text of the file, its bytes.
 Line = Tuple[int, int, bytes]
@@ -173,8 +171,8 @@ def _documents(
         if _is_blank(line):
             continue
         try:
-            text = _HALF_CHARACTER.sub("\ufffd", json.loads(line.decode("utf-8"))[text_field])
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            row = json_files.parse_data(line.decode("utf-8"), "it", {text_field: str})
+        except ValueError as error:  # also of bytes that are not UTF-8
             bad = f"no JSON object with text in '{text_field}' ({error})"
             if not keeps_bad:
                 raise UserError(
@@ -182,7 +180,8 @@ def _documents(
                 ) from error
             yield RawDocument(0, path, number, offset, b"", bad)
             continue
-        found = [one for one in text.encode("utf-8").split(b"\n") if not _is_blank(one)]
+        lines_of_text = row[text_field].encode("utf-8").split(b"\n")
+        found = [one for one in lines_of_text if not _is_blank(one)]
         # A document without text is counted as one.
         yield from _parts(path, ((number, offset, one) for one in found or [b""]))
 

@@ -43,7 +43,7 @@ from albert.pretraining.instances import (
     total,
 )
 from albert.pretraining.settings import JobFlags
-from albert.util import files, folder_lock, many_files, parallel, progress, provenance
+from albert.util import files, folder_lock, json_files, many_files, parallel, progress, provenance
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -191,7 +191,11 @@ def read_counts(path: str) -> Optional[Counts]:
     """Returns the counts of a part; None if it is not there or not whole."""
     part = record_files.read_sidecar(path)
     is_whole = part and os.path.exists(path) and os.path.getsize(path) == part.bytes
-    return Counts(*part.fingerprint["counts"]) if part and is_whole else None
+    if not part or not is_whole:
+        return None
+    schema = {"counts": [json_files.COUNT] * len(Counts._fields)}
+    json_files.check(part.fingerprint, schema, f"The metadata of '{path}'")
+    return Counts(*part.fingerprint["counts"])
 
 
 def shuffled(windows: Iterable[Sequence[str]]) -> Iterator[bytes]:

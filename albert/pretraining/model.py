@@ -23,7 +23,7 @@ from albert.ops import plain
 from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings, PretrainingFlags
 from albert.training import distribution, model_fn
-from albert.util import many_files
+from albert.util import flags, json_files, many_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -32,8 +32,15 @@ Tensors = model_fn.Tensors
 
 _RECORDS_TO_CHECK = 10  # of each file
 # The metadata that training needs; the rest may be long, and there may be many files.
-_METADATA = ("vocab_size", "tokenizer", "do_lower_case", "settings", "vocabulary")
 _MASK_SETTINGS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
+_ID = range(1 << 24)
+_METADATA = {
+    "vocab_size": (_ID, None),
+    "tokenizer": ({"name": str, "sha256": json_files.SHA256}, None),
+    "do_lower_case": (bool, None),
+    "settings": (flags.schema(DataSettings, _MASK_SETTINGS), None),
+    "vocabulary": ({"mask_id": _ID, "ordinary": [[_ID, _ID]]}, None),
+}
 _SEQUENCES = ("input_ids", "input_mask", "segment_ids", "token_boundary")
 _EVALUATION_SEED = 0  # no result may depend on the training's seed
 # Keeps the mean over weights finite where a batch has none.
@@ -96,6 +103,7 @@ def read_files(
         spec.check_file(path)
         sidecar = record_files.read_sidecar(path)
         fingerprint = sidecar.fingerprint if sidecar else {}
+        json_files.check(fingerprint, _METADATA, f"The metadata of '{path}'")
         metadata = {name: fingerprint[name] for name in _METADATA if name in fingerprint}
         largest: Dict[str, float] = collections.defaultdict(float)
         for record in record_files.first_records(path, _RECORDS_TO_CHECK):

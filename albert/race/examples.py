@@ -17,7 +17,7 @@ from typing import Any, DefaultDict, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.datasets import table
-from albert.util import files
+from albert.util import files, json_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -97,12 +97,12 @@ def _passages(path: str) -> Iterator[Tuple[str, Any]]:
     for number, line in enumerate(text.split("\n") if has_lines else [text], start=1):
         where = f"{path}:{number}" if has_lines else path
         if line.strip():
-            yield where, files.parse_json(line, f"'{where}'")
+            yield where, json_files.parse_data(line, f"'{where}'")
 
 
 def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[InputExample]:
     """The questions of a passage, without names."""
-    files.check_types(passage, _TYPES, f"'{where}'")
+    json_files.check(passage, _TYPES, f"'{where}'")
     questions, options = passage["questions"], passage["options"]
     answers = passage.get("answers") or [None] * len(questions)
     if not len(questions) == len(options) == len(answers):

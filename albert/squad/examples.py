@@ -23,12 +23,11 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.datasets import table
-from albert.util import files, wording
+from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
-# See files.check_types.
 _FILE_TYPES = {"data": [{"paragraphs": [{"context": str, "qas": [dict]}]}]}
 _QUESTION_TYPES = {
     "id": (str, int),
@@ -77,7 +76,7 @@ def read_squad_examples(
     misaligned: Dict[str, str] = {}
     for question, context in _questions(path):
         where = f"'{path}', question '{question.get('id')}'"
-        files.check_types(question, _QUESTION_TYPES, where)
+        json_files.check(question, _QUESTION_TYPES, where)
         is_impossible = bool(question.get("is_impossible"))
         answers = () if is_impossible else question.get("answers") or ()
         example = SquadExample(str(question["id"]), question["question"], context)
@@ -115,13 +114,14 @@ def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
         raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
     if path.endswith(parquet.ENDING):
         for number, row in enumerate(parquet.read_rows(path), start=1):
-            files.check_types(row, _ROW_TYPES, f"'{path}', row {number}")
+            json_files.check(row, _ROW_TYPES, f"'{path}', row {number}")
             # As in JSON, an answer without its place may be read, and a place without one not.
             columns = itertools.zip_longest(row["answers"]["text"], row["answers"]["answer_start"])
             answers = [{"text": text, "answer_start": start} for text, start in columns]
             yield {**row, "answers": answers, "is_impossible": not answers}, row["context"]
         return
-    for article in files.read_json_object(path, _FILE_TYPES)["data"]:
+    content = json_files.parse_data(files.read_text(path), f"'{path}'", _FILE_TYPES)
+    for article in content["data"]:
         for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
                 yield question, paragraph["context"]

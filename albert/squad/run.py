@@ -199,6 +199,7 @@ class SquadV2(SquadTask):
     free_keys = decoding.Limits._fields
     recorded_flags = (*_LENGTHS, *free_keys)
     heard_flags = (_THRESHOLD,)
+    description_schema = {_THRESHOLD: (float, None)}
     has_impossible = True
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:

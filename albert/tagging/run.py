@@ -50,6 +50,7 @@ class TaggingTask(Task):
     best_metric = "f1"
     sequences = (*SEQUENCES, "label_ids")
     heard_flags = free_keys = ("tag_scheme",)
+    description_schema = {"labels": [str], "tag_scheme": (set(schemes.NAMES), None)}
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)

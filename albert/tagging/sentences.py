@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from albert.data import parquet
 from albert.tagging import schemes
-from albert.util import files
+from albert.util import files, json_files
 from albert.util.errors import UserError
 
 _BREAK = "-DOCSTART-"
@@ -65,7 +65,7 @@ def read(
     elif path.endswith(_JSON):
         lines = enumerate(files.read_text(path).split("\n"), 1)
         places = ((f"'{path}', line {number}", line) for number, line in lines if line.strip())
-        found = [_of_row(files.parse_json(line, place), place) for place, line in places]
+        found = [_of_row(json_files.parse_data(line, place), place) for place, line in places]
     else:
         found = _of_conll(path, token_column, tag_column)
     for sentence in found:
@@ -99,7 +99,7 @@ def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
 def _of_row(row: Any, place: str, names: Optional[Sequence[str]] = None) -> Sentence:
     """The sentence of a JSON object or of a row, whose tags are numbers of `names` or texts."""
     types = [int if names else str], None
-    files.check_types(row, {"tokens": [str], "tags": types, "ner_tags": types}, place)
+    json_files.check(row, {"tokens": [str], "tags": types, "ner_tags": types}, place)
     tokens, tags = row["tokens"], row.get("tags", row.get("ner_tags"))
     if any(re.search(r"^\s*$|[\t\r\n]", token) for token in tokens):
         raise UserError(f"{place}: a token is empty, or has a tab or line break.")

@@ -14,7 +14,6 @@ data or settings change, or a checkpoint is written again, it is evaluated again
 
 import contextlib
 import dataclasses
-import json
 import logging
 import math
 import os
@@ -37,17 +36,19 @@ import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
 from albert.checkpoints.checkpoint_files import BEST_CHECKPOINT, list_checkpoints
-from albert.util import files, folder_lock, provenance
+from albert.util import files, folder_lock, json_files, provenance
 from albert.util.errors import UserError
 
 _STEM = "eval_results"
 LEDGER_NAME = f"{_STEM}.json"
 
-_LEDGER_TYPES = {  # see files.check_types
+_METRICS: Dict[Any, Any] = {str: json_files.NUMBER}
+_LEDGER = {
     "fingerprint": dict,
-    "best_step": (int, None),
-    "results": [{"step": int, "metrics": dict}],
+    "best_step": (json_files.COUNT, None),
+    "results": [{"step": json_files.COUNT, "checkpoint": (str, None), "metrics": _METRICS}],
 }
+_SINGLE = {"checkpoint": (str, None), "identity": (str, None), **_METRICS}
 _POLL_SECONDS = 10.0
 
 _LOGGER = logging.getLogger("albert")
@@ -105,19 +106,18 @@ def _copy(source: str, target: str) -> None:
 
 def read_results(output_dir: str) -> List[Evaluation]:
     """Returns a folder's results in step order; raises UserError if the file is another's."""
-    results = _read_ledger(str(output_dir))["results"]
+    results = read_ledger(str(output_dir))["results"]
     return [Evaluation(result["step"], result["metrics"]) for result in results]
 
 
-def _read_ledger(output_dir: str) -> Dict[str, Any]:
-    """The content of eval_results.json; its beginning if there is none."""
+def read_ledger(output_dir: str) -> Dict[str, Any]:
+    """Returns the content of eval_results.json; its beginning if there is none."""
     path = os.path.join(output_dir, LEDGER_NAME)
     if not tf.io.gfile.exists(path):
-        return {"fingerprint": {}, "results": []}
-    ledger = files.read_json_object(path, _LEDGER_TYPES)
+        return {"fingerprint": {}, "best_step": None, "results": []}
+    ledger = json_files.read(path, _LEDGER)
     for result in ledger["results"]:
-        numbers = result["metrics"]
-        numbers.update((key, float(text)) for key, text in numbers.items() if isinstance(text, str))
+        result["metrics"] = json_files.numbers(result["metrics"])
     return ledger
 
 
@@ -128,8 +128,7 @@ def _lines(metrics: Mapping[str, Any]) -> List[str]:
 
 def _write(stem: str, content: Mapping[str, Any], blocks: Iterable[Mapping[str, Any]]) -> None:
     """Writes results as JSON and as text."""
-    strict = json.loads(json.dumps(content), parse_constant=str)  # NaN becomes a text
-    files.atomic_write_json(f"{stem}.json", strict)
+    files.atomic_write_json(f"{stem}.json", content)
     lines = [f"{line}\n" for metrics in blocks for line in _lines(metrics)]
     files.atomic_write_text(f"{stem}.txt", "".join(lines))
 
@@ -258,7 +257,7 @@ class _Ledger:
 
     def _read(self) -> None:
         """Reads the results so far; UserError for a model.ckpt-best that was not made here."""
-        ledger = _read_ledger(self.output_dir)
+        ledger = read_ledger(self.output_dir)
         ours = [identity(item.path) for item in list_checkpoints(self.output_dir)]
         is_ours = ledger["results"] or tf.io.gfile.exists(f"{self.stem}.txt")
         if not is_ours and identity(self.best_path) not in ("", *ours):
@@ -365,13 +364,14 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     folder, name = os.path.split(checkpoint)
     sha256 = identity(checkpoint)
     for place in (output_dir, folder):
-        for result in _read_ledger(place)["results"]:
+        for result in read_ledger(place)["results"]:
             if result.get("checkpoint") == sha256:
                 return result["metrics"]
         path = os.path.join(place, f"{_STEM}.{name}.json")
-        alone = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
-        if alone.get("identity") == sha256:
-            return alone
+        alone = json_files.read(path, _SINGLE) if tf.io.gfile.exists(path) else {}
+        if alone.pop("identity", None) == sha256:
+            alone.pop("checkpoint", None)
+            return json_files.numbers(alone)
     return {}
 
 

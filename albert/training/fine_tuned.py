@@ -29,12 +29,10 @@ from albert.pretrained import (
 from albert.pretrained.network import Network, check_finite
 from albert.training import evaluation
 from albert.training.task import Outputs, Task
-from albert.util import files, flags, provenance
+from albert.util import files, flags, json_files, provenance
 from albert.util.errors import UserError
 
 CONFIG_NAME = released.CONFIG_NAME
-# Of a description; see files.check_types.
-_TYPES = {"format_version": int, "task": str, "max_seq_length": int, "do_lower_case": bool}
 # Flags of training that a model in memory uses too.
 _HEARD_IN_MEMORY = {
     "max_seq_length",
@@ -44,6 +42,13 @@ _HEARD_IN_MEMORY = {
     "do_lower_case",
 }
 _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
+
+
+def _read_description(path: str, kind: Type[Task]) -> Dict[str, Any]:
+    """The description of a task's model."""
+    recorded = flags.schema(kind.flags, ("max_seq_length", "do_lower_case", *kind.recorded_flags))
+    own = {"task": str, **recorded, **kind.description_schema}
+    return json_files.read(path, {**model_vocabulary.DESCRIPTION, **own})
 
 
 def check_description(task: Task) -> None:
@@ -65,7 +70,7 @@ def check_description(task: Task) -> None:
             for key, value in content.items()
             if key not in may_differ
         }
-        for content in (files.read_json_object(path, _TYPES), wanted)
+        for content in (_read_description(path, type(task)), wanted)
     )
     difference = provenance.difference(present, wanted)
     if difference:
@@ -112,7 +117,7 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
     path, description = os.path.join(folder, name), {}
     if not settings.do_train and tf.io.gfile.exists(path):
-        description = files.read_json_object(path, _TYPES)
+        description = _read_description(path, kind)
     if not (settings.do_train or any(getattr(settings, model) for model in _MODELS)):
         if not description:
             raise UserError(

@@ -24,7 +24,7 @@ from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
 from albert.training.evaluation import EvaluationSummary
 from albert.training.task import Outputs, Split, Task
-from albert.util import config_files, files, progress, provenance
+from albert.util import config_files, files, json_files, progress, provenance
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
@@ -331,6 +331,6 @@ class FineTuning:
     def _add_to_summary(self, **values: Any) -> None:
         """Updates run_summary.json; its times are those of the start that did the work."""
         path, task = os.path.join(self.settings.output_dir, SUMMARY_NAME), self.task
-        before = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
+        before = json_files.read(path) if tf.io.gfile.exists(path) else {}
         about = {"task": task.name, "metric": task.best_metric, "seed": self.settings.seed}
         files.atomic_write_json(path, {**before, **about, **values})

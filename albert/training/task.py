@@ -48,6 +48,7 @@ class Task:
         trained model reads them from there.
       heard_flags: other flags that `albert.load` accepts.
       free_keys: keys of the description that may differ between runs in one folder.
+      description_schema: the types of other keys of the description; see util/json_files.py.
       config: configuration of the encoder.
       vocabulary: the vocabulary's file.
       metrics: metrics of the checkpoint that predicts.
@@ -65,6 +66,7 @@ class Task:
     recorded_flags: Tuple[str, ...] = ()
     heard_flags: Tuple[str, ...] = ()
     free_keys: Tuple[str, ...] = ()
+    description_schema: Mapping[str, Any] = {}
     config: modeling.AlbertConfig
     vocabulary: fine_tuning_utils.Vocabulary
 

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import uuid
-from typing import Any, Dict, Iterator, List, Union
+from typing import Any, Iterator, List
 
 from albert.util.errors import UserError
 
@@ -114,8 +114,12 @@ def atomic_write_json(path: str, value: Any) -> None:
 
 
 def json_text(value: Any) -> str:
-    """Returns `value` as indented JSON with sorted keys and a newline at the end."""
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    """Returns `value` as indented JSON with sorted keys and a newline at the end.
+
+    Numbers that are not finite, which JSON lacks, become the texts "NaN", "Infinity", "-Infinity".
+    """
+    strict = json.loads(json.dumps(value), parse_constant=str)
+    return json.dumps(strict, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def unused_name(path: str) -> str:
@@ -160,46 +164,6 @@ def read_text(path: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UserError(f"'{path}', line {line}, is not UTF-8. Convert the file.") from None
-
-
-def parse_json(content: Union[str, bytes], where: str) -> Any:
-    """Returns a JSON value; a UserError, also for one nested too deeply, begins with `where`."""
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where} is not JSON ({error}).") from None
-
-
-def read_json_object(path: str, types: Any = dict) -> Dict[str, Any]:
-    """Returns the JSON object in a file; UserError if it is none. `types`: see check_types."""
-    value = parse_json(read_bytes(path), f"'{path}'")
-    check_types(value, types, f"'{path}'")
-    return value
-
-
-def check_types(value: Any, types: Any, where: str) -> None:
-    """Checks the types in a JSON value.
-
-    Args:
-      value: what was read.
-      types: a type; [that of the items of a list]; {key: its type} of an object, or
-        {str: the type of each value}; or a tuple of these, in which None allows null and a missing
-        key.
-      where: the file, for the message.
-
-    Raises:
-      UserError: a value has another type; where and which key are named.
-    """
-    kinds = types if isinstance(types, tuple) else (types,)
-    kind = next((kind for kind in kinds if type(value) in (kind, type(kind))), ...)
-    if kind is ...:
-        raise UserError(f"{where} is {json.dumps(value)[:60]}, which is of the wrong type.")
-    if isinstance(kind, dict):
-        for key in value if str in kind else kind:
-            check_types(value.get(key), kind.get(key, kind.get(str)), f"{where}: {key}")
-    elif isinstance(kind, list):
-        for number, item in enumerate(value):
-            check_types(item, kind[0], f"{where}[{number}]")
 
 
 # ------------------------------------------------------------------------------------------ finding

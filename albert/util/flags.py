@@ -15,7 +15,7 @@ import math
 import operator
 import os
 import re
-from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Type, TypeVar
+from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Type, TypeVar
 
 from absl import flags
 
@@ -44,6 +44,7 @@ ALIASES = {
     "vocab_path": "vocab_file",
     "weight_decay": "weight_decay_rate",
 }
+_LARGEST = 1 << 31
 _NOUNS = {bool: "true or false", int: "a whole number", float: "a number"}
 _BOUNDS: Dict[str, Any] = {
     "lower": ("at least", operator.ge),
@@ -135,6 +136,19 @@ def takes(options: Mapping[str, Any]) -> str:
         if math.isfinite(options.get(name, math.inf))
     ]
     return f"{_NOUNS.get(options['kind'], '')} {' and '.join(bounds)}".strip()
+
+
+def schema(kind: Type[Settings], names: Iterable[str]) -> Dict[str, Any]:
+    """Returns the schema (see json_files) of a JSON object that may have values of these flags."""
+    described, kinds = describe(kind), {}
+    for name in names:
+        options = described[name]
+        kinds[name] = options["kind"], None
+        if options["kind"] is int:
+            kinds[name] = range(options.get("lower", -_LARGEST), _LARGEST), None
+        elif "choices" in options:
+            kinds[name] = set(options["choices"]), None
+    return kinds
 
 
 class _Parser(flags.ArgumentParser):

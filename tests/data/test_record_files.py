@@ -144,7 +144,7 @@ def walked(monkeypatch):
 
 
 def index_in(folder):
-    return files.read_json_object(str(folder / record_files.INDEX_NAME))
+    return json_files.read(str(folder / record_files.INDEX_NAME))
 
 
 def test_load_walks_files_once(tmp_path, walked):

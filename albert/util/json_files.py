@@ -1,0 +1,142 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Reads JSON, and checks it against a schema.
+
+    read("run.json", {"step": COUNT, "metrics": {str: float}, "note": (str, None)})
+
+A schema is
+    str, bool, int, list, dict     the type of the value; float: a finite number, whole or not
+    object                         any value
+    range(1, 9)                    a whole number in this range
+    {"a", "b"}                     one of these texts
+    re.compile("[0-9a-f]+")        a text that matches as a whole
+    [schema]                       a list of such values
+    [schema, schema]               a list of exactly these
+    {key: schema, str: schema}     an object with these keys, and with such values of all others
+    (schema, ..., None)            one of these; None: null, or no such key
+"""
+
+import json
+import re
+from typing import Any, Dict, Mapping, Union
+
+from albert.util import files
+from albert.util.errors import UserError
+
+COUNT = range(1 << 62)
+SHA256 = re.compile("[0-9a-f]{64}")
+# JSON has no number that is not finite; files.json_text writes such a number as a text.
+NUMBER = (float, {"NaN", "Infinity", "-Infinity"})
+
+_MISSING = object()
+_LARGEST = 1e308
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+# Of the escapes in JSON, group 1 is half a surrogate pair.
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
+_NOUNS = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+    object: "a value",
+    type(None): "null",
+}
+
+
+def read(path: str, schema: Any = dict) -> Any:
+    """Returns the JSON value in a file; UserError names the file and the key that is wrong."""
+    return parse(files.read_bytes(path), f"'{path}'", schema)
+
+
+def parse(content: Union[str, bytes], where: str, schema: Any = dict) -> Any:
+    """Returns a JSON value; a UserError begins with `where`."""
+    value = _loaded(content, where)
+    check(value, schema, where)
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where} has a value that JSON cannot have ({error}).") from None
+    return value
+
+
+def parse_data(text: str, where: str, schema: Any = object) -> Any:
+    """Returns the JSON value of a user's data; a UserError begins with `where`.
+
+    NaN, which pandas writes for a missing value, is null. Half a surrogate pair is U+FFFD.
+    """
+    if "\\ud" in text.lower():
+        text = _ESCAPE.sub(lambda match: "\ufffd" if match[1] else match[0], text)
+    value = _loaded(text, where, parse_constant=lambda name: None)
+    check(value, schema, where)
+    return value
+
+
+def _loaded(content: Union[str, bytes], where: str, **options: Any) -> Any:
+    try:
+        if isinstance(content, bytes):
+            content = content.decode(json.detect_encoding(content))
+        return json.loads(content, **options)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where} is not JSON ({error}).") from None
+
+
+def check(value: Any, schema: Any, where: str) -> None:
+    """Raises UserError, with `where` and the key, if a JSON value does not have the schema."""
+    kinds = schema if isinstance(schema, tuple) else (schema,)
+    kind = next((kind for kind in kinds if _has_kind(value, kind)), _MISSING)
+    if kind is _MISSING:
+        shown = "missing" if value is _MISSING else json.dumps(value, default=str)[:60]
+        raise UserError(f"{where} is {shown}. It must be {' or '.join(map(_noun, kinds))}.")
+    if isinstance(kind, dict):
+        for key in dict.fromkeys([*kind, *(value if str in kind else ())]):
+            if key is not str:
+                check(value.get(key, _MISSING), kind.get(key, kind.get(str)), f"{where}: {key}")
+    elif isinstance(kind, list):
+        for number, item in enumerate(value):
+            check(item, kind[number if len(kind) > 1 else 0], f"{where}[{number}]")
+
+
+def _has_kind(value: Any, kind: Any) -> bool:
+    """Whether a value is of a kind itself; its items are not looked at."""
+    if kind is None:
+        return value is None or value is _MISSING
+    if kind is object:
+        return value is not _MISSING
+    if isinstance(kind, range):
+        return type(value) is int and value in kind
+    if kind is float:
+        return type(value) in (int, float) and abs(value) < _LARGEST
+    if isinstance(kind, (set, re.Pattern)) and not isinstance(value, str):
+        return False
+    if isinstance(kind, set):
+        return value in kind
+    if isinstance(kind, re.Pattern):
+        return bool(kind.fullmatch(value))
+    if isinstance(kind, list) and isinstance(value, list):
+        return len(kind) in (1, len(value))
+    if type(value) is str and _HALF_CHARACTER.search(value):
+        return False
+    return type(value) in (kind, type(kind))
+
+
+def _noun(kind: Any) -> str:
+    """What a kind is, in words."""
+    if isinstance(kind, range):
+        end = "" if kind.stop == COUNT.stop else f" to {kind.stop - 1}"
+        return f"a whole number from {kind.start}{end}"
+    if isinstance(kind, set):
+        return " or ".join(sorted(kind))
+    if isinstance(kind, re.Pattern):
+        return f"a text like {kind.pattern}"
+    if isinstance(kind, list) and len(kind) > 1:
+        return f"a list of {len(kind)} values"
+    return _NOUNS[kind if isinstance(kind, type) else type(kind)]
+
+
+def numbers(metrics: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns values of the schema {str: NUMBER} as numbers."""
+    return {
+        name: float(value) if isinstance(value, str) else value for name, value in metrics.items()
+    }
