@@ -19,7 +19,7 @@ def write_run(folder, values=(0.5, 0.75), best_step=20, curve=CURVE, summary=Tru
     if curve:
         (folder / "training_curve.csv").write_text(curve, encoding="utf-8")
     results = [
-        {"step": 10 * n, "metrics": {"eval_accuracy": value, "eval_loss": 1}, "checkpoint": {}}
+        {"step": 10 * n, "metrics": {"eval_accuracy": value, "eval_loss": 1}, "checkpoint": ""}
         for n, value in enumerate(values, 1)
     ]
     ledger = {"fingerprint": {}, "best_step": best_step, "results": results}

@@ -25,7 +25,7 @@ from albert.util.errors import UserError
 
 COUNT = range(1 << 62)
 SHA256 = re.compile("[0-9a-f]{64}")
-# JSON has no number that is not finite; files.json_text writes such a number as a text.
+# JSON has no NaN and no infinity; files.json_text writes these as texts.
 NUMBER = (float, {"NaN", "Infinity", "-Infinity"})
 
 _MISSING = object()
@@ -52,7 +52,7 @@ def read(path: str, schema: Any = dict) -> Any:
 
 def parse(content: Union[str, bytes], where: str, schema: Any = dict) -> Any:
     """Returns a JSON value; a UserError begins with `where`."""
-    value = _loaded(content, where)
+    value = _loaded(content, where, parse_constant=str)
     check(value, schema, where)
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")

@@ -8,7 +8,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.util import files
+from albert.util import files, json_files
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from albert import configs, run_race
+from albert import configs, run_race, run_squad_v1
 from albert.race.run import RaceTask
 from albert.training import evaluation, fine_tuned, fine_tuning, task
 from albert.training import model_fn as training_graph
@@ -26,7 +26,7 @@ def settings(**changes):
 # ---------------------------------------------------------------------------------------------
 # The folder.
 
-VOCABULARY = {"path": "/a/model", "sha256": "1"}
+VOCABULARY = {"path": "/a/model", "sha256": 64 * "1"}
 DESCRIPTION = {
     "format_version": 1,
     "task": "t",
@@ -37,6 +37,7 @@ DESCRIPTION = {
 
 
 class SomeTask(task.Task):
+    flags = run_squad_v1.Flags
     description_name = "description.json"
     recorded_flags, free_keys = ("doc_stride",), ("n_best_size",)
 
@@ -55,7 +56,7 @@ def test_folder_of_another_task_is_refused(tmp_path):
     check(tmp_path, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
     for change in (
         {"task": "u"},
-        {"spm_model_file": dict(VOCABULARY, sha256="2")},
+        {"spm_model_file": dict(VOCABULARY, sha256=64 * "2")},
         {"max_seq_length": 16},
         {"is_pair": True},
     ):
