@@ -87,7 +87,7 @@ def check_vocabulary(settings: Flags) -> str:
         settings.vocab_file, settings.do_lower_case, settings.spm_model_file
     )
     tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
-    tokens = tokenizer.tokenize("The quick brown fox jumps over the lazy dog.")
+    tokens = tokenizer.tokenize_text("The quick brown fox jumps over the lazy dog.")
     return f"The vocabulary has {len(tokenizer.vocab)} tokens: {' '.join(tokens)}"
 
 

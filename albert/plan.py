@@ -4,12 +4,14 @@
 
   python -m albert.plan base_v2 --max_seq_length=128 --batch=32 --memory_gb=12
   python -m albert.plan --albert_config_file=albert_config.json --task=squad_v2
+  python -m albert.plan xxlarge_v2 --batch=4096 --devices=64 --tflops=100 --precision=bfloat16
   python -m albert.plan --list
   python -m albert.plan --table
 
 The numbers are computed from the configuration, without building or training a model. They are for
-the default --use_xla, and for either optimizer. GB are 10^9 bytes. Memory is the sum of weights,
-gradients and optimizer state, activations, temporaries, and --runtime_gb for the process itself.
+the default --use_xla, and for either optimizer. GB are 10^9 bytes. The memory of a device is the
+sum of weights, gradients and optimizer state, activations, temporaries, and --runtime_gb for the
+process itself.
 """
 
 import dataclasses
@@ -53,14 +55,23 @@ class Flags(MemoryFlags):
     task: str = flag("pretraining", "Task to train.", choices=tuple(TASKS))
     max_seq_length: int = flag(512, "Tokens per sequence.", lower=1)
     batch: int = flag(32, "Batch size, as --train_batch_size of the training scripts.", lower=1)
+    devices: int = flag(1, "Devices (GPUs, TPU cores) that share the batch.", lower=1)
+    tflops: Optional[float] = flag(
+        None, "TFLOP/s that a device reaches; adds the time of a step.", lower=0.001
+    )
     max_predictions_per_seq: int = flag(20, "Masked tokens per sequence.", lower=1)
     num_labels: int = flag(2, "Number of labels (classification).", lower=1)
-    memory_gb: float = flag(12.0, "Memory for the process, in 10^9 bytes.", lower=0.001)
+    memory_gb: float = flag(12.0, "Memory of a device, in 10^9 bytes.", lower=0.001)
     runtime_gb: float = flag(0.96, "GB that the process uses without a model.", lower=0)
 
     def check(self) -> None:
         """Checks that one model is named."""
         super().check()
+        if self.batch % self.parts:
+            raise UserError(
+                f"--batch={self.batch} must be a multiple of {self.parts}: --devices times "
+                "--gradient_accumulation_steps."
+            )
         named = [self.name, self.albert_config_file, self.albert_dir]
         if not (self.list or self.table) and named.count(None) != 2:
             raise UserError(
@@ -69,6 +80,11 @@ class Flags(MemoryFlags):
             )
         if self.name:
             published_path(self.name)  # refuses an unknown one
+
+    @property
+    def parts(self) -> int:
+        """Micro-batches of all devices together."""
+        return self.devices * self.gradient_accumulation_steps
 
 
 def published_path(name: str) -> str:
@@ -188,7 +204,7 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
 
     width = ACTIVATION_BYTES[run.precision]
     blocks = config.num_hidden_layers * config.inner_group_num
-    sequences = run.batch // run.gradient_accumulation_steps * TASKS[run.task]
+    sequences = run.batch // run.parts * TASKS[run.task]
     tokens = sequences * run.max_seq_length  # of a micro-batch
     hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
     scores = (
@@ -227,7 +243,7 @@ def largest_batch(config: Any, run: Flags) -> int:
     """
     size = 0
     for power in range(40, -1, -1):
-        tried = run.replace(batch=(size + 2**power) * run.gradient_accumulation_steps)
+        tried = run.replace(batch=(size + 2**power) * run.parts)
         if memory(config, tried)["peak"] <= run.memory_gb * GIGA:
             size += 2**power
     return size
@@ -252,19 +268,23 @@ def plan(config: Any, run: Flags) -> Dict[str, Any]:
         for recompute in (False, True):
             tried = run.replace(precision=precision, recompute=recompute)
             needed = memory(config, tried)
-            way = {
+            way: Dict[str, Any] = {
                 "precision": precision,
                 "recompute": recompute,
                 "is_chosen": tried == run,
                 "operations": operations(config, tried),
                 "memory_bytes": needed,
                 "fits": needed["peak"] <= run.memory_gb * GIGA,
-                "largest_batch": largest_batch(config, tried) * run.gradient_accumulation_steps,
+                "largest_batch": largest_batch(config, tried) * run.parts,
             }
+            if run.tflops:  # those of the precision that was chosen
+                seconds = way["operations"]["total"] / (run.devices * run.tflops * 1e12)
+                way["seconds_per_step"] = seconds if precision == run.precision else None
             ways.append(way)
-    names = ("task", "max_seq_length", "batch", "gradient_accumulation_steps", "memory_gb")
+    names = ("task", "max_seq_length", "batch", "devices", "gradient_accumulation_steps")
     return {
         **{name: getattr(run, name) for name in names},
+        "memory_gb": run.memory_gb,
         "parameters": parameters(config, run),
         "checkpoint_bytes": checkpoint_bytes(config, run),
         "ways": ways,
@@ -282,7 +302,7 @@ def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
         (["parameters", "number"], 1, [planned["parameters"]]),
         (["checkpoint", "MB"], 1e6, [planned["checkpoint_bytes"]]),
         (["operations per step", "GFLOP"], GIGA, [chosen["operations"]]),
-        (["memory per step, GB", *titles], GIGA, [way["memory_bytes"] for way in ways]),
+        (["memory of a device, GB", *titles], GIGA, [way["memory_bytes"] for way in ways]),
     ]
     tables = []
     for head, unit, columns in sections:
@@ -295,6 +315,8 @@ def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
     for name in ("fits", "largest_batch"):
         row = [f"{name.replace('_', ' ')} in {limit}", *(cell(way[name]) for way in ways)]
         tables[-1].append(row)
+    if "seconds_per_step" in chosen:
+        tables[-1].append(["seconds per step", *(cell(way["seconds_per_step"]) for way in ways)])
     lines = [line for table in tables for line in [*wording.table(table, left=(0,)), ""]]
     return [*lines, "* your --precision and --recompute"]
 
@@ -388,6 +410,8 @@ def main(settings: Flags) -> None:
         path = _config_path(settings)
         shown = plan(_read_config(path), settings)
         work = f"{settings.batch} examples of {settings.max_seq_length} tokens per step"
+        if settings.devices > 1:
+            work += f" on {settings.devices} devices"
         lines = [f"{path}: {settings.task}, {work}, in {settings.memory_gb:g} GB", ""]
         lines += _plan_lines(shown)
     print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))

@@ -20,12 +20,14 @@ from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
 
+_FORMATS = (".png", ".pdf", ".svg")
+
 
 @dataclasses.dataclass(frozen=True)
 class Flags(Settings):
     """The script's flags, and the folders to draw."""
 
-    output_file: str = flag("albert.png", "PNG file to write.", path=True)
+    output_file: str = flag("albert.png", "PNG, PDF or SVG file to write.", path=True)
     folders: Tuple[str, ...] = flag((), positional=True)
 
     def check(self) -> None:
@@ -34,6 +36,10 @@ class Flags(Settings):
         for name in self.folders:
             if name.startswith("-"):
                 raise UserError(f"Unknown flag {name}.")
+        if not self.output_file.lower().endswith(_FORMATS):
+            raise UserError(
+                f"--output_file={self.output_file} must end in {wording.listed(_FORMATS)}."
+            )
         if not self.folders:
             raise UserError("Name one or more folders of runs: albert plot output/base.")
 
@@ -110,7 +116,7 @@ def table(runs: Sequence[Run]) -> List[str]:
 
 
 def draw(path: str, runs: Sequence[Run]) -> None:
-    """Draws a panel for each metric into a PNG file."""
+    """Draws a panel for each metric into a PNG, PDF or SVG file."""
     from matplotlib.figure import Figure
 
     names = dict.fromkeys(name for run in runs for name in (*run.training, *run.evaluation))
@@ -135,7 +141,7 @@ def draw(path: str, runs: Sequence[Run]) -> None:
         title="solid lines: training; dashed lines: evaluation",
     )
     with files.atomic_path(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=110, bbox_inches="tight")
+        figure.savefig(temporary, format=path[-3:].lower(), dpi=110, bbox_inches="tight")
 
 
 def main(settings: Flags) -> None:

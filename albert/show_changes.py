@@ -123,7 +123,7 @@ def changes(settings: Flags) -> str:
         texts = settings.text_a, settings.text_b, texts[2]
     if settings.albert_dir:
         model = inference.find_source(albert_dir=settings.albert_dir)
-        config, tokenize = model.config, model.tokenizer.tokenize
+        config, tokenize = model.config, model.tokenizer.tokenize_text
         with inference.OrderJudge(model) as judge:
             shares = judge.in_order([texts[:2], texts[1::-1]])
         says = [f"; the model's guess: {one:.1%} in order, {1 - one:.1%} swapped" for one in shares]

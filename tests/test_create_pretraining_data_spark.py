@@ -47,7 +47,7 @@ def text(tmp_path):
 
 @pytest.mark.slow
 @needs_java
-def test_records_equal_one_machine(text, tmp_path, caplog, monkeypatch):
+def test_records_equal_one_machine(text, tmp_path, caplog, monkeypatch, capfd):
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     monkeypatch.setenv("PYTHONPATH", str(processes.ROOT))
     run(create_pretraining_data, text, tmp_path / "one" / "a")
@@ -64,7 +64,9 @@ def test_records_equal_one_machine(text, tmp_path, caplog, monkeypatch):
     assert "Nothing to do" in caplog.text
     (text / "a.txt").write_bytes(b"\xff\n" * 99)
     with pytest.raises(ValueError, match="^--input_file: 99 of "):
-        run(create_pretraining_data_spark, text, tmp_path / "b", "--input_file_mode=r")
+        run(create_pretraining_data_spark, text / "*.txt", tmp_path / "b", "--input_file_mode=r")
+    # Java's log of what is no error.
+    assert "FileStreamSink" not in capfd.readouterr().err
     (text / "below" / "b.txt.gz").write_bytes(b"no gzip")
     with pytest.raises(ValueError, match="^'.*b.txt.gz' "):
         run(create_pretraining_data_spark, text, tmp_path / "b")

@@ -10,11 +10,11 @@ import sys
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import doctor, modeling
+from albert import doctor, modeling, tokenization
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import processes
+from tests.support import pretrained_models, processes
 
 
 def settings_for(*arguments):
@@ -55,6 +55,13 @@ def test_check_disk_finds_little_room_or_file_in_the_way(monkeypatch, tmp_path):
         found = doctor.check_disk(settings_for(f"--output_dir={tmp_path}/to/come"))
         assert (flag in found) == (free == 10**9)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_check_vocabulary_shows_what_a_model_sees():
+    vocabulary = f"--spm_model_file={pretrained_models.VOCABULARY}"
+    tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(pretrained_models.VOCABULARY))
+    tokens = tokenizer.tokenize("the quick brown fox jumps over the lazy dog.")
+    assert doctor.check_vocabulary(settings_for(vocabulary)).endswith(f": {' '.join(tokens)}")
 
 
 def test_main_goes_on_after_failed_check(monkeypatch, capsys):

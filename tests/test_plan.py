@@ -101,6 +101,14 @@ def test_largest_batch_fits_and_one_more_does_not():
     assert largest * 0.95 < plan.largest_batch(BASE, accumulated) <= largest
 
 
+def test_devices_share_the_batch():
+    alone = CLASSIFICATION.replace(batch=8)
+    shared = CLASSIFICATION.replace(batch=32, devices=4)
+    assert plan.memory(BASE, shared) == plan.memory(BASE, alone)
+    assert plan.operations(BASE, shared)["total"] == 4 * plan.operations(BASE, alone)["total"]
+    assert plan.largest_batch(BASE, shared) == plan.largest_batch(BASE, alone)
+
+
 # ---- the command ----
 
 
@@ -129,6 +137,13 @@ def test_main_prints_table_and_json(capsys, tmp_path):
     assert rows["largest batch in 2 GB"] == [f"{way['largest_batch']:,}" for way in ways]
 
 
+def test_time_of_a_step_needs_the_speed_of_a_device(capsys):
+    ways = as_json(capsys, "base_v2", "--devices=2", "--tflops=50")["ways"]
+    seconds = ways[0]["operations"]["total"] / 100e12
+    assert [way["seconds_per_step"] for way in ways[::2]] == [pytest.approx(seconds), None]
+    assert "seconds_per_step" not in as_json(capsys, "base_v2")["ways"][0]
+
+
 def test_table_agrees_with_published_sizes(capsys):
     rows = as_json(capsys, "--table")
     assert len(rows) == 12 + 4 + 8
@@ -145,6 +160,7 @@ def test_table_agrees_with_published_sizes(capsys):
         (["--name=bse_v2"], "albert_base_v"),
         (["--albert_dir=nowhere"], "nowhere"),
         (["--name=base_v2", "--max_seq_length=600"], "--max_seq_length=600"),
+        (["--name=base_v2", "--batch=30", "--devices=4"], "--batch=30"),
     ],
 )
 def test_main_refuses(arguments, named):

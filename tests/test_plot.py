@@ -54,6 +54,18 @@ def test_plot_draws_and_prints_a_row_for_each_run(tmp_path, capsys):
     ]
 
 
+@pytest.mark.parametrize("name, start", [("a.PDF", b"%PDF"), ("a.svg", b"<?xml"), ("a.jpg", None)])
+def test_ending_of_the_name_decides_the_format(tmp_path, name, start):
+    pytest.importorskip("matplotlib")
+    arguments = [write_run(tmp_path / "a"), f"--output_file={tmp_path / name}"]
+    if start is None:
+        with pytest.raises(UserError, match=name):
+            flags_lib.parse(plot.Flags, arguments)
+    else:
+        plot.main(flags_lib.parse(plot.Flags, arguments))
+        assert (tmp_path / name).read_bytes().startswith(start)
+
+
 @pytest.mark.parametrize("name", ["training_curve.csv", "eval_results.json", "run_summary.json"])
 def test_plot_names_a_damaged_file(tmp_path, name):
     pytest.importorskip("matplotlib")

@@ -6,6 +6,7 @@ What it has in common with other scripts is in test_training_scripts.py.
 """
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -45,6 +46,18 @@ def test_golden_losses_of_200_steps(training_data, tmp_path):
     means += [result.metrics["loss"] for result in outcome.evaluation.results]
     expected = [4.0400420, 1.1003151, 4.0056480, 3.9158542]  # of TensorFlow 2.15
     assert means == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_checkpoints_deleted_before_evaluation_are_named(training_data, tmp_path, caplog):
+    flags = "--num_train_steps=8 --save_checkpoints_steps=2 --do_eval --keep_checkpoint_max="
+    for kept, evaluated, deleted in ((2, [6, 8], ["2"]), (0, [2, 4, 6, 8], [])):
+        caplog.clear()
+        outcome = run(training_data, tmp_path / str(kept), f"{flags}{kept}")
+        assert outcome.evaluation.evaluated_steps == evaluated
+        warnings = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+        named = [re.search(r"\d+", text)[0] for text in warnings if "keep_checkpoint_max" in text]
+        assert named == deleted
 
 
 @pytest.mark.slow

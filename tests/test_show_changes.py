@@ -55,7 +55,7 @@ def test_changes_name_a_wrong_flag(arguments, named):
 @pytest.mark.slow
 def test_changes_with_a_model(tmp_path):
     folder = pretrained_models.write_archive(tmp_path / "model")
-    text = shown(f"--albert_dir={folder}", "--text_a=the king", "--text_b=went home")
+    text = shown(f"--albert_dir={folder}", "--text_a=The King", "--text_b=went home")
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(pretrained_models.VOCABULARY))
     ids = {words: tokenizer.encode_ids_batch([words])[0] for words in ("the king", "went home")}
     assert f"[CLS] {' '.join(tokenizer.tokenize('the king'))} [SEP]" in text

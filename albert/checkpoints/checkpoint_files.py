@@ -23,6 +23,7 @@ OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
 _OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power", *optimization.LossScale.NAMES)
 # Errors of reading a damaged checkpoint; TensorFlow 2.15 raises IndexError for a truncated file.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
+_PATTERN = re.compile(r"[*?[\\]")
 # Errors that do not prove damage: TensorFlow 2.15 tells them apart in the message alone.
 _UNREACHABLE = re.compile(
     "(?i)permission.?denied|unauth|not authorized|forbidden|unavailable|deadline|timed? ?out"
@@ -38,10 +39,23 @@ class Checkpoint(NamedTuple):
 
 
 def list_checkpoints(output_dir: str) -> List[Checkpoint]:
-    """Returns the checkpoints model.ckpt-<step> of a folder, which need not exist, by step."""
+    """Returns the checkpoints model.ckpt-<step> of a folder, which need not exist, by step.
+
+    Raises UserError for a name that TensorFlow takes for a pattern.
+    """
+    check_name(output_dir)
     steps = (re.match(r"model\.ckpt-(\d+)$", name) for name in names_in(output_dir))
     prefix = os.path.join(output_dir, "model.ckpt-")
     return sorted(Checkpoint(int(step[1]), prefix + step[1]) for step in steps if step)
+
+
+def check_name(path: str) -> None:
+    """Raises UserError if TensorFlow would take the path of a checkpoint for a pattern."""
+    if _PATTERN.search(path):
+        raise UserError(
+            f"{path!r} has one of the characters * ? [ \\ in its name, and TensorFlow reads no "
+            "checkpoints there. Rename the folder."
+        )
 
 
 def names_in(folder: str, ending: str = ".index") -> List[str]:
@@ -87,6 +101,7 @@ def find_damage(
     Raises:
       ValueError: the files cannot be reached, which does not mean that they are damaged.
     """
+    check_name(checkpoint)
     name = None
     try:
         reader = tf.train.load_checkpoint(checkpoint)

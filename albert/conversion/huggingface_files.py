@@ -6,6 +6,7 @@ Neither PyTorch nor transformers is needed.
 """
 
 import dataclasses
+import glob
 import os
 from typing import Any, Dict, Optional, Tuple
 
@@ -135,7 +136,7 @@ def read_weights(folder: str) -> weights.Values:
     import safetensors
 
     names = (_WEIGHTS_NAME, "model-*-of-*.safetensors")
-    paths = tf.io.gfile.glob([os.path.join(folder, name) for name in names])
+    paths = tf.io.gfile.glob([os.path.join(glob.escape(folder), name) for name in names])
     if not paths:
         raise UserError(
             f"--input_dir={folder} has no {_WEIGHTS_NAME}. If it has pytorch_model.bin, load it "

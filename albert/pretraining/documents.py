@@ -360,7 +360,14 @@ def _below(folder: str, flag_name: str, but: Sequence[str]) -> List[str]:
     """The text files in a folder and below it."""
     excluded = set(map(os.path.abspath, but))
     found = []
-    for parent, _, names in tf.io.gfile.walk(folder):
+    try:
+        walked = list(tf.io.gfile.walk(folder))
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"--{flag_name}: a file name below '{folder}' is not UTF-8 ({error.object!r}). Rename "
+            "it."
+        ) from error
+    for parent, _, names in walked:
         present = set(names)
         for name in filter(_TEXT_NAME.match, names):
             path = os.path.join(parent, name)

@@ -30,6 +30,7 @@ FORMAT = 2  # raise it when the same settings give other records than before
 _LOGGER = logging.getLogger("albert")
 
 _MOST_BAD = 0.1  # as a share of the lines or documents
+_MUCH_CUT = 0.02  # as a share of the tokens
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
 
 
@@ -45,6 +46,8 @@ class Counts(NamedTuple):
     label_one: int = 0
     predictions: int = 0
     bad_documents: int = 0  # JSON lines that were dropped (input_file_mode rb)
+    tokens: int = 0  # of the text, in one pass
+    cut_tokens: int = 0  # of lines longer than a sequence: in no record of a pass
 
 
 def total(rows: Iterable[Iterable[int]]) -> Counts:
@@ -90,7 +93,10 @@ def warn_of_few_slots(settings: DataSettings) -> None:
 
 
 def check_counts(counts: Counts) -> None:
-    """Raises ValueError if the input had too many bad lines, or gave no instance."""
+    """Raises ValueError if the input had too many bad lines, or gave no instance.
+
+    Warns if many tokens are in lines longer than a sequence, which are cut.
+    """
     documents = counts.documents + counts.empty_documents + counts.bad_documents
     for bad, read, what in (
         (counts.bad_lines, counts.sentences, "lines are not UTF-8"),
@@ -102,6 +108,12 @@ def check_counts(counts: Counts) -> None:
         raise UserError(
             "--input_file: no instance in the text. Every document is empty or one token. Check "
             "the vocabulary."
+        )
+    if counts.cut_tokens > counts.tokens * _MUCH_CUT:
+        _LOGGER.warning(
+            "%s of %s tokens reach no record: their lines are longer than --max_seq_length. If a "
+            "line is a paragraph or a document, add --split_sentences.",
+            *map("{:,}".format, (counts.cut_tokens, counts.tokens)),
         )
 
 
@@ -177,6 +189,7 @@ class InstanceMaker:
     ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
         """The tokens of the documents, the neighbour's last, and what was read."""
         texts, starts, rows = [], [], []
+        longest = segment_pairs.longest(self._settings)
         for raw in filter(None, [*block.documents, block.neighbour]):
             lines, bad = text_documents.decode_lines(raw, self._bad_lines)
             if self._settings.split_sentences:
@@ -184,10 +197,17 @@ class InstanceMaker:
             sentences, word_starts = self._encode(lines)
             texts.append((raw.key, raw.source, sentences))
             starts += word_starts
-            number = sum(map(bool, sentences))
-            is_text = raw.is_counted and number > 0
-            is_empty = raw.is_counted and number == 0
-            rows.append(Counts(is_text, is_empty, number, bad, bad_documents=bool(raw.bad)))
+            lengths = [len(sentence) for sentence in sentences if sentence]
+            row = Counts(
+                documents=raw.is_counted and bool(lengths),
+                empty_documents=raw.is_counted and not lengths,
+                sentences=len(lengths),
+                bad_lines=bad,
+                bad_documents=bool(raw.bad),
+                tokens=sum(lengths),
+                cut_tokens=sum(max(0, length - longest) for length in lengths),
+            )
+            rows.append(row)
             if (raw.bad or bad) and self._warnings_left:
                 self._warnings_left -= 1
                 what = raw.bad or f"{bad} lines that are not UTF-8"

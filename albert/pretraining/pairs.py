@@ -81,22 +81,27 @@ def tokenized_block(
     return TokenizedBlock(ids, np.array(word_starts, bool), borders, documents)
 
 
+def longest(settings: DataSettings) -> int:
+    """Returns the most tokens of a pair: a sequence without [CLS] and two [SEP]."""
+    return settings.max_seq_length - 3
+
+
 def make_pairs(block: TokenizedBlock, settings: DataSettings, own: int) -> Tuple[Pairs, int]:
     """Returns the pairs of all passes over the first `own` documents of `block`, cut to fit.
 
     The other documents are there for random_next_sentence.
     The second value is the number of chunks without a pair: single tokens at a document's end.
     """
-    longest = settings.max_seq_length - 3  # without [CLS] and two [SEP]
+    most = longest(settings)
     # A key for each (random_seed, document, pass): uint64 [D, dupe_factor].
     documents = np.array([document.index for document in block.documents[:own]])
     passes = fold(
         fold(seed_key(settings.random_seed), documents)[:, None], np.arange(settings.dupe_factor)
     )
     # The length of a pass's chunks: now and then a random shorter one.
-    shorter = 2 + below(fold(passes, _DRAW_LENGTH), longest - 1)
+    shorter = 2 + below(fold(passes, _DRAW_LENGTH), most - 1)
     is_short = uniform(fold(passes, _DRAW_IS_SHORT)) < settings.short_seq_prob
-    targets = np.where(is_short, shorter, longest)
+    targets = np.where(is_short, shorter, most)
 
     first, last, first_b, last_b, key = _chunks(
         block, fold(passes, _PAIRS), targets, has_random_next=settings.random_next_sentence
@@ -111,7 +116,7 @@ def make_pairs(block: TokenizedBlock, settings: DataSettings, own: int) -> Tuple
     (start_a, end_a), (start_b, end_b) = spans
     pairs = Pairs(start_a, end_a - start_a, start_b, end_b - start_b, label.astype(np.int64), key)
     usable = (pairs.length_a > 0) & (pairs.length_b > 0)  # a single token cannot be cut
-    return truncate(pairs.take(usable), longest), int((~usable).sum())
+    return truncate(pairs.take(usable), most), int((~usable).sum())
 
 
 def _chunks(

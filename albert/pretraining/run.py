@@ -10,6 +10,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
+from albert.checkpoints import checkpoint_files
 from albert.data import batches
 from albert.pretrained import model_vocabulary, released
 from albert.pretraining import model as pretraining_utils
@@ -254,11 +255,29 @@ def _input_fn(
     )
 
 
+def warn_of_deleted(settings: PretrainingFlags) -> None:
+    """Warns if training deleted checkpoints that no evaluation has measured."""
+    folder = settings.output_dir
+    steps = [checkpoint.step for checkpoint in checkpoint_files.list_checkpoints(folder)]
+    oldest = min(steps, default=0)
+    results = checkpoint_evaluator.read_results(folder)
+    evaluated = max((result.step for result in results if result.step < oldest), default=0)
+    deleted = (oldest - evaluated - 1) // settings.save_checkpoints_steps
+    if deleted > 0:
+        _LOGGER.warning(
+            "Not evaluating about %d checkpoints before step %d: --keep_checkpoint_max=%d has "
+            "deleted them. To measure all, keep more, or evaluate in another process while "
+            "training runs (--wait_for_checkpoints_minutes).",
+            *(deleted, oldest, settings.keep_checkpoint_max),
+        )
+
+
 def evaluate(
     settings: PretrainingFlags, config: modeling.AlbertConfig, files: RecordFiles
 ) -> checkpoint_evaluator.EvaluationSummary:
     """Evaluates each checkpoint once and keeps the best."""
     folder, batch_size = settings.output_dir, settings.eval_batch_size
+    warn_of_deleted(settings)
     paths, steps = pretraining_utils.evaluation_part(
         [file.path for file in files], batch_size, settings.max_eval_steps, index_folder=folder
     )

@@ -3,6 +3,7 @@
 """Pretraining data by Apache Spark: the cluster job with Spark's file reading and shuffle."""
 
 import fnmatch
+import glob
 import io
 import os
 import re
@@ -56,7 +57,7 @@ class Engine(cluster.Engine):
         """Returns what the patterns match, and below folders the files with a text's ending."""
         try:
             reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
-            self._files = reader.load(self._patterns)
+            self._files = reader.load(_present(self._patterns))
             rows = self._files.select("path", "length", "modificationTime").collect()
         except AnalysisException as error:
             raise UserError(f"--input_file: {cluster.reason(error)}") from error
@@ -98,6 +99,17 @@ class Engine(cluster.Engine):
             self._session.stop()  # no task writes on
             raise
         outputs.write_counts({**sizes, cluster.COUNTS: counts})
+
+
+def _present(patterns: Sequence[str]) -> List[str]:
+    """The local files and folders that patterns match; other patterns stay as they are.
+
+    Spark logs an exception for a single path that is a pattern.
+    """
+    paths: List[str] = []
+    for pattern in patterns:
+        paths += glob.glob(pattern) or [pattern]
+    return paths
 
 
 def _matcher(path: str) -> Callable[[str], bool]:

@@ -3,6 +3,7 @@
 """Damage to checkpoints is found wherever it is; a useless file `checkpoint` stops nothing."""
 
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from albert import embed, export_checkpoints, fill_mask, modeling, predictor
 from albert.checkpoints import checkpoint_files, weights
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 from tests.support import damaged_files, fine_tuned_models, pretrained_models
 
 ENDINGS = (".index", ".data-00000-of-00001")
@@ -55,6 +57,14 @@ def test_find_damage_looks_at_named_values_only(checkpoint):
     assert checkpoint_files.find_damage(checkpoint, ["b/c"]) == ""
     with pytest.raises(ValueError, match="model.ckpt-7"):
         checkpoint_files.check_whole(checkpoint, ["a"])
+
+
+@pytest.mark.parametrize("folder", ["run[1]", "a*b", "what?"])
+def test_folder_that_is_a_pattern_is_refused(folder, tmp_path):
+    path = str(tmp_path / folder)
+    for read in (checkpoint_files.list_checkpoints, checkpoint_files.check_whole):
+        with pytest.raises(UserError, match=re.escape(folder)):
+            read(path)
 
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)

@@ -120,6 +120,19 @@ def test_counts_of_job(tmp_path):
     assert record_files.count_records(str(outputs[-1])) == 0  # more files than instances
 
 
+def test_tokens_of_long_lines_are_counted(tmp_path, caplog):
+    text, rows = tmp_path / "text.txt", {}
+    text.write_text("\n".join(["The king was in the old town. " * 30] * 3), encoding="utf-8")
+    for number, arguments in enumerate(["", "--split_sentences"]):
+        caplog.clear()
+        counts = create([tmp_path / f"{number}.tf_record"], arguments, text)
+        warnings = [one for one in caplog.records if one.levelname == "WARNING"]
+        rows[arguments] = (counts.tokens, counts.cut_tokens, len(warnings))
+    tokens = counts.tokens  # 9 of each sentence
+    assert tokens == 3 * 30 * 9
+    assert rows == {"": (tokens, tokens - 3 * (32 - 3), 1), "--split_sentences": (tokens, 0, 0)}
+
+
 # ---- output files --------------------------------------------------------------------------------
 
 
