@@ -111,8 +111,8 @@ def check_counts(counts: Counts) -> None:
         )
     if counts.cut_tokens > counts.tokens * _MUCH_CUT:
         _LOGGER.warning(
-            "%s of %s tokens reach no record: their lines are longer than --max_seq_length. Raise it, "
-            "or split lines that are paragraphs with --split_sentences.",
+            "%s of %s tokens reach no record: their lines are longer than --max_seq_length. Raise "
+            "it, or split lines that are paragraphs with --split_sentences.",
             *map("{:,}".format, (counts.cut_tokens, counts.tokens)),
         )
 
