@@ -8,8 +8,10 @@ is too long is several records.
 Dimensions: B batch, S sequence, H hidden, L labels.
 """
 
+import functools
 import logging
-from typing import Any, Dict, List, NamedTuple, Sequence
+import os
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -22,6 +24,7 @@ from albert.tagging.sentences import Sentence
 from albert.tagging.settings import TaggerFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
+from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -54,6 +57,7 @@ class TaggingTask(Task):
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
+        self.scheme: Any = None
         self.labels = self.description.get("labels")
         if not self.labels:
             tags = {tag for sentence in self.examples("train") for tag in sentence.tags}
@@ -61,22 +65,31 @@ class TaggingTask(Task):
         name = self.settings.tag_scheme or self.description.get("tag_scheme")
         self.scheme = schemes.find(self.labels, name)
         if self.settings.do_train or self.settings.do_eval:
-            description = schemes.described(self.scheme, self.labels)
-            _LOGGER.info("The tags are read as %s.", description)
+            _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
 
     def describe(self) -> Dict[str, Any]:
         """Returns what tagging.json says of the task."""
         return dict(super().describe(), labels=list(self.labels), tag_scheme=self.scheme.name)
 
+    @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[Sentence]:
-        """Reads a split."""
-        paths = sentences.find(self.settings.data_dir, split)
-        return [item for path in paths for item in self.read_file(path, split != "test")]
+        """Reads a split, in the files that flags name or whose names are those of the split."""
+        folder, name = self.settings.data_dir, getattr(self.settings, f"{split}_file")
+        if name:
+            paths = files.expand_patterns(os.path.join(folder, name), f"{split}_file")
+        else:
+            paths = sentences.find(folder, split)
+        found = [item for path in paths for item in self.read_file(path, split != "test")]
+        _LOGGER.info("%s data: %d sentences of %s.", split, len(found), ", ".join(paths))
+        return found
 
     def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:
-        """Reads a file."""
+        """Reads a file; checks its tags once the scheme is known."""
         columns = (self.settings.token_column, self.settings.tag_column)
-        return sentences.read(path, *columns, needs_tags=needs_tags)
+        found = sentences.read(path, *columns, needs_tags=needs_tags)
+        if needs_tags and self.scheme:
+            self.scheme.check({tag for sentence in found for tag in sentence.tags}, path)
+        return found
 
     def parse(self, text: Any) -> Sentence:
         """Returns the example for a text, or for a list of words."""
@@ -124,11 +137,16 @@ class TaggingTask(Task):
         loss = tf.reduce_sum(weights * losses, 1) / tf.maximum(tf.reduce_sum(weights, 1), 1.0)
         return HeadOutput(loss, dict(outputs, label_ids=labels), {})
 
+    def compared(self, outputs: Outputs) -> Tuple[Any, Any]:
+        """Returns the predicted and the right label's number of each word, [N]."""
+        predictions = outputs["predictions"]
+        # Of an exported model, predictions are as long as the longest record only.
+        labels = outputs["label_ids"][:, : predictions.shape[1]]
+        return predictions[labels > 0], labels[labels > 0] - 1
+
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
         """Returns tags and entities. The first tokens have the order of the words."""
-        found, answers = outputs["predictions"], []
-        # Of an exported model, predictions are as long as the longest record only.
-        numbers = iter(found[outputs["label_ids"][:, : found.shape[1]] > 0].tolist())
+        answers, numbers = [], iter(self.compared(outputs)[0].tolist())
         for text, words, _ in examples:
             tags = [self.labels[next(numbers)] for _ in words]
             spans = sentences.spans(text, words, self.scheme.entities(tags))

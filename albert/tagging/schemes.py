@@ -9,7 +9,6 @@ scheme.entities(["B-PER", "I-PER", "O"])    # [Entity("PER", 0, 1)]
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
-from albert.util import wording
 from albert.util.errors import UserError
 
 OUTSIDE, PLAIN = "O", "plain"
@@ -106,18 +105,9 @@ def find(labels: Sequence[str], name: Optional[str] = None) -> Scheme:
     return best
 
 
-def described(scheme: Scheme, labels: Sequence[str]) -> str:
-    """Returns the scheme's name and the types of entities, for the log."""
-    types = sorted({scheme.parse(label)[1] for label in labels if label != OUTSIDE})
-    return f"{scheme.name}, with {wording.counted(len(types), 'type')} ({wording.listed(types)})"
-
-
 def scores(right: Sequence[List[Entity]], found: Sequence[List[Entity]]) -> Dict[str, float]:
     """Returns precision, recall and F1, given the entities of each sentence."""
     correct = sum(len({*ours} & {*theirs}) for ours, theirs in zip(found, right))
-    num_found, num_right = sum(map(len, found)), sum(map(len, right))
-    return {
-        "precision": correct / max(num_found, 1),
-        "recall": correct / max(num_right, 1),
-        "f1": 2 * correct / max(num_found + num_right, 1),
-    }
+    counts = [sum(map(len, entities)) for entities in (found, right)]
+    precision, recall = (correct / max(count, 1) for count in counts)
+    return {"precision": precision, "recall": recall, "f1": 2 * correct / max(sum(counts), 1)}

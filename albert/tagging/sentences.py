@@ -5,22 +5,39 @@
 read("wnut/train.conll")    # [Sentence("He left .", ("He", "left", "."), ("O", "O", "O"))]
 """
 
+import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+import unicodedata
+from typing import Any, Dict, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.tagging import schemes
 from albert.util import files, json_files
 from albert.util.errors import UserError
 
-_BREAK = "-DOCSTART-"
 _JSON = (".json", ".jsonl")
-_ENDINGS = (".conll", ".txt", *_JSON, parquet.ENDING)
-_WORD = re.compile(r"[^\W\u3400-\u9fff]+|\S")  # a Chinese character is a word
+_ENDINGS = (
+    *("", ".bio", ".bmes", ".conll", ".conllu", ".iob", ".tsv", ".txt", *_JSON, parquet.ENDING),
+    *(".train", ".testa", ".testb"),  # CoNLL-2003: eng.train; testa is the development data
+)
+_NAMES = {"train": {"train"}, "dev": {"dev", "valid", "validation", "testa"}}
+_NAMES["test"] = {"test", "testb"}
+_TAG_COLUMNS = ("tags", "ner_tags", "labels")
+_BREAK = "-DOCSTART-"
+_WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # in CoNLL-U, also of a range or an empty node
+
+# Patterns for texts in which each mark is \u0301. A Chinese character is a word.
+_CHARACTER = r"[^\W\u3400-\u9fff][\u0301\u200d]*"
+_LETTER = r"[^\W\d_\u3400-\u9fff][\u0301\u200d]*"
+_WORD = re.compile(
+    rf"(?:{_LETTER}\.)+{_LETTER}(?![\w\u0301\u200d])\.?"  # U.S.
+    rf"|(?:{_CHARACTER})+(?:(?:['\u2019]|(?<=\d)[.,](?=\d))(?:{_CHARACTER})+)*"  # O'Brien, 3.14
+    r"|\S\u0301*(?:\u200d[^\w\s]?\u0301*)*"  # a Chinese character, a sign, joined emoji
+)
 
 
 class Sentence(NamedTuple):
-    """Words of a text, in order; one BIO or BIOES tag a word, or None."""
+    """Words of a text, in order; a tag for each word, or None."""
 
     text: str
     words: Sequence[str]
@@ -28,8 +45,18 @@ class Sentence(NamedTuple):
 
 
 def of_text(text: str) -> Sentence:
-    """Returns the words of a text as it is written."""
-    return Sentence(text, _WORD.findall(text))
+    """Returns the words of a text as it is written; a mark belongs to the word before it."""
+    with_plain_marks = re.sub(r"[^\w\s]", _plain_mark, text)
+    spans = (match.span() for match in _WORD.finditer(with_plain_marks))
+    return Sentence(text, [text[start:end] for start, end in spans])
+
+
+def _plain_mark(match: Match) -> str:
+    """Returns the same character for each mark; other characters stay."""
+    character = match.group()
+    is_skin_tone = "\U0001f3fb" <= character <= "\U0001f3ff"
+    is_mark = unicodedata.category(character)[0] == "M" or character == "\u200c"
+    return "\u0301" if is_mark or is_skin_tone else character
 
 
 def of_words(words: Sequence[str], tags: Optional[Sequence[str]] = None) -> Sentence:
@@ -38,13 +65,27 @@ def of_words(words: Sequence[str], tags: Optional[Sequence[str]] = None) -> Sent
 
 
 def find(data_dir: str, split: str) -> List[str]:
-    """Returns the files whose names contain a split's name; raises UserError for none."""
-    names = ("dev", "valid") if split == "dev" else (split,)
-    near = [path for name in names for path in parquet.find(f"{data_dir}/*{name}*")]
-    found = [path for path in near if path.endswith(_ENDINGS)]
-    if not found:
-        raise UserError(f"--data_dir={data_dir} has no *{split}* file that ends in {_ENDINGS}.")
-    return found
+    """Returns the files whose names have a word for a split, such as "train" in my_train.txt.
+
+    Raises:
+      UserError: there is none, or one is for two splits.
+    """
+    paths = []
+    for path in parquet.find(f"{data_dir}/[!.]*"):
+        name = os.path.basename(path).lower()
+        words = set(re.findall("[a-z]+", name))
+        splits = [each for each, names in _NAMES.items() if words & names]
+        is_data = os.path.splitext(name)[1] in _ENDINGS and not files.gfile().isdir(path)
+        if is_data and split in splits:
+            paths.append(path)
+            if len(splits) > 1:
+                raise UserError(
+                    f"'{path}' could be {' or '.join(splits)} data. Name the files with "
+                    "--train_file, --dev_file and --test_file."
+                )
+    if not paths:
+        raise UserError(f"--data_dir={data_dir} has no {split} data. See --{split}_file.")
+    return paths
 
 
 def read(
@@ -53,19 +94,19 @@ def read(
     """Returns the sentences of a file.
 
     CoNLL: a line a word, blank lines and -DOCSTART- between sentences. JSON lines and Parquet:
-    `tokens` and `tags` (or `ner_tags`), which test data may lack.
+    `tokens` and `tags` (or `ner_tags` or `labels`). Test data may lack tags.
 
     Raises:
       UserError: a line is not as it must be, or a word has no tag where `needs_tags`.
     """
     if path.endswith(parquet.ENDING):
-        names = parquet.label_names(path).get("ner_tags")
+        names = parquet.label_names(path)
         rows = enumerate(parquet.read_rows(path), 1)
         found = [_of_row(row, f"'{path}', row {number}", names) for number, row in rows]
     elif path.endswith(_JSON):
         lines = enumerate(files.read_text(path).split("\n"), 1)
         places = ((f"'{path}', line {number}", line) for number, line in lines if line.strip())
-        found = [_of_row(json_files.parse_data(line, place), place) for place, line in places]
+        found = [_of_row(json_files.parse_data(line, place), place, {}) for place, line in places]
     else:
         found = _of_conll(path, token_column, tag_column)
     for sentence in found:
@@ -76,36 +117,69 @@ def read(
     return found
 
 
+def _rows(path: str) -> List[Tuple[str, List[str]]]:
+    """The lines of a CoNLL file: place and cells; no cells between sentences.
+
+    The first row says whether a TAB ends a column, or spaces, and how many columns there are. A
+    line that begins with "#" and has another number of columns is a comment.
+    """
+    lines = [line.strip(" \r") for line in files.read_text(path).split("\n")]
+    texts = [line for line in lines if line.strip("\t") and not line.startswith(_BREAK)]
+    first = min(texts, key=lambda line: line.startswith("#"), default="")  # after comments
+    separator = "\t" if "\t" in first else "[ \t]+"
+    columns = len(re.split(separator, first))
+    rows: List[Tuple[str, List[str]]] = []
+    for number, line in enumerate([*lines, ""], 1):
+        place = f"'{path}', line {number}"
+        cells = [cell.strip(" ") for cell in re.split(separator, line)]
+        if not any(cells) or line.startswith(_BREAK):
+            rows.append((place, []))
+        elif len(cells) == columns:
+            rows.append((place, cells))
+        elif not line.startswith("#"):
+            raise UserError(f"{place}: {len(cells)} columns, but {columns} in the first row.")
+    return rows
+
+
 def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
-    """The sentences of CoNLL; the tag of a line without its own column is ""."""
-    found: List[Sentence] = []
-    words: List[Any] = []
-    for number, line in enumerate([*files.read_text(path).split("\n"), ""], 1):
-        cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
-        if not any(cells) or cells[0] == _BREAK:
-            found += [of_words(*zip(*words))] if words else []
-            words = []
-        elif len(cells) > max(token_column, tag_column):
-            has_tag = (tag_column - token_column) % len(cells)
-            words.append((cells[token_column], cells[tag_column] if has_tag else ""))
-        else:
-            raise UserError(
-                f"'{path}', line {number}, has {len(cells)} columns. See --token_column and "
-                "--tag_column."
-            )
-    return found
+    """The sentences of CoNLL; without tags if their column is missing or that of the words."""
+    rows, sentences = _rows(path), []
+    numbers = {cells[0] for _, cells in rows if len(cells) > 1}
+    is_numbered = {"1", "2"} <= numbers and all(map(_WORD_NUMBER.fullmatch, numbers))  # CoNLL-U
+    words: List[str] = []
+    tags: List[str] = []
+    for place, cells in rows:
+        if not cells and words:
+            sentences.append(of_words(tuple(words), tuple(tags) or None))
+            words, tags = [], []
+        if not cells or (is_numbered and not cells[0].isdigit()):
+            continue
+        columns = len(cells)
+        if is_numbered and token_column % columns == 0:
+            raise UserError(f"'{path}' has numbers, not words, in column 0. See --token_column.")
+        if token_column >= columns or not cells[token_column]:
+            raise UserError(f"{place}: no word in column {token_column}. See --token_column.")
+        words.append(cells[token_column])
+        if tag_column < columns and (tag_column - token_column) % columns:
+            tags.append(cells[tag_column])
+    return sentences
 
 
-def _of_row(row: Any, place: str, names: Optional[Sequence[str]] = None) -> Sentence:
-    """The sentence of a JSON object or of a row, whose tags are numbers of `names` or texts."""
-    types = [int if names else str], None
-    json_files.check(row, {"tokens": [str], "tags": types, "ner_tags": types}, place)
-    tokens, tags = row["tokens"], row.get("tags", row.get("ner_tags"))
-    if any(re.search(r"^\s*$|[\t\r\n]", token) for token in tokens):
+def _of_row(row: Any, place: str, names: Mapping[str, List[str]]) -> Sentence:
+    """The sentence of a JSON object or of a row; `names` are those of numbered tags, by column."""
+    json_files.check(row, {"tokens": [str]}, place)
+    column = next((name for name in _TAG_COLUMNS if row.get(name) is not None), "tags")
+    labels = names.get(column)
+    kind = range(-1, len(labels)) if labels else str
+    json_files.check(row, {column: ([kind], None)}, place)
+    tokens, tags = row["tokens"], row.get(column)
+    if any(re.search(r"^ *$|[\t\r\n]", token) for token in tokens):
         raise UserError(f"{place}: a token is empty, or has a tab or line break.")
     if tags is not None and len(tags) != len(tokens):
         raise UserError(f"{place} has {len(tokens)} tokens and {len(tags)} tags.")
-    return of_words(tokens, [names[tag] for tag in tags] if tags and names else tags)
+    if labels and tags:
+        tags = ["" if tag == -1 else labels[tag] for tag in tags]  # -1: no label
+    return of_words(tokens, tags)
 
 
 def spans(

@@ -18,6 +18,11 @@ class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
     data_dir: str = data_flag(
         None, "Folder with a train, a dev and a test file.", path=True, required=True
     )
+    train_file: Optional[str] = data_flag(
+        None, "Training data in --data_dir: CoNLL, JSON, Parquet; default: by the names of files."
+    )
+    dev_file: Optional[str] = data_flag(None, "Development data in --data_dir.")
+    test_file: Optional[str] = data_flag(None, "Test data in --data_dir.")
     token_column: int = data_flag(
         0, "Column of the token in CoNLL files, from 0; -1 is the last.", lower=-1
     )

@@ -294,11 +294,11 @@ class FineTuning:
             files.atomic_write_json(
                 os.path.join(folder, name), dict(content, step=summary.best.step)
             )
-        predicted, right = outputs.get("predictions"), outputs.get("label_ids")
+        predicted, right = task.compared(outputs)
         is_simple = task.labels and predicted is not None and np.ndim(right) == 1
         if is_simple and len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
-                "The best checkpoint predicts %s for every example. Try a lower --learning_rate "
+                "The best checkpoint predicts %s every time. Try a lower --learning_rate "
                 "than %g, more training steps or a longer warm-up, or another --seed.",
                 *(task.labels[predicted[0]], self.settings.learning_rate),
             )

@@ -210,6 +210,10 @@ class Task:
         """Returns the measurements of a split."""
         raise NotImplementedError
 
+    def compared(self, outputs: Outputs) -> Tuple[Any, Any]:
+        """Returns the predicted and the right label's number of each example, [N], or None."""
+        return outputs.get("predictions"), outputs.get("label_ids")
+
     def identity(self) -> Dict[str, Any]:
         """Returns what else the metrics depend on, besides checkpoint, precision and records."""
         return {}

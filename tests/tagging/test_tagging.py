@@ -34,7 +34,7 @@ def parquet_file(path, names):
 
 def test_read_each_format(tmp_path):
     line = json.dumps({"tokens": WORDS, "tags": TAGS})
-    conll, *others = paths = [
+    paths = [
         write(tmp_path / "a.conll", CONLL),
         write(tmp_path / "b.txt", CONLL.replace(" ", "\t") + "\n\n"),
         write(tmp_path / "c.jsonl", line + "\n\n"),
@@ -44,19 +44,22 @@ def test_read_each_format(tmp_path):
         ((text, *words_and_tags),) = sentences.read(path)
         assert text == " ".join(WORDS)
         assert [tuple(some) for some in words_and_tags] == [WORDS, TAGS], path
-    assert sentences.read(conll, 1, 0)[0].tags == WORDS
-    assert sentences.find(str(tmp_path), "c") == [conll, others[1]]
+    assert sentences.read(paths[0], 1, 0)[0].tags == WORDS
 
 
 @pytest.mark.parametrize(
     "name, content, words",
     [
         ("a.conll", "king B-PER\n\nking\n", "line 3"),
-        ("a.jsonl", '{"tokens": ["a"]}\n{"tags": []}\n', "line 2.*tokens"),
+        ("a.jsonl", '{"tokens": [], "tags": []}\n{"tags": []}\n', "line 2.*tokens"),
         ("a.jsonl", '{"tokens": ["a"], "tags": []}\n', "line 1.*1 tokens and 0 tags"),
-        ("a.jsonl", '{"tokens": ["a"]}\n', "'a'"),
+        ("a.jsonl", '{"tokens": ["a"]}\n', "line 1"),
         ("a.jsonl", '{"tokens": ["a\\tb"], "tags": ["O"]}\n', "line 1"),
-        ("a.conll", "a O\n\nking\tB\nthe\t\n", "'king the'"),
+        ("a.conll", "a O\n\nking\tB\nthe\t\n", "line 4"),
+        ("a.conll", "Ana NNP B-PER\nlives VBZ O\nhere O\n. . O\n", "line 3"),
+        ("a.tsv", "a\tO\n\nking\tB\nthe\t\n", "line 4"),
+        ("a.tsv", "a\tO\n\tB\n", "line 2"),
+        ("a.conllu", "1\tGo\tgo\tV\n2\t!\t!\tP\n", "column 0"),
     ],
 )
 def test_read_names_file_and_line(tmp_path, name, content, words):
