@@ -80,27 +80,24 @@ class Scheme(NamedTuple):
 
 
 def find(labels: Sequence[str], name: Optional[str] = None) -> Scheme:
-    """Returns the scheme of all labels of a data set.
+    """Returns the scheme of all labels of a data set; UserError if one does not fit it.
 
     Args:
       labels: the different tags.
       name: one of NAMES; by default, the labels decide.
-
-    Raises:
-      UserError: there is no such scheme, or a label does not fit it.
     """
-    if name not in (None, *NAMES):
-        raise UserError(f"{name!r} is no tag scheme. Choose one of {', '.join(NAMES)}.")
-    is_marked = any(_LOOKS_MARKED.fullmatch(label) for label in labels)
+    plain = Scheme(PLAIN, re.compile("(?P<place>)(?P<type>.+)"))
+    if name == PLAIN:
+        return plain
     candidates = [
-        Scheme(scheme, re.compile(form % letters))
-        for scheme, letters in _LETTERS.items()
-        if name in (None, scheme)
+        Scheme(each, re.compile(form % _LETTERS[each]))
+        for each in ([name] if name else _LETTERS)
         for form in _FORMS
     ]
-    best = min(candidates, key=lambda scheme: len(scheme.misfits(labels)), default=None)
-    if best is None or (name is None and not is_marked and best.misfits(labels)):
-        best = Scheme(PLAIN, re.compile("(?P<place>)(?P<type>.+)"))
+    best = min(candidates, key=lambda scheme: len(scheme.misfits(labels)))
+    is_marked = name or any(map(_LOOKS_MARKED.fullmatch, labels))
+    if best.misfits(labels) and not is_marked:
+        return plain
     best.check(labels)
     return best
 

@@ -23,7 +23,6 @@ _ENDINGS = (
 _NAMES = {"train": {"train"}, "dev": {"dev", "valid", "validation", "testa"}}
 _NAMES["test"] = {"test", "testb"}
 _TAG_COLUMNS = ("tags", "ner_tags", "labels")
-_BREAK = "-DOCSTART-"
 _WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # in CoNLL-U, also of a range or an empty node
 
 # Patterns for texts in which each mark is \u0301. A Chinese character is a word.
@@ -65,10 +64,10 @@ def of_words(words: Sequence[str], tags: Optional[Sequence[str]] = None) -> Sent
 
 
 def find(data_dir: str, split: str) -> List[str]:
-    """Returns the files whose names have a word for a split, such as "train" in my_train.txt.
+    """Returns the files whose names have a word for this split alone, such as my_train.txt.
 
     Raises:
-      UserError: there is none, or one is for two splits.
+      UserError: there is none.
     """
     paths = []
     for path in parquet.find(f"{data_dir}/[!.]*"):
@@ -76,15 +75,13 @@ def find(data_dir: str, split: str) -> List[str]:
         words = set(re.findall("[a-z]+", name))
         splits = [each for each, names in _NAMES.items() if words & names]
         is_data = os.path.splitext(name)[1] in _ENDINGS and not files.gfile().isdir(path)
-        if is_data and split in splits:
+        if is_data and splits == [split]:
             paths.append(path)
-            if len(splits) > 1:
-                raise UserError(
-                    f"'{path}' could be {' or '.join(splits)} data. Name the files with "
-                    "--train_file, --dev_file and --test_file."
-                )
     if not paths:
-        raise UserError(f"--data_dir={data_dir} has no {split} data. See --{split}_file.")
+        raise UserError(
+            f"--data_dir={data_dir} has no {split} data, such as {split}.conll. Name the file with "
+            f"--{split}_file."
+        )
     return paths
 
 
@@ -123,8 +120,9 @@ def _rows(path: str) -> List[Tuple[str, List[str]]]:
     The first row says whether a TAB ends a column, or spaces, and how many columns there are. A
     line that begins with "#" and has another number of columns is a comment.
     """
-    lines = [line.strip(" \r") for line in files.read_text(path).split("\n")]
-    texts = [line for line in lines if line.strip("\t") and not line.startswith(_BREAK)]
+    lines = files.read_text(path).split("\n")
+    lines = ["" if line.startswith("-DOCSTART-") else line.strip(" \r") for line in lines]
+    texts = [line for line in lines if line.strip("\t")]
     first = min(texts, key=lambda line: line.startswith("#"), default="")  # after comments
     separator = "\t" if "\t" in first else "[ \t]+"
     columns = len(re.split(separator, first))
@@ -132,7 +130,7 @@ def _rows(path: str) -> List[Tuple[str, List[str]]]:
     for number, line in enumerate([*lines, ""], 1):
         place = f"'{path}', line {number}"
         cells = [cell.strip(" ") for cell in re.split(separator, line)]
-        if not any(cells) or line.startswith(_BREAK):
+        if not any(cells):
             rows.append((place, []))
         elif len(cells) == columns:
             rows.append((place, cells))
@@ -186,12 +184,13 @@ def spans(
     text: str, words: Sequence[str], entities: Sequence[schemes.Entity]
 ) -> List[Dict[str, Any]]:
     """Returns type, text, and first and last character (exclusive) of the entities of a text."""
-    starts, end = [], 0
+    places, end = [], 0
     for word in words:
-        starts.append(text.index(word, end))
-        end = starts[-1] + len(word)
+        start = text.index(word, end)
+        end = start + len(word)
+        places.append((start, end))
     found = []
     for kind, first, last in entities:
-        start, end = starts[first], starts[last] + len(words[last])
+        start, end = places[first][0], places[last][1]
         found.append({"type": kind, "text": text[start:end], "start": start, "end": end})
     return found

@@ -24,12 +24,11 @@ def write(path, content):
     return str(path)
 
 
-def parquet_file(path, names):
-    label = {"names": names, "_type": "ClassLabel"}
-    numbers = [names.index(tag) for tag in TAGS]
-    columns = {"id": ["0"], "tokens": [list(WORDS)], "ner_tags": [numbers]}
-    features = {"ner_tags": {"feature": label, "_type": "Sequence"}}
-    return parquet_files.write(path, columns, features)
+def parquet_file(path, names, column="ner_tags", numbers=None):
+    label = {"feature": {"names": names, "_type": "ClassLabel"}, "_type": "Sequence"}
+    numbers = numbers or [names.index(tag) for tag in TAGS]
+    columns = {"id": ["0"], "tokens": [list(WORDS)], column: [numbers]}
+    return parquet_files.write(path, columns, {column: label})
 
 
 def test_read_each_format(tmp_path):
@@ -53,11 +52,10 @@ def test_read_each_format(tmp_path):
         ("a.conll", "king B-PER\n\nking\n", "line 3"),
         ("a.jsonl", '{"tokens": [], "tags": []}\n{"tags": []}\n', "line 2.*tokens"),
         ("a.jsonl", '{"tokens": ["a"], "tags": []}\n', "line 1.*1 tokens and 0 tags"),
-        ("a.jsonl", '{"tokens": ["a"]}\n', "line 1"),
+        ("a.jsonl", '{"tokens": ["a"]}\n', "'a'"),
         ("a.jsonl", '{"tokens": ["a\\tb"], "tags": ["O"]}\n', "line 1"),
-        ("a.conll", "a O\n\nking\tB\nthe\t\n", "line 4"),
         ("a.conll", "Ana NNP B-PER\nlives VBZ O\nhere O\n. . O\n", "line 3"),
-        ("a.tsv", "a\tO\n\nking\tB\nthe\t\n", "line 4"),
+        ("a.tsv", "a\tO\n\nking\tB\nthe\t\n", "'king the'"),
         ("a.tsv", "a\tO\n\tB\n", "line 2"),
         ("a.conllu", "1\tGo\tgo\tV\n2\t!\t!\tP\n", "column 0"),
     ],
@@ -66,6 +64,130 @@ def test_read_names_file_and_line(tmp_path, name, content, words):
     path = write(tmp_path / name, content)
     with pytest.raises(ValueError, match=f"{name}.*{words}"):
         sentences.read(path, 0, 1, needs_tags=True)
+
+
+GERMEVAL = """#\thttp://example.org/a [2001-02-03]
+1\tThe\tO\tO
+2\tOslo\tB-ORG\tB-LOC
+3\t#\tO\tO
+
+# a comment
+1\tRome\tB-LOC\tO
+"""
+CONLL_U = """# text = Vamos al mar
+1\tVamos\tir\tVERB
+2-3\tal\t_\t_
+2\ta\ta\tADP
+3\tel\tel\tDET
+4.1\t_\t_\t_
+"""
+
+
+@pytest.mark.parametrize(
+    "content, columns, expected",
+    [
+        (GERMEVAL, (1, 2), "The/O Oslo/B-ORG #/O | Rome/B-LOC"),
+        (CONLL_U, (1, 3), "Vamos/VERB a/ADP el/DET"),
+        ("# a comment\there\n3.5 O\n1990-1995 O\n# O\n", (0, -1), "3.5/O 1990-1995/O #/O"),
+        ("1 O\n4.1 O\n", (0, -1), "1/O 4.1/O"),
+        ("a\u00a0b B\n\n\u3000 O\n", (0, -1), "a\u00a0b/B | \u3000/O"),
+        ("a\u00a0b\tB\n\t\n\u3000\tO\n", (0, -1), "a\u00a0b/B | \u3000/O"),
+        ("New York\tB\r\n \t \r\n Rome\tB\r\n", (0, 1), "New York/B | Rome/B"),
+        ("-DOCSTART- -X- O O\n\na\tB\n-DOCSTART-\nb\tB\n", (0, 1), "a/B | b/B"),
+        ("# O\n# O\n", (0, 1), "#/O #/O"),
+        ("", (0, 1), ""),
+    ],
+)
+def test_read_takes_words_alone(content, columns, expected, tmp_path):
+    found = sentences.read(write(tmp_path / "a.bio", content), *columns, needs_tags=True)
+    lines = [[f"{word}/{tag}" for word, tag in zip(words, tags)] for _, words, tags in found]
+    assert " | ".join(map(" ".join, lines)) == expected
+
+
+def test_test_data_may_lack_the_column_of_tags(tmp_path):
+    path = write(tmp_path / "a.tsv", "1\tking\n2\tleft\n")
+    assert sentences.read(path, 1, 3) == [sentences.of_words(("king", "left"))]
+    with pytest.raises(ValueError, match="a.tsv"):
+        sentences.read(path, 1, 3, needs_tags=True)
+
+
+@pytest.mark.parametrize("column", ["tags", "ner_tags", "labels"])
+def test_numbered_tags_are_named_or_refused(column, tmp_path):
+    names = ["O", "B-PER"]
+    good = parquet_file(tmp_path / "a.parquet", names, column, [0, 1, 1, 0])
+    assert sentences.read(good, needs_tags=True)[0].tags == ["O", "B-PER", "B-PER", "O"]
+    for number in (-2, 2):
+        wrong = parquet_file(tmp_path / "b.parquet", names, column, [0, 1, number, 0])
+        with pytest.raises(ValueError, match=f"b.parquet', row 1: {column}"):
+            sentences.read(wrong)
+    none = parquet_file(tmp_path / "c.parquet", names, column, [-1] * 4)
+    assert sentences.read(none)[0].tags == [""] * 4
+    with pytest.raises(ValueError, match="c.parquet"):
+        sentences.read(none, needs_tags=True)
+
+
+@pytest.mark.parametrize(
+    "names, expected",
+    [
+        ("my_train.txt dev.conllu test contest.txt latest.conll", "my_train.txt dev.conllu test"),
+        ("eng.train eng.testa eng.testb train.md", "eng.train eng.testa eng.testb"),
+        ("train.bmes validation.iob test.tsv .train.txt", "train.bmes validation.iob test.tsv"),
+        (
+            "train-0-of-1.parquet x-valid.bio Test.json",
+            "train-0-of-1.parquet x-valid.bio Test.json",
+        ),
+    ],
+)
+def test_find_takes_whole_words_of_names(names, expected, tmp_path):
+    (tmp_path / "train").mkdir()
+    for name in names.split():
+        write(tmp_path / name, "")
+    paths = [sentences.find(str(tmp_path), split) for split in ("train", "dev", "test")]
+    assert paths == [[str(tmp_path / name)] for name in expected.split()]
+
+
+@pytest.mark.parametrize("name, split", [("train_dev.txt", "dev"), ("contest.txt", "test")])
+def test_find_refuses_doubtful_names(name, split, tmp_path):
+    write(tmp_path / name, "")
+    with pytest.raises(ValueError, match=f"--{split}_file"):
+        sentences.find(str(tmp_path), split)
+
+
+def test_flags_name_the_files_and_the_log_too(tmp_path, caplog):
+    for name, tag in (("train_dev.txt", "B-PER"), ("a.txt", "I-PER"), ("b.txt", "PER")):
+        write(tmp_path / name, f"Ana {tag}\n")
+    flags = run_tagger.Flags(
+        data_dir=str(tmp_path), do_train=True, train_file="train_dev.txt", dev_file="a.txt"
+    )
+    caplog.set_level("INFO", "albert")
+    task = tagging.TaggingTask(flags, None, {})
+    assert task.examples("dev")[0].tags == ("I-PER",)
+    assert all(text in caplog.text for text in ("train_dev.txt", "a.txt", "BIO"))
+    assert task.describe()["tag_scheme"] == "BIO"
+    other = tagging.TaggingTask(flags.replace(dev_file="b.txt"), None, {})
+    with pytest.raises(ValueError, match="b.txt.*'PER'"):
+        other.examples("dev")
+    plain = tagging.TaggingTask(flags, None, {"labels": ["O", "B-PER"], "tag_scheme": "plain"})
+    assert plain.scheme.entities(["B-PER"]) == [("B-PER", 0, 0)]
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("मैं दिल्ली में रहता हूँ।", "मैं|दिल्ली|में|रहता|हूँ|।"),
+        ("น้ำ ที่กรุงเทพ", "น้ำ|ที่กรุงเทพ"),
+        ("Scho\u0308nes Mu\u0308nchen!", "Scho\u0308nes|Mu\u0308nchen|!"),
+        ("שָׁלוֹם, مَكتَبَة", "שָׁלוֹם|,|مَكتَبَة"),
+        ("क्\u200dष नी\u200cम !\u0301", "क्\u200dष|नी\u200cम|!\u0301"),
+        ("👩\u200d💻 ❤\ufe0f👍🏽", "👩\u200d💻|❤\ufe0f|👍🏽"),
+        ("He left the U.S. for 3.14, 1,000.", "He|left|the|U.S.|for|3.14|,|1,000|."),
+        ("O'Brien’s 'U.S.A', J. Smith.", "O'Brien’s|'|U.S.A|'|,|J|.|Smith|."),
+        ("in B.Big 3.5. A1. 東京́x", "in|B|.|Big|3.5|.|A1|.|東|京\u0301|x"),
+        ("\u0301a", "\u0301|a"),
+    ],
+)
+def test_words_keep_their_marks(text, words):
+    assert list(sentences.of_text(text).words) == words.split("|")
 
 
 @pytest.mark.parametrize("columns", [(0, -1), (0, 0), (-1, 0)])
