@@ -235,6 +235,10 @@ def f1_of(right, found):
     return 2 * same / sum(count)
 
 
+def run(arguments):
+    return run_tagger.tag(flags_lib.parse(run_tagger.Flags, arguments.split()))
+
+
 @pytest.mark.slow
 def test_tagger_learns_and_predicts(tmp_path):
     rows = ["king B-PER\n", "went O\n", "to O\n", "river S-LOC\n"]
@@ -246,12 +250,8 @@ def test_tagger_learns_and_predicts(tmp_path):
         tmp_path, hidden_size=32, intermediate_size=64, **no_dropout
     )
 
-    def tag(arguments):
-        given = ["--do_predict", *arguments.split()]
-        return run_tagger.tag(flags_lib.parse(run_tagger.Flags, given))
-
-    outcome = tag(
-        f"""--do_train --do_eval --data_dir={tmp_path} --output_dir={tmp_path}/out
+    outcome = run(
+        f"""--do_train --do_eval --do_predict --data_dir={tmp_path} --output_dir={tmp_path}/out
         --albert_config_file={config} --spm_model_file={classification_data.VOCABULARY}
         --max_seq_length=16 --train_batch_size=8 --num_train_epochs=100 --learning_rate=3e-3
         --save_checkpoints_steps=50 --nouse_xla --export_dir={tmp_path}/export"""
@@ -264,7 +264,8 @@ def test_tagger_learns_and_predicts(tmp_path):
     # The description beside --checkpoint says the rest, without training data.
     new = tmp_path / "new"
     write(new / "test.conll", text)
-    tag(f"--output_dir={new} --data_dir={new} --checkpoint={tmp_path}/out/model.ckpt-best")
+    checkpoint = tmp_path / "out" / "model.ckpt-best"
+    run(f"--do_predict --output_dir={new} --data_dir={new} --checkpoint={checkpoint}")
     assert (new / "predictions.conll").read_text("utf-8") == predictions.read_text("utf-8")
     with albert.load(str(tmp_path / "out")) as model:
         assert [one.tags for one in model.predict([one.words for one in written])] == found
@@ -273,3 +274,19 @@ def test_tagger_learns_and_predicts(tmp_path):
         {"type": "PER", "text": "king", "start": 0, "end": 4},
         {"type": "LOC", "text": "river", "start": 13, "end": 18},
     ]
+
+
+@pytest.mark.slow
+def test_tagger_that_finds_no_entity_is_warned_of(tmp_path, caplog):
+    text = ("the O\n" * 9 + "king B-PER\n\n") * 8
+    for split in ("train", "dev"):
+        write(tmp_path / f"{split}.conll", text)
+    config = classification_data.write_config(tmp_path)
+    outcome = run(
+        f"""--do_train --do_eval --data_dir={tmp_path} --output_dir={tmp_path}/out
+        --albert_config_file={config} --spm_model_file={classification_data.VOCABULARY}
+        --max_seq_length=16 --train_batch_size=8 --num_train_epochs=8 --learning_rate=1e-3
+        --save_checkpoints_steps=8 --nouse_xla"""
+    )
+    warnings = [record.args for record in caplog.records if record.levelname == "WARNING"]
+    assert outcome.metrics["f1"] == 0 and ("O", 1e-3) in warnings
