@@ -33,6 +33,7 @@ MARKER_NAME, LOG_NAME = "sweep_run.json", "log.txt"  # in a run's folder
 TEXT_NAME, JSON_NAME, SUBMISSION_NAME = "results.txt", "results.json", "glue_submission.zip"
 # Other metrics in run_summary.json are no scores.
 _SCORES = tuple(set(metrics.METRICS) - set(LOSSES))
+_MOST_SEEDS = 1000
 LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it
 
 Result = Mapping[str, Any]  # run_summary.json of a run, with its setting
@@ -143,10 +144,17 @@ def find_tasks(settings: SweepFlags) -> Dict[str, tasks.Task]:
 
 def parse_seeds(text: str) -> List[int]:
     """Returns the seeds of a text such as "1,2 5-7"; raises UserError for anything else."""
-    spans = re.findall(r"(\d+)-?(\d*)", text)
-    seeds = [seed for first, last in spans for seed in range(int(first), int(last or first) + 1)]
-    if not seeds or re.sub(r"\d+(-\d+)?|[, ]", "", text):
-        raise UserError(f"--seeds={text}: give whole numbers such as 1,2,3 or 1-5.")
+    seeds: List[int] = []
+    for part in text.replace(",", " ").split():
+        match = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part)
+        span = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
+        if not span:
+            raise UserError(f"--seeds={text}: '{part}' is neither a seed nor a range such as 1-5.")
+        if len(seeds) + len(span) > _MOST_SEEDS:
+            raise UserError(f"--seeds={text} names more than {_MOST_SEEDS:,} seeds. Give fewer.")
+        seeds += span
+    if not seeds:
+        raise UserError("--seeds is empty. Give whole numbers such as 1,2,3 or 1-5.")
     return list(dict.fromkeys(seeds))
 
 
@@ -257,7 +265,7 @@ def score_of(result: Result) -> float:
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
-    """Returns the table in per cent with published scores, and the content of results.json."""
+    """Returns the table, with scores in per cent, and the content of results.json."""
     groups: Dict[Tuple[str, str], List[Result]] = {}
     for result in results:
         groups.setdefault((result["task"], result["setting"]), []).append(result)
@@ -274,7 +282,7 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
             spread = scores.std(ddof=1) if len(scores) > 1 else math.nan  # of the sample
             row = {"task": task, "setting": setting, "is_best": is_best, "metric": metric}
             rows.append(dict(row, mean=scores.mean(), deviation=spread, values=values))
-            shown = (f"{100 * value:.2f}".replace("nan", "-") for value in (scores.mean(), spread))
+            shown = (_shown(metric, value) for value in (scores.mean(), spread))
             cells.append((label, metric, str(len(group)), *shown))
             if model and is_best:
                 percent = {metric: (100 * scores).tolist()}
@@ -286,6 +294,12 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
     comparisons = [comparison._asdict() for comparison in beside]
     content = {"format_version": 1, "rows": rows, "published": comparisons, "runs": results}
     return "\n".join([*lines, ""]), content
+
+
+def _shown(metric: str, value: float) -> str:
+    """A score in per cent, or a loss as it is; "-" for NaN."""
+    text = f"{value:.4f}" if metric in LOSSES else f"{100 * value:.2f}"
+    return text.replace("nan", "-")
 
 
 def _submit(path: str, plan: Sequence[Run], results: Sequence[Result]) -> None:

@@ -187,6 +187,8 @@ def test_plan_of_a_custom_task_has_its_flags(make, data_dir):
     [
         (["--tasks=rte"], "train"),
         (["--seeds=1,x"], "1,x"),
+        (["--seeds=1,5-2"], "5-2"),
+        (["--seeds=1-1000000"], "1-1000000"),
         (["--tasks=mrpc", "--labels=0,1"], "labels"),
         (["--learning_rate=1e-5,1e-05"], "learning_rate"),
         (["--max_seq_length=64"], "max_position_embeddings"),
@@ -266,6 +268,7 @@ def test_tabulate_means_and_deviations_over_seeds():
     runs = [result("rte", seed, value) for seed, value in ((1, 0.5), (2, 0.75), (3, 0.7))]
     runs.append(result("mrpc", 1, 0.875, f1=0.9, MSE=3.0))
     runs.append(dict(result("sts-b", 1, 0), metric="pearson", metrics={}))  # no best checkpoint
+    runs.append(result("own", 1, 0.25, metric="MSE"))
     text, content = sweep.tabulate(runs)
     assert [" ".join(line.split()) for line in text.splitlines()[2:]] == [
         # Deviations -0.15, 0.1, 0.05: squares sum to 0.035, over two degrees of freedom.
@@ -273,6 +276,7 @@ def test_tabulate_means_and_deviations_over_seeds():
         "mrpc eval_accuracy 1 87.50 -",
         "mrpc f1 1 90.00 -",  # losses, counts and errors are no scores
         "sts-b pearson 1 - -",
+        "own MSE 1 0.2500 -",  # not in per cent
     ]
     assert content["rows"][0]["values"] == {1: 0.5, 2: 0.75, 3: 0.7}
 
