@@ -10,6 +10,7 @@ import json
 import logging
 import pathlib
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -54,6 +55,19 @@ def test_predictions_are_of_the_best_checkpoint(finished):
     matrix = np.array(confusion["matrix"])
     assert confusion["step"] == best.step and matrix.sum() == 21
     assert matrix.trace() / matrix.sum() == pytest.approx(best.metrics["eval_accuracy"])
+
+
+def test_killed_evaluation_writes_its_details_later(training_data, finished, tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(str(finished[0]), str(folder))
+    before = contents(folder)
+    (folder / "confusion_matrix.json").unlink()
+    summary = read_json(folder / "run_summary.json")
+    for name in ("metrics", "value", "best_step"):  # what evaluation writes at its end
+        del summary[name]
+    (folder / "run_summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    run(training_data, folder, "--do_eval")
+    assert contents(folder) == before
 
 
 def test_checkpoint_is_evaluated_into_another_folder(training_data, finished, tmp_path):

@@ -56,10 +56,11 @@ def test_fine_tuning_summarizes_best_checkpoint(trained, script):
 def test_second_start_changes_nothing(training_data, trained, script):
     folder, outcome = trained(script)
     before = contents(folder)
-    again = run(script, training_data, folder, SCRIPTS[script].phases)
-    assert again.training is None and again.evaluation.evaluated_steps == []
-    assert again.evaluation.results == outcome.evaluation.results
-    assert contents(folder) == before
+    for flags in ("--log_steps=7", "--log_steps=8 --nodo_train"):
+        again = run(script, training_data, folder, f"{SCRIPTS[script].phases} {flags}")
+        assert again.training is None and again.evaluation.evaluated_steps == []
+        assert again.evaluation.results == outcome.evaluation.results
+        assert contents(folder) == before
 
 
 # Script, arguments, and the flag or file that is named. {small} is a configuration for fewer
@@ -93,6 +94,15 @@ MISTAKES = [
     ("run_squad_v2", "--do_predict --null_score_diff_threshold=nan", "null_score_diff_threshold"),
     ("run_squad_v1", "--do_train --train_file={data}/v2.json", "run_squad_v2"),
     ("run_squad_v1", "--do_train --train_feature_file={data}/bare.json", "bare.json"),
+    ("run_squad_v1", "--do_train --train_feature_file={data}/eval.tf_record", "eval.tf_record"),
+    (
+        "run_squad_v2",
+        "--do_predict --do_train --predict_feature_file={data}/eval.tf_record",
+        "eval.tf_record",
+    ),
+    ("run_race", "--do_train --train_file={data}/eval.tf_record", "eval.tf_record"),
+    ("run_race", "--do_train --do_eval --eval_file={data}/eval.tf_record", "eval.tf_record"),
+    ("run_race", "--do_train --do_predict --predict_file={data}/eval.tf_record", "eval.tf_record"),
 ]
 
 

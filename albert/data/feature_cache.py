@@ -14,7 +14,7 @@
 
 A hash of what a file is made from is part of its name, so that runs with other settings,
 vocabularies or data can share a folder. A file that the user names keeps its name, and is replaced
-when it was made from something else.
+only if its metadata say that it holds features.
 """
 
 import collections
@@ -29,6 +29,7 @@ import numpy as np
 
 from albert.data import batches, record_files
 from albert.util import files, parallel, progress, provenance
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -67,7 +68,7 @@ def build_records(
       description: what the log calls the file's content.
 
     Raises:
-      UserError: a file that is no record file is in the way.
+      UserError: `path` is exact, and has a file that was not made here.
     """
     declared = [f"{one.name} {one.dtype.name} {list(one.shape)}" for one in spec.features]
     made_from = dict(fingerprint, features=declared)
@@ -78,8 +79,8 @@ def build_records(
     if present and not reason:
         _LOGGER.info("%s: using %s, %d records.", description, path, present.count)
         return present
-    if not present and files.gfile().exists(path):
-        record_files.first_records(path)  # raises where another file would be lost
+    if exact_path:
+        check_ours(path)
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
     converted = items()
     notes: Counter[str] = collections.Counter()
@@ -100,6 +101,18 @@ def build_records(
     counts = "".join(f", {count} x {what}" for what, count in sorted(notes.items()) if count)
     _LOGGER.info("%s: %d records%s.", description, file.count, counts)
     return file
+
+
+def check_ours(path: str) -> None:
+    """Raises UserError if a file is there whose metadata do not say that it holds features."""
+    if not files.gfile().exists(path):
+        return
+    (size, _), known = files.state_of(path), record_files.read_sidecar(path)
+    if not known or known.bytes != size or "features" not in known.fingerprint:
+        raise UserError(
+            f"'{path}' is no file of features, or has changed since it was made. Choose another "
+            "name, or remove this file."
+        )
 
 
 def digest(examples: Iterable[Any]) -> str:

@@ -116,11 +116,11 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
     if settings.do_train and is_chief:
         vocabulary = find_vocabulary(settings, training_files)
 
-    def record() -> None:
+    def record(is_training: bool = True) -> None:
         """Writes the flags and the vocabulary to --output_dir."""
         if is_chief:
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
-            config_files.record(path, flags.given_values())
+            config_files.record(path, flags.given_values(), is_training=is_training)
         if vocabulary:
             model_vocabulary.put(settings.output_dir, *vocabulary)
 
@@ -128,7 +128,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
     if settings.do_train:
         training = train(settings, config, training_files, flags=flags, on_start=record)
     if not training:
-        record()
+        record(is_training=False)
     if settings.do_eval and is_chief:
         evaluation = evaluate(settings, config, evaluation_files)
     return Outcome(training, evaluation)

@@ -18,7 +18,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
-from albert.data import batches, padded_batches
+from albert.data import batches, feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, network, warm_start
 from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
@@ -100,12 +100,11 @@ class FineTuning:
         """Does what the flags ask for; see the function `run`."""
         settings, task = self.settings, self.task
         self.check()
-        if self._is_chief:
-            path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
-            config_files.record(path, self._flags.given_values())
         training = self.train() if settings.do_train else None
         if not self._is_chief:
             return Outcome(training)
+        if not training:
+            self._record_flags(is_training=False)
         summary, metrics = self.evaluate() if task.splits("dev") else (None, {})
         predicts, export_dir = task.splits("test"), getattr(settings, "export_dir", None)
         if not (predicts or export_dir):
@@ -136,6 +135,9 @@ class FineTuning:
             splits += task.splits("dev") + task.splits("test")
         if settings.do_train:
             splits.append("train")
+        for path, is_named in map(task.record_file, splits):
+            if is_named:
+                feature_cache.check_ours(path)
         self._splits = {split: task.features(split) for split in sorted({*splits})}
         if settings.do_train:
             count = len(self._splits["train"].examples)
@@ -143,6 +145,11 @@ class FineTuning:
             self._final_step = self.schedule.num_train_steps
         elif not settings.num_train_epochs and "train_step" in settings.given:
             self._final_step = settings.train_step  # of another process
+
+    def _record_flags(self, is_training: bool = True) -> None:
+        """Writes run.toml."""
+        path = os.path.join(self.settings.output_dir, config_files.RECORD_NAME)
+        config_files.record(path, self._flags.given_values(), is_training=is_training)
 
     def _chosen_checkpoint(self) -> str:
         """--checkpoint, the best one, or the newest; raises UserError if there is none."""
@@ -162,6 +169,7 @@ class FineTuning:
             max_steps=last_step,
             documents=fine_tuned.portable_files(task, task.description_name, task.describe()),
             flags=self._flags,
+            on_start=self._record_flags,
         )
         if summary and self._is_chief:
             self._add_to_summary(
@@ -226,7 +234,8 @@ class FineTuning:
         if best:
             trial = f"{steps[-1]}:{best.step}:{metrics[task.best_metric]}"
             files.atomic_write_text(os.path.join(folder, BEST_TRIAL_NAME), trial)
-            if summary.evaluated_steps:
+            # The summary is written last: without these metrics, an evaluation was killed.
+            if summary.evaluated_steps or self._summary().get("metrics") != metrics:
                 self._describe_best(summary)
         now = time.time()
         times = {"eval_seconds": now - began, "wall_seconds": now - self._began}
@@ -328,9 +337,13 @@ class FineTuning:
         _LOGGER.info("Wrote %s.", ", ".join(written))
         return written
 
+    def _summary(self) -> Dict[str, Any]:
+        """The content of run_summary.json; {} if there is none."""
+        path = os.path.join(self.settings.output_dir, SUMMARY_NAME)
+        return json_files.read(path) if tf.io.gfile.exists(path) else {}
+
     def _add_to_summary(self, **values: Any) -> None:
         """Updates run_summary.json; its times are those of the start that did the work."""
         path, task = os.path.join(self.settings.output_dir, SUMMARY_NAME), self.task
-        before = json_files.read(path) if tf.io.gfile.exists(path) else {}
         about = {"task": task.name, "metric": task.best_metric, "seed": self.settings.seed}
-        files.atomic_write_json(path, {**before, **about, **values})
+        files.atomic_write_json(path, {**self._summary(), **about, **values})

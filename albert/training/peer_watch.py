@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import socket
+import struct
 import sys
 import threading
 import time
@@ -112,7 +113,12 @@ def _next_worker(
 ) -> Tuple[int, Any, connection.Connection]:
     """The index, content and connection of the next worker; ValueError for an unknown one."""
     caller = listener.accept()
-    message = caller.recv_bytes(_LONGEST_MESSAGE) if caller.poll(_CALL_SECONDS) else b""
+    # A stranger may send a part of a message and wait: each read ends.
+    with socket.socket(fileno=os.dup(caller.fileno())) as same:
+        seconds, rest = divmod(_CALL_SECONDS, 1)
+        limit = struct.pack("ll", int(seconds), int(rest * 1e6))
+        same.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+    message = caller.recv_bytes(_LONGEST_MESSAGE)
     number, content = json.loads(message.decode("ascii"))
     if number not in range(1, count):
         raise ValueError(f"There is no worker {number}.")

@@ -23,6 +23,7 @@ from albert.util.errors import UserError
 
 RECORD_NAME = "run.toml"  # in the output folder of a run
 _HEADER = "# Repeat this run: "
+_TRAINED = "\ndo_train = true\n"
 
 
 def read(path: str) -> Dict[str, str]:
@@ -48,13 +49,17 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def record(path: str, values: Mapping[str, Any]) -> None:
+def record(path: str, values: Mapping[str, Any], *, is_training: bool = False) -> None:
     """Writes the flags that were given to a run, so that --config repeats it.
 
-    A file of this name that a user wrote stays as it is.
+    A file of this name stays as it is if a user wrote it. That of a training stays unless
+    `is_training`: it says how the model beside it was made.
     """
-    if files.gfile().exists(path) and not files.read_text(path).startswith(_HEADER):
+    present = files.read_text(path) if files.gfile().exists(path) else _HEADER
+    if not present.startswith(_HEADER) or _TRAINED in present and not is_training:
         return
+    if is_training:
+        values = {**values, "do_train": True}  # which is the default of a script
     module = getattr(sys.modules["__main__"], "__spec__", None)
     command = f"python -m {module.name} " if module else ""
     lines = [f"{_HEADER}{command}--config={shlex.quote(path)}"]

@@ -66,15 +66,31 @@ def test_build_of_exact_path_replaces_stale_file(path):
     second = _build(path, exact_path=True, length=3, items=range(5))
     assert second.path == str(path)
     assert _values(path) == [[n, n * n] for n in range(5)]
-    _remove_sidecar(path)  # as the records of another program
-    assert _build(path, exact_path=True).count == 19
 
 
-def test_build_refuses_to_replace_other_files(path):
-    path.write_text('{"data": [1, 2, 3]}')
-    with pytest.raises(ValueError, match=path.name):
-        _build(path, exact_path=True)
-    assert path.read_text() == '{"data": [1, 2, 3]}'
+def _write_records(path):
+    """As another program of the package."""
+    with record_files.create(str(path), {"maker": "another", "length": 2}) as file:
+        file.write(b"a record")
+
+
+@pytest.mark.parametrize(
+    "replace",
+    [
+        lambda path: path.write_text('{"data": [1, 2, 3]}'),
+        lambda path: path.write_bytes(path.read_bytes() + b"more"),
+        _remove_sidecar,  # as a file of another project
+        _write_records,
+    ],
+)
+def test_build_refuses_to_replace_other_files(path, replace):
+    _build(path, exact_path=True)
+    replace(path)
+    before = path.read_bytes()
+    for length in (2, 3):
+        with pytest.raises(ValueError, match=path.name):
+            _build(path, exact_path=True, length=length)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,11 @@ def test_roll_call_gives_all_answers_to_all(monkeypatch):
     for noise in (b"PRI * HTTP/2.0\r\n\r\n", b"\0\0\0\x06[3, 5]", b"\0\0\0\x06[2, 5]"):
         with socket.create_connection((host, int(port))) as caller:
             caller.sendall(noise)
-    with socket.create_connection((host, int(port))):  # which says nothing
+    # One says nothing, and one stops after the first byte.
+    with socket.create_connection((host, int(port))), socket.create_connection(
+        (host, int(port))
+    ) as stranger:
+        stranger.sendall(b"\0")
         workers = others_call(addresses, {2: 9, 1: 8})
         assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 

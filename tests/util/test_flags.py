@@ -189,6 +189,12 @@ def test_record_of_a_run(tmp_path):
     assert again.replace(free=0.0) == settings.replace(free=0.0)
     config_files.record(str(path), {"count": 2})
     assert config_files.read(str(path)) == {"count": "2"}
+    config_files.record(str(path), {"count": 4, "do_train": True}, is_training=True)
+    config_files.record(str(path), {"count": 5, "do_eval": True})
+    config_files.record(str(path), {"count": 6, "do_train": True})  # there was nothing to train
+    assert config_files.read(str(path))["count"] == "4"
+    config_files.record(str(path), {"count": 7, "do_train": True}, is_training=True)
+    assert config_files.read(str(path))["count"] == "7"
     write(path, "count = 3  # mine")
     config_files.record(str(path), {"count": 2})
     assert config_files.read(str(path)) == {"count": "3"}
