@@ -38,7 +38,7 @@ def test_read_each_format(tmp_path):
     paths = [
         write(tmp_path / "a.conll", CONLL),
         write(tmp_path / "b.txt", CONLL.replace(" ", "\t") + "\n\n"),
-        write(tmp_path / "c.jsonl", line + "\n\n"),
+        write(tmp_path / "c.JSONL", line + "\n\n"),
         parquet_file(tmp_path / "d.parquet", sorted(TAGS)),
     ]
     for path in paths:
