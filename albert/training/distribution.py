@@ -10,21 +10,27 @@ each of several hosts, which the environment variable TF_CONFIG names:
 The first worker, or the one of the job `chief`, writes checkpoints and results.
 """
 
-import json
 import logging
 import os
+import re
 from typing import Any, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert.configs.flags import TrainingFlags
 from albert.runtimes import compat
+from albert.util import json_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
 
+_ADDRESS = re.compile(r".+:[0-9]{1,5}")
+_TF_CONFIG = {
+    "cluster": {"chief": ([_ADDRESS], None), "worker": ([_ADDRESS], None)},
+    "task": {"type": {"chief", "worker"}, "index": (range(1 << 31), re.compile("[0-9]{1,9}"))},
+}
 _EXAMPLE = (
     'It looks like {"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
     '"task": {"type": "worker", "index": 0}}, with another index in each process.'
@@ -46,18 +52,20 @@ def read_cluster() -> Cluster:
     """Returns the cluster in TF_CONFIG; raises UserError if TensorFlow cannot use it."""
     text = os.environ.get("TF_CONFIG", "")
     try:
-        content = json.loads(text)
-        task, jobs = content["task"], content["cluster"]
-        addresses = jobs.get("chief", []) + jobs.get("worker", [])
-        for address in addresses:
-            int(address.rpartition(":")[2])  # the port
-        ours = jobs[task["type"]][int(task["index"])]  # some schedulers write a string
-        return Cluster(addresses, addresses.index(ours))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        content = json_files.parse(text, "TF_CONFIG", _TF_CONFIG)
+    except UserError as error:
         raise UserError(
-            f"--distribution_strategy={MULTI_WORKER} needs the environment variable TF_CONFIG, "
-            f"which is {text and f'{text} ({error!r})' or 'not set'}. {_EXAMPLE}"
+            f"--distribution_strategy={MULTI_WORKER} needs the environment variable TF_CONFIG. "
+            f"{error if text else 'It is not set.'} {_EXAMPLE}"
         ) from None
+    jobs, task = content["cluster"], content["task"]
+    chiefs = jobs.get("chief") or []
+    addresses = chiefs + (jobs.get("worker") or [])
+    # Some schedulers write the index as text.
+    rank = int(task["index"]) + (len(chiefs) if task["type"] == "worker" else 0)
+    if int(task["index"]) >= len(jobs.get(task["type"]) or ()):
+        raise UserError(f"TF_CONFIG: the cluster has no {task['type']} {task['index']}. {_EXAMPLE}")
+    return Cluster(addresses, rank)
 
 
 def count_processes() -> int:
