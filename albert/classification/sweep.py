@@ -221,7 +221,9 @@ def sweep(settings: SweepFlags) -> None:
                 _start(run)
             if run.task.name not in LENDERS:
                 path = os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
-                results.append({**_read_summary(path), "setting": run.setting})
+                result = json_files.read(path, _SUMMARY)
+                scores = json_files.numbers(result["metrics"])
+                results.append(dict(result, metrics=scores, setting=run.setting))
                 text, content = tabulate(results)
                 files.atomic_write_text(os.path.join(folder, TEXT_NAME), text)
                 no_nan = json.loads(json.dumps(content), parse_constant=lambda name: None)
@@ -229,12 +231,6 @@ def sweep(settings: SweepFlags) -> None:
         if settings.do_predict:
             _submit(os.path.join(folder, SUBMISSION_NAME), plan, results)
     print(text, end="", flush=True)
-
-
-def _read_summary(path: str) -> Result:
-    """The run_summary.json of a run."""
-    summary = json_files.read(path, _SUMMARY)
-    return {**summary, "metrics": json_files.numbers(summary["metrics"])}
 
 
 def _start(run: Run) -> None:
