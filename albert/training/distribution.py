@@ -26,10 +26,9 @@ _LOGGER = logging.getLogger("albert")
 
 NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
 
-_ADDRESS = re.compile(r".+:[0-9]{1,5}")
 _TF_CONFIG = {
-    "cluster": {"chief": ([_ADDRESS], None), "worker": ([_ADDRESS], None)},
-    "task": {"type": {"chief", "worker"}, "index": (range(1 << 31), re.compile("[0-9]{1,9}"))},
+    "cluster": {str: [re.compile(".+:[0-9]+")]},
+    "task": {"type": str, "index": (json_files.COUNT, re.compile("[0-9]+"))},
 }
 _EXAMPLE = (
     'It looks like {"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
@@ -52,20 +51,16 @@ def read_cluster() -> Cluster:
     """Returns the cluster in TF_CONFIG; raises UserError if TensorFlow cannot use it."""
     text = os.environ.get("TF_CONFIG", "")
     try:
-        content = json_files.parse(text, "TF_CONFIG", _TF_CONFIG)
-    except UserError as error:
+        content = json_files.parse(text, "Its value", _TF_CONFIG)
+        jobs, task = content["cluster"], content["task"]
+        addresses = jobs.get("chief", []) + jobs.get("worker", [])
+        ours = jobs[task["type"]][int(task["index"])]  # some schedulers write a string
+        return Cluster(addresses, addresses.index(ours))
+    except (ValueError, LookupError) as error:
         raise UserError(
-            f"--distribution_strategy={MULTI_WORKER} needs the environment variable TF_CONFIG. "
-            f"{error if text else 'It is not set.'} {_EXAMPLE}"
+            f"--distribution_strategy={MULTI_WORKER} needs the environment variable TF_CONFIG, "
+            f"which is {text and f'{text[:200]} ({error})' or 'not set'}. {_EXAMPLE}"
         ) from None
-    jobs, task = content["cluster"], content["task"]
-    chiefs = jobs.get("chief") or []
-    addresses = chiefs + (jobs.get("worker") or [])
-    # Some schedulers write the index as text.
-    rank = int(task["index"]) + (len(chiefs) if task["type"] == "worker" else 0)
-    if int(task["index"]) >= len(jobs.get(task["type"]) or ()):
-        raise UserError(f"TF_CONFIG: the cluster has no {task['type']} {task['index']}. {_EXAMPLE}")
-    return Cluster(addresses, rank)
 
 
 def count_processes() -> int:
