@@ -107,8 +107,10 @@ def _has_kind(value: Any, kind: Any) -> bool:
         return type(value) in (int, float) and abs(value) < _LARGEST
     if isinstance(kind, re.Pattern):
         return isinstance(value, str) and bool(kind.fullmatch(value))
-    if isinstance(kind, (range, set)):
-        return type(value) in (int, str) and value in kind
+    if isinstance(kind, range):
+        return type(value) is int and value in kind  # for another type it tries every number
+    if isinstance(kind, set):
+        return isinstance(value, str) and value in kind
     if isinstance(kind, list):
         return isinstance(value, list) and len(kind) in (1, len(value))
     return type(value) in (kind, type(kind))
