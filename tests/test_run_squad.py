@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretrained import exported as exported_files
 from albert.squad import metrics as squad_metrics
-from tests.support import training_scripts
+from tests.support import squad_data, training_scripts
 from tests.support.classification_data import contents, read_json
 from tests.support.fine_tuned_models import serve
 from tests.support.squad_data import CONTEXT
@@ -36,6 +36,15 @@ def test_metrics_equal_the_scores_of_files(training_data, trained, version):
         expected = squad_metrics.evaluate_v2(gold, answers, read_json(path / "null_odds.json"))
     assert {name: outcome.metrics[name] for name in expected} == pytest.approx(expected)
     assert all(text in CONTEXT or text == "empty" for text in answers.values())
+
+
+def test_partly_answered_file_is_refused_before_the_training(training_data, tmp_path):
+    questions = [squad_data.answered("q", CONTEXT, "king"), squad_data.question("half", "who ?")]
+    path = squad_data.write_squad(tmp_path, [squad_data.paragraph(CONTEXT, *questions)])
+    flags = f"--do_train --do_predict --predict_file={path}"
+    with pytest.raises(ValueError, match="half"):
+        run(training_data, tmp_path / "out", "v1", flags)
+    assert not list(tmp_path.glob("out/model.ckpt*"))
 
 
 @pytest.mark.slow

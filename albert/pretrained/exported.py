@@ -62,9 +62,13 @@ def converted(
 ) -> bytes:
     """Converts a graph and its weights to TensorFlow Lite.
 
-    With is_int8 weights are bytes, and activations become so as they come. The converter of
-    TensorFlow 1.15 does not know all operations.
+    With is_int8 weights are bytes, and activations become so as they come.
+
+    Raises:
+      UserError: the converter of TensorFlow 1.15 does not know an operation.
     """
+    from tensorflow.lite.python import convert
+
     converter = tf.lite.TFLiteConverter.from_session(
         session, list(inputs.values()), list(outputs.values())
     )
@@ -72,7 +76,15 @@ def converted(
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
     # TensorFlow 1.15 starts its converter by name, though the environment may not be active.
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    return converter.convert()
+    try:
+        return converter.convert()
+    except convert.ConverterError as error:
+        if compat.is_tf2():
+            raise
+        raise UserError(
+            "TensorFlow 1.15 cannot convert this model to TensorFlow Lite. Use --format=onnx, or a "
+            "newer TensorFlow."
+        ) from error
 
 
 # ---- read ----

@@ -4,22 +4,26 @@
 
     examples = read_squad_examples("train-v2.0.json", is_training=True)
 
-A file is one JSON object:
+A file is one JSON object, which may be compressed by gzip:
 
     {"data": [{"title": "...", "paragraphs": [{"context": "...", "qas": [
         {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 0}],
          "is_impossible": false}]}]}]}
 
-"is_impossible" comes with version 2. TensorFlow is imported only to open a file. The hubs keep the
-same as a Parquet file with a row for each question; there the one of version 2 that has no answer
-is impossible.
+"is_impossible" comes with version 2. In KorQuAD 2 an article is its only paragraph, and "answer"
+the only answer. `datasets` and the hubs have a row for each question, in Parquet, JSON lines or a
+list: {"id", "question", "context", "answers": {"text": [...], "answer_start": [...]}}. There a
+question without an answer is impossible, unless no question has one. TensorFlow is imported only to
+open a file.
 """
 
 import dataclasses
+import gzip
 import itertools
 import logging
 import os
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+import zlib
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.datasets import table
@@ -28,14 +32,21 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
-_FILE_TYPES = {"data": [{"paragraphs": [{"context": str, "qas": [dict]}]}]}
-_QUESTION_TYPES = {
+# See json_files.
+_PARAGRAPHS = [{"context": str, "qas": [dict]}]
+_QUESTION = {
     "id": (str, int),
     "question": str,
-    "answers": (None, [{"text": str, "answer_start": (int, None)}]),
-    "is_impossible": (None, bool),
+    "context": str,
+    "answers": (list, dict, None),
+    "is_impossible": (bool, None),
 }
-_ROW_TYPES = {"context": str, "answers": {"text": [str], "answer_start": [int]}}
+_LAYOUTS = (
+    'Use SQuAD\'s layout, {"data": [{"paragraphs": [{"context": "...", "qas": [{"id": "...", '
+    '"question": "...", "answers": [{"text": "...", "answer_start": 0}]}]}]}]}, or an object for '
+    'each question, {"id": "...", "question": "...", "context": "...", "answers": {"text": '
+    '["..."], "answer_start": [0]}}.'
+)
 
 
 @dataclasses.dataclass(eq=False)
@@ -74,11 +85,10 @@ def read_squad_examples(
     path = str(input_file)
     examples: Dict[str, SquadExample] = {}
     misaligned: Dict[str, str] = {}
-    for question, context in _questions(path):
-        where = f"'{path}', question '{question.get('id')}'"
-        json_files.check(question, _QUESTION_TYPES, where)
+    for where, question in _questions(path):
         is_impossible = bool(question.get("is_impossible"))
-        answers = () if is_impossible else question.get("answers") or ()
+        answers = () if is_impossible else question["answers"]
+        context = question["context"]
         example = SquadExample(str(question["id"]), question["question"], context)
         example.is_impossible = is_impossible
         example.answers = tuple(answer["text"] for answer in answers)
@@ -105,26 +115,70 @@ def read_squad_examples(
     return kept
 
 
-def _questions(path: str) -> Iterator[Tuple[Dict[str, Any], str]]:
-    """Each question's JSON object and its context."""
+def _questions(path: str) -> List[Tuple[str, Dict[str, Any]]]:
+    """Where each question is, and the question with its context and a list of answers."""
     if not files.gfile().exists(path) or files.gfile().isdir(path):
         folder, name = os.path.split(path)
         published = [item for item in table.DATA_SETS.values() if item.group == "squad"]
         hint = table.how_to_get([item.folder for item in published if name in item.files], folder)
         raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
-    if path.endswith(parquet.ENDING):
-        for number, row in enumerate(parquet.read_rows(path), start=1):
-            json_files.check(row, _ROW_TYPES, f"'{path}', row {number}")
-            # As in JSON, an answer without its place may be read, and a place without one not.
-            columns = itertools.zip_longest(row["answers"]["text"], row["answers"]["answer_start"])
-            answers = [{"text": text, "answer_start": start} for text, start in columns]
-            yield {**row, "answers": answers, "is_impossible": not answers}, row["context"]
-        return
-    content = json_files.parse_data(files.read_text(path), f"'{path}'", _FILE_TYPES)
-    for article in content["data"]:
-        for paragraph in article["paragraphs"]:
-            for question in paragraph["qas"]:
-                yield question, paragraph["context"]
+    content = list(parquet.read_rows(path)) if path.endswith(parquet.ENDING) else _read_json(path)
+    try:
+        return _checked(content, path)
+    except UserError as error:
+        raise UserError(f"{error} {_LAYOUTS}") from error
+
+
+def _checked(content: Any, path: str) -> List[Tuple[str, Dict[str, Any]]]:
+    rows = content.get("data", [content]) if isinstance(content, dict) else content
+    json_files.check(rows, [dict], f"'{path}': data")
+    has_articles = not any("question" in row for row in rows)
+    if has_articles:
+        articles = [article.get("paragraphs", [article]) for article in rows]
+        json_files.check(articles, [_PARAGRAPHS], f"'{path}': data")
+        paragraphs = itertools.chain.from_iterable(articles)
+        rows = [{**row, "context": item["context"]} for item in paragraphs for row in item["qas"]]
+    questions = []
+    for row in rows:
+        where = f"'{path}', question '{row.get('id')}'"
+        json_files.check(row, _QUESTION, where)
+        answers = _answers(row)
+        json_files.check(answers, [{"text": str}], f"{where}: answers")
+        questions.append((where, {**row, "answers": answers}))
+    if not has_articles and any(question["answers"] for _, question in questions):
+        for _, question in questions:
+            question.setdefault("is_impossible", not question["answers"])
+    return questions
+
+
+def _answers(question: Dict[str, Any]) -> List[Dict[str, Any]]:
+    answers = question.get("answers") or question.get("answer")
+    if not isinstance(answers, dict):
+        return question.get("answers") or []
+    columns = (
+        value if isinstance(value, list) else [value]
+        for value in (answers.get("text"), answers.get("answer_start", []))
+    )
+    return [dict(zip(("text", "answer_start"), row)) for row in itertools.zip_longest(*columns)]
+
+
+def _read_json(path: str) -> Any:
+    """The JSON value in a file; that of JSON lines is a list."""
+    if path.endswith(".gz"):
+        try:
+            text = gzip.decompress(files.read_bytes(path)).decode("utf-8-sig")
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise UserError(f"'{path}' is not UTF-8 text compressed by gzip ({error}).") from error
+    else:
+        text = files.read_text(path)
+    lines = text.strip().split("\n")
+    if len(lines) == 1 or not lines[0].rstrip().endswith("}"):
+        return json_files.parse_data(text, f"'{path}'")
+    return [
+        json_files.parse_data(line, f"'{path}', line {number}")
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
 
 
 def _answer_to_learn(
@@ -133,9 +187,12 @@ def _answer_to_learn(
     """The first answer and its first character; raises UserError where one is missing."""
     if is_impossible:
         return "", -1
-    if not answers or answers[0].get("answer_start") is None:
+    start = answers[0].get("answer_start") if answers else None
+    if isinstance(start, str) and start.isdecimal():
+        start = int(start)
+    if type(start) is not int:
         raise UserError(
             f'{where}: for training, each question needs an answer with "answer_start", or '
             '"is_impossible": true. Files without answers are for prediction.'
         )
-    return answers[0]["text"], answers[0]["answer_start"]
+    return answers[0]["text"], start

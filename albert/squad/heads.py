@@ -72,7 +72,7 @@ def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[st
 
     # The start.
     start_logits = plain.dense(flat, layer("start_logits/dense", 1))
-    start_logits = _masked(tf.reshape(start_logits, [-1, length]), outside)
+    start_logits = masked(tf.reshape(start_logits, [-1, length]), outside)
     if encoder.is_training:
         starts = tf.reshape(tf.cast(features["start_positions"], tf.int32), [-1, 1])
         count = 1
@@ -91,7 +91,7 @@ def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[st
     states = plain.layer_norm(tf.tanh(tokens + chosen), norm)  # [B, K, L, H]
     end_logits = plain.dense(tf.reshape(states, [-1, hidden]), layer("end_logits/dense_1", 1))
     end_logits = tf.reshape(end_logits, [-1, count, length])
-    end_logits = _masked(end_logits, outside[:, tf.newaxis])
+    end_logits = masked(end_logits, outside[:, tf.newaxis])
 
     # Whether there is no answer.
     shares = tf.nn.softmax(start_logits)[:, tf.newaxis]  # [B, 1, L]
@@ -110,8 +110,8 @@ def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[st
     return dict(zip(BEAMS, (start_log_probs, starts, end_log_probs, ends, cls_logits)))
 
 
-def _masked(logits: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """Logits with positions outside the paragraph ruled out."""
+def masked(logits: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """Returns logits with positions ruled out where the mask is 1."""
     return logits * (1 - mask) + IMPOSSIBLE * mask
 
 

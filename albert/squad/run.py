@@ -9,6 +9,8 @@ import logging
 import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+import tensorflow.compat.v1 as tf
+
 from albert.data import batches, feature_cache
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.pretrained import exported, inference, model_vocabulary, warm_start
@@ -72,8 +74,8 @@ class SquadTask(Task):
         """Returns --predict_file, also for evaluation if it has answers."""
         if not self.settings.do_predict:
             return []
-        is_known = (item.answers or item.is_impossible for item in self.examples("predict"))
-        return ["predict"] if use == "test" or any(is_known) else []
+        is_labelled = any(map(_is_labelled, self.examples("predict")))
+        return ["predict"] if use == "test" or is_labelled else []
 
     def examples(self, split: str) -> List[SquadExample]:
         """Returns the questions of --train_file or --predict_file, which are read once."""
@@ -81,8 +83,13 @@ class SquadTask(Task):
             return self._data[split]
         path, limit = getattr(self.settings, f"{split}_file"), self.settings.max_misaligned_answers
         examples = read_squad_examples(path, split == "train", max_misaligned=limit)
-        if not self.has_impossible and any(item.is_impossible for item in examples):
-            raise UserError(f"{path} has questions without an answer. Use run_squad_v2.")
+        unanswered = [item.qas_id for item in examples if not item.answers]
+        is_wrong = unanswered and (split == "train" or any(map(_is_labelled, examples)))
+        if is_wrong and not self.has_impossible:
+            raise UserError(
+                f"{path}: question '{unanswered[0]}' has no answer. Use run_squad_v2, or give "
+                "answers to all questions or to none."
+            )
         self._data[split] = examples
         return examples
 
@@ -158,6 +165,10 @@ class SquadTask(Task):
         return {name: decoding.file_text(content) for name, content in contents.items()}
 
 
+def _is_labelled(example: SquadExample) -> bool:
+    return bool(example.answers) or example.is_impossible
+
+
 def _gold(examples: Sequence[SquadExample]) -> Dict[str, Sequence[str]]:
     return {item.qas_id: item.answers for item in examples}
 
@@ -170,8 +181,16 @@ class SquadV1(SquadTask):
     fills = {"start_logits": heads.IMPOSSIBLE, "end_logits": heads.IMPOSSIBLE}
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
-        """Builds a start and an end for each window."""
-        return heads.v1_head(features, encoder)
+        """Builds a start and an end for each window, and rules padding out in prediction.
+
+        How much padding there is depends on the batch. It must not take the place of a candidate.
+        """
+        output = heads.v1_head(features, encoder)
+        if encoder.is_training:
+            return output
+        padding = 1.0 - tf.cast(features["input_mask"], tf.float32)
+        logits = {name: heads.masked(output.outputs[name], padding) for name in self.fills}
+        return output._replace(outputs={**output.outputs, **logits})
 
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
         """Returns the scores of the official script."""

@@ -17,6 +17,7 @@ from albert.classification.run import ClassifierTask
 from albert.conversion import exports
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 from tests.support import fine_tuned_models, pretrained_models, race_data, squad_data, squad_models
 
 TEXTS = [
@@ -137,7 +138,7 @@ def test_exported_folder_predicts_alone(place, exported, capsys):
 @pytest.mark.parametrize("name", ASKED)
 def test_export_gives_the_models_outputs(place, tmp_path, name, format_name):
     if (name, format_name) == ("reader2", "tflite") and not compat.is_tf2():
-        with pytest.raises(Exception):  # noqa: B017, PT011 - of TensorFlow's converter
+        with pytest.raises(UserError):  # what TensorFlow's converter cannot do
             export(place, name, tmp_path / "new", "--format=tflite")
         assert os.listdir(str(tmp_path)) == []
         return
@@ -216,6 +217,19 @@ def test_reader_of_a_named_task_keeps_threshold_and_limits(place, tmp_path, monk
         assert {name: getattr(model.task.settings, name) for name in LIMITS} == LIMITS
         outputs = model.outputs([model.task.parse(text) for text in ASKED["reader2"]])
         assert outputs["end_top_index"].shape[1:] == (30,)
+
+
+@pytest.mark.slow
+def test_reader_is_measured_with_the_threshold_that_it_keeps(tmp_path):
+    lowest, beams = -1e9, {"start_n_top": 20, "end_n_top": 20}  # no answer to any question
+    folder = squad_models.write_reader(
+        tmp_path / "reader2", is_v2=True, null_score_diff_threshold=lowest, **beams
+    )
+    with albert.load(folder, null_score_diff_threshold=-lowest) as model:
+        right = model.answer("king", CONTEXT).text
+    asked = squad_data.answered("q", CONTEXT, right, "king")
+    squad_data.write_squad(tmp_path, [squad_data.paragraph(CONTEXT, asked)], "reader2.data")
+    assert scores(export(tmp_path, "reader2", tmp_path / "new")) == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,12 @@ def test_find_spans_of_beams():
     assert spans.end.tolist() == [2]
 
 
+def test_file_contents_of_a_v1_model():
+    answer = decoding.Answer("two", 1.0, None, [])
+    contents = decoding.file_contents(_examples(), [answer])
+    assert contents == {"predictions.json": {"q0": "two"}, "nbest_predictions.json": {"q0": []}}
+
+
 def test_file_contents_have_probabilities():
     start, end = _logits(p4=1.0, p6=0.5), _logits(p4=0.5, p6=0.0)
     windows, limits = _windows(0), decoding.Limits(2, max_answer_length=1)

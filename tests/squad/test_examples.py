@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SQuAD files as they should be, and as they should not be."""
 
+import gzip
 import json
 
 import pytest
@@ -43,24 +44,57 @@ def test_read_squad_examples_fields(tmp_path):
     assert vars(unread) == {**vars(example), **unknown}
 
 
+_ANSWERS = {"text": ["the river", "river"], "answer_start": [21, 25]}
+_ROWS = [
+    {"id": "q", "question": "which ?", "context": TOWN, "answers": _ANSWERS},
+    {"id": "i", "question": "who ?", "context": TOWN, "answers": {"text": [], "answer_start": []}},
+]
+_ASKED = paragraph(
+    TOWN,
+    question("q", "which ?", ("the river", "21"), ("river", "25")),
+    question("i", "who ?", is_impossible=True),
+)
+_LAYOUTS = {
+    "rows.jsonl": "\n".join(map(json.dumps, _ROWS)) + "\n",
+    "rows.json": json.dumps(_ROWS, indent=2),
+    "data.json": json.dumps({"data": _ROWS}),
+    "places_as_text.json": json.dumps({"data": [{"paragraphs": [_ASKED]}]}, indent=2),
+    "rows.json.gz": gzip.compress("\n".join(map(json.dumps, _ROWS)).encode()),
+    "train-00000-of-00001.parquet": {name: [row[name] for row in _ROWS] for name in _ROWS[0]},
+}
+
+
+def _write(path, content):
+    if isinstance(content, dict):
+        parquet_files.write(path, content)
+    else:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
 @pytest.mark.parametrize("is_training", [True, False])
-def test_read_squad_examples_from_parquet(tmp_path, is_training):
-    path = tmp_path / "train-00000-of-00001.parquet"
-    texts, starts = ["the river", "river"], [21, 25]
-
-    def read(texts):
-        answers = [{"text": texts, "answer_start": starts}, {"text": [], "answer_start": []}]
-        columns = {"id": ["q", "i"], "question": ["which ?", "who ?"], "answers": answers}
-        columns.update(title=["The town"] * 2, context=[TOWN] * 2)
-        parquet_files.write(path, columns)
-        return squad_examples.read_squad_examples(path, is_training)
-
-    asked = question("q", "which ?", *zip(texts, starts))
+@pytest.mark.parametrize("name", _LAYOUTS)
+def test_read_squad_examples_of_each_layout(tmp_path, name, is_training):
+    found = squad_examples.read_squad_examples(_write(tmp_path / name, _LAYOUTS[name]), is_training)
+    asked = question("q", "which ?", ("the river", 21), ("river", 25))
     impossible = question("i", "who ?", is_impossible=True)
     expected = _read(tmp_path, asked, impossible, is_training=is_training)
-    assert list(map(vars, read(texts))) == list(map(vars, expected))
-    with pytest.raises(ValueError, match="parquet', question 'q'"):
-        read(texts[:1])
+    assert list(map(vars, found)) == list(map(vars, expected))
+
+
+def test_article_with_one_answer_a_question(tmp_path):
+    """As in KorQuAD 2."""
+    asked = {"id": "q", "question": "?", "answer": {"text": "old", "answer_start": 4}}
+    content = json.dumps({"data": [{"context": TOWN, "qas": [asked]}]})
+    path = _write(tmp_path / "a.json", content)
+    (example,) = squad_examples.read_squad_examples(path, True)
+    assert (example.answers, example.start_position) == (("old",), 4)
+
+
+def test_rows_of_which_none_has_an_answer_are_not_impossible(tmp_path):
+    path = _write(tmp_path / "a.json", json.dumps(_ROWS[1:]))
+    (example,) = squad_examples.read_squad_examples(path, False)
+    assert not example.is_impossible
 
 
 def test_read_squad_examples_with_bom_and_number_ids(tmp_path):
@@ -114,6 +148,12 @@ def test_misaligned_answers_are_dropped_up_to_a_share(tmp_path):
         ([OLD, OLD], "'r'"),
         ([dict(OLD, id=None)], "id"),
         ([dict(OLD, answers=[])], "'r'"),
+        ([question("r", "?", ("old", "four"))], "'r'"),
+        ([dict(OLD, answers=["old"])], "'r': answers.*paragraphs"),
+        ([dict(OLD, answers={"text": [], "answer_start": [4]})], "'r'.*paragraphs"),
+        ('[{"context_text": "a", "qas": [{"query_text": "b"}]}]', "context.*paragraphs"),
+        ('{"id": "a", "question": "b"}', "'a': context.*paragraphs"),
+        ('{"id": "a", "question": "b"}\n{"id"', "line 2"),
     ],
 )
 def test_read_squad_examples_names_file_and_question(tmp_path, content, named):

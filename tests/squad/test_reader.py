@@ -6,7 +6,7 @@ import pytest
 
 import albert
 from albert import predictor
-from tests.support import training_scripts
+from tests.support import squad_models, training_scripts
 from tests.support.classification_data import read_json
 from tests.support.squad_data import CONTEXT
 
@@ -14,6 +14,21 @@ TRAINED = {"n_best_size": 3, "max_answer_length": 2}
 OTHERS = {"n_best_size": 1, "max_answer_length": 1}
 BEAM = {"start_n_top": 2, "end_n_top": 3}
 OTHER_BEAM = {"start_n_top": 1, "end_n_top": 1, "null_score_diff_threshold": 100.0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_v2", [False, True])
+def test_answers_are_the_same_in_every_batch(tmp_path, is_v2):
+    folder = squad_models.write_reader(tmp_path / "reader", is_v2=is_v2)
+    pairs = [("who ?", "the old king ."), ("who ?", CONTEXT)]
+    limits, answers = {"start_n_top": 20} if is_v2 else {"n_best_size": 10}, []
+    for options in ({"padding": "max"}, {"batch_size": 1}, {"batch_size": 8}):
+        with albert.load(folder, **limits, **options) as model:
+            answers.append(model.predict(pairs))
+    for batched in answers[1:]:
+        for answer, expected in zip(batched, answers[0]):
+            for entry, other in zip(answer.nbest, expected.nbest):
+                assert entry == pytest.approx(other, abs=1e-5)
 
 
 @pytest.mark.slow
