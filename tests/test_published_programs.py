@@ -15,6 +15,7 @@ from albert import (
     optimization,
 )
 from albert.runtimes import estimator as our_estimator
+from albert.training import metrics
 from tests.support import classification_data as data
 
 LENGTH, BATCH, STEPS = 32, 8, 12
@@ -103,3 +104,7 @@ def test_program_trains_evaluates_and_predicts(build, tmp_path):
     right = [labels[np.argmax(row)] == item.label for row, item in zip(rows, dev)]
     assert result["global_step"] == STEPS and len(rows) == len(dev)
     assert np.mean(right) == pytest.approx(result["eval_accuracy"])
+    if build is published_model_fn:
+        sides = [labels.index(item.label) for item in dev], np.argmax(rows, axis=-1)
+        expected = metrics.compute(["matthew_corr"], metrics.Outcome(*map(np.array, sides), ()))
+        assert {name: result[name] for name in expected} == pytest.approx(expected)

@@ -4,14 +4,15 @@
 
     compute(["eval_accuracy", "f1"], Outcome(labels, predictions, losses))
 
-Dimensions: N examples.
+Dimensions: N examples, B batch, L labels.
 """
 
 import functools
 import warnings
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
+import tensorflow.compat.v1 as tf
 
 
 class Outcome(NamedTuple):
@@ -40,6 +41,16 @@ def _correlation(name: str, outcome: Outcome) -> float:
         return getattr(stats, name)(*_scores(outcome))[0]
 
 
+def _matthews(outcome: Outcome) -> float:
+    """The correlation of labels (Gorodkin, Comput. Biol. Chem. 28, 2004), from counts [L]."""
+    sides = np.array(outcome[:2], np.int64)  # [2, N]
+    counts = np.array([np.bincount(side, minlength=sides.max() + 1) for side in sides])  # [2, L]
+    equal = np.sum(sides[:, np.newaxis] == sides, axis=-1)
+    covariance = sides.shape[1] * equal - counts @ counts.T
+    scale = np.sqrt(np.prod(np.diag(covariance), dtype=np.float64))
+    return covariance[0, 1] / scale if scale else 0.0
+
+
 def _scores(outcome: Outcome) -> List[np.ndarray]:
     """Labels and predictions, exact enough for sums."""
     return [np.asarray(side, np.float64) for side in outcome[:2]]
@@ -48,7 +59,7 @@ def _scores(outcome: Outcome) -> List[np.ndarray]:
 METRICS: Dict[str, Callable[[Outcome], float]] = {
     "eval_accuracy": lambda outcome: _sklearn().accuracy_score(*outcome[:2]),
     "f1": lambda outcome: _sklearn().f1_score(*outcome[:2], zero_division=0),
-    "matthew_corr": lambda outcome: _sklearn().matthews_corrcoef(*outcome[:2]),
+    "matthew_corr": _matthews,
     "pearson": functools.partial(_correlation, "pearsonr"),
     "spearman": functools.partial(_correlation, "spearmanr"),
     "MSE": lambda outcome: _sklearn().mean_squared_error(*_scores(outcome)),
@@ -70,8 +81,32 @@ def compute(names: Sequence[str], outcome: Outcome) -> Dict[str, float]:
     return {name: float(METRICS[name](outcome)) for name in names}
 
 
-def confusion_matrix(outcome: Outcome, num_labels: int) -> np.ndarray:
-    """Returns how often label i was predicted as j at [i, j]; int64 [num_labels, num_labels]."""
-    return _sklearn().confusion_matrix(
-        outcome.labels, outcome.predictions, labels=range(num_labels)
-    )
+def confusions(outcome: Outcome) -> Tuple[np.ndarray, np.ndarray]:
+    """Returns the pairs [label, prediction] that occur, int [P, 2], and how often, int [P]."""
+    return np.unique(np.stack(outcome[:2], axis=1), axis=0, return_counts=True)
+
+
+# ---- in the graph ----
+
+
+def streaming_correlation(
+    labels: tf.Tensor, predictions: tf.Tensor, weights: tf.Tensor
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Returns the correlation of numbers [B] over batches, value and update, as tf.metrics do.
+
+    It is 0 where one side is constant. Of labels 0 and 1 it is Matthews' coefficient.
+    """
+    rows = tf.cast(tf.stack([labels, predictions, tf.ones_like(labels)]), tf.float64)  # [3, B]
+    products = tf.matmul(rows * tf.cast(weights, tf.float64), rows, transpose_b=True)
+    kinds = [tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES]
+    total = tf.Variable(tf.zeros([3, 3], tf.float64), trainable=False, collections=kinds)
+
+    def value_of(sums: tf.Tensor) -> tf.Tensor:
+        means = tf.math.divide_no_nan(sums, sums[2, 2])
+        covariance = means - means[:, 2:] * means[2:]
+        # What is left of equal numbers is rounding.
+        covariance *= tf.cast(tf.abs(covariance) > 1e-13 * tf.abs(means), tf.float64)
+        scale = tf.sqrt(covariance[0, 0] * covariance[1, 1])
+        return tf.math.divide_no_nan(covariance[0, 1], scale)
+
+    return value_of(tf.identity(total)), value_of(tf.assign_add(total, products))

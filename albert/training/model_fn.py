@@ -21,7 +21,7 @@ from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput
 from albert.pretrained import warm_start as checkpoint_init
 from albert.runtimes import estimator as tf_estimator
 from albert.runtimes import hub_module as hub_modules
-from albert.training import distribution, hooks
+from albert.training import distribution, hooks, metrics
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -121,8 +121,8 @@ def make_model_fn(
         if mode == tf_estimator.ModeKeys.TRAIN:
             return train(features, params.get("model_dir"))
         if mode == tf_estimator.ModeKeys.EVAL:
-            loss, *metrics = evaluate(features)
-            made = {"loss": loss, "eval_metrics": tuple(metrics)}
+            loss, metric_fn, tensors = evaluate(features)
+            made = {"loss": loss, "eval_metrics": (metric_fn, tensors)}
         elif predict:
             made = {"predictions": predict(features)}
         else:
@@ -301,13 +301,23 @@ def builder_of(make_head: Callable[..., Head]) -> Callable[..., Callable]:
 def evaluation_metrics(
     *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
 ) -> Dict[str, Tuple]:
-    """Returns the mean loss, and the accuracy where there are labels, as tf.metrics."""
+    """Returns the metrics as tf.metrics.
+
+    They are the mean loss; of labels the accuracy, and of two also Matthews' coefficient; of scores
+    Pearson's correlation and the mean squared error.
+    """
     found = {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}
-    labels = outputs.get("label_ids")
-    if labels is not None and labels.dtype.is_integer:
-        found["eval_accuracy"] = tf.metrics.accuracy(
-            labels, outputs["predictions"], is_real_example
-        )
+    if "label_ids" not in outputs:
+        return found
+    predictions = outputs["predictions"]
+    sides = (tf.cast(outputs["label_ids"], predictions.dtype), predictions, is_real_example)
+    if not predictions.dtype.is_integer:
+        found["pearson"] = metrics.streaming_correlation(*sides)
+        found["MSE"] = tf.metrics.mean_squared_error(*sides)
+        return found
+    found["eval_accuracy"] = tf.metrics.accuracy(*sides)
+    if "probabilities" in outputs and outputs["probabilities"].shape[-1] == 2:
+        found["matthew_corr"] = metrics.streaming_correlation(*sides)
     return found
 
 

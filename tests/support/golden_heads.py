@@ -65,4 +65,4 @@ def measured(model_fn, batches):
 def expected_metrics(name):
     text = shared_path("golden/heads/eval_metrics.json").read_text(encoding="utf-8")
     metrics = json.loads(text)[name]["metrics"]
-    return {key: metrics[key] for key in ("eval_accuracy", "eval_loss") if key in metrics}
+    return {key: value for key, value in metrics.items() if not isinstance(value, list)}

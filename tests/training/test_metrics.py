@@ -3,11 +3,16 @@
 """Metrics by hand."""
 
 import math
+import types
 
 import numpy as np
 import pytest
+import scipy.stats
+import sklearn.metrics
+import tensorflow.compat.v1 as tf
 
-from albert.training import metrics
+from albert.training import metrics, model_fn
+from tests.support import golden_heads
 
 
 def outcome(*sides):
@@ -34,6 +39,20 @@ def test_metrics_equal_values_by_hand(labels, predictions, expected):
     assert found == pytest.approx(expected)
 
 
+def test_two_scores_correlate():
+    names = ["pearson", "spearman"]
+    found = metrics.compute(names, outcome([1.0, 2.0], [3.0, 2.5], [0, 0]))
+    assert found == pytest.approx(dict.fromkeys(names, -1.0))
+
+
+def test_matthews_coefficient_of_many_labels_equals_that_of_the_matrix():
+    labels, predictions = np.random.RandomState(3).randint(0, 5, [2, 60])
+    labels[:20] = predictions[:20]
+    expected = sklearn.metrics.matthews_corrcoef(labels, predictions)
+    found = metrics.compute(["matthew_corr"], outcome(labels, predictions, []))
+    assert found["matthew_corr"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("count,predictions", [(3, [2.0] * 3), (3, [np.inf] * 3), (1, [2.0])])
 def test_correlation_with_constant_is_nan(count, predictions, recwarn):
     found = metrics.compute(
@@ -45,6 +64,38 @@ def test_correlation_with_constant_is_nan(count, predictions, recwarn):
     assert found == {"f1": 0.0, "matthew_corr": 0.0}
 
 
-def test_confusion_matrix_has_labels_in_rows():
-    matrix = metrics.confusion_matrix(outcome([0, 0, 1], [0, 1, 1], [1, 1, 1]), 3)
-    assert matrix.tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 0]]
+def in_graph(labels, predictions):
+    """The metrics of batches of 4, the last of which is filled up."""
+    count = len(labels)
+    columns = {"label_ids": labels, "predictions": predictions, "is_real_example": np.ones(count)}
+    padded = {name: np.pad(values, (0, -count % 4)) for name, values in columns.items()}
+    batches = [
+        {name: values[start : start + 4] for name, values in padded.items()}
+        for start in range(0, count, 4)
+    ]
+
+    def build(features, *_):
+        losses = tf.zeros([4])
+        tensors = {**features, "per_example_loss": losses, "probabilities": tf.zeros([4, 2])}
+        return types.SimpleNamespace(eval_metrics=(model_fn.evaluation_metrics, tensors))
+
+    return golden_heads.measured(build, batches)
+
+
+def test_metrics_of_labels_in_the_graph_equal_those_of_all_examples():
+    labels, predictions = np.random.RandomState(1).randint(0, 2, [2, 22]).astype(np.int32)
+    names = ["eval_accuracy", "matthew_corr"]
+    expected = metrics.compute(names, outcome(labels, predictions, []))
+    found = in_graph(labels, predictions)
+    assert {name: found[name] for name in names} == pytest.approx(expected)
+    assert in_graph(labels, np.zeros_like(labels))["matthew_corr"] == 0
+
+
+def test_metrics_of_scores_in_the_graph_equal_those_of_all_examples():
+    labels = np.random.RandomState(2).uniform(0, 5, 22).astype(np.float32)
+    for predictions in (labels[::-1], 2.5 + 1e-4 * labels):
+        expected = scipy.stats.pearsonr(*np.float64([labels, predictions]))[0]
+        found = in_graph(labels, predictions)
+        assert found["pearson"] == pytest.approx(expected, abs=1e-6)
+        assert found["MSE"] == pytest.approx(np.mean((labels - predictions) ** 2))
+    assert in_graph(labels, np.full(22, 2.1, np.float32))["pearson"] == 0
