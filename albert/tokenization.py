@@ -468,7 +468,8 @@ def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
 
     Lines end in "\\n" only: published vocabularies hold other line separators as tokens. What
     follows a token after white space (the scores of SentencePiece's .vocab files) is ignored. A
-    line of nothing but white space is the token " "; empty lines at the end do not count.
+    line of nothing but white space is the token " "; others count, but no text has their tokens.
+    Empty lines at the end do not count.
 
     Raises:
       ValueError: the file cannot be read, is not UTF-8 text, or repeats a token, which would give
@@ -477,6 +478,8 @@ def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
     vocab: collections.OrderedDict[str, int] = collections.OrderedDict()
     for line in files.read_text(vocab_file).rstrip("\r\n").split("\n"):
         token = (line.split() or [" "])[0]
+        if token == " " and token in vocab:
+            token = f" {len(vocab)}"
         if token in vocab:
             raise UserError(
                 f"Line {len(vocab) + 1} of '{vocab_file}' repeats the token {token!r} of line "

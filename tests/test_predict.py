@@ -10,12 +10,15 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 from albert import predict, predictor
 from albert.data import text_lines
+from albert.pretrained import inference
+from albert.pretrained.settings import TextFlags
 from albert.util import flags as flags_lib
 from tests.support import fine_tuned_models as models
 
@@ -80,6 +83,33 @@ def test_text_reader_reads_each_format(given):
 def test_text_reader_names_a_wrong_line(content, columns, words):
     with pytest.raises(ValueError, match=words):
         texts_in(content.encode("latin-1"), columns)
+
+
+def test_first_line_is_a_header_only_with_all_names(caplog):
+    caplog.set_level(logging.INFO)
+    for lines in (["None", "hello"], ["0", "1"], ["text", "a vote"], ["body", "label"]):
+        content = "\n".join(lines).encode("utf-8")
+        assert texts_in(content, "", ("body", "title")) == [(line,) for line in lines]
+    assert not caplog.records
+    assert texts_in(b"title\tbody\na\tb\n", "", ("body", "title")) == [("b", "a")]
+    assert "title, body" in caplog.text
+
+
+def test_empty_texts_are_counted(tmp_path, caplog):
+    (tmp_path / "in").write_text("a\tb\n\tb\na\t \n", encoding="utf-8")
+    settings = TextFlags(input_file=str(tmp_path / "in"))
+    assert sum(map(len, inference.read_texts(settings))) == 3
+    (record,) = caplog.records
+    assert record.args == (2, f"{tmp_path}/in:2")
+
+
+def test_long_line_is_read_in_linear_time():
+    content = b"a" * (1000 << 16) + b"\nbc"
+    began = time.process_time()
+    groups = list(text_lines.read_lines(io.BytesIO(content), "in"))
+    lines = [(line.number, len(line.text)) for group in groups for line in group]
+    assert lines == [(1, 1000 << 16), (2, 2)]
+    assert time.process_time() - began < 3
 
 
 def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):

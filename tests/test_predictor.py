@@ -12,6 +12,11 @@ import albert
 from albert import predictor, tokenization
 from albert.classification import features as classifier_features
 from albert.classification.examples import InputExample
+from albert.classification.run import ClassifierTask
+from albert.pretrained import inference
+from albert.race.run import RaceTask
+from albert.squad.run import SquadV1
+from albert.tagging.run import TaggingTask
 from albert.util.errors import UserError
 from tests.support import fine_tuned_models as models
 from tests.support import pretrained_models
@@ -136,6 +141,32 @@ def test_predict_refuses_texts_of_another_kind(tmp_path, is_pair, text):
         assert len(model.predict([right])) == 1
         with pytest.raises(ValueError, match="Text number 2"):
             model.predict([right, text])
+
+
+WRONG = [None, float("nan"), 7, b"a", {"text_a": "a", "text_b": "b"}, {"a"}, ["a", None]]
+
+
+class Frame(dict):
+    """Has what tells a table of pandas from a list."""
+
+    columns = ()
+
+    def __iter__(self):
+        return iter(["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [ClassifierTask, SquadV1, RaceTask, TaggingTask])
+def test_wrong_text_is_named_by_its_number(kind):
+    task = kind.__new__(kind)
+    task.is_pair = None
+    triples = [("a", "b", options) for options in (None, [], ["a", None], {"a": 1})]
+    others = [] if kind is TaggingTask else [[], ("a", "b", "c"), ("a", "b", "c", "d")]
+    for wrong in [*WRONG, *triples, *others]:
+        with pytest.raises(UserError, match="Text number 1"):
+            inference.parse_texts([wrong], task.parse)
+    for texts in ("a", b"a", None, 7, {"a": "b"}, {"a"}, Frame()):
+        with pytest.raises(UserError):
+            inference.parse_texts(texts, task.parse)
 
 
 def test_load_gives_an_encoder_for_a_pretrained_model(places):

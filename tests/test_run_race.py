@@ -54,6 +54,19 @@ def test_load_chooses_as_the_script(path, questions):
         assert len(alone.probabilities) == 2
 
 
+def test_questions_may_differ_in_their_number_of_options(path):
+    asked = [
+        ("The king left.", "Who left?", ["king", "he", "it", "a dog", "no"][:n])
+        for n in (2, 5, 2, 1)
+    ]
+    with albert.load(str(path)) as model:
+        together, alone = model.predict(asked), [model.answer(*one) for one in asked]
+    assert model.predict([]) == []
+    for found, expected, (_, _, options) in zip(together, alone, asked):
+        assert (found.number, found.option) == (expected.number, options[found.number])
+        np.testing.assert_allclose(found.probabilities, expected.probabilities, atol=1e-5)
+
+
 def test_measure_skips_questions_without_an_answer():
     questions = [
         examples.InputExample("a", "", None, [], label, level=level)

@@ -9,6 +9,7 @@ on as they arrive.
 
 import contextlib
 import itertools
+import logging
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, TextIO, Tuple
 
@@ -17,6 +18,8 @@ import tensorflow.compat.v1 as tf
 from albert.data import csv_rows
 from albert.util import files, json_files
 from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
 
 STANDARD = "-"
 _GROUP_BYTES = 1 << 16  # in memory, and answered together
@@ -55,17 +58,25 @@ def _decoded(stream: Any, name: str) -> Iterator[List[Line]]:
         except UnicodeDecodeError as error:
             raise UserError(f"{name}:{number}: not UTF-8 ({error}). Convert the input.") from error
 
-    read, rest, numbers = getattr(stream, "read1", stream.read), b"", itertools.count(1)
+    read, numbers = getattr(stream, "read1", stream.read), itertools.count(1)
+    parts: List[bytes] = []  # of the last line
     for content in iter(lambda: read(_GROUP_BYTES), b""):
-        *lines, rest = (rest + content).split(b"\n")
+        *lines, rest = content.split(b"\n")
         if lines:
+            lines[0] = b"".join([*parts, lines[0]])
             yield list(map(decode, lines, numbers))
-    if rest:
-        yield [decode(rest, next(numbers))]
+            parts = []
+        parts.append(rest)
+    if any(parts):
+        yield [decode(b"".join(parts), next(numbers))]
 
 
 class TextReader:
-    """Finds the texts in lines. The first line decides the format."""
+    """Finds the texts in lines. The first line decides the format.
+
+    Attributes:
+      empty_count, first_empty: how many texts are empty, and where the first one is.
+    """
 
     def __init__(self, name: str, columns: Optional[str], known: Sequence[str] = ()):
         """Takes the input's name, for messages, and where the texts are, with commas.
@@ -82,6 +93,7 @@ class TextReader:
         self._is_json: Optional[bool] = None  # once a line was seen
         self._header: List[str] = []
         self._blank = ""  # the first blank line after others
+        self.empty_count, self.first_empty = 0, ""
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
         """Returns a text or a pair for each line, except for header and blank lines."""
@@ -97,8 +109,13 @@ class TextReader:
                 )
             is_header = self._is_json is None and self._is_header(line.text)
             texts = self._texts_of(line.text, where)
-            if not is_header:
-                found.append(texts)
+            if is_header:
+                _LOGGER.info("%s is the header: %s.", where, ", ".join(_cells(line.text))[:200])
+                continue
+            found.append(texts)
+            if not all(map(str.strip, texts)):
+                self.empty_count += 1
+                self.first_empty = self.first_empty or where
         return found
 
     def _is_header(self, text: Any) -> bool:
@@ -119,7 +136,13 @@ class TextReader:
             row = json_files.parse_data(text, where, dict)
             usual = [name for name in _JSON_FIELDS if name in row]
         else:
-            row = dict(zip(self._header or map(str, itertools.count()), _cells(text)))
+            cells = _cells(text)
+            if self._header and any(cells[len(self._header) :]):
+                raise UserError(
+                    f"{where}: {len(cells)} columns, but the header has {len(self._header)}. "
+                    "Remove tabs (in CSV: quote commas) inside the texts."
+                )
+            row = dict(zip(self._header or map(str, itertools.count()), cells))
             usual = list(row)
         known = self._known if set(self._known) <= set(self._header or row) else []
         names = self._columns or known or usual

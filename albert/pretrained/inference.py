@@ -12,6 +12,7 @@ Models of the tasks are in training.fine_tuned.
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
 """
 
+import collections.abc
 import contextlib
 import functools
 import itertools
@@ -74,20 +75,30 @@ class Model(contextlib.AbstractContextManager):
 
 def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
     """Applies `parse` to each text; raises UserError with the number of a wrong text."""
-    if isinstance(texts, str):
-        raise UserError("A list of texts is needed, not a single text: write [text].")
+    is_unordered = isinstance(texts, (str, bytes, collections.abc.Mapping, collections.abc.Set))
+    is_frame = hasattr(texts, "columns")  # of pandas: gives the names of its columns
+    if is_unordered or is_frame or not isinstance(texts, collections.abc.Iterable):
+        raise UserError(
+            f"A list of texts is needed, not a {type(texts).__name__}. Write [text], or of a "
+            "pandas frame frame['column'].tolist()."
+        )
     parsed = []
     for number, text in enumerate(texts, 1):
         try:
             parsed.append(parse(text))
         except (TypeError, ValueError) as error:
-            raise UserError(f"Text number {number} is {str(text)[:60]!r}. {error}") from None
+            reason = (
+                error
+                if isinstance(error, UserError)
+                else "docs/python.md says what `predict` takes."
+            )
+            raise UserError(f"Text number {number} is {str(text)[:60]!r}. {reason}") from error
     return parsed
 
 
 def parts_of(text: Text) -> Tuple[str, ...]:
     """Returns a text, or a pair of texts, as a tuple; raises UserError for anything else."""
-    parts = (text,) if isinstance(text, str) else tuple(text)
+    parts = tuple(text) if isinstance(text, (list, tuple, np.ndarray)) else (text,)
     if len(parts) not in (1, 2) or not all(isinstance(part, str) for part in parts):
         raise UserError("It must be a text or a pair of texts.")
     return parts
@@ -110,6 +121,8 @@ def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts
             texts = reader.texts(lines)
             yield texts
             bar.update(len(texts), "")
+    if reader.empty_count:
+        _LOGGER.warning("empty texts: %d (first %s).", reader.empty_count, reader.first_empty)
 
 
 def announce(config: modeling.AlbertConfig, checkpoint: str, settings: TextFlags) -> None:
@@ -314,7 +327,7 @@ class MaskFiller(_Pretrained):
         Raises:
           UserError: a text without [MASK], or one that is too long for the model.
         """
-        rows = [self._masked_row(text) for text in texts]
+        rows = parse_texts(texts, self._masked_row)
         found = self._run(rows)
         return [
             [self._proposals(found["ids"][n, p], found["shares"][n, p]) for p in range(len(masks))]
@@ -329,6 +342,8 @@ class MaskFiller(_Pretrained):
         return {"ids": ids, "shares": shares}
 
     def _masked_row(self, text: str) -> Row:
+        if not isinstance(text, str):
+            raise UserError("It must be a text.")
         first, *others = text.split(MASK)
         if not others:
             raise UserError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")

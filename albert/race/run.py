@@ -7,6 +7,7 @@
 Dimensions: N questions, C options.
 """
 
+import itertools
 import json
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from albert.data import batches, feature_cache
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
+from albert.pretrained import inference
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from albert.race import model
@@ -75,8 +77,9 @@ class RaceTask(Task):
     def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
         """Returns the example for (article, question, options)."""
         article, question, options = text
-        if isinstance(options, str) or not options:
-            raise UserError("A question needs a list of options.")
+        is_list = isinstance(options, (list, tuple)) and options
+        if not (is_list and all(isinstance(part, str) for part in (article, question, *options))):
+            raise UserError("It must be (article, question, options): two texts, a list of texts.")
         endings = race_examples.endings_of(question, options)
         return InputExample("", article, None, endings, options=options)
 
@@ -147,6 +150,21 @@ class Answerer(fine_tuned.Model):
 
     kind = RaceTask
     batch_size = 8
+
+    def predict(self, texts: Sequence[Tuple[str, str, Sequence[str]]]) -> List[Choice]:
+        """Returns the choice for each (article, question, options).
+
+        Questions may differ in their number of options. Neighbours with equal numbers run together.
+
+        Raises:
+          UserError: an item is no such triple.
+        """
+        examples = inference.parse_texts(texts, self.task.parse)
+        groups = itertools.groupby(examples, lambda item: len(item.endings))
+        choices: List[Choice] = []
+        for group in (list(items) for _, items in groups):
+            choices += self.task.decode(group, self.outputs(group))
+        return choices
 
     def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
         """Returns the option that answers a question on an article.

@@ -25,6 +25,7 @@ from albert.tagging.settings import TaggerFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -93,7 +94,11 @@ class TaggingTask(Task):
 
     def parse(self, text: Any) -> Sentence:
         """Returns the example for a text, or for a list of words."""
-        return (sentences.of_text if isinstance(text, str) else sentences.of_words)(text)
+        if isinstance(text, str):
+            return sentences.of_text(text)
+        if not isinstance(text, (list, tuple)) or not all(isinstance(word, str) for word in text):
+            raise UserError("It must be a text or a list of words.")
+        return sentences.of_words(text)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records; label_ids are 0 but at first tokens."""

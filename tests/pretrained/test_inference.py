@@ -121,6 +121,9 @@ def test_fill_keeps_the_tokens_around_masks(source, monkeypatch):
         for wrong in ("the old bird", "[MASK] " + "bird " * 40):
             with pytest.raises(UserError, match="bird"):
                 model.fill([wrong])
+        for texts in ([None], "a [MASK]"):
+            with pytest.raises(UserError):
+                model.fill(texts)
     tokens = [tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found[0]["input_ids"]]
     after = [row[row.index("[MASK]") + 1] for row in tokens]
     assert after[0] == "." and after[1].startswith("\u2581")
