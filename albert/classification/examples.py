@@ -14,6 +14,7 @@ import itertools
 import logging
 import math
 import os
+import re
 from typing import (
     Any,
     Callable,
@@ -33,6 +34,7 @@ from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
+_QUOTED = re.compile('"(?:[^"]|"")*"')  # a cell as CSV quotes it
 _ODD_SHARE = 0.01  # of the rows; a file with more is probably of another kind
 
 # Usual names of columns and fields, in the order in which they are looked for.
@@ -60,7 +62,8 @@ SECOND_NAMES = (
 )
 LABEL_NAMES = ("label", "gold_label", "score", "is_duplicate", "Quality")
 GUID_NAMES = ("index", "id", "guid", "idx")
-_HEADER_WORDS = {name.lower() for name in (*TEXT_NAMES, *FIRST_NAMES, *SECOND_NAMES, *LABEL_NAMES)}
+_TEXT_WORDS = {name.lower() for name in (*TEXT_NAMES, *FIRST_NAMES, *SECOND_NAMES)}
+_LABEL_WORDS = {name.lower() for name in LABEL_NAMES}
 
 # Usual names of a split's files without ending, in the order in which they are looked for.
 # OCNLI's train file has the number of its examples, the largest first; CLUE's test files have the
@@ -229,15 +232,16 @@ def _rows(path: str) -> Iterable[Tuple[int, Any]]:
     return ((line, text.split("\t")) for line, text in lines)
 
 
-def read_file(task: Task, path: str, split: str = "") -> TaskData:
+def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = ()) -> TaskData:
     """Reads examples from a file; see `read_rows`. Skips a few short rows of training data.
 
     Args:
       task: the declaration.
       path: of the file.
-      split: its name, or its role. "": texts to predict, in columns that are called as the task's
-        or as usual, or are the only ones. Labels are then not read, and numbers from 0 name the
-        examples that have no name.
+      split: its name, or its role. "": texts to predict, in columns that are called as in `names`,
+        as the task's or as usual, or are the only ones. Labels are then not read, and numbers from
+        0 name the examples that have no name.
+      names: of the texts' columns in the training data.
 
     Raises:
       UserError: there is no such file, it lacks the columns, rows have too few or too many, a label
@@ -246,16 +250,14 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
     parts, rows = read_rows(path)
     role, first = role_of(split), rows[0].values
     is_labelled, is_table = role in ("train", "dev"), isinstance(first, list)
-    columns = _find_columns(task, rows, role)
+    columns = _find_columns(task, rows, role, names=names)
     if is_table and not (columns.header or is_labelled):
         _LOGGER.warning("%s: no header found. Reading this row as an example.", rows[0].where)
     spellings = label_spellings(task, () if is_table else _number_names(task, parts[0], columns))
     cells, language = first if columns.render else range(len(first)), _place("language", first)
     examples: List[InputExample] = []
-    short: List[str] = []
-    wide = [row.where for row in rows if is_table and any(map(str.strip, row.values[len(first) :]))]
-    if len(wide) > _ODD_SHARE * len(rows):  # a tab in a text shifts the cells after it
-        raise UserError(f"{wide[0]}: {len(wide)} of {len(rows)} rows have too many columns.")
+    odd: Dict[str, List[str]] = {"long rows cut": _long_rows(parts[0], rows) if is_table else []}
+    short, empty = odd["short rows skipped"], odd["empty texts"] = [], []
     for row in rows[columns.header :]:
         fields = dict(zip(cells, row.values)) if is_table else row.values
         if task.language and fields.get(language, task.language) != task.language:
@@ -272,20 +274,51 @@ def read_file(task: Task, path: str, split: str = "") -> TaskData:
             example.guid = example.guid or number
             label = parse_label(example.label, spellings) if role else None
             if is_labelled and label is None:
-                wanted = wording.listed(task.labels or ["numbers"], 12)
-                raise UserError(f"{row.where}: the label is {example.label!r}. Labels: {wanted}.")
+                hint = " If it is a header, give --header." if is_table and row is rows[0] else ""
+                wanted = wording.listed(task.labels or ["numbers"], 12) + "." + hint
+                raise UserError(f"{row.where}: the label is {example.label!r}. Labels: {wanted}")
             example.label = None if label == "" else label
             if example.label is not None or not is_labelled:
                 examples.append(example)
+                empty += [] if _has_texts(example) else [row.where]
     if len(short) > (_ODD_SHARE * len(rows) if role == "train" else 0) or not examples:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
-    count = wording.counted(len(examples), "example")
-    skipped = f"; {len(short)} short rows skipped" if short else ""
-    _LOGGER.info("%s: %s%s.", ", ".join(parts), count, skipped)
+    notes = [f"{', '.join(parts)}: {wording.counted(len(examples), 'example')}"]
+    notes += [
+        f"{what}: {len(places)} (first {places[0]})" for what, places in odd.items() if places
+    ]
+    if is_table and columns.header:
+        notes.append(f"header: {wording.listed([cell[:40] for cell in first])}")
+    _LOGGER.log(logging.WARNING if any(odd.values()) else logging.INFO, "%s.", "; ".join(notes))
     has_names = not columns.render and (columns.header or not is_table)
-    names = [key for key in columns[:2] if key is not None and has_names]
-    return TaskData(examples, parts, tuple(first[key] if is_table else key for key in names))
+    keys = [key for key in columns[:2] if key is not None and has_names]
+    return TaskData(examples, parts, tuple(first[key] if is_table else key for key in keys))
+
+
+def _has_texts(example: InputExample) -> bool:
+    return bool(example.text_a.strip() and (example.text_b is None or example.text_b.strip()))
+
+
+def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
+    """Where rows have more cells than the first. Warns of quotes as CSV has them.
+
+    Raises:
+      UserError: many rows are too long. A tab in a text shifts the cells after it.
+    """
+    width = len(rows[0].values)
+    long = [row.where for row in rows if any(map(str.strip, row.values[width:]))]
+    if len(long) > _ODD_SHARE * len(rows):
+        raise UserError(f"{long[0]}: {len(long)} of {len(rows)} rows have too many columns.")
+    quoted = [cell for row in rows for cell in row.values if '"' in cell]
+    is_csv = path.endswith(csv_rows.ENDING)
+    if len(quoted) > 1 and not is_csv and all(map(_QUOTED.fullmatch, quoted)):
+        _LOGGER.warning(
+            "%s: %d cells seem to be quoted as in CSV, for example %s. In this format, quotes are "
+            "part of the text. If yours are not, save the data with commas as a .csv file.",
+            *(path, len(quoted), quoted[0][:40]),
+        )
+    return long
 
 
 def _examples_of(
@@ -302,10 +335,15 @@ def _examples_of(
 
 
 def text_of(value: Any) -> str:
-    """Returns a JSON text or number, or a list of them joined by spaces; TypeError otherwise."""
+    """Returns a JSON text or number, or a list of them joined by spaces; TypeError otherwise.
+
+    NaN is how pandas writes a missing text, and is none.
+    """
     if isinstance(value, list):
         return " ".join(map(text_of, value))
-    if isinstance(value, (str, int, float)):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return str(value)
     raise TypeError(f"{str(value)[:60]!r} is not text")
 
@@ -313,13 +351,13 @@ def text_of(value: Any) -> str:
 # --------------------------------------------------------------------------------------- columns
 
 
-def _find_columns(task: Task, rows: Sequence[Row], role: str) -> Columns:
+def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence[str]) -> Columns:
     """The first of the columns that a file may have which it has, with `header` known.
 
     Columns become numbers of cells or names of fields; None for what is not there.
     """
     first, needed = rows[0].values, 3 if role in ("train", "dev") else 2
-    candidates = task.columns if role else _text_columns(task, rows)
+    candidates = task.columns if role else _text_columns(task, rows, names)
     for columns in candidates:
         places = [_place(column, first) for column in columns[:4]]
         wanted = zip(columns[:needed], places)
@@ -327,26 +365,28 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str) -> Columns:
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
             found = dict(zip(columns._fields, places), header=header)
             return columns._replace(**found)
-    names = [str(column) for column in candidates[0][:needed] if column is not None]
+    missing = [str(column) for column in candidates[0][:needed] if column is not None]
     raise UserError(
-        f"{rows[0].where}: there are no columns {', '.join(names)} in {str(list(first))[:200]}. "
+        f"{rows[0].where}: there are no columns {', '.join(missing)} in {str(list(first))[:200]}. "
         "Correct the header, or name other columns."
     )
 
 
-def _text_columns(task: Task, rows: Sequence[Row]) -> List[Columns]:
+def _text_columns(task: Task, rows: Sequence[Row], names: Sequence[str]) -> List[Columns]:
     """Where texts may be: under the task's names, under usual ones, or in the only columns."""
     texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
+    width, last = 1 + task.is_pair, rows[-1].values
+    trained = [Columns(names[0], names[-1] if width == 2 else None)] if len(names) == width else []
     found = [
         columns._replace(guid=(columns.guid, *GUID_NAMES), header=None)
-        for columns in (*task.columns, Columns(*texts))
+        for columns in (*trained, *task.columns, Columns(*texts))
         if not isinstance(columns.text_a, int)
     ]
-    width, last = 1 + task.is_pair, rows[-1].values
     if isinstance(last, list) and len(rows[0].values) == width:
         # Two columns may be a text and its label.
         is_label = parse_label(last[-1], label_spellings(task)) is not None
-        found += [Columns(*range(width))] * (not (task.is_pair and is_label))
+        plain = Columns(0, 1 if task.is_pair else None, header=False)
+        found += [] if task.is_pair and is_label else [plain]
     return found
 
 
@@ -363,13 +403,21 @@ def _place(column: Column, first: Any) -> Any:
 def _has_header(
     columns: Columns, places: Sequence[Any], first: Sequence[str], *, task: Task
 ) -> bool:
-    """Whether the first row is a header: it has a column's name and no label."""
+    """Whether the first row is a header.
+
+    It is if a column was found by its name; with numbers for columns, if it has usual names for the
+    label or for all texts, and no label.
+    """
     if columns.header is not None:
         return columns.header
-    cells = ["" if place is None else first[place].strip().lower() for place in places]
-    words = {*_HEADER_WORDS, *(str(column).lower() for column in columns[:4])}
-    is_label = parse_label(cells[2], label_spellings(task)) is not None
-    return not (is_label or words.isdisjoint(cells))
+    there = [pair for pair in zip(columns[:3], places) if pair[1] is not None]
+    if not all(isinstance(column, int) for column, _ in there):
+        return True
+    words = {column: first[place].strip().lower() for column, place in there}
+    label = words.pop(columns.label, "")
+    if parse_label(label, label_spellings(task)) is not None:
+        return False
+    return label in _LABEL_WORDS or _TEXT_WORDS.issuperset(words.values())
 
 
 # ---------------------------------------------------------------------------------------- labels

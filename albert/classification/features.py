@@ -17,6 +17,7 @@ from albert.classification.examples import InputExample
 from albert.data import batches, record_files
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.pretrained.network import SEQUENCES
+from albert.util import wording
 from albert.util.errors import UserError
 
 
@@ -44,7 +45,7 @@ def convert_examples_to_features(
 
     Args:
       examples: InputExample or PaddingInputExample each.
-      label_list: labels in the order of their ids; [None] for regression.
+      label_list: labels in the order of their ids, or a dict of the ids; [None] for regression.
       max_seq_length: S, at least 4.
       tokenizer: its `tokenize` is applied to the texts as they are, prepared by a processor.
       task_name: ignored.
@@ -55,7 +56,9 @@ def convert_examples_to_features(
     """
     del task_name
     start, end = tokenizer.required_ids(["[CLS]", "[SEP]"])
-    label_ids = {None: 0, **{label: number for number, label in enumerate(label_list)}}
+    label_ids = label_list
+    if not isinstance(label_list, dict):
+        label_ids = {label: number for number, label in enumerate(label_list)}
     known = {getattr(one, name, None) for one in examples for name in ("text_a", "text_b")}
     texts = list(known - {None})
     if is_raw:
@@ -90,12 +93,14 @@ def convert_examples_to_features(
 
 def _label_id(example: InputExample, label_ids: Mapping[Any, int]) -> Union[int, float]:
     """The label's number (regression: the label); 0 for an example without one."""
-    if len(label_ids) == 1:
+    if None in label_ids:
         return float(example.label or 0)
+    if example.label is None:
+        return 0
     if example.label not in label_ids:
         raise UserError(
-            f"Example {example.guid}: unknown label {example.label!r}; the labels are "
-            f"{', '.join(map(str, list(label_ids)[1:]))}."
+            f"Example {example.guid}: unknown label {example.label!r}. Labels: "
+            f"{wording.listed(list(label_ids))}."
         )
     return label_ids[example.label]
 

@@ -5,7 +5,7 @@
 test_results.tsv      a line for each example: the probability of each label, tabs between
 submit_results.tsv    header "index, prediction", then name and label of each example
 MRPC.tsv              the same as GLUE wants it (gluebenchmark.com: "Submission format")
-tnews_predict.json    CLUE: {"id": row, "label": name} a line
+afqmc_predict.json    CLUE: {"id": row, "label": name} a line
 """
 
 import json
@@ -23,15 +23,23 @@ from albert.util import files as file_utils
 # GLUE's site refuses a submission that lacks one of these.
 GLUE_SUBMISSION_FILES = tuple(sorted({file for task in GLUE for file in task.submissions.values()}))
 _HIGHEST_STSB_SCORE = 5.0
+# CLUE's names ("Submission" in its repository) that are not the task's; the number is the version
+# of the test data.
+_CLUE_NAMES = {"tnews": "tnews{}", "wsc": "cluewsc{}", "ocnli": "ocnli_50k"}
 
 
 def split_files(
-    task: Task, examples: Sequence[InputExample], outputs: Outputs, *, split: str
+    task: Task,
+    examples: Sequence[InputExample],
+    outputs: Outputs,
+    *,
+    split: str,
+    is_old: bool = False,
 ) -> Dict[str, str]:
     """Returns the text of all files with a test split's predictions, by name.
 
     The first split's files have the published names; another one's carry its own name
-    (test_results_mismatched.tsv).
+    (test_results_mismatched.tsv). With is_old, the data are CLUE's test1.0.json.
     """
     suffix, answers = task.suffix(split), _answers(task, outputs)
     written = result_files(task, examples, outputs, suffix=suffix)
@@ -45,7 +53,8 @@ def split_files(
             # COPA's answer is the choice whose last label, "belongs", is the more probable.
             belongs = outputs["probabilities"][:, -1].reshape([-1, task.examples_per_row])
             answers = list(map(str, belongs.argmax(axis=1)))
-        written[f"{task.name}_predict.json"] = _text(
+        name = _CLUE_NAMES.get(task.name, task.name).format("10" if is_old else "11")
+        written[f"{name}_predict.json"] = _text(
             json.dumps({"id": row, "label": answer}, ensure_ascii=False)
             for row, answer in enumerate(answers)
         )

@@ -18,7 +18,7 @@ from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
 from albert.classification.examples import InputExample, read_file, role_of
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
-from albert.classification.task_table import LOSSES
+from albert.classification.task_table import LOSSES, described_task
 from albert.data import batches, feature_cache
 from albert.data.records import record_of
 from albert.pretrained import inference
@@ -31,6 +31,7 @@ from albert.util.flags import describe
 _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
+_MOST_CONFUSED = 300  # labels of a confusion matrix; with more, the pairs that occur
 _USES = {"train": "train", "dev": "eval", "test": "predict"}  # in names of record files
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
 
@@ -71,7 +72,7 @@ class ClassifierTask(Task):
     """Texts or pairs with a label or a number each.
 
     Attributes:
-      declared: the task's declaration; None of a model that only answers.
+      declared: the task's declaration.
       is_pair: whether there are two texts; None: unknown.
       columns: names of the texts' columns in the training file, if it has them.
     """
@@ -90,17 +91,19 @@ class ClassifierTask(Task):
 
     def __init__(self, settings: ClassifierFlags, *arguments: Any):
         super().__init__(settings, *arguments)
-        self.declared: Any = None
         description = self.description
         if settings.task_name:
-            self.declared = task = find_task(settings.task_name, settings)
-            self.name, self.labels, self.is_pair = task.name, task.labels, task.is_pair
-            self.best_metric = task.metrics[0]
-            self.higher_is_better = self.best_metric not in LOSSES
+            self.declared = find_task(settings.task_name, settings)
+            self.is_pair: Optional[bool] = self.declared.is_pair
         else:
-            self.name, self.labels = description["task"], tuple(description["labels"])
+            self.declared = described_task(description)
             self.is_pair = description.get("is_pair")
-        self.is_regression = not self.labels
+        self.name, self.labels = self.declared.name, self.declared.labels
+        self.best_metric = self.declared.metrics[0]
+        self.higher_is_better = self.best_metric not in LOSSES
+        self.is_regression = self.declared.is_regression
+        # Made once: there may be many labels, and encode gets few examples at a time.
+        self._label_ids = {label: number for number, label in enumerate(self.labels or [None])}
         self.columns = tuple(description.get("columns") or ())
         self.has_exits = settings.early_exit or bool(description.get("early_exit"))
         if settings.exit_patience and not self.has_exits:
@@ -150,7 +153,7 @@ class ClassifierTask(Task):
         """Reads a split, or the user's own texts."""
         settings, task = self.settings, self.declared
         if split == _PREDICT_FILE:
-            return read_file(task, settings.predict_file).examples
+            return read_file(task, settings.predict_file, names=self.columns).examples
         data = tasks.read_examples(task, settings.data_dir, split)
         if split == "train":
             self.columns = data.columns
@@ -185,9 +188,9 @@ class ClassifierTask(Task):
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each example."""
-        length, labels = self.settings.max_seq_length, self.labels or [None]
+        length = self.settings.max_seq_length
         features = classifier_features.convert_examples_to_features(
-            examples, labels, length, self.tokenizer, self.name, is_raw=True
+            examples, self._label_ids, length, self.tokenizer, self.name, is_raw=True
         )
         notes = {f"cut to {length} tokens": sum(item.is_cut for item in features)}
         return feature_cache.Conversion(list(map(record_of, features)), notes)
@@ -236,11 +239,20 @@ class ClassifierTask(Task):
         return {"early_exit": False} if self.has_exits else {}
 
     def details(self, outputs: Outputs) -> Dict[str, Any]:
-        """Returns the confusion matrix: a row for each label, a column for each prediction."""
+        """Returns the confusion matrix: a row for each label, a column for each prediction.
+
+        With many labels it is [label, prediction, count] for each pair that occurs.
+        """
         if self.is_regression:
             return {}
-        matrix = metrics.confusion_matrix(_outcome(outputs), len(self.labels)).tolist()
-        return {CONFUSION_NAME: {"labels": list(self.labels), "matrix": matrix}}
+        labels, (pairs, counts) = self.labels, metrics.confusions(_outcome(outputs))
+        if len(labels) > _MOST_CONFUSED:
+            rows = np.column_stack([pairs, counts]).tolist()
+            named = [[labels[right], labels[found], count] for right, found, count in rows]
+            return {CONFUSION_NAME: {"pairs": named}}
+        matrix = np.zeros([len(labels), len(labels)], int)
+        matrix[tuple(pairs.T)] = counts
+        return {CONFUSION_NAME: {"labels": list(labels), "matrix": matrix.tolist()}}
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
@@ -251,7 +263,10 @@ class ClassifierTask(Task):
         if split == _PREDICT_FILE:
             stem = os.path.splitext(os.path.basename(self.settings.predict_file))[0]
             return predictions.result_files(self.declared, examples, outputs, suffix=f"_{stem}")
-        return predictions.split_files(self.declared, examples, outputs, split=split)
+        path = tasks.find_file(self.declared, self.settings.data_dir, split)
+        return predictions.split_files(
+            self.declared, examples, outputs, split=split, is_old="1.0" in os.path.basename(path)
+        )
 
 
 def _outcome(outputs: Outputs) -> metrics.Outcome:

@@ -28,7 +28,7 @@ class CustomTaskFlags(Settings):
     guid_column: Optional[str] = _custom("Column of the example ID.")
     header: Optional[bool] = _custom("Whether TSV and CSV files have a header row.")
     labels: Optional[str] = _custom("Labels, comma-separated; regression: predict a number.")
-    metric: Optional[str] = _custom("Metric that chooses the best checkpoint, such as f1.")
+    metric: Optional[str] = _custom("Metric for the best checkpoint, such as matthew_corr.")
     metrics: Optional[str] = _custom("More metrics to report, comma-separated.")
     train_file: Optional[str] = _custom("Training data in --data_dir: TSV, CSV, JSON, Parquet.")
     dev_file: Optional[str] = _custom("Development data in --data_dir.")

@@ -10,6 +10,7 @@ Published tasks are declared in `task_table`.
 """
 
 import dataclasses
+import itertools
 import os
 import re
 from typing import Any, Dict, List, Sequence
@@ -82,18 +83,18 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
 def find_file(task: Task, data_dir: str, split: str) -> str:
     """Returns the file of a split, a pattern of Parquet files, or "" if there is none.
 
-    It is in the first folder that has data of the task.
+    It is in the first of the task's own folders that has it. `data_dir` counts only if those have
+    no data: it may hold files of another task.
     """
-    for folder in task_folders(task, data_dir):
-        found = {one: _first_file(folder, task.files_of(one)) for one in task.splits}
-        if any(found.values()):
-            return found.get(split, "")
-    return ""
+    *own, parent = task_folders(task, data_dir)
+    has_own_data = any(_first_file(own, task.files_of(one)) for one in task.splits)
+    return _first_file(own if has_own_data else [parent], task.files_of(split))
 
 
-def _first_file(folder: str, names: Sequence[str]) -> str:
-    for path in (os.path.join(folder, name) for name in names):
-        if parquet.find(path) if "*" in path else tf.io.gfile.exists(path):
+def _first_file(folders: Sequence[str], names: Sequence[str]) -> str:
+    for folder, name in itertools.product(folders, names):
+        path = os.path.join(folder, name)
+        if parquet.find(path) if "*" in name else tf.io.gfile.exists(path):
             return path
     return ""
 
@@ -154,8 +155,8 @@ def _custom_task(given: Dict[str, Any]) -> Task:
     is_regression = labels == ["regression"]
     if len(set(labels)) < max(2, len(labels)) and not is_regression:
         raise UserError(
-            f"labels is {', '.join(labels)!r}. A custom task needs at least two different names "
-            "such as '0,1', or 'regression'."
+            f"labels is {wording.listed(labels)!r}. A custom task needs at least two different "
+            "names such as '0,1', or 'regression'."
         )
     known = ["pearson", "spearman", "MSE"] if is_regression else ["eval_accuracy", "matthew_corr"]
     metrics = list(dict.fromkeys([settings.metric or known[0], *metrics]))

@@ -3,6 +3,7 @@
 """From rows to examples: columns, fields, headers, labels."""
 
 import json
+import math
 import pathlib
 
 import pytest
@@ -63,6 +64,44 @@ def test_short_rows_are_skipped_or_refused(tmp_path):
         read(tmp_path, "a\tb\t1\n" * 197 + "a\tb\t1\t1\n" * 3, PAIRS)
 
 
+@pytest.mark.parametrize(
+    "columns, text, named",
+    [
+        (PAIRS, "a\tb\t1\n" * 100 + "a\tb\t1\tc\n", ":101"),  # the rest of b is not read
+        (SINGLE, "a\t1\n \t0\nb\t1\n\t0\n", ":2"),
+        (PAIRS, "a\tb\t0\na\t\t1\n", ":2"),
+        (BY_NAME, '{"text_a": "a", "label": 0}\n{"text_a": [], "label": 1}', ":2"),
+        (SINGLE, 'a\t1\n"say ""a"""\t0\n"""b"""\t1\n', '"say ""a"""'),
+        (SINGLE, 'a "b"\t1\n"say ""a"""\t0\n"""b"""\t1\n', ""),  # quotes of the texts
+        (SINGLE, 'a\t1\n"b"\t0\n', ""),
+    ],
+)
+def test_odd_rows_are_counted_and_named(columns, text, named, tmp_path, caplog):
+    found = read(tmp_path, text, columns).examples
+    assert len(found) == text.count("\n") + text.startswith("{")
+    assert bool(caplog.records) == bool(named) and named in caplog.text
+    assert all("data.txt" in record.getMessage() for record in caplog.records)
+
+
+def test_header_is_named_in_the_log(tmp_path, caplog):
+    caplog.set_level("INFO")
+    read(tmp_path, "text_a\tlabel\na\t1\n", BY_NAME)
+    assert "text_a, label" in caplog.text
+
+
+@pytest.mark.parametrize("value", [None, True, math.nan, math.inf, {"a": "b"}, ["a", False]])
+def test_what_is_no_text_is_refused(value):
+    with pytest.raises(TypeError):
+        examples.text_of(value)
+
+
+def test_row_that_may_be_a_header_names_the_flag(tmp_path):
+    with pytest.raises(ValueError, match="data.txt:1: .*'polarity'.* --header"):
+        read(tmp_path, "review text\tpolarity\na\t1\n", SINGLE)
+    with pytest.raises(ValueError, match="^(?!.*--header)"):
+        read(tmp_path, "a\t1\nreview text\tpolarity\n", SINGLE)
+
+
 @pytest.mark.parametrize("given", ROWS["refused"], ids=lambda given: given["named"])
 def test_read_file_names_file_and_line(given, tmp_path):
     with pytest.raises(ValueError, match="data.txt" + given["named"]):
@@ -88,7 +127,7 @@ def test_a_score_is_a_number(tmp_path):
         # Test files may lack labels, and those that are there are not read.
         ("test", "a\tb\t-1\n", PAIRS, {}, [None]),
         ("test", "text_a\na\n", BY_NAME, {}, [None]),
-        ("dev", '{"label": true}', Columns("label", None, "label"), {"labels": ["true"]}, ["true"]),
+        ("dev", '{"text_a": 1, "label": true}', BY_NAME, {"labels": ["true"]}, ["true"]),
     ],
 )
 def test_labels_of_each_kind(name, text, columns, changes, expected, tmp_path):

@@ -166,3 +166,17 @@ def test_features_equal_the_reference(name, tmp_path):
     for path in (prepared_file, write(raw, tmp_path / "b.tf_record", **options).path):
         assert canonical_sha256(str(path)) == golden["canonical_sha256"]
         assert pathlib.Path(str(path)).stat().st_size == golden["tf_record_bytes"]
+
+
+def test_labels_are_numbered_once_for_all_examples():
+    class Labels(tuple):
+        """Labels that may be many."""
+
+        def __iter__(self):
+            raise AssertionError("numbered anew")
+
+    about = {"task": "t", "labels": ["a", "b"]}
+    task = ClassifierTask(ClassifierFlags(max_seq_length=16), spm(), about)
+    task.labels = Labels(task.labels)
+    records = task.encode([InputExample("0", "a", None, "b"), InputExample("1", "a")], True).records
+    assert [record["label_ids"] for record in records] == [[1], [0]]

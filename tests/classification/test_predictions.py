@@ -12,6 +12,8 @@ import pytest
 from albert.classification import examples, tasks
 from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import InputExample
+from albert.classification.run import ClassifierTask
+from albert.util import flags
 
 FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "prediction_files.json"
 FILES = json.loads(FIXTURE.read_text(encoding="utf-8"))
@@ -24,6 +26,49 @@ def test_split_files_of_each_task(given):
     task = tasks.get_task(given["task"])
     found = classifier_predictions.split_files(task, rows, outputs, split=given["split"])
     assert found == given["files"]
+
+
+@pytest.mark.parametrize(
+    "name, file, expected",
+    [
+        *(
+            (name, "test.json", f"{name}_predict.json")
+            for name in ("afqmc", "iflytek", "cmnli", "csl")
+        ),
+        ("ocnli", "test.json", "ocnli_50k_predict.json"),
+        ("tnews", "test.json", "tnews11_predict.json"),
+        ("tnews", "test1.0.json", "tnews10_predict.json"),
+        ("wsc", "test1.1.json", "cluewsc11_predict.json"),
+        ("wsc", "test1.0.json", "cluewsc10_predict.json"),
+    ],
+)
+def test_clue_files_have_the_names_of_its_page(name, file, expected, tmp_path):
+    (tmp_path / file).write_text("{}", encoding="utf-8")
+    settings = flags.make(ClassifierTask.flags, task_name=name, data_dir=str(tmp_path))
+    rows = {"probabilities": np.array([[0.5]]), "predictions": np.array([0])}
+    found = ClassifierTask(settings, None, {}).predictions("test", [InputExample("0", "a")], rows)
+    assert set(found) == {"test_results.tsv", "submit_results.tsv", expected}
+
+
+def test_glue_files_have_the_names_of_its_page():
+    names = ["AX", "CoLA", "MNLI-m", "MNLI-mm", "MRPC", "QNLI", "QQP", "RTE", "SST-2", "STS-B"]
+    expected = [f"{name}.tsv" for name in (*names, "WNLI")]
+    assert list(classifier_predictions.GLUE_SUBMISSION_FILES) == expected
+
+
+@pytest.mark.parametrize("count", [3, 5000])
+def test_confusions_are_a_matrix_or_pairs_of_many_labels(count):
+    labels = [f"label {number}" for number in range(count)]
+    settings = {"task_name": "custom", "text_a_column": "a", "labels": ",".join(labels)}
+    task = ClassifierTask(flags.make(ClassifierTask.flags, **settings), None, {})
+    sides = {"label_ids": np.array([1, 0, 1, 0]), "predictions": np.array([1, 2, 1, 0])}
+    zeros = dict.fromkeys(("per_example_loss", "probabilities"), np.zeros(4))
+    (content,) = task.details({**sides, **zeros}).values()
+    if count == 3:  # labels in rows
+        assert content == {"labels": labels, "matrix": [[1, 0, 1], [0, 2, 0], [0, 0, 0]]}
+        return
+    pairs = [["label 0", "label 0", 1], ["label 0", "label 2", 1], ["label 1", "label 1", 2]]
+    assert content == {"pairs": pairs}
 
 
 def test_zip_glue_submission_is_reproducible(tmp_path):
@@ -55,6 +100,34 @@ def _predicted(folder, task, text):
 def test_read_file_finds_texts_to_predict(task, text, guids, tmp_path):
     text_b = "B" if tasks.get_task(task).is_pair else None
     assert _predicted(tmp_path, task, text) == [(guid, "A", text_b) for guid in guids]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["None", "hello there", "bye"],
+        ["0", "1", "text about cats"],
+        ["Score", "a vote"],
+        ["label", "a vote"],
+        ["0\t1", "question\tsentence1"],
+        ["sentence\tnothing", "a\tb"],
+    ],
+)
+def test_first_line_is_a_text_unless_it_names_the_columns(texts, tmp_path):
+    task = tasks.get_task("rte" if "\t" in texts[0] else "sst-2")
+    (tmp_path / "mine.txt").write_text("\n".join(texts), encoding="utf-8")
+    found = examples.read_file(
+        task, str(tmp_path / "mine.txt"), names=("question", "answer")
+    ).examples
+    assert ["\t".join(filter(None, (item.text_a, item.text_b))) for item in found] == texts
+
+
+def test_header_has_the_names_of_the_training_data(tmp_path):
+    task = tasks.custom_task(text_a=0, text_b=1, labels="a,b")
+    (tmp_path / "mine.txt").write_text("question\tanswer\nA?\tB.\n", encoding="utf-8")
+    for names, count in ((("question", "answer"), 1), ((), 2)):
+        data = examples.read_file(task, str(tmp_path / "mine.txt"), names=names)
+        assert len(data.examples) == count and data.examples[-1].text_b == "B."
 
 
 @pytest.mark.parametrize("task, text, problem", FILES["refused"])

@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-from albert.classification import tasks
+from albert.classification import task_table, tasks
 from albert.training import metrics
 from tests.support.shared import needs_shared, shared_path
 
@@ -83,6 +83,19 @@ def test_task_folder_in_any_case(tmp_path):
 
 
 # --------------------------------------------------------------------------------- Chinese layouts
+
+
+def test_splits_in_several_folders_are_found(tmp_path):
+    files = {  # as the two archives of XNLI unpack
+        "train": "XNLI-MT-1.0/multinli/multinli.train.zh.tsv",
+        "dev": "XNLI-1.0/xnli.dev.tsv",
+        "test": "XNLI-1.0/xnli.test.tsv",
+    }
+    for file in files.values():
+        _write(tmp_path / file, "premise\thypo\tlabel\nA\tB\tneutral\n")
+    for split, file in files.items():
+        assert _read("xnli", tmp_path, split) == [("A", "B", "neutral")]
+        assert tasks.find_file(tasks.get_task("xnli"), str(tmp_path), split).endswith(file)
 
 
 @pytest.mark.parametrize("given", FILES["clue"], ids=lambda given: given["file"])
@@ -161,6 +174,29 @@ def test_custom_test_file_without_header(text, expected, tmp_path, caplog):
     data = tasks.read_examples(task, str(tmp_path), "test")
     assert [example.text_a for example in data.examples] == expected
     assert len(caplog.records) == len(expected) - 1
+
+
+# ------------------------------------------------------------------------- a trained model's task
+
+
+@pytest.mark.parametrize(
+    "description, text, expected",
+    [
+        ({}, "text_a\ttext_b\tlabel\nA\tB\tyes\n", ("A", "B", "yes")),
+        ({}, "sentence\tlabel\nA\t1\n", ("A", None, "yes")),  # the number of a label
+        ({"labels": ["1", "0"]}, "text\tlabel\nA\t1\n", ("A", None, "1")),
+        ({"is_pair": False}, "text\ttext_a\ttext_b\tlabel\n?\tA\tB\tno\n", ("A", None, "no")),
+        ({"labels": []}, "text\tscore\nA\t2.5\n", ("A", None, 2.5)),
+        ({"task": "mrpc", "labels": ["0", "1"]}, "x\ty\tz\ta\tb\n1\t\t\tA\tB\n", ("A", "B", "1")),
+    ],
+)
+def test_described_task_reads_usual_columns(description, text, expected, tmp_path):
+    content = {"task": "custom", "labels": ["no", "yes"], **description}
+    task = task_table.described_task(content)
+    _write(tmp_path / "dev.tsv", text)
+    (example,) = tasks.read_examples(task, str(tmp_path), "dev").examples
+    assert (example.text_a, example.text_b, example.label) == expected
+    assert (task.name, list(task.labels)) == (content["task"], content["labels"])
 
 
 # ---------------------------------------------------------------------------------------- real data

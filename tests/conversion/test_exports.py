@@ -190,6 +190,26 @@ def test_scores_are_the_tasks_metric(place, tmp_path):
     assert after == pytest.approx(before, rel=1e-4)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("is_recorded", [True, False])
+def test_data_of_a_model_without_flags_are_read(tmp_path, is_recorded):
+    """A task has its own name in a task file, or the model comes from another library."""
+    name, labels = ("mine", LABELS) if is_recorded else ("custom", ("L0", "L1", "L2"))
+    folder = tmp_path / "classifier"
+    fine_tuned_models.write_classifier(folder, labels=labels, description={"task": name})
+    if is_recorded:
+        task = {"name": name, "text_a": "body", "label": "what", "labels": labels}
+        (tmp_path / "task.json").write_text(json.dumps(task), encoding="utf-8")
+        flags = f'task_name = "custom"\ntask_file = "{tmp_path}/task.json"\n'
+        (folder / "run.toml").write_text(flags, encoding="utf-8")
+    with albert.load(str(folder)) as model:
+        found = [labels.index(item.label) for item in model.predict(TEXTS)]
+    right = [labels[number] if is_recorded else number for number in found]
+    rows = ["body\twhat" if is_recorded else "sentence\tlabel", *map("{}\t{}".format, TEXTS, right)]
+    (tmp_path / "classifier.data").write_text("\n".join(rows), encoding="utf-8")
+    assert scores(export(tmp_path, "classifier", tmp_path / "new")) == [100, 100]
+
+
 @pytest.mark.parametrize(
     "name, metric, value, loss",
     [
