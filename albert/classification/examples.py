@@ -284,16 +284,22 @@ def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = 
     if len(short) > (_ODD_SHARE * len(rows) if role == "train" else 0) or not examples:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
-    notes = [f"{', '.join(parts)}: {wording.counted(len(examples), 'example')}"]
-    notes += [
-        f"{what}: {len(places)} (first {places[0]})" for what, places in odd.items() if places
-    ]
-    if is_table and columns.header:
-        notes.append(f"header: {wording.listed([cell[:40] for cell in first])}")
-    _LOGGER.log(logging.WARNING if any(odd.values()) else logging.INFO, "%s.", "; ".join(notes))
+    header = first if is_table and columns.header else []
+    _log_file(
+        f"{', '.join(parts)}: {wording.counted(len(examples), 'example')}", odd, header=header
+    )
     has_names = not columns.render and (columns.header or not is_table)
     keys = [key for key in columns[:2] if key is not None and has_names]
     return TaskData(examples, parts, tuple(first[key] if is_table else key for key in keys))
+
+
+def _log_file(summary: str, odd: Mapping[str, List[str]], *, header: Sequence[str]) -> None:
+    """Logs a line with the header and the places of odd rows; a warning if there are any."""
+    notes = [f"{what}: {len(places)} (first {places[0]})" for what, places in odd.items() if places]
+    level = logging.WARNING if notes else logging.INFO
+    if header:
+        notes.append(f"header: {wording.listed([cell[:40] for cell in header])}")
+    _LOGGER.log(level, "%s.", "; ".join([summary, *notes]))
 
 
 def _has_texts(example: InputExample) -> bool:

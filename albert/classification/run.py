@@ -153,6 +153,8 @@ class ClassifierTask(Task):
         """Reads a split, or the user's own texts."""
         settings, task = self.settings, self.declared
         if split == _PREDICT_FILE:
+            if settings.do_train:
+                self.examples("train")  # finds the names of the columns, which a header has
             return read_file(task, settings.predict_file, names=self.columns).examples
         data = tasks.read_examples(task, settings.data_dir, split)
         if split == "train":

@@ -82,7 +82,8 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
         **task.settings.given_values(),
         **{name: value for name, value in trained.items() if name not in general},
         **task.served(),  # measured with what the export will use
-        **{"do_eval": True, "do_predict": True},
+        "do_eval": True,
+        "do_predict": True,
         "data_dir" if is_folder else "predict_file": place,
     }
     own = {name: value for name, value in values.items() if name in known}

@@ -119,7 +119,7 @@ class FineTuning:
 
     def check(self) -> None:
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""
-        settings, task = self.settings, self.task
+        settings, task, splits = self.settings, self.task, []
         folder, config = settings.output_dir, task.config
         estimators.check_output_dir(folder, config.to_dict())
         fine_tuned.check_description(task)
@@ -131,13 +131,14 @@ class FineTuning:
                 start = warm_start.resolve_checkpoint(settings.init_checkpoint)
                 model_vocabulary.check_same(os.path.dirname(start), task.vocabulary)
             model_fn.check_first_weights(settings, config)
-        splits = ["train"] if settings.do_train else []  # first: it has the names of columns
         if self._is_chief:
             splits += task.splits("dev") + task.splits("test")
+        if settings.do_train:
+            splits.append("train")
         for path, is_named in map(task.record_file, splits):
             if is_named:
                 feature_cache.check_ours(path)
-        self._splits = {split: task.features(split) for split in dict.fromkeys(splits)}
+        self._splits = {split: task.features(split) for split in sorted({*splits})}
         if settings.do_train:
             count = len(self._splits["train"].examples)
             self.schedule = model_fn.training_length(settings, count)

@@ -122,12 +122,18 @@ def test_first_line_is_a_text_unless_it_names_the_columns(texts, tmp_path):
     assert ["\t".join(filter(None, (item.text_a, item.text_b))) for item in found] == texts
 
 
-def test_header_has_the_names_of_the_training_data(tmp_path):
-    task = tasks.custom_task(text_a=0, text_b=1, labels="a,b")
-    (tmp_path / "mine.txt").write_text("question\tanswer\nA?\tB.\n", encoding="utf-8")
-    for names, count in ((("question", "answer"), 1), ((), 2)):
-        data = examples.read_file(task, str(tmp_path / "mine.txt"), names=names)
-        assert len(data.examples) == count and data.examples[-1].text_b == "B."
+@pytest.mark.parametrize(
+    "description, do_train, count",
+    [({}, True, 1), ({"columns": ["frage"]}, False, 1), ({}, False, 2)],
+)
+def test_header_has_the_names_of_the_training_data(description, do_train, count, tmp_path):
+    (tmp_path / "train.tsv").write_text("frage\tlabel\nA?\ta\n", encoding="utf-8")
+    (tmp_path / "mine.tsv").write_text("frage\nB?\n", encoding="utf-8")
+    settings = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
+    settings.update(data_dir=str(tmp_path), predict_file=f"{tmp_path}/mine.tsv", do_train=do_train)
+    task = ClassifierTask(flags.make(ClassifierTask.flags, **settings), None, description)
+    texts = [example.text_a for example in task.examples("predict_file")]
+    assert texts == ["frage", "B?"][-count:]
 
 
 @pytest.mark.parametrize("task, text, problem", FILES["refused"])
