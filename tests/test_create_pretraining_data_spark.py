@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, create_pretraining_data_spark
 from albert.util import flags
-from tests.support import processes
+from tests.support import damaged_files, processes
 from tests.support.squad_data import FIXTURES
 
 SMALL = f"""--vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --dupe_factor=2
@@ -62,6 +62,9 @@ def test_records_equal_one_machine(text, tmp_path, caplog, monkeypatch, capfd):
     caplog.set_level("INFO", logger="albert")
     run(create_pretraining_data_spark, text, tmp_path / "a", "--num_shards=3")
     assert "Nothing to do" in caplog.text
+    damaged_files.replace_silently(text / "a.txt", b"the", b"one")
+    run(create_pretraining_data_spark, text, tmp_path / "a", "--num_shards=3")
+    assert caplog.text.count("Nothing to do") == 1 and records_in(tmp_path) != made
     (text / "a.txt").write_bytes(b"\xff\n" * 99)
     with pytest.raises(ValueError, match="^--input_file: 99 of "):
         run(create_pretraining_data_spark, text / "*.txt", tmp_path / "b", "--input_file_mode=r")

@@ -7,14 +7,16 @@ one.
 """
 
 import contextlib
+import glob
 import os
 import re
-from typing import Iterable, Iterator, List, NamedTuple, Optional
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import optimization
+from albert.util import files
 from albert.util.errors import UserError
 
 BEST_CHECKPOINT = "model.ckpt-best"
@@ -58,6 +60,13 @@ def check_name(path: str) -> None:
         )
 
 
+def open_reader(checkpoint: str) -> Any:
+    """Returns TensorFlow's reader of a checkpoint; UserError for pipes in place of its files."""
+    for path in [f"{checkpoint}.index", *glob.glob(f"{glob.escape(checkpoint)}.data-*")]:
+        files.check_regular(path)
+    return tf.train.load_checkpoint(checkpoint)
+
+
 def names_in(folder: str, ending: str = ".index") -> List[str]:
     """Returns the names in a folder with an ending, without that ending; [] without a folder.
 
@@ -69,6 +78,7 @@ def names_in(folder: str, ending: str = ".index") -> List[str]:
 
 def named_in_state(folder: str) -> str:
     """Returns the name of the checkpoint that the file `checkpoint` names; "" if it names none."""
+    files.check_regular(os.path.join(folder, "checkpoint"))
     try:
         state = tf.train.get_checkpoint_state(folder)
     except ValueError:  # it is empty, or no text
@@ -104,7 +114,7 @@ def find_damage(
     check_name(checkpoint)
     name = None
     try:
-        reader = tf.train.load_checkpoint(checkpoint)
+        reader = open_reader(checkpoint)
         for name in sorted(reader.get_variable_to_shape_map() if names is None else names):
             value = reader.get_tensor(name)
             if must_be_finite and value.dtype.kind == "f" and not np.isfinite(value).all():

@@ -65,7 +65,7 @@ def compare(
         or type, or has none of the variables.
     """
     with checkpoint_files.explained(checkpoint):
-        reader = tf.train.load_checkpoint(checkpoint)
+        reader = checkpoint_files.open_reader(checkpoint)
         dtypes = reader.get_variable_to_dtype_map()
         shapes = reader.get_variable_to_shape_map()
     entries = []

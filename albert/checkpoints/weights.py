@@ -46,7 +46,7 @@ def read_checkpoint(prefix: str) -> Values:
     """
     values = {}
     with checkpoint_files.explained(prefix):
-        reader = tf.train.load_checkpoint(prefix)
+        reader = checkpoint_files.open_reader(prefix)
         for name in sorted(reader.get_variable_to_shape_map()):
             if not checkpoint_files.is_optimizer_state(name):
                 value = reader.get_tensor(name)

@@ -83,7 +83,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             for split in task.splits
             if split == "train" or tasks.find_file(task, settings.data_dir, split)
         }
-        inputs = {path: files.state_of(path) for split in data.values() for path in split.files}
+        inputs = {path: provenance.stamp(path) for split in data.values() for path in split.files}
         borrows, count = task_name in LENDERS, len(data["train"].examples) if "train" in data else 0
         can_predict = settings.do_predict and task.split_names("test")[0] in data
         for *chosen, seed in itertools.product(*values.values(), parse_seeds(settings.seeds)):
@@ -113,10 +113,12 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             model_fn.check_first_weights(checked.settings, checked.task.config)
             start = checked.settings.init_checkpoint
             weights = start and warm_start.resolve_checkpoint(start) + ".index"
-            used = filter(None, [parsed.task_file, weights])
-            inputs.update((path, files.state_of(path)) for path in used)
+            for path in filter(None, [parsed.task_file, weights]):
+                inputs[path] = inputs.get(path) or provenance.stamp(path)
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
-            identity = {**parsed.given_values(), "files": inputs}
+            states = {path: [stamp["size"], stamp["mtime"]] for path, stamp in inputs.items()}
+            samples = {path: stamp["sample"] for path, stamp in inputs.items()}
+            identity = {**parsed.given_values(), "files": states, "samples": samples}
             plan.append(Run(task, setting, seed, folder, command, identity))
             is_finished(plan[-1])  # or is its folder another run's?
     return plan
@@ -186,6 +188,7 @@ def is_finished(run: Run) -> bool:
     path = os.path.join(run.folder, MARKER_NAME)
     identity = json_files.read(path, {"is_finished": (bool, None)})
     is_done = identity.pop("is_finished", False)
+    identity.setdefault("samples", run.identity["samples"])  # an older version has none
     difference = provenance.difference(identity, run.identity)
     if difference:
         raise UserError(
@@ -218,7 +221,9 @@ def sweep(settings: SweepFlags) -> None:
                 _start(run)
             if run.task.name not in LENDERS:
                 path = os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
-                results.append({**_read_summary(path), "setting": run.setting})
+                result = json_files.read(path, _SUMMARY)
+                scores = json_files.numbers(result["metrics"])
+                results.append(dict(result, metrics=scores, setting=run.setting))
                 text, content = tabulate(results)
                 files.atomic_write_text(os.path.join(folder, TEXT_NAME), text)
                 no_nan = json.loads(json.dumps(content), parse_constant=lambda name: None)
@@ -226,12 +231,6 @@ def sweep(settings: SweepFlags) -> None:
         if settings.do_predict:
             _submit(os.path.join(folder, SUBMISSION_NAME), plan, results)
     print(text, end="", flush=True)
-
-
-def _read_summary(path: str) -> Result:
-    """The run_summary.json of a run."""
-    summary = json_files.read(path, _SUMMARY)
-    return {**summary, "metrics": json_files.numbers(summary["metrics"])}
 
 
 def _start(run: Run) -> None:

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unpacks .tar.gz and .zip archives from untrusted sources."""
 
+import errno
 import gzip
+import lzma
 import os
 import shutil
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -16,10 +19,30 @@ from albert.util.errors import UserError
 # An archive that unpacks to far more than its own size is made to fill the disk.
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
+_FILE_BYTES = 4096  # what the smallest file takes on a disk
+_LONGEST_HEADER = 1 << 16  # bytes of a name or of attributes in a .tar
+_HEADERS = {
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+}
 # What macOS puts beside the files of an archive.
 _COMPANIONS = ("__MACOSX", "._", ".DS_Store")
 # RuntimeError: it has a password, or is packed in an unknown way.
-_FAULTS = (tarfile.TarError, EOFError, zlib.error, OSError, RuntimeError, zipfile.BadZipFile)
+_FAULTS = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    UnicodeError,
+)
+_DISK_FAULTS = ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EACCES", "EPERM", "EROFS")
 
 
 def unpack(
@@ -41,13 +64,14 @@ def unpack(
     """
     folder, paths = os.path.abspath(folder), []
     allowed = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)
+    unpacked = 0
     try:
-        for name, size, content in _members(archive):
+        for name, size, content, read in _members(archive):
             target = os.path.normpath(os.path.join(folder, name))
-            if not content or not target.startswith(folder + os.sep):
+            if not content or "\0" in name or not target.startswith(folder + os.sep):
                 raise UserError(f"{archive}: {name!r} is a link, a device, or outside the folder.")
-            allowed -= size
-            if allowed < 0:
+            unpacked += size + _FILE_BYTES
+            if max(unpacked, read) > allowed:
                 raise UserError(f"{archive} unpacks to far more than its size.")
             path = os.path.relpath(target, folder)
             is_companion = any(part.startswith(_COMPANIONS) for part in path.split(os.sep))
@@ -56,7 +80,7 @@ def unpack(
                 paths.append(path)
         return paths
     except _FAULTS as error:
-        if getattr(error, "errno", None) is not None:  # not the file's fault, such as a full disk
+        if errno.errorcode.get(getattr(error, "errno", None)) in _DISK_FAULTS:
             raise
         raise UserError(
             f"{archive} is damaged or not an archive ({error}). Download it again; if that does "
@@ -70,18 +94,34 @@ def _write(content: Any, path: str) -> None:
         shutil.copyfileobj(content, stream, 1 << 20)
 
 
-def _members(archive: str) -> Iterator[Tuple[str, int, Any]]:
-    """Name, size and content of what is no folder; None for what is no regular file."""
+class _Member(tarfile.TarInfo):
+    """A member of a .tar; a long header, which tarfile would read into memory, is an error."""
+
+    @classmethod
+    def frombuf(cls, buf: Any, encoding: Any, errors: Any) -> Any:
+        member = super().frombuf(buf, encoding, errors)
+        if member.type in _HEADERS and member.size > _LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {member.size} bytes")
+        return member
+
+
+def _members(archive: str) -> Iterator[Tuple[str, int, Any, int]]:
+    """Name, size and content of what is no folder, and how much of a .tar was read for it.
+
+    The content is None for what is no regular file.
+    """
     if archive.endswith(".zip"):
         with zipfile.ZipFile(archive) as members:
             for info in (item for item in members.infolist() if not item.is_dir()):
                 kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
                 content = members.open(info) if kind in (0, stat.S_IFREG) else None
-                yield info.filename, info.file_size, content
+                yield info.filename, info.file_size, content, 0
         return
-    with gzip.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
+    with gzip.open(archive) as stream, tarfile.open(
+        fileobj=stream, mode="r|", tarinfo=_Member
+    ) as members:
         for member in members:
             content = members.extractfile(member) if member.isreg() else None
             if not member.isdir():
-                yield member.name, abs(member.size), content
+                yield member.name, abs(member.size), content, stream.tell()
         stream.read(1 << 24)  # the checksum comes after the archive's own end and some zeros

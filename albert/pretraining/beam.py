@@ -18,7 +18,7 @@ from albert.pretraining import documents as text_documents
 from albert.pretraining.documents import TextBlock, TextRange
 from albert.pretraining.instances import InstanceMaker, total
 from albert.pretraining.settings import BeamFlags
-from albert.util import files, many_files
+from albert.util import files, many_files, provenance
 from albert.util.errors import UserError
 
 _SCRIPT = "create_pretraining_data_beam"
@@ -124,7 +124,8 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
 
 def _state(path: str) -> cluster.FileState:
     size, changed = FileSystems.get_filesystem(path).size(path), FileSystems.last_updated(path)
-    return path, size, int(changed)
+    with _open(path) as stream:
+        return path, size, [changed, provenance.sample(stream, size)]
 
 
 # ------------------------------------------------------------------------------------------- steps

@@ -54,7 +54,7 @@ _OURS = re.compile(r"\balbert/(?:pretraining|data|util)/")  # in the path of a m
 
 _LOGGER = logging.getLogger("albert")
 
-FileState = Tuple[str, int, float]  # path, bytes and time of change
+FileState = Tuple[str, int, Any]  # path, bytes, and time of change with provenance.sample
 
 
 class Storage:
@@ -151,10 +151,10 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
 def _fingerprint(text: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[str, Any]:
     """What the records are made from, for their metadata.
 
-    The text is too large to be hashed, and the list of files too long to be kept with each shard:
-    names, sizes and times are compared.
+    The text is too large to be hashed as a whole, and the list of files too long to be kept with
+    each shard.
     """
-    named = sorted((os.path.basename(path), size, changed) for path, size, changed in text)
+    named = sorted((os.path.basename(path), size, state) for path, size, state in text)
     names = provenance.digest([name for name, _, _ in named])[:12]
     summary = {"name": f"{len(named)} files ({names})", "states": provenance.digest(named)[:12]}
     made_from["format"] = [_FORMAT, made_from["format"]]
@@ -227,6 +227,9 @@ class Shards:
                 there[self.counts] = 0
             for path, size in there.items():
                 job.check_ours(path, found.get(path), size, fingerprint=self.fingerprint)
+            change = provenance.difference(report.get("fingerprint", {}), self.fingerprint)
+            if report:
+                _LOGGER.info("Making the records, because %s.", change or "some have changed")
         for path in [*others, *map(record_files.sidecar_path, others), self.counts]:
             self.storage.remove(path)
 

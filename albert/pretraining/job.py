@@ -92,7 +92,10 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
             size, _ = files.state_of(path)
             check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
     with folder_lock.held(work):
-        if any(itertools.starmap(record_files.why_stale, outputs)):
+        reasons = filter(None, itertools.starmap(record_files.why_stale, outputs))
+        reason = next(reasons, "")
+        if reason:
+            _LOGGER.info("Making the records, because %s.", reason)
             size = sum(one["size"] for one in text)
             windows, counts = _make_parts(parts, input_files, size, maker=maker, settings=settings)
             check_counts(counts)

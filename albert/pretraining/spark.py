@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretraining data by Apache Spark: the cluster job with Spark's file reading and shuffle."""
 
+import contextlib
 import fnmatch
 import glob
 import io
@@ -18,7 +19,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from albert.pretraining import cluster, documents
 from albert.pretraining.instances import Counts, InstanceMaker, check_counts, total
 from albert.pretraining.settings import SparkFlags
-from albert.util import files
+from albert.util import files, many_files, provenance
 from albert.util.errors import UserError
 
 _FILE_BYTES = 2**31 - 1  # what Spark reads as one value
@@ -59,20 +60,27 @@ class Engine(cluster.Engine):
             reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
             self._files = reader.load(_present(self._patterns))
             rows = self._files.select("path", "length", "modificationTime").collect()
+            rows = [row for row in rows if self._is_text(row.path, but)]
+            return list(many_files.each(self._state, rows, "Looking at the text"))
         except AnalysisException as error:
             raise UserError(f"--input_file: {cluster.reason(error)}") from error
         except (Py4JError, PySparkException) as error:
             raise UserError(f"{self.name}: {cluster.reason(error)}") from error
-        found: List[cluster.FileState] = []
-        for uri, size, changed in rows:
-            path = re.sub("^file:/+", "/", uri)
-            is_text = documents.is_text(path) or any(map(_matcher(path), self._patterns))
-            if not is_text or path in map(cluster.absolute, but):
-                continue
-            if size > _FILE_BYTES:
-                raise UserError(f"--input_file: '{path}' is larger than 2 GB. Split it.")
-            found.append((uri, size, int(changed.timestamp())))
-        return found
+
+    def _is_text(self, uri: str, but: Sequence[str]) -> bool:
+        path = _path(uri)
+        is_text = documents.is_text(path) or any(map(_matcher(path), self._patterns))
+        return is_text and path not in map(cluster.absolute, but)
+
+    def _state(self, row: sql.Row) -> cluster.FileState:
+        """The state of a file, which Java reads."""
+        if row.length > _FILE_BYTES:
+            raise UserError(f"--input_file: '{_path(row.path)}' is larger than 2 GB. Split it.")
+        path = self._session._jvm.org.apache.hadoop.fs.Path(row.path)
+        configuration = self._session.sparkContext._jsc.hadoopConfiguration()
+        with contextlib.closing(path.getFileSystem(configuration).open(path)) as stream:
+            sample = provenance.sample(_Stream(stream), row.length)
+        return row.path, row.length, [row.modificationTime.timestamp(), sample]
 
     def run(
         self, text: List[cluster.FileState], maker: InstanceMaker, outputs: cluster.Shards
@@ -110,6 +118,22 @@ def _present(patterns: Sequence[str]) -> List[str]:
     for pattern in patterns:
         paths += glob.glob(pattern) or [pattern]
     return paths
+
+
+class _Stream:
+    """An FSDataInputStream of Java, read as Python's."""
+
+    def __init__(self, stream: Any):
+        self._stream, self.seek = stream, stream.seek
+
+    def read(self, count: int) -> bytes:
+        """Returns the next bytes, `count` at most."""
+        return bytes(self._stream.readNBytes(count))
+
+
+def _path(uri: str) -> str:
+    """The path of a local file, or the address of another."""
+    return re.sub("^file:/+", "/", uri)
 
 
 def _matcher(path: str) -> Callable[[str], bool]:

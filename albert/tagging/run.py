@@ -81,7 +81,7 @@ class TaggingTask(Task):
         else:
             paths = sentences.find(folder, split)
         found = [item for path in paths for item in self.read_file(path, split != "test")]
-        _LOGGER.info("%s data: %d sentences of %s.", split, len(found), ", ".join(paths))
+        _LOGGER.info("%s data: %d sentences from %s.", split, len(found), ", ".join(paths))
         return found
 
     def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:

@@ -16,12 +16,14 @@ from albert.util import files, json_files
 from albert.util.errors import UserError
 
 _JSON = (".json", ".jsonl")
-_ENDINGS = (
-    *("", ".bio", ".bmes", ".conll", ".conllu", ".iob", ".tsv", ".txt", *_JSON, parquet.ENDING),
-    *(".train", ".testa", ".testb"),  # CoNLL-2003: eng.train; testa is the development data
-)
-_NAMES = {"train": {"train"}, "dev": {"dev", "valid", "validation", "testa"}}
-_NAMES["test"] = {"test", "testb"}
+_CONLL = ("", ".bio", ".bmes", ".conll", ".conllu", ".iob", ".tsv", ".txt")
+_CONLL_2003 = (".train", ".testa", ".testb")  # eng.testa is its development data
+_ENDINGS = {*_CONLL, *_CONLL_2003, *_JSON, parquet.ENDING}
+_NAMES = {
+    "train": {"train", "training"},
+    "dev": {"dev", "devel", "development", "valid", "validation", "testa"},
+    "test": {"test", "testb"},
+}
 _TAG_COLUMNS = ("tags", "ner_tags", "labels")
 _WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # in CoNLL-U, also of a range or an empty node
 
@@ -96,11 +98,12 @@ def read(
     Raises:
       UserError: a line is not as it must be, or a word has no tag where `needs_tags`.
     """
-    if path.endswith(parquet.ENDING):
+    ending = os.path.splitext(path)[1].lower()
+    if ending == parquet.ENDING:
         names = parquet.label_names(path)
         rows = enumerate(parquet.read_rows(path), 1)
         found = [_of_row(row, f"'{path}', row {number}", names) for number, row in rows]
-    elif path.endswith(_JSON):
+    elif ending in _JSON:
         lines = enumerate(files.read_text(path).split("\n"), 1)
         places = ((f"'{path}', line {number}", line) for number, line in lines if line.strip())
         found = [_of_row(json_files.parse_data(line, place), place, {}) for place, line in places]
@@ -135,7 +138,10 @@ def _rows(path: str) -> List[Tuple[str, List[str]]]:
         elif len(cells) == columns:
             rows.append((place, cells))
         elif not line.startswith("#"):
-            raise UserError(f"{place}: {len(cells)} columns, but {columns} in the first row.")
+            raise UserError(
+                f"{place}, has {len(cells)} columns, but the first row has {columns}. Correct the "
+                "line."
+            )
     return rows
 
 

@@ -10,21 +10,26 @@ each of several hosts, which the environment variable TF_CONFIG names:
 The first worker, or the one of the job `chief`, writes checkpoints and results.
 """
 
-import json
 import logging
 import os
+import re
 from typing import Any, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert.configs.flags import TrainingFlags
 from albert.runtimes import compat
+from albert.util import json_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
 
+_TF_CONFIG = {
+    "cluster": {str: [re.compile(".+:[0-9]+")]},
+    "task": {"type": str, "index": (json_files.COUNT, re.compile("[0-9]+"))},
+}
 _EXAMPLE = (
     'It looks like {"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
     '"task": {"type": "worker", "index": 0}}, with another index in each process.'
@@ -46,17 +51,15 @@ def read_cluster() -> Cluster:
     """Returns the cluster in TF_CONFIG; raises UserError if TensorFlow cannot use it."""
     text = os.environ.get("TF_CONFIG", "")
     try:
-        content = json.loads(text)
-        task, jobs = content["task"], content["cluster"]
+        content = json_files.parse(text, "Its value", _TF_CONFIG)
+        jobs, task = content["cluster"], content["task"]
         addresses = jobs.get("chief", []) + jobs.get("worker", [])
-        for address in addresses:
-            int(address.rpartition(":")[2])  # the port
         ours = jobs[task["type"]][int(task["index"])]  # some schedulers write a string
         return Cluster(addresses, addresses.index(ours))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError) as error:
         raise UserError(
             f"--distribution_strategy={MULTI_WORKER} needs the environment variable TF_CONFIG, "
-            f"which is {text and f'{text} ({error!r})' or 'not set'}. {_EXAMPLE}"
+            f"which is {text and f'{text[:200]} ({error})' or 'not set'}. {_EXAMPLE}"
         ) from None
 
 

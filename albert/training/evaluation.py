@@ -78,7 +78,7 @@ class EvaluationSummary(NamedTuple):
 def step_in(checkpoint: str) -> Optional[int]:
     """Returns the training step that a checkpoint records, if any; UserError if it is corrupt."""
     with checkpoint_files.explained(checkpoint):
-        reader = tf.train.load_checkpoint(checkpoint)
+        reader = checkpoint_files.open_reader(checkpoint)
         has_step = reader.has_tensor("global_step")
         return int(reader.get_tensor("global_step")) if has_step else None
 

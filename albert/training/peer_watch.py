@@ -19,7 +19,7 @@ import time
 from multiprocessing import connection
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
-from albert.util import stop_signals
+from albert.util import json_files, stop_signals
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -96,8 +96,9 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
         while len(callers) < len(addresses) - 1:
             missing = [peer for at, peer in enumerate(addresses) if at and at not in callers]
             _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
-            with contextlib.suppress(OSError, EOFError, ValueError, TypeError):  # a stranger
-                number, theirs, caller = _next_worker(listener, len(addresses))
+            schema = [range(1, len(addresses)), type(content)]
+            with contextlib.suppress(OSError, EOFError, ValueError):  # a stranger
+                number, theirs, caller = _next_worker(listener, schema)
                 contents[number], callers[number] = theirs, caller
             # Who waits says no more: there is something to read only where a worker has gone.
             callers = {at: caller for at, caller in callers.items() if not caller.poll()}
@@ -109,9 +110,9 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
 
 
 def _next_worker(
-    listener: connection.Listener, count: int
+    listener: connection.Listener, schema: Any
 ) -> Tuple[int, Any, connection.Connection]:
-    """The index, content and connection of the next worker; ValueError for an unknown one."""
+    """The index, content and connection of the next worker; ValueError for another message."""
     caller = listener.accept()
     # A stranger may send a part of a message and wait: each read ends.
     with socket.socket(fileno=os.dup(caller.fileno())) as same:
@@ -119,9 +120,7 @@ def _next_worker(
         limit = struct.pack("ll", int(seconds), int(rest * 1e6))
         same.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
     message = caller.recv_bytes(_LONGEST_MESSAGE)
-    number, content = json.loads(message.decode("ascii"))
-    if number not in range(1, count):
-        raise ValueError(f"There is no worker {number}.")
+    number, content = json_files.parse(message, "The message", schema)
     return number, content, caller
 
 
@@ -138,7 +137,7 @@ def _report(address: str, message: List[Any]) -> List[Any]:
                 first.send_bytes(sent)
                 answer = first.recv_bytes(_LONGEST_MESSAGE)
             if answer != sent:  # else we have called ourselves: our port was the address
-                return json.loads(answer)
+                return json_files.parse(answer, "The answer", [type(message[1])])
         if calls % _CALLS_BETWEEN_WARNINGS == 0:
             _LOGGER.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)

@@ -139,11 +139,16 @@ def open_to_read(path: str) -> Iterator[Any]:
       UserError: there is no such file, it cannot be read, or it is a folder, a pipe such as <(...)
         or a device: files are read twice.
     """
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise UserError(f"'{path}' is not a regular file. Give the path of a file.")
+    check_regular(path)
     opener = gfile().GFile if "://" in str(path) else open
     with naming_path(path), opener(path, "rb") as stream:
         yield stream
+
+
+def check_regular(path: str) -> None:
+    """Raises UserError for a folder, and for a pipe or a device, which may block its reader."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UserError(f"'{path}' is not a regular file. Give the path of a file.")
 
 
 def read_bytes(path: str) -> bytes:

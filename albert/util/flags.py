@@ -44,7 +44,6 @@ ALIASES = {
     "vocab_path": "vocab_file",
     "weight_decay": "weight_decay_rate",
 }
-_LARGEST = 1 << 31
 _NOUNS = {bool: "true or false", int: "a whole number", float: "a number"}
 _BOUNDS: Dict[str, Any] = {
     "lower": ("at least", operator.ge),
@@ -140,14 +139,12 @@ def takes(options: Mapping[str, Any]) -> str:
 
 def schema(kind: Type[Settings], names: Iterable[str]) -> Dict[str, Any]:
     """Returns the schema (see json_files) of a JSON object that may have values of these flags."""
-    described, kinds = describe(kind), {}
+    kinds = {}
     for name in names:
-        options = described[name]
-        kinds[name] = options["kind"], None
-        if options["kind"] is int:
-            kinds[name] = range(options.get("lower", -_LARGEST), _LARGEST), None
-        elif "choices" in options:
-            kinds[name] = set(options["choices"]), None
+        options = describe(kind)[name]
+        is_whole = options["kind"] is int
+        wanted = range(options.get("lower", 0), 1 << 31) if is_whole else options["kind"]
+        kinds[name] = wanted, None
     return kinds
 
 

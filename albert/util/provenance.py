@@ -9,15 +9,32 @@ provenance.difference(kept, made_from)    # "max_seq_length was 128 and is 512";
 import hashlib
 import json
 import os
-from typing import Any, Dict
+from typing import Any, Dict, Iterator
 
 from albert.util import files
 
+_SAMPLE_BYTES = 1 << 16
+_MOST_CHANGES = 6  # in a message
+
 
 def stamp(path: str) -> Dict[str, Any]:
-    """Returns name, size and time (ns) of a file, which identify it without reading it."""
+    """Returns name, size, time (ns) and `sample` of a file, which may be large."""
     size, mtime = files.state_of(path)
-    return {"name": os.path.basename(path), "size": size, "mtime": mtime}
+    with files.open_to_read(path) as stream:
+        content = sample(stream, size)
+    return {"name": os.path.basename(path), "size": size, "mtime": mtime, "sample": content}
+
+
+def sample(stream: Any, size: int) -> str:
+    """Returns a hash of the first, middle and last 64 KB of a stream of `size` bytes.
+
+    It finds a new text of the same size, also where the time of the file was restored.
+    """
+    content = hashlib.sha256()
+    for start in sorted({0, max(0, (size - _SAMPLE_BYTES) // 2), max(0, size - _SAMPLE_BYTES)}):
+        stream.seek(start)
+        content.update(stream.read(_SAMPLE_BYTES))
+    return content.hexdigest()[:16]
 
 
 def digest(value: Any) -> str:
@@ -28,11 +45,22 @@ def digest(value: Any) -> str:
 def difference(old: Any, new: Any, name: str = "") -> str:
     """Returns what changed between two JSON values in words; "" if nothing did."""
     old, new = json.loads(json.dumps([old, new]))  # tuples become lists
+    changes = list(_changes(old, new, name))
+    if len(changes) > _MOST_CHANGES:
+        changes[_MOST_CHANGES:] = [f"and {len(changes) - _MOST_CHANGES} more"]
+    return "; ".join(changes)
+
+
+def _changes(old: Any, new: Any, name: str) -> Iterator[str]:
+    """What changed, key by key."""
     if old == new:
-        return ""
+        return
+    are_lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
+    if are_lists and all(isinstance(item, dict) for item in old + new):
+        old, new = ({str(n): item for n, item in enumerate(items)} for items in (old, new))
     if isinstance(old, dict) and isinstance(new, dict):
-        keys = sorted({**old, **new})
-        changes = (difference(old.get(key), new.get(key), f"{name} {key}") for key in keys)
-        return "; ".join(filter(None, changes))
+        for key in sorted({**old, **new}):
+            yield from _changes(old.get(key), new.get(key), f"{name} {key}")
+        return
     before, after = (json.dumps(value)[:80] for value in (old, new))
-    return f"{name.strip()} was {before} and is {after}"
+    yield f"{name.strip()} was {before} and is {after}"

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damage to checkpoints is found wherever it is; a useless file `checkpoint` stops nothing."""
 
+import os
 import pathlib
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -65,6 +67,18 @@ def test_folder_that_is_a_pattern_is_refused(folder, tmp_path):
     for read in (checkpoint_files.list_checkpoints, checkpoint_files.check_whole):
         with pytest.raises(UserError, match=re.escape(folder)):
             read(path)
+
+
+@pytest.mark.parametrize("name", ["checkpoint", *("model.ckpt-7" + end for end in ENDINGS)])
+def test_pipe_in_place_of_a_file_is_refused_unopened(checkpoint, name):
+    path = pathlib.Path(checkpoint).with_name(name)
+    path.unlink()
+    os.mkfifo(str(path))
+    writer = threading.Thread(target=path.write_bytes, args=(b"",), daemon=True)
+    writer.start()  # and waits for a reader
+    with pytest.raises(UserError, match=name):
+        weights.read_checkpoint(checkpoint_init.resolve_checkpoint(str(path.parent)))
+    assert writer.is_alive()
 
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)

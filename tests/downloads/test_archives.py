@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Archives that are not to be trusted, of both kinds."""
 
+import gzip
 import io
 import stat
 import tarfile
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 
 from albert.downloads import archives
+from albert.util.errors import UserError
 
 CONTENT = np.random.RandomState(0).bytes(700001)
 # The type in a .tar and the mode in a .zip.
@@ -98,6 +101,44 @@ def test_unpack_limits_the_size(unpack, monkeypatch):
     with pytest.raises(ValueError, match="archive"):
         unpack(member("zeros", bytes(3 * 10**6)), is_wanted=lambda path: False)
     assert unpack.files() == []
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_unpack_reads_no_long_header_of_a_tar(tmp_path, kind):
+    info = tarfile.TarInfo("header")
+    info.type, info.size = kind, 3 * 10**8
+    path = tmp_path / "archive.tar.gz"
+    with gzip.open(str(path), "wb", 1) as stream:
+        stream.write(info.tobuf())
+        for _ in range(info.size // 10**6):
+            stream.write(bytes(10**6))
+    tracemalloc.start()
+    with pytest.raises(UserError, match="archive"):
+        archives.unpack(str(path), str(tmp_path / "out"))
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
+
+
+def test_unpack_charges_for_empty_files(unpack, monkeypatch):
+    monkeypatch.setattr(archives, "_ALWAYS_ALLOWED_BYTES", 10**5)
+    monkeypatch.setattr(archives, "_MOST_GROWTH", 1)
+    with pytest.raises(UserError, match="archive"):
+        unpack(*(member(str(number), b"") for number in range(2000)))
+    assert len(unpack.files()) < 1000
+
+
+def test_archive_with_a_wrong_offset_or_two_equal_names_is_damaged(unpack, tmp_path):
+    with pytest.raises(UserError, match="archive"):
+        unpack(member("a"), member("a"))
+
+    def damage(content):  # where the first file begins
+        place = content.rindex(b"PK\1\2") + 42
+        return content[:place] + b"\xff\xff\xff\x7f" + content[place + 4 :]
+
+    path = tmp_path / "wrong.zip"
+    path.write_bytes(damage(zip_of([member("b")])))
+    with pytest.raises(UserError, match="wrong.zip"):
+        archives.unpack(str(path), str(tmp_path / "other"))
 
 
 def flipped(place):

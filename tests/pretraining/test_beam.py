@@ -14,7 +14,7 @@ from albert.data import record_files
 from albert.pretraining import beam, cluster, documents
 from albert.pretraining.settings import BeamFlags
 from albert.util import flags
-from tests.support import pretraining_records
+from tests.support import damaged_files, pretraining_records
 from tests.support.shared import sha256
 from tests.support.squad_data import FIXTURES
 
@@ -74,6 +74,13 @@ def test_beam_records_do_not_depend_on_folder(made, tmp_path):
     assert both.counts["documents"] == 30
     once, twice = set(records_in(made)), set(records_in(both))
     assert once < twice and len(twice) > 1.8 * len(once)
+
+
+def test_beam_reads_text_of_equal_size_and_time_again(tmp_path):
+    text = pathlib.Path(shutil.copy(str(CORPUS), str(tmp_path / "text.txt")))
+    before = records_in(create(text, tmp_path / "a"))
+    damaged_files.replace_silently(text, b"the", b"one")
+    assert records_in(create(text, tmp_path / "a")) != before
 
 
 def test_beam_counts_bad_lines(tmp_path, caplog):

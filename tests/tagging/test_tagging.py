@@ -4,6 +4,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import albert
@@ -28,7 +29,8 @@ def parquet_file(path, names, column="ner_tags", numbers=None):
     label = {"feature": {"names": names, "_type": "ClassLabel"}, "_type": "Sequence"}
     numbers = numbers or [names.index(tag) for tag in TAGS]
     columns = {"id": ["0"], "tokens": [list(WORDS)], column: [numbers]}
-    return parquet_files.write(path, columns, {column: label})
+    answers = {"feature": {"text": {"_type": "Value"}}, "_type": "Sequence"}  # a structure
+    return parquet_files.write(path, columns, {column: label, "answers": answers})
 
 
 def test_read_each_format(tmp_path):
@@ -36,7 +38,7 @@ def test_read_each_format(tmp_path):
     paths = [
         write(tmp_path / "a.conll", CONLL),
         write(tmp_path / "b.txt", CONLL.replace(" ", "\t") + "\n\n"),
-        write(tmp_path / "c.jsonl", line + "\n\n"),
+        write(tmp_path / "c.JSONL", line + "\n\n"),
         parquet_file(tmp_path / "d.parquet", sorted(TAGS)),
     ]
     for path in paths:
@@ -106,9 +108,9 @@ def test_read_takes_words_alone(content, columns, expected, tmp_path):
 
 def test_test_data_may_lack_the_column_of_tags(tmp_path):
     path = write(tmp_path / "a.tsv", "1\tking\n2\tleft\n")
-    assert sentences.read(path, 1, 3) == [sentences.of_words(("king", "left"))]
+    assert sentences.read(path, 1, 2) == [sentences.of_words(("king", "left"))]
     with pytest.raises(ValueError, match="a.tsv"):
-        sentences.read(path, 1, 3, needs_tags=True)
+        sentences.read(path, 1, 2, needs_tags=True)
 
 
 @pytest.mark.parametrize("column", ["tags", "ner_tags", "labels"])
@@ -274,6 +276,15 @@ def test_tagger_learns_and_predicts(tmp_path):
         {"type": "PER", "text": "king", "start": 0, "end": 4},
         {"type": "LOC", "text": "river", "start": 13, "end": 18},
     ]
+
+
+def test_compared_are_the_labels_of_words():
+    task = tagging.TaggingTask(run_tagger.Flags(), None, {"labels": ["O", "B-PER"]})
+    outputs = {
+        "predictions": np.array([[1, 0], [1, 1]]),
+        "label_ids": np.array([[0, 1, 0], [2, 1, 0]]),
+    }
+    assert [numbers.tolist() for numbers in task.compared(outputs)] == [[0, 1, 1], [0, 1, 0]]
 
 
 @pytest.mark.slow

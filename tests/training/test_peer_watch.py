@@ -4,6 +4,7 @@
 
 import concurrent.futures
 import socket
+import struct
 import threading
 import time
 
@@ -39,7 +40,9 @@ def test_roll_call_gives_all_answers_to_all(monkeypatch):
     while not peer_watch.is_reachable(addresses[0]):
         assert not chief[0].done()
     # Strangers, one of another cluster, and a worker that is killed and started again.
-    for noise in (b"PRI * HTTP/2.0\r\n\r\n", b"\0\0\0\x06[3, 5]", b"\0\0\0\x06[2, 5]"):
+    messages = ("[3, 5]", "[2, 5]", "5", '[1, {"a": 5}]', "[1]", "[" * 100000)
+    framed = [struct.pack("!i", len(text)) + text.encode("ascii") for text in messages]
+    for noise in (b"PRI * HTTP/2.0\r\n\r\n", *framed):
         with socket.create_connection((host, int(port))) as caller:
             caller.sendall(noise)
     # One says nothing, and one stops after the first byte.
