@@ -49,7 +49,7 @@ def span_logits(encoder: Encoder, features: Features) -> Dict[str, tf.Tensor]:
     bias = tf.get_variable("cls/squad/output_bias", [2], initializer=tf.zeros_initializer())
     logits = tf.nn.bias_add(tf.matmul(flat, weights, transpose_b=True), bias)  # [B * L, 2]
     logits = tf.reshape(logits, [-1, tf.shape(sequence)[1], 2])
-    start, end = tf.unstack(logits, axis=-1)
+    start, end = logits[:, :, 0], logits[:, :, 1]  # TensorFlow Lite of 1.15 gets unstack wrong
     return {"start_logits": start, "end_logits": end}
 
 
