@@ -16,7 +16,7 @@ import statistics
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert.command_line import cli
-from albert.util import files, json_files, wording
+from albert.util import files, wording
 from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
 
@@ -77,7 +77,7 @@ def read_run(folder: str) -> Run:
     best_step = evaluation.read_ledger(folder).get("best_step")
     metric = next((name for name in sorted(evaluated) if "accuracy" in name), "loss")
     if exists(summary):
-        metric = json_files.read(summary, {"metric": str})["metric"]
+        metric = fine_tuning.read_summary(summary)["metric"]
     return Run(folder, training, evaluated, _short(metric), best_step)
 
 

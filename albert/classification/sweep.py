@@ -37,13 +37,6 @@ _MOST_SEEDS = 1000
 LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it
 
 Result = Mapping[str, Any]  # run_summary.json of a run, with its setting
-_SUMMARY = {
-    "task": str,
-    "metric": str,
-    "seed": int,
-    "metrics": {str: json_files.NUMBER},
-    "model": ({"size": str, "presets": [str]}, None),
-}
 
 
 class Run(NamedTuple):
@@ -221,9 +214,7 @@ def sweep(settings: SweepFlags) -> None:
                 _start(run)
             if run.task.name not in LENDERS:
                 path = os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
-                result = json_files.read(path, _SUMMARY)
-                scores = json_files.numbers(result["metrics"])
-                results.append(dict(result, metrics=scores, setting=run.setting))
+                results.append(dict(fine_tuning.read_summary(path), setting=run.setting))
                 text, content = tabulate(results)
                 files.atomic_write_text(os.path.join(folder, TEXT_NAME), text)
                 no_nan = json.loads(json.dumps(content), parse_constant=lambda name: None)

@@ -32,6 +32,13 @@ _LOGGER = logging.getLogger("albert")
 
 SUMMARY_NAME, BEST_TRIAL_NAME = "run_summary.json", "best_trial.txt"
 _POOL = 4096  # records that are sorted by length together
+_SUMMARY = {
+    "task": str,
+    "metric": str,
+    "seed": int,
+    "metrics": ({str: json_files.NUMBER}, None),
+    "model": ({"size": str, "presets": [str]}, None),
+}
 
 
 class Outcome(NamedTuple):
@@ -340,10 +347,16 @@ class FineTuning:
     def _summary(self) -> Dict[str, Any]:
         """The content of run_summary.json; {} if there is none."""
         path = os.path.join(self.settings.output_dir, SUMMARY_NAME)
-        return json_files.read(path) if tf.io.gfile.exists(path) else {}
+        return read_summary(path) if tf.io.gfile.exists(path) else {}
 
     def _add_to_summary(self, **values: Any) -> None:
         """Updates run_summary.json; its times are those of the start that did the work."""
         path, task = os.path.join(self.settings.output_dir, SUMMARY_NAME), self.task
         about = {"task": task.name, "metric": task.best_metric, "seed": self.settings.seed}
         files.atomic_write_json(path, {**self._summary(), **about, **values})
+
+
+def read_summary(path: str) -> Dict[str, Any]:
+    """Returns the content of a run_summary.json, with its metrics as numbers."""
+    summary = json_files.read(path, _SUMMARY)
+    return {**summary, "metrics": json_files.numbers(summary.get("metrics") or {})}
