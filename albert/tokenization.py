@@ -489,17 +489,18 @@ def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
     return vocab
 
 
-def _load_model(path: str) -> Any:
-    """Returns the SentencePiece processor for a model file."""
+def _load_model(path: str) -> Tuple[Any, Dict[str, int]]:
+    """Returns the SentencePiece processor for a model file, and the id of each piece."""
     model = spm.SentencePieceProcessor()
     try:
         model.LoadFromSerializedProto(files.read_bytes(path))
-    except RuntimeError as error:
+        vocab = {model.IdToPiece(index): index for index in range(model.GetPieceSize())}
+    except (RuntimeError, UnicodeDecodeError) as error:
         raise UserError(
             f"'{path}' is not a SentencePiece model. Give the .model file of a released archive or "
             "of train_vocab as spm_model_file."
         ) from error
-    return model
+    return model, vocab
 
 
 def convert_by_vocab(vocab: Dict[Any, Any], items: Iterable[Any]) -> List[Any]:
@@ -554,9 +555,9 @@ class FullTokenizer:
         self.keep_accents = False
         self._encoder: Any
         if spm_model_file:
-            self.sp_model = model = _load_model(spm_model_file)
+            model, self.vocab = _load_model(spm_model_file)
+            self.sp_model = model
             self.keep_accents = keeps_accents(model.serialized_model_proto())
-            self.vocab = {model.IdToPiece(index): index for index in range(model.GetPieceSize())}
             self._encoder = _SentencePieceEncoder(model, self.vocab)
         elif vocab_file:
             self.vocab = load_vocab(vocab_file)

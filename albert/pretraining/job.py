@@ -133,7 +133,7 @@ def check_ours(
     """
     made_from = sidecar.fingerprint if sidecar and sidecar.bytes == size else {}
     sources = [
-        [one.get("maker"), *sorted(text["name"] for text in one.get("text", []))]
+        [one.get("maker"), *sorted(text["name"] for text in one.get("text") or ())]
         for one in (made_from, fingerprint)
     ]
     if sources[0] != sources[1]:

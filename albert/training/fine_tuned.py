@@ -46,9 +46,11 @@ _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_mo
 
 def _read_description(path: str, kind: Type[Task]) -> Dict[str, Any]:
     """The description of a task's model."""
-    recorded = flags.schema(kind.flags, ("max_seq_length", "do_lower_case", *kind.recorded_flags))
-    own = {"task": str, **recorded, **kind.description_schema}
-    return json_files.read(path, {**model_vocabulary.DESCRIPTION, **own})
+    required = {"task": str, "max_seq_length": range(1, 1 << 31), "do_lower_case": bool}
+    recorded = flags.schema(kind.flags, kind.recorded_flags)
+    schema = {**model_vocabulary.DESCRIPTION, **required, **recorded, **kind.description_schema}
+    content = json_files.read(path, schema)
+    return {key: value for key, value in content.items() if value is not None}
 
 
 def check_description(task: Task) -> None:

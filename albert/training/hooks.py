@@ -99,15 +99,15 @@ def read_curve(path: str) -> List[Dict[str, str]]:
     Leaves out a last line without an end. Raises UserError if the file is damaged.
     """
     text = files.read_text(path)
-    rows = list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])))
     try:
+        rows = list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])))
         if text and not text.startswith("step,"):
             raise UserError("it does not begin with 'step'")
         for row in rows:
             int(row["step"])
             for value in row.values():
                 float(value or 0)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise UserError(f"'{path}' is not a training curve ({error}). Rename it.") from None
     return rows
 

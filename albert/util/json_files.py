@@ -26,7 +26,7 @@ from albert.util.errors import UserError
 COUNT = range(10**18)
 SHA256 = re.compile("[0-9a-f]{64}")
 # JSON has no NaN and no infinity; files.json_text writes these as texts.
-NUMBER = (float, {"NaN", "Infinity", "-Infinity"})
+NUMBER = (float, {"NaN", "Infinity", "-Infinity"}, None)
 
 _MISSING = object()
 _LARGEST = 1e308
@@ -51,7 +51,7 @@ def read(path: str, schema: Any = dict) -> Any:
 
 def parse(content: Union[str, bytes], where: str, schema: Any = dict) -> Any:
     """Returns a JSON value; a UserError begins with `where`."""
-    value = _loaded(content, where, parse_constant=str)
+    value = _loaded(content, where)
     check(value, schema, where)
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -63,20 +63,21 @@ def parse(content: Union[str, bytes], where: str, schema: Any = dict) -> Any:
 def parse_data(text: str, where: str, schema: Any = object) -> Any:
     """Returns the JSON value of a user's data; a UserError begins with `where`.
 
-    NaN, which pandas writes for a missing value, is null. Half a surrogate pair is U+FFFD.
+    Half a surrogate pair becomes U+FFFD.
     """
     if "\\ud" in text.lower():
         text = _ESCAPE.sub(lambda match: "\ufffd" if match[1] else match[0], text)
-    value = _loaded(text, where, parse_constant=lambda name: None)
+    value = _loaded(text, where)
     check(value, schema, where)
     return value
 
 
-def _loaded(content: Union[str, bytes], where: str, **options: Any) -> Any:
+def _loaded(content: Union[str, bytes], where: str) -> Any:
+    """A JSON value; NaN, which pandas writes for a missing value, is null."""
     try:
         if isinstance(content, bytes):
             content = content.decode(json.detect_encoding(content))
-        return json.loads(content, **options)
+        return json.loads(content, parse_constant=lambda name: None)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{where} is not JSON ({error}).") from None
 
@@ -130,5 +131,6 @@ def _noun(kind: Any) -> str:
 def numbers(metrics: Mapping[str, Any]) -> Dict[str, Any]:
     """Returns values of the schema {str: NUMBER} as numbers."""
     return {
-        name: float(value) if isinstance(value, str) else value for name, value in metrics.items()
+        name: value if isinstance(value, (int, float)) else float(value or "NaN")
+        for name, value in metrics.items()
     }
