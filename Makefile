@@ -5,11 +5,13 @@
 #   ARGS="..."               further arguments of the demo, of the speedrun or of pytest (--slow: the slow tests too)
 #                            or words that choose faults
 #   JOBS=2                   test processes
+#   MINUTES=10               length of `make fuzz`
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test mutations speedrun lint format clean
+.PHONY: help demo test mutations fuzz speedrun lint format clean
 export PYTHON RUNTIME
 JOBS ?= 2
+MINUTES ?= 10
 LINTED = __init__.py albert benchmarks tests tools setup.py
 
 help:
@@ -19,6 +21,8 @@ help:
 	@echo "             is installed (ARGS=--slow: all tests)"
 	@echo "make mutations  put bugs into copies of the code, and count how many the quick tests find"
 	@echo "             (ARGS='mask dropout': only bugs whose name has one of these words)"
+	@echo "make fuzz    read files that are changed at random, for MINUTES=10 (ARGS='conll json': only files"
+	@echo "             whose name has one of these words)"
 	@echo "make speedrun   measure the processor time to reach an accuracy of masked words (ARGS=--help: options)"
 	@echo "make lint    check format, style and types"
 	@echo "make format  rewrite the code in the project's format"
@@ -36,6 +40,10 @@ test:
 mutations:
 	@environments=$$(sh tools/environments.sh all) && set -- $$environments && \
 	  exec $$1 -m tests.support.mutations --jobs $(JOBS) $(ARGS)
+
+fuzz:
+	@environments=$$(sh tools/environments.sh all) && set -- $$environments && \
+	  exec $$1 -m tests.support.fuzz --minutes $(MINUTES) $(ARGS)
 
 speedrun:
 	@environments=$$(sh tools/environments.sh all) && set -- $$environments && \

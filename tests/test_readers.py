@@ -19,20 +19,21 @@ WRONG = [None, True, -1, 1.5, 10**400, "x", "\ud800", float("nan"), [], [[]], {}
 
 @pytest.mark.parametrize("kind", readers.READERS)
 def test_valid_file_is_read(tmp_path, kind):
-    content = readers.READERS[kind].content
+    content = readers.CONTENTS[kind]
     assert fuzz.fault_of(readers.Files(tmp_path), kind, content) == (fuzz.READ, "")
 
 
 @pytest.mark.parametrize("kind", readers.JSON)
 def test_value_of_a_wrong_type_is_refused_and_the_file_named(tmp_path, kind):
-    reader, files = readers.READERS[kind], readers.Files(tmp_path)
+    reader, valid = readers.READERS[kind], readers.CONTENTS[kind]
+    files = readers.Files(tmp_path)
     expected = reader.read(files.write(kind))
-    for path in fuzz.places_of(reader.content):
-        right = reader.content
+    for path in fuzz.places_of(valid):
+        right = valid
         for key in path:
             right = right[key]
         for wrong in WRONG:
-            content = fuzz.replaced(reader.content, path, wrong)
+            content = fuzz.replaced(valid, path, wrong)
             try:
                 result = reader.read(files.write(kind, content))
             except UserError as error:
