@@ -1,0 +1,66 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Schemas of JSON: what fits, and which key does not."""
+
+import math
+import re
+
+import pytest
+
+from albert.util import json_files
+from albert.util.errors import UserError
+
+SCHEMA = {
+    "count": range(3),
+    "share": float,
+    "kind": ({"a", "b"}, None),
+    "digits": (re.compile("[0-9]+"), int, None),
+    "pair": ([str, bool], None),
+    "rows": ([{"x": int}], None),
+    "any": (object, None),
+    str: (list, None),
+}
+
+
+@pytest.mark.parametrize(
+    "text, key",
+    [
+        ('{"count": 2, "share": 1, "kind": "b", "digits": "07", "pair": ["x", true]}', None),
+        ('{"count": 0, "share": -0.5, "kind": null, "rows": [{"x": 1}], "any": {}, "y": []}', None),
+        ('{"count": 3, "share": 1}', "count"),
+        ('{"count": "2", "share": 1}', "count"),
+        ('{"count": true, "share": 1}', "count"),
+        ('{"count": 2}', "share"),
+        ('{"count": 2, "share": NaN}', "share"),
+        ('{"count": 2, "share": 1e999}', "share"),
+        ('{"count": 2, "share": 1, "kind": "c"}', "kind"),
+        ('{"count": 2, "share": 1, "digits": "7a"}', "digits"),
+        ('{"count": 2, "share": 1, "pair": ["x"]}', "pair"),
+        ('{"count": 2, "share": 1, "rows": [{"x": 1}, {"x": 1.0}]}', r"rows\[1\]: x"),
+        ('{"count": 2, "share": 1, "other": 5}', "other"),
+        ('{"count": 2, "share": 1, "any": "\\ud800"}', "file"),
+        ("[]", "file"),
+        ('{"count": 2, "share": 1', "file"),
+        ("[" * 100000, "file"),
+        (b"\xff", "file"),
+    ],
+)
+def test_value_that_does_not_fit_is_named(text, key):
+    if key is None:
+        assert json_files.parse(text, "file", SCHEMA)["count"] in (0, 2)
+        return
+    with pytest.raises(UserError, match=rf"^file\b.*{key}" if key != "file" else "^file"):
+        json_files.parse(text, "file", SCHEMA)
+
+
+def test_data_have_no_nan_and_no_half_characters():
+    text = r'{"a": NaN, "b": "\ud83d\ude00 \ud800 \\ud800 \uDE00", "c": [-Infinity]}'
+    right = {"a": None, "b": "\U0001f600 \ufffd \\ud800 \ufffd", "c": [None]}
+    assert json_files.parse_data(text, "row") == right
+
+
+def test_numbers_that_are_not_finite_come_back(tmp_path):
+    path = str(tmp_path / "a.json")
+    json_files.files.atomic_write_json(path, {"a": math.nan, "b": math.inf, "c": 1})
+    numbers = json_files.numbers(json_files.read(path, {str: json_files.NUMBER}))
+    assert math.isnan(numbers.pop("a")) and numbers == {"b": math.inf, "c": 1}
