@@ -14,12 +14,13 @@ import sys
 import textwrap
 
 from albert import __version__
-from albert.command_line import cli, commands
+from albert.command_line import cli, commands, log
 from albert.util import wording
 
 
 def main() -> None:
     """Runs the command named by the first argument of the process."""
+    log.open_closed_streams()
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("--help", "-h", "-?", "help"):
         cli.show(help_text())

@@ -14,6 +14,8 @@ nothing. The new folder also holds the vocabulary, so you can pass it to albert.
 albert.predict.
 """
 
+import sys
+
 from albert.command_line import cli
 from albert.conversion.settings import ModelExportFlags as Flags
 
@@ -24,7 +26,7 @@ def main(settings: Flags):
     from albert.conversion import exports
 
     exports.export(settings, predictor.load)
-    print(f"Wrote {settings.output_dir}.")
+    print(f"Wrote {settings.output_dir}.", file=sys.stderr)
 
 
 if __name__ == "__main__":

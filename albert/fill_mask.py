@@ -25,14 +25,10 @@ from albert.util.errors import UserError
 class Flags(EncoderFlags, TextFlags):
     """The script's flags."""
 
-    text: Optional[str] = data_flag(None, "One text, in place of --input_file.")
+    text: Optional[str] = data_flag(
+        None, "One text; replaces --input_file.", replaces=("input_file", "columns")
+    )
     count: int = output_flag(5, "Words to propose for each [MASK].", lower=1)
-
-    def check(self) -> None:
-        """Refuses two inputs."""
-        super().check()
-        if self.text is not None and self.input_file != "-":
-            raise UserError("Give either --text or --input_file, not both.")
 
 
 def main(settings: Flags) -> None:

@@ -44,10 +44,13 @@ class Flags(MemoryFlags):
         None, "A published size: base_v2 is short for --name=base_v2.", positional=True
     )
     albert_config_file: Optional[str] = flag(
-        None, "JSON file with the model's architecture.", path=True
+        None, "JSON file with the model's architecture.", path=True, replaces=("name",)
     )
     albert_dir: Optional[str] = flag(
-        None, "Model: a folder, or the name of a released model.", path=True
+        None,
+        "Model: a folder, or the name of a released model.",
+        path=True,
+        replaces=("name", "albert_config_file"),
     )
     list: bool = flag(False, "Show all published sizes, and exit.")
     table: bool = flag(False, "Compare sizes with their published numbers, and exit.")
@@ -72,8 +75,8 @@ class Flags(MemoryFlags):
                 f"--batch={self.batch} must be a multiple of {self.parts}: --devices times "
                 "--gradient_accumulation_steps."
             )
-        named = [self.name, self.albert_config_file, self.albert_dir]
-        if not (self.list or self.table) and named.count(None) != 2:
+        names_model = self.name or self.albert_config_file or self.albert_dir
+        if not (self.list or self.table or names_model):
             raise UserError(
                 "Name one model: a published size (albert plan base_v2; --list shows all), "
                 "--albert_config_file or --albert_dir."

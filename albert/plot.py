@@ -13,6 +13,7 @@ import dataclasses
 import os
 import re
 import statistics
+import sys
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert.command_line import cli
@@ -154,7 +155,7 @@ def main(settings: Flags) -> None:
     runs = [read_run(folder) for folder in settings.folders]
     print("\n".join(table(runs)))
     draw(settings.output_file, runs)
-    print(f"Wrote {settings.output_file}.")
+    print(f"Wrote {settings.output_file}.", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ from albert.classification.settings import ExitFlags
 from albert.command_line import cli
 from albert.configs.flags import data_flag, model_flag, output_flag
 from albert.pretrained.settings import TextFlags
-from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
@@ -43,23 +42,15 @@ class Flags(TextFlags, ExitFlags):
     checkpoint: Optional[str] = model_flag(
         None, "Weights to use in place of model.ckpt-best.", path=True
     )
-    text_a: Optional[str] = data_flag(None, "One text, in place of --input_file.")
-    text_b: Optional[str] = data_flag(None, "The second text of a pair.")
+    text_a: Optional[str] = data_flag(
+        None, "One text; replaces --input_file.", replaces=("input_file", "columns")
+    )
+    text_b: Optional[str] = data_flag(None, "The second text of a pair.", needs="text_a")
     output_format: Optional[str] = output_flag(
         None,
         "Format of the output; default: the ending of --output_file, or jsonl.",
         choices=OUTPUT_FORMATS,
     )
-
-    def check(self) -> None:
-        """Checks what names the texts."""
-        super().check()
-        if self.text_b is not None and self.text_a is None:
-            raise UserError("--text_b is the second text of a pair: give --text_a too.")
-        if self.text_a is not None and self.input_file != "-":
-            raise UserError("Give either --text_a (and --text_b) or --input_file, not both.")
-        if self.text_a is not None and self.columns:
-            raise UserError(f"--columns={self.columns} is for --input_file. Leave it out.")
 
 
 def format_prediction(prediction: Any, output_format: str) -> str:

@@ -18,7 +18,6 @@ from typing import Any, Optional, Tuple
 from albert import plan
 from albert.command_line import cli
 from albert.util import wording
-from albert.util.errors import UserError
 from albert.util.flags import Settings, flag
 
 DEFAULT_NAME = "base_v2"
@@ -43,19 +42,14 @@ class Flags(Settings):
 
     name: Optional[str] = flag(None, f"A published size; default: {DEFAULT_NAME}.", positional=True)
     albert_dir: Optional[str] = flag(
-        None, "Pretrained model: a folder, or the name of a released model.", path=True
+        None,
+        "Pretrained model: a folder, or the name of a released model.",
+        path=True,
+        replaces=("name",),
     )
     language: str = flag("en", "Language of the sentences.", choices=sorted(TEXTS))
-    text_a: Optional[str] = flag(None, "Your own first sentence.")
-    text_b: Optional[str] = flag(None, "Your own second sentence, which follows --text_a.")
-
-    def check(self) -> None:
-        """Checks that one model and no or two sentences are named."""
-        super().check()
-        if self.name and self.albert_dir:
-            raise UserError("--name and --albert_dir name two models. Give one.")
-        if bool(self.text_a) != bool(self.text_b):
-            raise UserError("--text_a and --text_b belong together: give both, or neither.")
+    text_a: Optional[str] = flag(None, "Your own first sentence.", needs="text_b")
+    text_b: Optional[str] = flag(None, "Your own second sentence.", needs="text_a")
 
 
 # ---- The two models. `config` is a modeling.AlbertConfig.

@@ -156,7 +156,7 @@ def test_table_agrees_with_published_sizes(capsys):
 @pytest.mark.parametrize(
     "arguments, named",
     [
-        (["--name=base_v2", "--albert_dir=x"], "one model"),
+        (["--name=base_v2", "--albert_dir=x"], "--name and --albert_dir"),
         (["--name=bse_v2"], "albert_base_v"),
         (["--albert_dir=nowhere"], "nowhere"),
         (["--name=base_v2", "--max_seq_length=600"], "--max_seq_length=600"),

@@ -46,7 +46,7 @@ def test_plot_draws_and_prints_a_row_for_each_run(tmp_path, capsys):
     write_run(tmp_path / "results alone", curve="", values=(0.25, float("nan")), best_step=None)
     picture = run(tmp_path, "a/x", "b", "curve alone", "results alone")
     assert picture.read_bytes().startswith(b"\x89PNG") and len(picture.read_bytes()) > 10000
-    lines = capsys.readouterr().out.splitlines()[2:-1]
+    lines = capsys.readouterr().out.splitlines()[2:]
     assert [re.sub(" {2,}", "|", line) for line in lines] == [
         f"{tmp_path}/a/x|20|1.2500|loss|1.0000|20|200.0",
         f"{tmp_path}/b|20|1.2500|accuracy|0.7500|20|200.0",

@@ -139,13 +139,23 @@ def test_train_overwrites_only_when_asked(suffix, tmp_path):
     assert files_in(tmp_path) == ["old.model", "old.vocab"] and content(old) != b"precious"
 
 
+SMALLEST, LARGEST = 55, 435  # for TEXT
+
+
+@pytest.mark.parametrize("size", [SMALLEST, LARGEST])
+def test_sizes_that_errors_name_can_be_trained(size, tmp_path):
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    train(f"{tmp_path}/text.txt", f"{tmp_path}/x", size)
+
+
 # ------------------------------------------------------------------------------------- the command
 
 
 @pytest.mark.parametrize(
     "text, options, named",
     [
-        (TEXT.encode("utf-8"), {"vocab_size": 9000}, "--vocab_size"),
+        (TEXT.encode("utf-8"), {"vocab_size": 9000}, f"--vocab_size=9000.* {LARGEST}\\b"),
+        (TEXT.encode("utf-8"), {"vocab_size": 14}, f"--vocab_size=14 .* {SMALLEST}\\b"),
         (TEXT.encode("utf-8"), {"character_coverage": 1.5}, "character_coverage"),
         (b"\n \n\t\n", {}, "--input_file"),
         ("déjà vu\n".encode("latin-1") * 50, {}, "50 of 50"),

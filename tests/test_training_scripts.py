@@ -4,9 +4,11 @@
 
 import pytest
 
+from albert.classification.run import ClassifierTask
+from albert.training import fine_tuning
 from tests.support.classification_data import contents, read_json, steps_in, write_config
 from tests.support.runtimes import needs_tf_estimator
-from tests.support.training_scripts import SCRIPTS, run
+from tests.support.training_scripts import SCRIPTS, run, settings_for
 
 # What race and SQuAD 1.1 do here, a classifier and SQuAD 2.0 do as well.
 SLOW = ("run_race", "run_squad_v1")
@@ -63,6 +65,16 @@ def test_second_start_changes_nothing(training_data, trained, script):
         assert contents(folder) == before
 
 
+@pytest.mark.parametrize("is_pretrained", [False, True])
+def test_random_weights_are_a_warning(training_data, trained, tmp_path, caplog, is_pretrained):
+    start = trained("run_classifier")[0] / "model.ckpt-best" if is_pretrained else ""
+    arguments = f"--do_train --init_checkpoint={start}"
+    settings = settings_for("run_classifier", training_data, tmp_path / "out", arguments)
+    fine_tuning.FineTuning(settings, ClassifierTask).check()
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert any("--init_checkpoint" in text for text in warnings) != is_pretrained
+
+
 # Script, arguments, and the flag or file that is named. {small} is a configuration for fewer
 # words.
 MISTAKES = [
@@ -72,7 +84,7 @@ MISTAKES = [
     ("run_pretraining", "--do_eval --eval_file=nothing*", "--eval_file: 'nothing"),
     ("run_pretraining", "--train_layers=3", "--train_layers=3"),
     ("run_pretraining", "--train_layers=1 --share_type=none", "--train_layers=1 .*share_type"),
-    ("run_pretraining", "--vocab_file=a --spm_model_file=b", "--spm_model_file or --vocab_file"),
+    ("run_pretraining", "--vocab_file=a --spm_model_file=b", "--vocab_file and --spm_model_file"),
     ("run_pretraining", "--masked_lm_budget=nan", "masked_lm_budget"),
     ("run_pretraining", "--masked_lm_budget=0.2 --use_tpu --tpu_name=a", "masked_lm_budget.* TPU"),
     pytest.param(

@@ -9,7 +9,6 @@ from typing import Any, Optional
 from albert.classification.task_table import CHINESE_TASKS, CUSTOM, GLUE_TASKS, TASKS, get_task
 from albert.configs import flags as shared
 from albert.configs.flags import data_flag, evaluation_flag, model_flag, output_flag, training_flag
-from albert.util.errors import UserError
 from albert.util.flags import Settings, describe, flag
 
 EXIT_THRESHOLD = 0.1  # of scores
@@ -45,16 +44,11 @@ class ExitFlags(Settings):
         lower=1,
     )
     exit_threshold: float = evaluation_flag(
-        EXIT_THRESHOLD, "Regression: scores that differ by less count as the same.", above=0
+        EXIT_THRESHOLD,
+        "Regression: scores that differ by less count as the same.",
+        above=0,
+        needs="exit_patience",
     )
-
-    def check(self) -> None:
-        """Refuses --exit_threshold without --exit_patience."""
-        super().check()
-        if self.exit_threshold != EXIT_THRESHOLD and not self.exit_patience:
-            raise UserError(
-                f"--exit_threshold={self.exit_threshold} needs --exit_patience. Give both."
-            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +60,10 @@ class ClassifierFlags(shared.ExportFlags, shared.TaskFlags, CustomTaskFlags, Exi
         None, "Folder that holds the task's folder (such as MRPC), or that folder.", path=True
     )
     predict_file: Optional[str] = data_flag(
-        None, "File to predict instead of the test data: TSV, CSV, JSON, Parquet.", path=True
+        None,
+        "File to predict: TSV, CSV, JSON, Parquet; replaces --test_file.",
+        path=True,
+        replaces=("test_file",),
     )
     early_exit: bool = flag(False, "Train a head after each layer, as --exit_patience needs.")
     threshold_to_export: float = output_flag(
@@ -119,7 +116,12 @@ class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
     tasks: Optional[str] = data_flag(
         None, "Tasks, comma-separated, or custom; default: those of --suite in --data_dir."
     )
-    model_dir: Optional[str] = model_flag(None, "Another name of --albert_dir.", path=True)
+    model_dir: Optional[str] = model_flag(
+        None,
+        "Another name of --albert_dir.",
+        path=True,
+        replaces=("albert_dir", "albert_hub_module_handle"),
+    )
     output_dir: str = output_flag(
         None, "Folder for all runs and the results.", path=True, required=True
     )
@@ -133,9 +135,3 @@ class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
     )
 
     do_train = False  # its runs say what they need
-
-    def check(self) -> None:
-        """Refuses two models."""
-        super().check()
-        if self.model_dir and self.albert_dir:
-            raise UserError("Give either --model_dir or --albert_dir, not both.")

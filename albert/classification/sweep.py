@@ -86,7 +86,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             folder = os.path.join(settings.output_dir, task.name, place)
             flags = {
                 **shared,
-                **recipe_flags(task, grid, count),
+                **grid,
                 "task_name": task_name,
                 "seed": seed,
                 "output_dir": folder,
@@ -101,7 +101,9 @@ def make_plan(settings: SweepFlags) -> List[Run]:
                 flags["checkpoint"] = os.path.join(lender, "model.ckpt-best")
             arguments = [f"--{name}={value}" for name, value in flags.items()]
             arguments += (settings.run_flags or "").split()
-            parsed = flags_lib.parse(ClassifierFlags, arguments)
+            recipe = recipe_flags(task, grid, count)
+            parsed = flags_lib.parse(ClassifierFlags, arguments, fallback=recipe)
+            arguments = [f"--{name}={value}" for name, value in parsed.given_values().items()]
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             model_fn.check_first_weights(checked.settings, checked.task.config)
             start = checked.settings.init_checkpoint
@@ -162,10 +164,8 @@ def recipe_flags(task: tasks.Task, given: Mapping[str, str], examples: int) -> D
     flags = {name: value for name, value in task.recipe._asdict().items() if value}
     if "train_step" in flags and {"train_step", "num_train_epochs"} & set(given):
         flags["warmup_proportion"] = round(flags.pop("warmup_step") / flags.pop("train_step"), 4)
-    # In run_classifier epochs and the proportion win over steps.
-    for name, winner in (("train_step", "num_train_epochs"), ("warmup_step", "warmup_proportion")):
-        if name in given:
-            flags.pop(winner, None)
+    for name in flags_lib.replaced(ClassifierFlags, given):
+        flags.pop(name, None)
     flags.update(given)
     flags.setdefault("save_checkpoints_steps", max(1, examples // int(flags["train_batch_size"])))
     return flags

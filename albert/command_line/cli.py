@@ -12,7 +12,6 @@ TensorFlow is loaded. A script of google-research/albert decorates its main with
 
 import functools
 import logging
-import os
 import sys
 import traceback
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
@@ -51,11 +50,13 @@ def run(
       usage: what --help prints above the flags.
       fallback: values of flags that are not given.
     """
+    log.open_closed_streams()
     _print_any_text()
     if set(sys.argv[1:]) & set(_HELP):
         show(f"{commands.as_started(usage)}\n{flags_help(kind)}")
     if "--version" in sys.argv[1:]:
         show(__version__)
+    log.show()
     try:
         settings = flags_lib.read(kind, flags.FLAGS, sys.argv, fallback=fallback)
     except UserError as error:
@@ -67,6 +68,7 @@ def run(
 
 def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
     """Runs `main` with the log on standard error; returns the exit code, see `run`."""
+    log.open_closed_streams()
     log.configure(is_verbose=is_verbose)
     try:
         with stop_signals.handled():
@@ -75,13 +77,18 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
         print("Interrupted.", file=sys.stderr)
         return 130
     except BrokenPipeError:  # `| head` has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        log.discard(1)
         return 1
     except UserError as error:
         if is_verbose:
             traceback.print_exc()
         print(f"ERROR: {error}", file=sys.stderr)
         return 1
+    finally:
+        try:
+            sys.stderr.flush()
+        except OSError:  # Python would try again, and exit with 120
+            log.discard(2)
 
 
 def _print_any_text() -> None:
@@ -126,9 +133,9 @@ def reads_flags(kind: Type[flags_lib.Settings]) -> Callable[[Main], Main]:
             if isinstance(settings, flags_lib.Settings):
                 return main(settings)
             settings = of_process(kind)
-            settings.check()
             if not logging.getLogger("albert").handlers:
                 log.show()
+            settings.check()
             return main(settings)
 
         return main_of_flags

@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any, Optional
 
 from albert.util.errors import UserError
-from albert.util.flags import Settings, flag
+from albert.util.flags import WITHOUT_EFFECT, Settings, flag
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -26,6 +26,7 @@ evaluation_flag = functools.partial(flag, group="Evaluation and prediction")
 _tpu = functools.partial(flag, group="TPU")
 speed_flag = functools.partial(flag, group="Memory and speed")
 _distribution = functools.partial(flag, group="Distribution")
+accepted_flag = functools.partial(flag, help="No effect here.", group=WITHOUT_EFFECT)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +56,8 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
     """The flags that name a pretrained encoder, its vocabulary and its length."""
 
     albert_hub_module_handle: Optional[str] = _model_path(
-        "TF-Hub module (a folder or an address) to use in place of a checkpoint."
+        "TF-Hub module (a folder or an address); replaces --albert_dir and the like.",
+        replaces=("albert_dir", "albert_config_file", "init_checkpoint"),
     )
     max_seq_length: Optional[int] = data_flag(
         None, "Maximum tokens per input; longer inputs are cut.", lower=4
@@ -120,7 +122,9 @@ class TpuFlags(Settings):
     tpu_name: Optional[str] = _tpu(None, "Name or grpc:// address of the Cloud TPU.")
     tpu_zone: Optional[str] = _tpu(None, "Zone of the Cloud TPU, if not this machine's.")
     gcp_project: Optional[str] = _tpu(None, "Project of the TPU, if not this machine's.")
-    master: Optional[str] = _tpu(None, "Address of the TPU's server, in place of --tpu_name.")
+    master: Optional[str] = _tpu(
+        None, "Address of the TPU's server; replaces --tpu_name.", replaces=("tpu_name",)
+    )
     num_tpu_cores: int = _tpu(8, "Cores of the TPU.", lower=1)
     iterations_per_loop: int = _tpu(1000, "Training steps per call of the TPU.", lower=1)
 
@@ -162,6 +166,8 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
         12345, "Random seed for initialization, data order and dropout.", lower=0, upper=2**31 - 1
     )
     log_steps: int = flag(100, "Steps between log lines.", lower=1, group="Log")
+    use_horovod: bool = accepted_flag(False)
+    enable_scoped_allocator: bool = accepted_flag(False)
 
     def check(self) -> None:
         """Checks --output_dir, which TensorFlow uses in glob patterns."""
@@ -178,20 +184,25 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
         do_eval: bool = False
         eval_batch_size: int = 0
         keep_checkpoint_max: int = 0
-        train_step: int = 0
-        warmup_step: int = 0
 
     max_seq_length: int = flag(512, "Maximum tokens per input; longer inputs are cut.")
     do_predict: bool = flag(False, "Predict with the best checkpoint.", group="What to do")
     predict_batch_size: int = evaluation_flag(8, "Batch size of prediction.", lower=1)
+    train_step: int = training_flag(1000, "Training steps.", lower=1)
+    warmup_step: int = training_flag(0, "Warm-up steps.", lower=0)
     num_train_epochs: Optional[float] = training_flag(
-        None, "Passes over the training data; replaces --train_step.", lower=0
+        None,
+        "Passes over the training data; replaces --train_step.",
+        above=0,
+        upper=10**6,
+        replaces=("train_step",),
     )
     warmup_proportion: Optional[float] = training_flag(
         None,
         "Fraction of training steps used for warm-up; replaces --warmup_step.",
         lower=0,
         upper=1,
+        replaces=("warmup_step",),
     )
     padding: Optional[str] = data_flag(
         None,
@@ -212,8 +223,6 @@ class TaskFlags(FineTuningFlags):
 
     do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
     eval_batch_size: int = evaluation_flag(8, "Batch size of evaluation.", lower=1)
-    train_step: int = training_flag(1000, "Training steps.", lower=1)
-    warmup_step: int = training_flag(0, "Warm-up steps.", lower=0)
 
 
 def keep_checkpoint_max(default: int = 5) -> Any:

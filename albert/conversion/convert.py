@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts a model's folder: see convert_checkpoint."""
 
+import sys
+
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import weights
@@ -32,7 +34,8 @@ def convert(settings: ConversionFlags) -> Report:
             write = huggingface.to_huggingface if is_theirs else _convert_albert_zh
             report = write(settings, model, new)
         names = sorted(tf.io.gfile.listdir(new))
-    print(f"{report}\nWrote {settings.output_dir}: {', '.join(names)}.")
+    print(report)
+    print(f"Wrote {settings.output_dir}: {', '.join(names)}.", file=sys.stderr)
     return report
 
 

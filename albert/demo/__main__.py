@@ -21,6 +21,18 @@ from albert import __version__
 from albert.command_line import cli, commands
 from albert.demo import runs
 
+# Options of the later versions of Habana's demo.
+LATER = {
+    "--batch_size": "-b",
+    "--data_type": "-d",
+    "--dataset_path": "-i",
+    "--epochs": "-e",
+    "--max_seq_length": "-s",
+    "--model_variant": "-m",
+    "--output_dir": "-o",
+    "--test_set": "-t",
+    "--use_horovod": "-v",
+}
 PHASES = ("tour", "pretraining", "finetuning")  # modules of these names run them
 
 
@@ -71,6 +83,7 @@ def _add_sized_options(parser: argparse.ArgumentParser, tasks: List[str]) -> Non
     option("-c", type=int, default=5000, help="steps between checkpoints (default: 5000)")
     option("-s", type=int, help="sequence length (default: 128; squad: 384)")
     option("-w", type=int, help="warm-up steps (default: steps / 10; overfit: at most 10)")
+    option("-v", nargs="?", const=True, help="no effect; for published commands")
     option("-i", metavar="DIR", help="folder with your own data")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("-e", type=float, help="passes over the data (default: 2)")
@@ -93,10 +106,14 @@ def _add_sized_options(parser: argparse.ArgumentParser, tasks: List[str]) -> Non
 def main(argv: Optional[List[str]] = None) -> int:
     """Runs a phase, the tour unless another is named, and returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["--command"]:  # of later versions, too
+        del arguments[0]
     if arguments[:1] == ["help"]:
         arguments = ["--help"]
     phase = arguments.pop(0) if set(arguments[:1]) & set(PHASES) else "tour"
-    options = parser_of(phase).parse_args(arguments)
+    options = parser_of(phase).parse_args([LATER.get(word, word) for word in arguments])
+    if getattr(options, "v", None):
+        print("-v has no effect here.", file=sys.stderr)
     run = lambda: importlib.import_module(f"albert.demo.{phase}").run(options)  # noqa: E731
     return cli.guarded(run, is_verbose=options.verbose)
 

@@ -16,7 +16,6 @@ from albert import run_classifier, run_squad_v1
 from albert.datasets import fetch, table
 from albert.demo import runs
 from albert.pretrained.settings import CACHE_DIR
-from albert.squad import examples
 
 # Task -> the script, the published data, and the flags ({}: data folder).
 _TASKS: Dict[str, Any] = {
@@ -57,17 +56,8 @@ def run(options: argparse.Namespace) -> None:
         flags["max_seq_length"] = options.s
     if options.w is None:
         flags["warmup_proportion"] = 0.1
-    elif task == "squad":  # its script takes no number of steps
-        count = len(examples.read_squad_examples(flags["train_file"], is_training=True))
-        steps = int(count / runs.batch_size(options) * epochs)
-        flags["warmup_proportion"] = warmup_proportion(options.w, steps)
     else:
         flags["warmup_step"] = options.w
     name, model = f"finetuning-{task}-{options.m}-{options.d}", options.model or options.m
     with runs.held(options.o, name, task=task, data=options.i, model=model) as command:
         runs.train(command, options, script, num_train_epochs=epochs, **flags)
-
-
-def warmup_proportion(warmup_steps: int, steps: int) -> float:
-    """Returns the fraction of the steps that a script rounds down to `warmup_steps` again."""
-    return (warmup_steps + 0.5) / (steps + 0.5)

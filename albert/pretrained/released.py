@@ -204,8 +204,7 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
       with_vocabulary: whether to search for a vocabulary.
 
     Raises:
-      UserError: two models are named; or errors of `local_folder`, `find_files` and
-        `hub_module.read`.
+      UserError: see `local_folder`, `find_files` and `hub_module.read`.
     """
     flags = settings.to_dict()
     folder, start = flags["albert_dir"], flags["init_checkpoint"]
@@ -214,11 +213,6 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     parts = ("init_checkpoint", *_NAMES)
     named = {name: flags[name] for name in parts if flags.get(name)}
     if module:
-        if folder or start or flags["albert_config_file"]:
-            raise UserError(
-                f"--albert_hub_module_handle={module} replaces --albert_dir, --init_checkpoint "
-                "and --albert_config_file. Name one model only."
-            )
         place, found = module, _module_files(module, named)
     elif folder or start and (has_tokenizer or not flags["albert_config_file"]):
         folder = folder and local_folder(folder)

@@ -6,7 +6,14 @@ import dataclasses
 import functools
 from typing import Optional
 
-from albert.configs.flags import PRECISIONS, TokenizerFlags, data_flag, output_flag, speed_flag
+from albert.configs.flags import (
+    PRECISIONS,
+    TokenizerFlags,
+    accepted_flag,
+    data_flag,
+    output_flag,
+    speed_flag,
+)
 from albert.util.flags import Settings, flag
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
@@ -59,7 +66,10 @@ class HubExportFlags(Settings):
     spm_vocab_name: Optional[str] = _name(
         "Tokens of the SentencePiece model as text; default: the model's name with .vocab."
     )
-    vocab_file: Optional[str] = _name("WordPiece vocabulary, in place of SentencePiece.")
+    vocab_file: Optional[str] = _name(
+        "WordPiece vocabulary; replaces --spm_model_name and --spm_vocab_name.",
+        replaces=("spm_model_name", "spm_vocab_name"),
+    )
     do_lower_case: bool = flag(True, "Lower-case the text; must match the model's training.")
-    use_einsum: bool = flag(True, "Ignored; kept for existing command lines.")
+    use_einsum: bool = accepted_flag(True)
     format: str = flag("tf1", "Format of the module.", choices=("tf1", "tf2"))

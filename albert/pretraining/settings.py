@@ -47,7 +47,7 @@ class DataSettings(Settings):
         0.1, "Fraction of sequences with a random, shorter length.", lower=0, upper=1
     )
     dupe_factor: int = data_flag(40, "Passes over the text, each with new masks.", lower=1)
-    random_seed: int = data_flag(12345, "Random seed.")
+    random_seed: int = data_flag(12345, "Random seed.", upper=2**63 - 1)
     word_start: str = _masking(
         "reference",
         "Where words start: as in Google's English data (reference), or at spaces (underline).",
@@ -113,7 +113,10 @@ class PretrainingFlags(shared.TrainingFlags):
         choices=shared.PADDINGS,
     )
     spm_model_file: Optional[str] = model_flag(
-        None, "SentencePiece model of the records, if they do not name it.", path=True
+        None,
+        "SentencePiece model of the records, if they do not name it.",
+        path=True,
+        replaces=("vocab_file",),
     )
     vocab_file: Optional[str] = model_flag(
         None, "WordPiece vocabulary of the records, if they do not name it.", path=True
@@ -145,6 +148,7 @@ class PretrainingFlags(shared.TrainingFlags):
     )
     save_checkpoints_steps: int = flag(5000)
     keep_checkpoint_max: int = shared.keep_checkpoint_max()
+    export_dir: Optional[str] = shared.accepted_flag(None)
 
     @property
     def last_step(self) -> int:
@@ -161,8 +165,6 @@ class PretrainingFlags(shared.TrainingFlags):
             )
         if not self.do_train and not self.do_eval:
             raise UserError("Nothing to do. Give --do_train, --do_eval, or both.")
-        if self.spm_model_file and self.vocab_file:
-            raise UserError("Give --spm_model_file or --vocab_file, not both.")
         is_remote = self.use_tpu and (self.master or self.tpu_name not in (None, "", "local"))
         if is_remote and self.masked_lm_budget:
             raise UserError(
@@ -223,7 +225,7 @@ class VocabularyFlags(Settings):
 
     input_file: str = _file("Text or JSON lines, one sentence per line: files, patterns, folders.")
     model_prefix: str = _file("Write MODEL_PREFIX.model and MODEL_PREFIX.vocab.")
-    vocab_size: int = flag(30000, "Number of tokens, special ones included.", lower=1)
+    vocab_size: int = flag(30000, "Number of tokens, special ones included.", lower=14)
     do_lower_case: bool = flag(True, "Lower-case the text; use the same value later.")
     keep_accents: bool = flag(False, "Keep accents, which Google's models drop.")
     input_sentence_size: int = flag(

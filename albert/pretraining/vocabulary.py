@@ -6,6 +6,7 @@ import functools
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -160,6 +161,18 @@ def _train_on(folder: str, settings: VocabularyFlags) -> bytes:
     finally:
         process.kill()
     if process.wait():
+        largest = re.search(r"size too high \(\d+\)\. .* <= (\d+)", error)
+        smallest = re.search(r"smaller than required_chars\. \d+ vs (\d+)", error)
+        if largest:
+            raise UserError(
+                f"--vocab_size={size} is too large for --input_file. Give at most {largest[1]}, or "
+                "add text."
+            )
+        if smallest:
+            raise UserError(
+                f"--vocab_size={size} is too small for the characters in --input_file. Give at "
+                f"least {smallest[1]}, or a smaller --character_coverage."
+            )
         raise UserError(
             f"SentencePiece cannot train --vocab_size={size} on --input_file with "
             f"--character_coverage={coverage} (exit code "

@@ -60,8 +60,6 @@ class SquadTask(Task):
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
             if getattr(settings, part) and not getattr(settings, name):
                 raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
-        if settings.do_train and not settings.num_train_epochs > 0:
-            raise UserError(f"--num_train_epochs={settings.num_train_epochs:g} trains nothing.")
         path = settings.train_feature_file
         if path and path == settings.predict_feature_file:
             raise UserError(

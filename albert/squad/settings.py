@@ -7,7 +7,7 @@ import functools
 from typing import Optional
 
 from albert.configs import flags as shared
-from albert.configs.flags import data_flag, evaluation_flag, training_flag
+from albert.configs.flags import accepted_flag, data_flag, evaluation_flag, training_flag
 from albert.util.flags import flag
 
 _file = functools.partial(data_flag, None, path=True)
@@ -21,11 +21,13 @@ class SquadFlags(shared.ExportFlags, shared.FineTuningFlags):
     predict_file: Optional[str] = _file("SQuAD file to answer, with or without answers.")
     train_feature_file: Optional[str] = _file("Where to cache the features of --train_file.")
     predict_feature_file: Optional[str] = _file("Where to cache the features of --predict_file.")
-    predict_feature_left_file: Optional[str] = _file("Ignored; kept for existing command lines.")
+    predict_feature_left_file: Optional[str] = accepted_flag(None)
     do_predict: bool = flag(False, "Evaluate every checkpoint, and answer with the best.")
     max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs are split.")
-    num_train_epochs: Optional[float] = flag(3.0, "Passes over the training data.")
-    warmup_proportion: Optional[float] = flag(0.1, "Fraction of training steps used for warm-up.")
+    train_step: int = flag(None)
+    warmup_step: int = flag(None)
+    num_train_epochs: float = flag(3.0)
+    warmup_proportion: float = flag(0.1)
     doc_stride: int = data_flag(
         128, "Tokens between the starts of two parts of a long paragraph.", lower=1
     )
@@ -43,7 +45,7 @@ class SquadFlags(shared.ExportFlags, shared.FineTuningFlags):
 class SquadV1Flags(SquadFlags):
     """The flags of run_squad_v1."""
 
-    use_einsum: bool = flag(True, "Ignored; kept for existing command lines.")
+    use_einsum: bool = accepted_flag(True)
 
 
 @dataclasses.dataclass(frozen=True)

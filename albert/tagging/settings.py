@@ -33,5 +33,7 @@ class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
         None, "How tags mark entities; default: what the tags look like.", choices=schemes.NAMES
     )
     max_seq_length: int = flag(128)
+    train_step: int = flag(None)
+    warmup_step: int = flag(None)
     num_train_epochs: float = flag(3.0)
     warmup_proportion: float = flag(0.1)

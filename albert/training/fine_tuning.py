@@ -137,6 +137,10 @@ class FineTuning:
             if settings.init_checkpoint:
                 start = warm_start.resolve_checkpoint(settings.init_checkpoint)
                 model_vocabulary.check_same(os.path.dirname(start), task.vocabulary)
+            else:
+                _LOGGER.warning(
+                    "No pretrained weights: neither --init_checkpoint nor --albert_dir is given."
+                )
             model_fn.check_first_weights(settings, config)
         if self._is_chief:
             splits += task.splits("dev") + task.splits("test")
@@ -150,7 +154,7 @@ class FineTuning:
             count = len(self._splits["train"].examples)
             self.schedule = model_fn.training_length(settings, count)
             self._final_step = self.schedule.num_train_steps
-        elif not settings.num_train_epochs and "train_step" in settings.given:
+        elif "train_step" in settings.given:
             self._final_step = settings.train_step  # of another process
 
     def _record_flags(self, is_training: bool = True) -> None:

@@ -326,9 +326,8 @@ def training_length(settings: FineTuningFlags, examples: int) -> Schedule:
 
     num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
     """
-    if not settings.num_train_epochs:
-        steps = settings.train_step
-    else:
+    steps, warmup = settings.train_step, settings.warmup_step
+    if settings.num_train_epochs is not None:
         steps = int(examples / settings.train_batch_size * settings.num_train_epochs)
         if not steps:
             raise UserError(
@@ -336,9 +335,7 @@ def training_length(settings: FineTuningFlags, examples: int) -> Schedule:
                 f"than one batch of {settings.train_batch_size}. Give more epochs or a smaller "
                 "--train_batch_size."
             )
-    if settings.warmup_proportion is None:
-        warmup = settings.warmup_step
-    else:
+    if settings.warmup_proportion is not None:
         warmup = int(steps * settings.warmup_proportion)
     if warmup >= steps:
         _LOGGER.warning(

@@ -11,6 +11,7 @@ command line; `--config=run.toml` gives flags from a file. Nothing here imports 
 """
 
 import dataclasses
+import logging
 import math
 import operator
 import os
@@ -22,6 +23,8 @@ from absl import flags
 from albert.util import config_files, wording
 from albert.util.errors import UserError
 
+_LOGGER = logging.getLogger("albert")
+
 CONFIG = "config"
 VERBOSE = "verbose"
 # The flags of every script.
@@ -29,21 +32,32 @@ OWN = {
     "--config": "TOML file of flags, such as train_batch_size = 32. The command line overrides it.",
     "--[no]verbose": "Also show TensorFlow's messages and tracebacks.",
 }
-# Names that other projects give to flags of ours (docs/relatives.md) -> ours.
+# Other names of flags, also in other projects (docs/relatives.md) -> the names here. A script takes
+# the first if it has the second only.
 ALIASES = {
     "bert_config_file": "albert_config_file",
     "config_path": "albert_config_file",
     "do_test": "do_predict",
+    "logging_steps": "log_steps",
     "max_ngram": "ngram",
     "max_seq_len": "max_seq_length",
     "max_steps": "train_step",
     "model_name_or_path": "albert_dir",
     "model_path": "init_checkpoint",
+    "non_chinese": "language",  # whose error says what to give
+    "num_train_steps": "train_step",
+    "num_warmup_steps": "warmup_step",
+    "save_steps": "save_checkpoints_steps",
     "spm_model_path": "spm_model_file",
     "train_max_seq_length": "max_seq_length",
+    "train_step": "num_train_steps",
     "vocab_path": "vocab_file",
+    "warmup_step": "num_warmup_steps",
     "weight_decay": "weight_decay_rate",
 }
+WITHOUT_EFFECT = "Without effect, for published commands"  # a group of flags
+_CLOSE = 0.86  # similarity of a flag to suggest: --num_train_steps is not --num_train_epochs
+_LARGEST = 2**31 - 1  # of a whole number, unless its flag has another bound
 _NOUNS = {bool: "true or false", int: "a whole number", float: "a number"}
 _BOUNDS: Dict[str, Any] = {
     "lower": ("at least", operator.ge),
@@ -67,6 +81,8 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
         required: whether a value must be given.
         path: whether "~" is expanded.
         several: takes several values, separated by commas; the setting is their text.
+        needs: a flag that must have a value if this one is given.
+        replaces: flags that exclude this one. If one of a pair is given, the other is None.
         positional: takes the argument without a flag's name; a Tuple takes all such arguments.
     """
     return dataclasses.field(
@@ -84,6 +100,11 @@ class Settings:
         for name, options in describe(type(self)).items():
             if options.get("required") and not getattr(self, name):
                 raise UserError(f"--{name} must be given: {options.get('help', '')}")
+            needed = options.get("needs")
+            if needed and name in self.given and not getattr(self, needed):
+                raise UserError(f"--{name} needs --{needed}. Give both.")
+            if name in self.given and options.get("group") == WITHOUT_EFFECT:
+                _LOGGER.info("--%s has no effect here.", name)
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values by name, as a new dict."""
@@ -95,8 +116,10 @@ class Settings:
 
     def replace(self: "AnySettings", **changes: Any) -> "AnySettings":
         """Returns a copy with some values changed; they count as given."""
-        changed = dataclasses.replace(self, **changes)  # type: ignore[type-var]
-        return _with_given(changed, self.given | set(changes))
+        excluded = replaced(type(self), changes)
+        values = {**dict.fromkeys(excluded), **changes}
+        changed = dataclasses.replace(self, **values)  # type: ignore[type-var]
+        return _with_given(changed, self.given - excluded | set(changes))
 
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
@@ -105,6 +128,18 @@ AnySettings = TypeVar("AnySettings", bound=Settings)
 def _with_given(settings: AnySettings, names: FrozenSet[str]) -> AnySettings:
     object.__setattr__(settings, "given", names)
     return settings
+
+
+def replaced(kind: Type[Settings], given: Iterable[str]) -> FrozenSet[str]:
+    """Returns the flags that are None because others are given."""
+    excluded = set()
+    for name, options in describe(kind).items():
+        for other in options.get("replaces", ()):
+            if name in given:
+                excluded.add(other)
+            if other in given:
+                excluded.add(name)
+    return frozenset(excluded)
 
 
 def describe(kind: Type[Settings]) -> Dict[str, Dict[str, Any]]:
@@ -152,7 +187,8 @@ class _Parser(flags.ArgumentParser):
     """Reads the text of a flag."""
 
     def __init__(self, options: Mapping[str, Any]):
-        self._options = options
+        bounds = {"upper": _LARGEST} if options["kind"] is int else {}
+        self._options = {**bounds, **options}
 
     def parse(self, argument: Any) -> Any:
         """Returns the value; ValueError says what the flag takes."""
@@ -200,7 +236,7 @@ def read(
     flag_values: flags.FlagValues,
     arguments: Sequence[str],
     *,
-    fallback: Mapping[str, str] = {},
+    fallback: Mapping[str, Any] = {},
 ) -> AnySettings:
     """Defines the flags of a class, sets them from a command line, and returns the settings.
 
@@ -224,7 +260,7 @@ def read(
     positional = next((name for name in described if described[name].get("positional")), None)
     takes_rest = bool(positional) and described[positional]["kind"] is tuple
     program, *given = arguments
-    rest = _parse(flag_values, arguments, known_only=takes_rest)
+    rest = _parse(kind, flag_values, arguments, known_only=takes_rest)
     if len(rest) == 1 and positional in flag_values and flag_values[positional].using_default_value:
         given = [f"--{positional}={rest.pop()}", *given]
     if rest and not takes_rest:
@@ -236,29 +272,50 @@ def read(
     for place, layer in {"": fallback, **values}.items():
         if CONFIG in layer:
             raise UserError(f"{place}{CONFIG}: a flag file cannot include another one.")
-        _parse(flag_values, [program, *map("--{0[0]}={0[1]}".format, layer.items())], place)
-    _parse(flag_values, [program, *given], known_only=takes_rest)  # the command line wins
+        words = [f"--{name}={value}" for name, value in layer.items()]
+        _parse(kind, flag_values, [program, *words], place=place)
+    _parse(kind, flag_values, [program, *given], known_only=takes_rest)  # the command line wins
     settings = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
     settings.check()
     return settings
 
 
 def _parse(
+    kind: Type[Settings],
     flag_values: flags.FlagValues,
     arguments: Sequence[str],
-    place: str = "",
     *,
+    place: str = "",
     known_only: bool = False,
 ) -> List[str]:
     """Sets flags and returns the other arguments; `place` begins an error's text."""
-    names = {re.sub("^--?|=.*", "", argument) for argument in arguments}
-    for alias, name in ALIASES.items():
-        if {alias, name} <= names:
-            raise UserError(f"{place}{alias} and {name} are the same flag. Give one.")
+    names = [re.sub("^--?|=.*", "", word) for word in arguments if word[:1] == "-"]
+    given = _check_pairs(kind, filter(flag_values.__contains__, names), place)
+    for name in replaced(kind, given):
+        flag_values[name].unparse()  # what an earlier call set
     try:
         return flag_values(arguments, known_only=known_only)[1:]
+    except flags.UnrecognizedFlagError as error:
+        name = error.flagname
+        hint = wording.did_you_mean(name, describe(kind), cutoff=_CLOSE)
+        raise UserError(f"{place}Unknown flag --{name}.{hint}") from error
     except (flags.Error, ValueError) as error:  # ValueError: --noflag=value
         raise UserError(f"{place}{re.sub(r'^flag |[ ?.]+$', '', str(error))}.") from error
+
+
+def _check_pairs(kind: Type[Settings], names: Iterable[str], place: str = "") -> Iterable[str]:
+    """Returns the flags that names stand for; UserError if two names exclude each other."""
+    spelled: Dict[str, str] = {}
+    known = describe(kind)
+    for name in names:
+        own_name = name if name in known else ALIASES.get(name, name)
+        for other in spelled.keys() & {own_name, *replaced(kind, [own_name])}:
+            if spelled[other] != name:
+                raise UserError(
+                    f"{place}--{spelled[other]} and --{name} exclude each other. Give one of them."
+                )
+        spelled[own_name] = name
+    return spelled
 
 
 def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any) -> AnySettings:
@@ -268,6 +325,8 @@ def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any
         is_default = flag_values[name].using_default_value
         (more if is_default else values)[name] = flag_values[name].value
     settings = make(kind, **values)
+    for name in replaced(kind, values):
+        more.pop(name, None)
     changed = dataclasses.replace(settings, **more)  # type: ignore[type-var]
     return _with_given(changed, settings.given)
 
@@ -283,12 +342,17 @@ def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
             values[name] = _Parser(known[name]).parse(values[name])
         except ValueError as error:
             raise UserError(f"{name} is {values[name]!r}; {error}") from error
-    return _with_given(kind(**values), frozenset(values))
+    _check_pairs(kind, values)
+    return _with_given(
+        kind(**{**dict.fromkeys(replaced(kind, values)), **values}), frozenset(values)
+    )
 
 
-def parse(kind: Type[AnySettings], arguments: Sequence[str]) -> AnySettings:
+def parse(
+    kind: Type[AnySettings], arguments: Sequence[str], *, fallback: Mapping[str, Any] = {}
+) -> AnySettings:
     """Returns the settings for arguments such as ["--do_eval"]; see `read`.
 
     The process's own flags are not touched.
     """
-    return read(kind, flags.FlagValues(), ["albert", *arguments])
+    return read(kind, flags.FlagValues(), ["albert", *arguments], fallback=fallback)

@@ -179,6 +179,18 @@ def test_plan_of_a_custom_task_has_its_flags(make, data_dir):
     assert (flags.recompute, flags.log_steps) == (True, 3)
 
 
+def test_run_flags_replace_the_recipe(make):
+    settings = make("--tasks=mrpc", "--run_flags=--num_train_epochs=2 --warmup_step=7")
+    with pytest.raises(ValueError, match="--train_step and --num_train_epochs"):
+        sweep.make_plan(settings)
+    values = settings.given_values()
+    del values["train_step"]
+    (run,) = sweep.make_plan(flags_lib.make(SweepFlags, **values))
+    flags = flags_of(run)
+    assert (flags.num_train_epochs, flags.train_step) == (2, None)
+    assert (flags.warmup_step, flags.warmup_proportion) == (7, None)
+
+
 # ---- Refusals: before anything is started.
 
 

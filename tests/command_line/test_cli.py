@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = '''"""Says what the script is for."""
 
 import logging
+import sys
 from albert.command_line import cli
 from albert.configs.flags import TrainingFlags
 from albert.util.errors import UserError
@@ -31,7 +32,9 @@ def main(settings):
         raise ValueError("a bug")
     if settings.seed == 17:
         print("line\\n" * 100000)
-    print(settings.output_dir, settings.given == {"output_dir"})
+    if settings.seed == 18:
+        import tensorflow
+    sys.stdout.write(f"{settings.output_dir} {settings.given == {'output_dir'}}\\n")
 
 
 if __name__ == "__main__":
@@ -43,7 +46,8 @@ if __name__ == "__main__":
 def command(tmp_path_factory):
     path = tmp_path_factory.mktemp("script") / "script.py"
     path.write_text(SCRIPT, encoding="utf-8")
-    return f"PYTHONPATH={ROOT} PYTHONIOENCODING=ascii {sys.executable} {path} "
+    unset = "env -u PYTHONUNBUFFERED -u TF_CPP_MIN_LOG_LEVEL"
+    return f"{unset} PYTHONPATH={ROOT} PYTHONIOENCODING=ascii {sys.executable} {path} "
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +72,7 @@ def run(command):
         ("--seed=4", 2, "ERROR: --output_dir must be given"),
         ("--output_dir=x 2>/dev/full", 0, ""),
         ("--output_dir=x 2>&-", 0, ""),
+        ("--output_dir=x --use_horovod", 0, "--use_horovod"),
     ],
 )
 def test_run_ends_with_code_and_line(run, arguments, code, told):
@@ -83,6 +88,48 @@ def test_run_logs(run):
     assert first.endswith(" a notice") and second.endswith(" WARNING: a warning")
     said = run("--output_dir=x --verbose --seed=13")[2]
     assert "a detail" in said and "Traceback" in said
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-", "2>/dev/null"])
+def test_log_stays_out_of_standard_output(run, closed):
+    assert run(f"--output_dir=x {closed}")[:2] == (0, "x True\n")
+
+
+def test_closed_standard_output_is_no_error(run):
+    code, _, said = run("--output_dir=x <&- >&-")
+    assert code == 0 and "a warning" in said
+
+
+# Stands in for TensorFlow, whose C++ code prints while it is imported.
+TENSORFLOW = """
+import os
+os.write(2, b"a native notice\\n")
+exec(os.environ["THEN"])
+"""
+
+
+@pytest.mark.parametrize(
+    "then, before, arguments, is_shown",
+    [
+        ("", "", "", False),
+        ("", "", "--verbose", True),
+        ("", "TF_CPP_MIN_LOG_LEVEL=1", "", True),
+        ("import no_such_module", "", "", True),
+        ("os.abort()", "", "", True),
+        ("os._exit(3)", "", "", True),
+    ],
+)
+def test_native_lines_of_an_import_are_shown_where_it_fails(
+    command, tmp_path, then, before, arguments, is_shown
+):
+    (tmp_path / "tensorflow.py").write_text(TENSORFLOW)
+    line = command.replace("PYTHONPATH=", f"THEN='{then}' {before} PYTHONPATH={tmp_path}:")
+    shell = ["bash", "-c", f"{line} --output_dir=x --seed=18 {arguments}"]
+    done = subprocess.run(shell, capture_output=True, check=False, encoding="utf-8")
+    assert ("a native notice" in done.stderr) == is_shown
+    assert "a warning" in done.stderr
+    assert bool(done.returncode) == bool(then)
+    assert done.stdout == ("" if then else "x False\n")
 
 
 def test_run_help(run):

@@ -53,7 +53,6 @@ def data(tmp_path_factory):
         pretraining -s 513 -b 2                       | 1 | 513
         finetuning -b 2 -i absent --model {0}         | 1 | absent
         finetuning -b 2 -i {0} --model absent         | 1 | absent
-        finetuning -b 2 -i {0} --model {0} -w 9       | 1 | warmup_proportion
         finetuning -b 2 -i {0}/MRPC --model {0}       | 1 | v1.1.json
     """),
 )
@@ -189,6 +188,12 @@ def test_finetuning_reports_speed_and_scores(data, tmp_path, capsys):
         assert re.search(rf"{score} = \d", shown.err)
 
 
-@pytest.mark.parametrize("steps, warmup_steps", [(22, 15), (7, 3), (399, 14), (5, 5), (9, 0)])
-def test_warmup_proportion(steps, warmup_steps):
-    assert int(steps * demo_finetuning.warmup_proportion(warmup_steps, steps)) == warmup_steps
+def test_options_of_habanas_later_demo(monkeypatch, capsys):
+    started = []
+    monkeypatch.setattr(demo_finetuning, "run", lambda options: started.append(vars(options)))
+    later = "--data_type bf16 --model_variant large --test_set mrpc --batch_size 8 --epochs 3"
+    later += " --max_seq_length 64 --dataset_path D --output_dir O --use_horovod"
+    assert demo.main(["--command", "finetuning", *later.split()]) == 0
+    assert capsys.readouterr().err.count("no effect") == 1
+    short = "finetuning -d bf16 -m large -t mrpc -b 8 -e 3 -s 64 -i D -o O -v"
+    assert demo.main(short.split()) == 0 and started[0] == started[1]

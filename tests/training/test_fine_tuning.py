@@ -8,12 +8,12 @@ import types
 
 import pytest
 
-from albert import configs, run_race, run_squad_v1
+from albert import configs, run_classifier, run_race, run_squad_v1, run_squad_v2, run_tagger
 from albert.race.run import RaceTask
 from albert.training import evaluation, fine_tuned, fine_tuning, task
 from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
-from tests.support import one_weight, race_data, workers
+from tests.support import cases, one_weight, race_data, workers
 
 CONFIG = configs.preset_path("albert_base_v2")
 
@@ -77,7 +77,6 @@ def test_folder_of_another_task_is_refused(tmp_path):
         ({"num_train_epochs": 3.0}, (343, 10)),  # int(3668 / 32 * 3)
         ({"num_train_epochs": 3.0, "warmup_proportion": 0.1}, (343, 34)),
         ({"warmup_proportion": 0.0}, (1000, 0)),
-        ({"num_train_epochs": 0.0}, (1000, 10)),
         ({"train_step": 10}, (10, 10)),  # the learning rate never reaches its peak
     ],
 )
@@ -86,6 +85,25 @@ def test_training_length_prefers_epochs_to_steps(changes, expected, caplog):
     assert bool(caplog.records) == (expected[0] <= expected[1])
     with pytest.raises(ValueError, match="num_train_epochs"):
         training_graph.training_length(settings(num_train_epochs=0.5), 20)  # less than a batch
+
+
+@pytest.mark.parametrize(
+    "script", [run_classifier, run_race, run_squad_v1, run_squad_v2, run_tagger]
+)
+@pytest.mark.parametrize(
+    "arguments, expected",
+    cases.table("""
+        --train_step=40 --warmup_step=3              | 40 3
+        --num_train_steps=40 --num_warmup_steps=3    | 40 3
+        --max_steps=40 --warmup_proportion=0.25      | 40 10
+        --num_train_epochs=2 --warmup_proportion=0.5 | 200 100
+        --num_train_epochs=2 --warmup_step=3         | 200 3
+    """),
+)
+def test_every_script_takes_steps_or_epochs(script, arguments, expected, monkeypatch):
+    monkeypatch.setattr(script.Flags, "check", lambda settings: None)
+    given = flags_lib.parse(script.Flags, ["--train_batch_size=32", *arguments.split()])
+    assert training_graph.training_length(given, 3200)[:2] == tuple(map(int, expected.split()))
 
 
 def a_run(**changes):

@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flags as fields of settings, on a command line and in a TOML file."""
 
+import ast
 import dataclasses
 import importlib
+import itertools
+import pathlib
+import re
 from typing import Optional, Tuple
 
 import pytest
@@ -90,12 +94,13 @@ def test_parse_positional_arguments():
         Base    | --rate=nan        | --rate=nan
         Base    | --rate=inf        | --rate=inf
         Base    | --optimizer=lmb   | 'lamb'
-        Base    | --cuont=3         | count
+        Base    | --optimiser=adamw | 'optimizer'
         Base    | --output_dir=     | --output_dir
         Base    | --is_on True      | 'True'
         Base    | --count           | count
         Base    | --nois_on=true    | --nois_on
-        Base    | --max_steps=3 --train_step=4 | max_steps and train_step
+        Base    | --max_steps=3 --train_step=4 | --max_steps and --train_step
+        Base    | --count=1 --max_steps=3 --num_train_steps=3 | --max_steps and --num_train_steps
         Base    | --config=/nowhere.toml | /nowhere.toml
         Derived | --count=-1        | --count=-1
         Derived | --rate=0.5,2      | 0.5,2
@@ -114,12 +119,138 @@ def test_parse_aliases():
     assert parse("--max_steps=3", "-is_on") == parse("--train_step", "3", "--is_on")
     assert parse("--output_dir=a-max_steps=3").output_dir == "a-max_steps=3"
     assert parse("--max_steps", "3").given == {"output_dir", "train_step"}
-    known = {name for script in SCRIPTS for name in flags_lib.describe(script_flags(script))}
-    assert set(flags_lib.ALIASES.values()) <= known and not set(flags_lib.ALIASES) & known
+    known = [set(flags_lib.describe(script_flags(script))) for script in SCRIPTS]
+    for alias, name in flags_lib.ALIASES.items():
+        assert any(name in flags for flags in known)
+        assert not any({alias, name} <= flags for flags in known)
 
 
 def script_flags(script):
     return importlib.import_module(f"albert.{script}").Flags
+
+
+# ---- flags that replace each other ----
+
+EXAMPLES = {int: 3, float: 0.5, str: "x", bool: True}
+# Flags that a script reads by `a or b` though it takes both at once.
+COMBINED = [
+    {"albert_config_file", "albert_dir", "init_checkpoint"},  # files in place of the folder's
+    {"cached_dir", "output_dir"},
+    {"checkpoint", "output_dir"},
+    {"num_train_steps", "until_step"},  # the schedule, and where this run stops
+    {"spm_model_file", "vocab_file"},  # published commands give both
+]
+
+
+def pairs_of(described):
+    return [
+        (name, other)
+        for name, options in described.items()
+        for other in options.get("replaces", ())
+    ]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_given_flag_replaces_the_other_of_a_pair(script, monkeypatch, tmp_path):
+    kind = script_flags(script)
+    described = flags_lib.describe(kind)
+    monkeypatch.setattr(kind, "check", lambda settings: None)
+    for pair in pairs_of(described):
+        assert any(not described[name]["default"] for name in pair)
+        for name, other in (pair, pair[::-1]):
+            values = {flag: EXAMPLES[described[flag]["kind"]] for flag in pair}
+            check_pair(kind, name, other, values, config=tmp_path / "run.toml")
+
+
+def check_pair(kind, name, other, values, *, config):
+    """The first flag wins where it is given; both together are refused."""
+    words = [f"--{flag}={values[flag]}" for flag in (name, other)]
+    config_files.record(str(config), {other: values[other]})
+    for settings in (
+        flags_lib.parse(kind, words[:1]),
+        flags_lib.parse(kind, [f"--config={config}", words[0]]),
+        flags_lib.parse(kind, words[:1], fallback={other: values[other]}),
+        flags_lib.make(kind, **{name: values[name]}),
+        flags_lib.make(kind, **{other: values[other]}).replace(**{name: values[name]}),
+    ):
+        assert str(getattr(settings, name)) == str(values[name])
+        assert getattr(settings, other) is None and settings.given == {name}
+    for refused in (
+        lambda: flags_lib.parse(kind, words),
+        lambda: flags_lib.make(kind, **values),
+    ):
+        with pytest.raises(UserError, match=f"--{name}\\b") as error:
+            refused()
+        assert f"--{other}" in str(error.value)
+
+
+def test_flags_of_a_program_follow_pairs():
+    values = flags.FlagValues()
+    flags_lib.define(shared.FineTuningFlags, values)
+    values(["program", "--num_train_epochs=2"])
+    settings = flags_lib.of_flags(shared.FineTuningFlags, values)
+    assert (settings.num_train_epochs, settings.train_step) == (2.0, None)
+
+
+def test_every_pair_is_declared():
+    declared, kinds = list(COMBINED), {}
+    for script in SCRIPTS:
+        described = flags_lib.describe(script_flags(script))
+        kinds.update((name, options["kind"]) for name, options in described.items())
+        declared += map(set, pairs_of(described))
+        for name, options in described.items():
+            words = "replaces|in place of|instead of|name of|not both"
+            named = re.findall(f"(?:{words}) --(\\w+)", options.get("help", ""))
+            assert all((name, other) in pairs_of(described) for other in named), name
+    sources = list(pathlib.Path(flags_lib.__file__).parents[1].rglob("*.py"))
+    choices = [part for source in sources for part in choices_of_attributes(source)]
+    assert len(choices) > 5
+    for names in choices:
+        read = sorted(name for name in names if kinds.get(name, bool) is not bool)
+        for pair in itertools.combinations(read, 2):
+            assert any(set(pair) <= flags for flags in declared), pair
+
+
+def choices_of_attributes(source):
+    """The names in each `x.one or y.other` of a module."""
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            yield {part.attr for part in node.values if isinstance(part, ast.Attribute)}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_whole_numbers_are_bounded(script):
+    kind = script_flags(script)
+    for name, options in flags_lib.describe(kind).items():
+        if options["kind"] is int:
+            with pytest.raises(UserError, match=name):
+                flags_lib.make(kind, **{name: 10**40})
+
+
+# ---- flags of other projects ----
+
+
+def rows_of_relatives():
+    """(flag of another project, whether it works here, flags here) for docs/relatives.md."""
+    page = pathlib.Path(flags_lib.__file__).parents[2] / "docs" / "relatives.md"
+    rows = re.findall(r"(?m)^\| (.*?) \| (.*) \|$", page.read_text(encoding="utf-8"))
+    for there, here in rows:
+        for name, star in re.findall(r"`--(\w+)[^`]*`(\*?)", there):
+            yield name, bool(star), set(re.findall(r"--(?:no)?(\w+)", here))
+
+
+def test_flags_of_other_projects():
+    scripts = ["run_pretraining", "run_classifier", "create_pretraining_data", "run_squad_v1"]
+    rows = list(rows_of_relatives())
+    assert len(rows) > 40
+    taken = set()
+    for script, (name, _, here) in itertools.product(scripts, rows):
+        with pytest.raises(UserError) as error:  # other flags are required
+            flags_lib.parse(script_flags(script), [f"--{name}=1"])
+        assert set(re.findall(r"'(\w+)'", str(error.value))) <= here, (script, name)
+        if not str(error.value).startswith(f"Unknown flag --{name}."):
+            taken.add(name)
+    assert {name for name, works, _ in rows if works} <= taken
 
 
 def test_parse_expands_home(monkeypatch):
@@ -158,9 +289,9 @@ def test_config_yields_to_command_line(tmp_path):
     "content, named",
     [
         *cases.table("""
-            cuont = 2                      | count
+            optimiser = 2                  | 'optimizer'
             count = -1                     | count
-            max_steps = 3 & train_step = 4 | max_steps and train_step
+            max_steps = 3 & train_step = 4 | --max_steps and --train_step
             is_on = 3.5                    | is_on
             [text] & a = 1                 | {'a': 1}
             output_dir = 1979-05-27        | date
