@@ -65,6 +65,7 @@ def main() -> None:
         packages=setuptools.find_packages(include=["albert", "albert.*"]),
         package_data={
             "albert.configs": ["*.json"],
+            "albert.conversion": ["*.json"],
             "albert.datasets": ["*.json"],
             "albert.demo": ["page.*", "stories_*.txt"],
         },

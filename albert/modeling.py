@@ -29,6 +29,11 @@ VARIANTS = {
     "ln_type": ("postln", "preln"),
     "embedding_layout": ("google", "albert_zh"),
 }
+# Settings of other libraries that change the outputs, with the values that are implemented here.
+FIXED: Dict[str, Tuple[Any, ...]] = {
+    "layer_norm_eps": (1e-12,),
+    "position_embedding_type": ("absolute",),
+}
 
 _ACTIVATIONS = {"linear": None, "relu": tf.nn.relu, "gelu": gelu, "tanh": tf.tanh}
 _ACTIVATIONS.update(gelu_new=gelu, gelu_pytorch_tanh=gelu)
@@ -75,7 +80,8 @@ class AlbertConfig:
     def from_dict(cls, json_object: Dict[str, Any]) -> "AlbertConfig":
         """Returns the config for a dict of settings; unknown keys become attributes.
 
-        Raises ValueError where vocab_size is missing, a key is misspelt or a value is out of range.
+        Raises ValueError where vocab_size is missing, a key is misspelt, or a value is out of range
+        or, for the settings of other libraries in FIXED, not implemented.
         """
         if "vocab_size" not in json_object:
             raise UserError(
@@ -85,6 +91,8 @@ class AlbertConfig:
         config = cls(vocab_size=None)
         _check_spelling(json_object, known=list(config.__dict__))
         for key, value in json_object.items():
+            if value is not None and value not in FIXED.get(key, (value,)):
+                raise UserError(f"{key} is {value!r}. It must be {FIXED[key][0]!r}.")
             setattr(config, key, value)
         config.validate()
         return config

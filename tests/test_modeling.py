@@ -92,9 +92,17 @@ def test_config_refuses_misspelt_key():
     assert modeling.AlbertConfig.from_dict(both).hidden_size == 64
 
 
+@pytest.mark.parametrize("key, value", [("layer_norm_eps", 1e-5), ("position_embedding_type", "x")])
+def test_config_file_with_a_setting_that_is_not_implemented_is_refused(key, value, tmp_path):
+    path = tmp_path / "albert_config.json"
+    path.write_text(json.dumps({"vocab_size": 10, key: value}))
+    with pytest.raises(ValueError, match=f"albert_config.json.*{key}"):
+        modeling.AlbertConfig.from_json_file(str(path))
+
+
 def test_config_keeps_unknown_keys():
     settings = json.loads(tiny_config().to_json_string())
-    settings.update(net_structure_type=0, gap_size=0, directionality="bidi")
+    settings.update(net_structure_type=0, gap_size=0, directionality="bidi", layer_norm_eps=1e-12)
     config = modeling.AlbertConfig.from_dict(settings)
     assert json.loads(config.to_json_string()) == settings
     assert config.to_json_string().endswith("}\n")

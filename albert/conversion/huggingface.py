@@ -4,7 +4,7 @@
 
 import logging
 import os
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from albert.checkpoints.names import (
     THEIR_MAPPING,
 )
 from albert.checkpoints.weights import Report, Values
-from albert.conversion import huggingface_files
+from albert.conversion import huggingface_files, huggingface_tokenizer
 from albert.conversion.settings import HEADS, ConversionFlags
 from albert.pretrained import inference, model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
@@ -104,7 +104,7 @@ def to_huggingface(settings: ConversionFlags, model: inference.Source, folder: s
         content["problem_type"] = "regression" if description.get("is_regression") else None
     if model.vocabulary:
         longest = description.get("max_seq_length") or config.max_position_embeddings
-        huggingface_files.write_vocabulary(folder, model.vocabulary, longest)
+        huggingface_tokenizer.write_vocabulary(folder, model.vocabulary, longest)
     files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
     huggingface_files.write_weights(folder, values)
     return report
@@ -137,23 +137,19 @@ def from_huggingface(settings: ConversionFlags, new: str) -> Report:
         values["bert/pooler/dense/kernel"] = kernel
         values["bert/pooler/dense/bias"] = np.zeros(size, np.float32)
     released.write_model(new, config, values)
-    vocabulary, tokenizer = huggingface_files.find_vocabulary(folder)
-    for key in model_vocabulary.KEYS:
-        if getattr(settings, key):
-            vocabulary = Vocabulary(key, getattr(settings, key), settings.do_lower_case)
-    if not vocabulary:
+    vocabulary, keep_accents = huggingface_tokenizer.read_vocabulary(settings)
+    if vocabulary:
+        _put_vocabulary(new, vocabulary, keep_accents)
+    else:
         _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
-        return report
-    _put_vocabulary(new, vocabulary, tokenizer.get("keep_accents"))
-    if theirs.get("problem_type") == "multi_label_classification":
-        _LOGGER.warning("This is a multi-label model. Here, a classifier chooses one label.")
-    elif head in ("classification", "tagging"):
-        names = theirs.get("id2label") or {}
-        count = len(source["classifier.bias"])
-        labels = [str(names.get(str(number), f"LABEL_{number}")) for number in range(count)]
-        length = config.max_position_embeddings
-        length = min(length, tokenizer.get("model_max_length") or length)
-        _write_description(new, labels, max_seq_length=length, is_tagger=head == "tagging")
+    longest = huggingface_tokenizer.read_config(folder).get("model_max_length")
+    length = min(config.max_position_embeddings, longest or 1 << 31)
+    description = _description(head, theirs, len(source.get("classifier.bias", ())), length=length)
+    if description:
+        recorded = {"do_lower_case": True, **model_vocabulary.read_description(new)[0]}
+        name, content = description
+        content.update(format_version=1, max_seq_length=length)
+        files.atomic_write_json(os.path.join(new, name), {**recorded, **content})
     return report
 
 
@@ -187,17 +183,37 @@ def _put_vocabulary(folder: str, vocabulary: Vocabulary, keep_accents: Optional[
     model_vocabulary.put(folder, vocabulary._replace(path=path))
 
 
-def _write_description(
-    folder: str, labels: Sequence[str], *, max_seq_length: int, is_tagger: bool
-) -> None:
-    """Writes classifier.json or tagging.json, so that `albert.load` takes the folder."""
-    recorded, _ = model_vocabulary.read_description(folder)
-    content = {**recorded, "format_version": 1, "labels": labels, "max_seq_length": max_seq_length}
-    if is_tagger:
-        content["task"] = "tagging"
-    else:
-        is_regression = len(labels) == 1
-        content.update(task="custom", is_regression=is_regression)
-        content["labels"] = [] if is_regression else labels
-    name = "tagging.json" if is_tagger else "classifier.json"
-    files.atomic_write_json(os.path.join(folder, name), content)
+def _description(
+    head: str, theirs: Dict[str, Any], count: int, *, length: int
+) -> Optional[Tuple[str, Dict[str, Any]]]:
+    """The name and content of the file with which `albert.load` takes the folder.
+
+    Args:
+      head: what is converted.
+      theirs: config.json.
+      count: of the labels.
+      length: the most tokens of an input.
+    """
+    if head == "question_answering":
+        lengths = {"doc_stride": length // 4, "max_query_length": length // 8}
+        answers = {"n_best_size": 20, "max_answer_length": 30}
+        return "squad.json", {"task": "squad_v1", **lengths, **answers}
+    if head == "multiple_choice":
+        return "race.json", {"task": "race", "max_qa_length": length // 4}
+    names = theirs.get("id2label") or {}
+    labels = [str(names.get(str(number), f"LABEL_{number}")) for number in range(count)]
+    if head == "tagging":
+        return "tagging.json", {"task": "tagging", "labels": labels}
+    if head != "classification":
+        return None
+    problem, is_regression = theirs.get("problem_type"), count == 1
+    if problem == "multi_label_classification" or (problem == "regression" and not is_regression):
+        _LOGGER.warning(
+            "The problem_type is %s with %d labels. Here, a classifier chooses one label, so this "
+            "one cannot be loaded.",
+            problem,
+            count,
+        )
+        return None
+    labels = [] if is_regression else labels
+    return "classifier.json", {"task": "custom", "labels": labels, "is_regression": is_regression}

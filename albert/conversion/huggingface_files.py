@@ -1,41 +1,31 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a model folder of Hugging Face: configuration, weights, vocabulary.
+"""The files of a model folder of Hugging Face: configuration and weights.
 
 Neither PyTorch nor transformers is needed.
 """
 
-import dataclasses
 import glob
 import os
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, tokenization
+from albert import modeling
 from albert.checkpoints import names as checkpoint_names
 from albert.checkpoints import weights
-from albert.conversion import huggingface_tokenizer
-from albert.pretrained.model_vocabulary import Vocabulary
+from albert.conversion import their_settings
 from albert.util import files, json_files
 from albert.util.errors import UserError
 
 CONFIG_NAME = "config.json"
 _WEIGHTS_NAME = "model.safetensors"
-_VOCABULARY_NAMES = {"spm_model_file": "spiece.model", "vocab_file": "vocab.txt"}
-_TOKENIZER_CONFIG_NAME = "tokenizer_config.json"
 
 
 # ---- configuration ----
 
-_SAME_KEYS = {field.name for field in dataclasses.fields(modeling.AlbertConfig)}
-_SAME_KEYS -= {"hidden_act", *modeling.VARIANTS}
-# In the released files, but not used by either library.
-_SAME_KEYS |= {"gap_size", "net_structure_type", "num_memory_blocks"}
-# Theirs -> ours. Their "gelu" is the exact form, ours the tanh form.
-_ACTIVATIONS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu"}
-_ACTIVATIONS.update({name: name for name in ("relu", "tanh", "linear")})
+_SAME_KEYS = their_settings.TABLES[CONFIG_NAME]["same"]
 _CONFIG = {
     "hidden_act": (str, None),
     "architectures": ([str], None),
@@ -43,12 +33,6 @@ _CONFIG = {
     "tie_word_embeddings": (bool, None),
     "id2label": ({str: (str, float, None)}, None),
 }
-_TOKENIZER_CONFIG = {
-    "do_lower_case": (bool, None),
-    "keep_accents": (bool, None),
-    "model_max_length": (range(1, 1 << 200), None),
-}
-_FIXED = {"model_type": "albert", "layer_norm_eps": 1e-12, "position_embedding_type": "absolute"}
 
 
 def read_config(
@@ -65,17 +49,13 @@ def read_config(
     """
     path = os.path.join(folder, CONFIG_NAME)
     theirs = {"hidden_act": "gelu_new", **json_files.read(path, _CONFIG)}
-    for key, value in _FIXED.items():
-        if theirs.get(key, value) != value:
-            raise UserError(f"{path}: {key} is {theirs[key]!r}; it must be {value!r}.")
-    activations = dict(_ACTIVATIONS, gelu="gelu") if approximate_gelu else _ACTIVATIONS
-    if theirs["hidden_act"] not in activations:
-        raise UserError(
-            f"{path}: hidden_act {theirs['hidden_act']!r} is not supported. Supported: "
-            f"{', '.join(activations)}. --approximate_gelu reads gelu as gelu_new."
-        )
+    if theirs["hidden_act"] == "gelu":  # the exact form; theirs has names for ours, the tanh form
+        if not approximate_gelu:
+            raise UserError(f"{path}: hidden_act is gelu. --approximate_gelu reads it as gelu_new.")
+        theirs["hidden_act"] = "gelu_new"
+    their_settings.check(theirs, CONFIG_NAME, path)
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
-    ours = {"vocab_size": 30000, **ours, "hidden_act": activations[theirs["hidden_act"]]}
+    ours = {"vocab_size": 30000, **ours, "hidden_act": str(theirs["hidden_act"]).split("_")[0]}
     try:
         config = modeling.AlbertConfig.from_dict(ours)
     except ValueError as error:
@@ -110,7 +90,8 @@ def config_dict(config: modeling.AlbertConfig, architecture: str) -> Dict[str, A
     """Returns the content of their config.json, but for labels."""
     return {
         **{key: value for key, value in config.to_dict().items() if key in _SAME_KEYS},
-        **_FIXED,
+        **{key: values[0] for key, values in modeling.FIXED.items()},
+        "model_type": "albert",
         "architectures": [architecture],
         "classifier_dropout_prob": 0.1,
         "hidden_act": "gelu_new" if config.hidden_act == "gelu" else config.hidden_act or "linear",
@@ -161,41 +142,3 @@ def write_weights(folder: str, values: weights.Values) -> None:
 
     content = safetensors.numpy.save(values, metadata={"format": "pt"})
     files.atomic_write_bytes(os.path.join(folder, _WEIGHTS_NAME), content)
-
-
-# ---- vocabulary ----
-
-
-def find_vocabulary(folder: str) -> Tuple[Optional[Vocabulary], Dict[str, Any]]:
-    """Returns the vocabulary in a folder of theirs, and what tokenizer_config.json says, or {}."""
-    path, settings = os.path.join(folder, _TOKENIZER_CONFIG_NAME), {}
-    if tf.io.gfile.exists(path):
-        settings = json_files.read(path, _TOKENIZER_CONFIG)
-    for key, name in _VOCABULARY_NAMES.items():
-        path = os.path.join(folder, name)
-        if tf.io.gfile.exists(path):
-            return Vocabulary(key, path, bool(settings.get("do_lower_case", True))), settings
-    return None, settings
-
-
-def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -> None:
-    """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json."""
-    content = files.read_bytes(vocabulary.path)
-    lower = bool(vocabulary.do_lower_case)
-    settings: Dict[str, Any] = {
-        "do_lower_case": lower,
-        "model_max_length": max_seq_length,
-        "tokenizer_class": "BertTokenizer",
-        # transformers 5 leaves out the segments of pairs by itself.
-        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
-    }
-    if vocabulary.key == "spm_model_file":
-        settings.update(
-            tokenizer_class="AlbertTokenizer",
-            remove_space=True,
-            keep_accents=tokenization.keeps_accents(content),
-        )
-        tokenizer = huggingface_tokenizer.tokenizer_json(content, lower)
-        files.atomic_write_json(os.path.join(folder, "tokenizer.json"), tokenizer)
-    files.atomic_write_bytes(os.path.join(folder, _VOCABULARY_NAMES[vocabulary.key]), content)
-    files.atomic_write_json(os.path.join(folder, _TOKENIZER_CONFIG_NAME), settings)

@@ -1,106 +1,237 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""tokenizer.json: a SentencePiece model in the form that Hugging Face's tokenizers read.
+"""The tokenizer in a model folder of Hugging Face.
 
-transformers makes one of spiece.model by itself, but cuts the text at the user-defined symbols of
-ALBERT's vocabularies ( ( ) " - . and others) and takes what follows for a new word, which no ALBERT
-was trained on. Here these symbols are tokens like others. ALBERT's rule on digits ("3," is two
-tokens, though the vocabulary has it as one) has no counterpart there; tokens that it forbids get a
-score with which they are never chosen in ordinary text.
+to_huggingface describes ours in tokenizer.json, and names a class of transformers that changes
+nothing in it. The classes for ALBERT and BERT do: they drop more marks than ALBERT's own code (the
+vowels of Hindi and Thai), and cut the text at the user-defined symbols of ALBERT's vocabularies
+( ( ) " - . and others) to take what follows for a new word, which no ALBERT was trained on.
+
+ALBERT's rule on digits ("3," is two tokens, though the vocabulary has it as one) has no counterpart
+there: tokens that it forbids get a score with which they are never chosen in ordinary text.
 """
 
-import base64
+import json
+import os
 import re
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
-import sentencepiece
-from google.protobuf import descriptor_pb2, message_factory, text_format
+import tensorflow.compat.v1 as tf
+from google.protobuf import json_format
+from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from albert import tokenization
+from albert.conversion import their_settings
+from albert.conversion.settings import ConversionFlags
+from albert.pretrained.model_vocabulary import Vocabulary
+from albert.util import files, json_files
+from albert.util.errors import UserError
 
+_NAMES = {"spm_model_file": "spiece.model", "vocab_file": "vocab.txt"}
+_CONFIG_NAME = "tokenizer_config.json"
+_JSON_NAME = "tokenizer.json"
+_TABLE = their_settings.TABLES[_JSON_NAME]
+_STEPS = _TABLE["steps"]
+_SPECIAL = _TABLE["special tokens"]
 _FORBIDDEN_SCORE = -1e4
 _DIGIT_COMMA = re.compile(r".*[0-9],")
-_SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
-
-# What is read of sentencepiece_model.proto, whose own Python classes need another protobuf.
-_SCHEMA = """
-name: "albert/sentencepiece.proto"
-package: "albert"
-message_type {
-  name: "NormalizerSpec"
-  field { name: "precompiled_charsmap" number: 2 type: TYPE_BYTES label: LABEL_OPTIONAL }
-}
-message_type {
-  name: "ModelProto"
-  field {
-    name: "normalizer_spec" number: 3 type_name: ".albert.NormalizerSpec"
-    type: TYPE_MESSAGE label: LABEL_OPTIONAL
-  }
-}
-"""
 
 
-def tokenizer_json(content: bytes, do_lower_case: bool) -> Dict[str, Any]:
-    """Returns the content of tokenizer.json.
+class _Content(NamedTuple):
+    """What is in a vocabulary."""
 
-    Args:
-      content: of the file of a unigram model with ALBERT's special tokens.
-      do_lower_case: whether the text is made lower case.
-    """
-    processor = sentencepiece.SentencePieceProcessor()
-    processor.LoadFromSerializedProto(content)
-    numbers = {processor.IdToPiece(number): number for number in range(processor.GetPieceSize())}
-    vocab = [
-        [piece, _FORBIDDEN_SCORE if _DIGIT_COMMA.fullmatch(piece) else processor.GetScore(number)]
-        for piece, number in numbers.items()
-    ]
-    metaspace = {
-        "type": "Metaspace",
-        "replacement": "\u2581",
-        "prepend_scheme": "always",
-        "split": True,
-    }
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    tokens: List[str]  # by id
+    scores: List[float]  # of SentencePiece
+    settings: Dict[str, Any]  # of SentencePiece, with the names in its files
+
+
+def _read(vocabulary: Vocabulary) -> _Content:
+    if vocabulary.key == "vocab_file":
+        return _Content(list(tokenization.load_vocab(vocabulary.path)), [], {})
+    tokenizer = tokenization.FullTokenizer(None, True, vocabulary.path)
+    model = ModelProto.FromString(tokenizer.sp_model.serialized_model_proto())
+    settings: Dict[str, Any] = {"keep_accents": tokenizer.keep_accents}
+    for part in (model.trainer_spec, model.normalizer_spec):
+        settings.update(json_format.MessageToDict(part, preserving_proto_field_name=True))
+    pieces = model.pieces
+    return _Content([item.piece for item in pieces], [item.score for item in pieces], settings)
+
+
+# ---- to Hugging Face ----
+
+
+def _tokenizer_json(content: _Content, do_lower_case: bool) -> Dict[str, Any]:
+    """What preprocess_text does to a text, and then SentencePiece."""
+    steps = [] if content.settings["keep_accents"] else [_STEPS["NFKD"], _STEPS["marks"]]
+    if do_lower_case:
+        steps += [_STEPS["final sigma"], _STEPS["Lowercase"]]
+    charsmap = content.settings.get("precompiled_charsmap")
+    if charsmap:
+        # It takes a letter with its marks at once, and composes no others.
+        table = dict(_STEPS["Precompiled"], precompiled_charsmap=charsmap)
+        steps += [_STEPS["NFC"], table, _STEPS["NFC"]]
+    ids = {token: number for number, token in enumerate(content.tokens)}
     return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
+        **_TABLE["template"],
         "added_tokens": [
-            dict(flags, id=numbers[piece], content=piece, special=True)
-            for piece in _SPECIAL
-            if piece in numbers
+            dict(_TABLE["added token"], id=ids[token], content=token)
+            for token in _SPECIAL.values()
+            if token in ids
         ],
-        "normalizer": {"type": "Sequence", "normalizers": _normalizers(content, do_lower_case)},
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace],
-        },
+        "normalizer": {"type": "Sequence", "normalizers": steps},
         "post_processor": {  # [CLS] a [SEP] b [SEP], each with its segment
             "type": "BertProcessing",
-            "cls": ["[CLS]", numbers["[CLS]"]],
-            "sep": ["[SEP]", numbers["[SEP]"]],
+            "cls": ["[CLS]", ids["[CLS]"]],
+            "sep": ["[SEP]", ids["[SEP]"]],
         },
-        "decoder": metaspace,
         "model": {
             "type": "Unigram",
-            "unk_id": processor.unk_id(),
-            "vocab": vocab,
-            "byte_fallback": False,
+            "unk_id": content.settings.get("unk_id", 0),
+            "vocab": [
+                [token, _FORBIDDEN_SCORE if _DIGIT_COMMA.fullmatch(token) else score]
+                for token, score in zip(content.tokens, content.scores)
+            ],
+            "byte_fallback": content.settings.get("byte_fallback", False),
         },
     }
 
 
-def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
-    """What tokenization.preprocess_text does, and then SentencePiece's own table."""
-    steps: List[Dict[str, Any]] = [{"type": "NFKD"}, {"type": "StripAccents"}]
-    if tokenization.keeps_accents(content):
-        steps = [{"type": "NFC"}]  # their Precompiled drops the second mark of a decomposed letter
-    if do_lower_case:
-        steps.append({"type": "Lowercase"})
-    schema = text_format.Parse(_SCHEMA, descriptor_pb2.FileDescriptorProto())
-    model = message_factory.GetMessages([schema])["albert.ModelProto"].FromString(content)
-    charsmap = model.normalizer_spec.precompiled_charsmap
-    if charsmap:
-        text = base64.b64encode(charsmap).decode("ascii")
-        steps.append({"type": "Precompiled", "precompiled_charsmap": text})
-    return steps
+def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -> None:
+    """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json.
+
+    Raises:
+      UserError: transformers has no such tokenizer.
+    """
+    content, lower = _read(vocabulary), bool(vocabulary.do_lower_case)
+    if not {"[CLS]", "[SEP]"}.issubset(content.tokens):
+        raise UserError(
+            f"{vocabulary.path} has no tokens [CLS] and [SEP], which transformers needs."
+        )
+    settings = {
+        "do_lower_case": lower,
+        "model_max_length": max_seq_length,
+        "tokenizer_class": "BertTokenizer",
+        # transformers 5 leaves out the segments of pairs by itself.
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+    }
+    if vocabulary.key == "spm_model_file":
+        their_settings.check(content.settings, "spiece.model", vocabulary.path)
+        settings.update(
+            {name: token for name, token in _SPECIAL.items() if token in content.tokens},
+            tokenizer_class="PreTrainedTokenizerFast",  # it changes nothing in tokenizer.json
+            keep_accents=content.settings["keep_accents"],
+        )
+        tokenizer = _tokenizer_json(content, lower)
+        files.atomic_write_json(os.path.join(folder, _JSON_NAME), tokenizer)
+    path = os.path.join(folder, _NAMES[vocabulary.key])
+    files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
+    files.atomic_write_json(os.path.join(folder, _CONFIG_NAME), settings)
+
+
+# ---- from Hugging Face ----
+
+_TOKEN = {"content": str, "special": bool}
+_CONFIG = {
+    "model_max_length": (range(1, 1 << 200), None),
+    "added_tokens_decoder": ({str: _TOKEN}, None),
+}
+_PARTS = ("normalizer", "pre_tokenizer", "post_processor", "model")
+_PART = {"normalizers": ([dict], None), "pretokenizers": ([dict], None)}
+_JSON = {
+    **dict.fromkeys(_PARTS, (_PART, None)),
+    "model": {"vocab": ({str: int}, [[object, object]])},
+    "added_tokens": ([_TOKEN], None),
+}
+
+
+def read_config(folder: str) -> Dict[str, Any]:
+    """Returns what tokenizer_config.json says; {} without one."""
+    return _read_optional(folder, _CONFIG_NAME, _CONFIG)
+
+
+def read_vocabulary(settings: ConversionFlags) -> Tuple[Optional[Vocabulary], Optional[bool]]:
+    """Returns the vocabulary in --input_dir, or that of a flag, and whether it keeps accents.
+
+    None: there is none; the SentencePiece model says whether it keeps accents.
+
+    Raises:
+      UserError: a setting that changes ids has no counterpart here, or two files differ in one.
+    """
+    folder, vocabulary = settings.input_dir, _find_vocabulary(settings)
+    if not vocabulary:
+        return None, None
+    content, config = _read(vocabulary), read_config(folder)
+    their_settings.check(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
+    tokenizer = _read_optional(folder, _JSON_NAME, _JSON)
+    added = config.get("added_tokens_decoder") or {}
+    for token in [*added.values(), *(tokenizer.get("added_tokens") or ())]:
+        if token["content"] not in content.tokens or not token["special"]:
+            raise UserError(
+                f"{folder} adds the token {token['content']!r}. Only transformers cuts words there."
+                f" To use {vocabulary.path} alone, remove {_JSON_NAME}, and added_tokens_decoder "
+                f"from {_CONFIG_NAME}."
+            )
+    rules = _rules(tokenizer, content, vocabulary, folder=folder) if tokenizer else {}
+    for name, value in rules.items():
+        if config.get(name) not in (value, None) and name not in settings.given:
+            raise UserError(
+                f"{folder}: {name} is {config[name]} in {_CONFIG_NAME}, and {value} in "
+                f"{_JSON_NAME}. Correct the wrong one."
+            )
+    rules = {**config, **rules}
+    lower, strips = rules.get("do_lower_case"), rules.get("strip_accents")
+    if lower is None or "do_lower_case" in settings.given:
+        lower = settings.do_lower_case
+    if vocabulary.key == "vocab_file" and strips not in (None, lower):
+        raise UserError(
+            f"{folder}: strip_accents is {strips}, do_lower_case is {lower}. albert drops accents "
+            "if it lower-cases the text, and only then. To convert the model all the same, with "
+            f"other ids for some texts, add --do_lower_case={str(strips).lower()}."
+        )
+    return vocabulary._replace(do_lower_case=lower), rules.get("keep_accents")
+
+
+def _find_vocabulary(settings: ConversionFlags) -> Optional[Vocabulary]:
+    given = {key: getattr(settings, key) for key in _NAMES}
+    for key, name in _NAMES.items():
+        path = os.path.join(settings.input_dir, name)
+        if given[key] or (not any(given.values()) and tf.io.gfile.exists(path)):
+            return Vocabulary(key, given[key] or path)
+    return None
+
+
+def _read_optional(folder: str, name: str, schema: Any) -> Dict[str, Any]:
+    path = os.path.join(folder, name)
+    return json_files.read(path, schema) if tf.io.gfile.exists(path) else {}
+
+
+def _rules(
+    tokenizer: Mapping[str, Any], content: _Content, vocabulary: Vocabulary, *, folder: str
+) -> Dict[str, Optional[bool]]:
+    """What tokenizer.json says of lower case and accents; refuses what changes ids otherwise."""
+    path, model = os.path.join(folder, _JSON_NAME), tokenizer["model"]
+    vocab, is_wordpiece = model["vocab"], vocabulary.key == "vocab_file"
+    steps: List[Dict[str, Any]] = []
+    their_settings.check(content.settings, "spiece.model", vocabulary.path)
+    model.setdefault("type", "WordPiece" if is_wordpiece else "Unigram")
+    for name in _PARTS:
+        part = tokenizer.get(name) or {}
+        steps += part.get("normalizers") or part.get("pretokenizers") or [part]
+    for step in steps:
+        known = {key: step[key] for key in step.keys() - set(_TABLE["converted"])}
+        if known not in _STEPS.values():
+            raise UserError(f"{path}: albert has no counterpart of {json.dumps(known)[:200]}.")
+    by_type = {step["type"]: step for step in steps}
+    tokens = sorted(vocab, key=vocab.get) if isinstance(vocab, dict) else [row[0] for row in vocab]
+    theirs = {**by_type.get("Precompiled", {}), **model, "vocab": tokens}
+    ours = {**content.settings, "vocab": content.tokens}
+    for side in (theirs, ours):  # only a token's first word counts
+        side["vocab"] = [str(token).split()[:1] for token in side["vocab"]]
+    for name in ("vocab", "byte_fallback", "precompiled_charsmap"):
+        if (theirs.get(name) or None) != (ours.get(name) or None):
+            raise UserError(f"{path} has another {name} than {vocabulary.path}.")
+    if is_wordpiece:
+        basic = by_type.get("BertNormalizer", {})
+        lower, strips = basic.get("lowercase"), basic.get("strip_accents")
+        return {"do_lower_case": lower, "strip_accents": strips}
+    return {"do_lower_case": "Lowercase" in by_type, "keep_accents": "NFKD" not in by_type}

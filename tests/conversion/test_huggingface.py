@@ -14,7 +14,7 @@ import safetensors
 import sentencepiece
 
 from albert import predictor, tokenization
-from albert.conversion import huggingface_files
+from albert.conversion import huggingface_files, huggingface_tokenizer
 from albert.pretrained import model_vocabulary
 from albert.util.errors import UserError
 from tests.support import fine_tuned_models, pretrained_models, squad_models
@@ -27,6 +27,12 @@ to_ours = functools.partial(convert, "from_huggingface")
 write_regressor = functools.partial(write_classifier, labels=())
 weights_in, write_weights = huggingface_files.read_weights, huggingface_files.write_weights
 slow = pytest.mark.slow
+KINDS = {
+    "AlbertForSequenceClassification": predictor.Predictor,
+    "AlbertForMultipleChoice": predictor.Answerer,
+    "AlbertForTokenClassification": predictor.Tagger,
+    "AlbertForQuestionAnswering": predictor.Reader,
+}
 
 
 def kept(values):
@@ -118,7 +124,7 @@ def test_vocabulary_goes_over_and_back(wordpiece, tmp_path):
     for folder, name in zip(("theirs", "back"), names):
         assert (tmp_path / folder / name).read_bytes() == original.read_bytes()
     settings = read_json(tmp_path / "theirs" / "tokenizer_config.json")
-    kind = "BertTokenizer" if wordpiece else "AlbertTokenizer"
+    kind = "BertTokenizer" if wordpiece else "PreTrainedTokenizerFast"
     assert (settings["tokenizer_class"], settings["do_lower_case"]) == (kind, False)
     assert read_json(tmp_path / "back" / "vocabulary.json")["do_lower_case"] is False
 
@@ -147,10 +153,9 @@ def test_head_and_labels_come_back(write, description, architecture, labels, tmp
     assert config.get("problem_type") == ("regression" if is_regression else None)
     to_ours(tmp_path / "theirs", back)
     assert_same_values(ours, back)
-    _, described_in = model_vocabulary.read_description(str(back))
-    assert (described_in != "vocabulary.json") == bool(labels)
-    if labels:
-        with predictor.load(str(back)) as model:
+    with predictor.load(str(back)) as model:
+        assert isinstance(model, KINDS[architecture])
+        if labels:
             assert list(model.task.labels) == labels * (not is_regression)
 
 
@@ -210,7 +215,7 @@ def test_to_huggingface_refuses(changes, flag, named, made, tmp_path):
 def test_tokenizer_has_tokens_scores_and_replacements(tmp_path):
     path = pretrained_models.VOCABULARY
     vocabulary = model_vocabulary.Vocabulary("spm_model_file", str(path), do_lower_case=False)
-    huggingface_files.write_vocabulary(str(tmp_path), vocabulary, 64)
+    huggingface_tokenizer.write_vocabulary(str(tmp_path), vocabulary, 64)
     content = read_json(tmp_path / "tokenizer.json")
     processor = sentencepiece.SentencePieceProcessor()
     processor.Load(str(path))
@@ -224,8 +229,8 @@ def test_tokenizer_has_tokens_scores_and_replacements(tmp_path):
     names = [item["content"] for item in content["added_tokens"]]
     assert names == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
     steps = content["normalizer"]["normalizers"]
-    assert [step["type"] for step in steps] == ["NFKD", "StripAccents", "Precompiled"]
-    assert base64.b64decode(steps[-1]["precompiled_charsmap"]) in path.read_bytes()
+    assert [step["type"] for step in steps] == ["NFKD", "Replace", "NFC", "Precompiled", "NFC"]
+    assert base64.b64decode(steps[3]["precompiled_charsmap"]) in path.read_bytes()
 
 
 @slow
@@ -239,7 +244,10 @@ def test_keep_accents_goes_over_and_back(tmp_path):
     settings = read_json(theirs / "tokenizer_config.json")
     assert settings["keep_accents"] is True
     steps = read_json(theirs / "tokenizer.json")["normalizer"]["normalizers"]
-    assert [step["type"] for step in steps] == ["NFC", "Lowercase", "Precompiled"]
+    assert "NFKD" not in [step["type"] for step in steps]
+    to_ours(theirs, tmp_path / "again")
+    assert (tmp_path / "again" / "30k-clean.model").read_bytes() == marked
+    (theirs / "tokenizer.json").unlink()
     for vocabulary, keep, ours in (
         (marked, None, marked),
         (marked, False, plain),
@@ -367,6 +375,79 @@ def test_weight_without_counterpart_is_refused(name, tmp_path):
     change = {f"albert.{name}.weight": 2 * np.eye(16, dtype=np.float32)}
     change_weights(tmp_path / "wide", **change)
     assert_refused(to_ours, tmp_path / "wide", named=name)
+
+
+def change_json(path, keys, value):
+    """Sets one value deep in a JSON file."""
+    content = read_json(path)
+    inner = content
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    path.write_text(json.dumps(content))
+
+
+ADDED = {"content": "new", "special": True}
+CUT = {"content": "the", "special": False}
+NORMALIZER, METASPACE = ("normalizer", "normalizers"), ("pre_tokenizer", "pretokenizers", 1)
+
+
+@pytest.mark.parametrize(
+    "name, keys, value, named",
+    [
+        ("config.json", ("pruned_heads",), {"0": [1]}, "pruned_heads"),
+        ("config.json", ("is_decoder",), True, "is_decoder"),
+        ("config.json", ("position_embedding_type",), "relative_key", "position_embedding_type"),
+        ("config.json", ("new_setting",), 0, "new_setting"),
+        ("tokenizer_config.json", ("remove_space",), False, "remove_space"),
+        ("tokenizer_config.json", ("cls_token",), {"content": "<s>"}, "cls_token"),
+        ("tokenizer_config.json", ("truncation_side",), "left", "truncation_side"),
+        ("tokenizer_config.json", ("tokenizer_class",), "XLNetTokenizer", "tokenizer_class"),
+        ("tokenizer_config.json", ("model_input_names",), ["input_ids"], "model_input_names"),
+        ("tokenizer_config.json", ("do_lower_case",), False, "do_lower_case"),
+        ("tokenizer_config.json", ("keep_accents",), True, "keep_accents"),
+        ("tokenizer_config.json", ("do_lower_case",), "no", "do_lower_case"),
+        ("tokenizer_config.json", ("new_setting",), 0, "new_setting"),
+        ("tokenizer_config.json", ("added_tokens_decoder",), {"400": ADDED}, "new"),
+        ("tokenizer.json", ("added_tokens", 0), ADDED, "new"),
+        ("tokenizer.json", ("added_tokens", 0), CUT, "the"),
+        ("tokenizer.json", (*NORMALIZER, 0), {"type": "Nmt"}, "Nmt"),
+        ("tokenizer.json", (*NORMALIZER, 1, "content"), "-", "0300"),
+        ("tokenizer.json", (*NORMALIZER, 5, "precompiled_charsmap"), "AAAA", "charsmap"),
+        ("tokenizer.json", ("normalizer",), {"type": "Precompiled"}, "charsmap"),
+        ("tokenizer.json", (*METASPACE, "prepend_scheme"), "never", "never"),
+        ("tokenizer.json", ("pre_tokenizer",), None, "tokenizer.json"),
+        ("tokenizer.json", ("post_processor",), None, "tokenizer.json"),
+        ("tokenizer.json", ("model", "byte_fallback"), True, "byte_fallback"),
+        ("tokenizer.json", ("model", "vocab", 9), ["another", 0.0], "vocab"),
+        ("tokenizer.json", ("model", "vocab"), {"a": 0}, "vocab"),
+        ("tokenizer.json", ("model", "vocab"), None, "vocab"),
+    ],
+)
+def test_setting_that_changes_results_is_refused(name, keys, value, named, theirs):
+    change_json(theirs / name, keys, value)
+    assert_refused(to_ours, theirs, named=named)
+
+
+def test_given_case_wins(theirs, tmp_path):
+    change_json(theirs / "tokenizer_config.json", ["do_lower_case"], False)
+    to_ours(theirs, tmp_path / "given", "--do_lower_case=false")
+    assert read_json(tmp_path / "given" / "vocabulary.json")["do_lower_case"] is False
+
+
+def test_named_vocabulary_keeps_the_settings_of_the_folder(tmp_path):
+    """As of transformers 5, whose folders have no spiece.model."""
+    to_theirs(write_classifier(tmp_path / "ours"), tmp_path / "theirs")
+    for name in ("spiece.model", "tokenizer.json"):
+        (tmp_path / "theirs" / name).unlink()
+    change_json(tmp_path / "theirs" / "tokenizer_config.json", ["do_lower_case"], False)
+    to_ours(tmp_path / "theirs", tmp_path / "bare")
+    assert "spm_model_file" not in read_json(tmp_path / "bare" / "classifier.json")
+    flag = f"--spm_model_file={pretrained_models.VOCABULARY}"
+    to_ours(tmp_path / "theirs", tmp_path / "named", flag)
+    description = read_json(tmp_path / "named" / "classifier.json")
+    assert description["do_lower_case"] is False and description["spm_model_file"]
+    assert description["labels"] == ["no", "maybe", "yes"]
 
 
 def test_old_config_with_exact_gelu_is_taken_on_demand(theirs, tmp_path):

@@ -5,21 +5,27 @@
 `sh tools/environments.sh huggingface` makes the environment that these tests need.
 """
 
+import io
+import itertools
 import json
+import os
 import pathlib
+import re
 import tempfile
 import unicodedata
 
 import numpy as np
 import pytest
+import sentencepiece
 
 import albert
 from albert import configs, modeling, tokenization
-from albert.conversion import huggingface_files
+from albert.conversion import huggingface_tokenizer
+from albert.conversion.settings import ConversionFlags
 from albert.pretrained import inference, model_vocabulary
-from albert.pretraining import vocabulary
-from albert.pretraining.settings import VocabularyFlags
 from albert.runtimes import compat
+from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 from tests.support import (
     conversion_check,
     fine_tuned_models,
@@ -46,6 +52,11 @@ CLASSES = {
     "AlbertForTokenClassification": ({"sequence_output", "logits"},),
 }
 PRETRAINING = "AlbertForPreTraining"
+SWITCH = (True, False)
+ENVIRONMENTS = [
+    "huggingface",
+    pytest.param("huggingface4", marks=huggingface_models.needs("huggingface4")),
+]
 
 # They take long, and what differs between the runtimes is tested without transformers.
 once = pytest.mark.skipif(not compat.is_tf2(), reason="run on TensorFlow 2 only, to save time")
@@ -102,10 +113,7 @@ print(json.dumps([{item["label"]: item["score"] for item in answers},
 
 
 @once
-@pytest.mark.parametrize(
-    "environment",
-    ["huggingface", pytest.param("huggingface4", marks=huggingface_models.needs("huggingface4"))],
-)
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_pipelines_answer_as_ours(environment, tmp_path):
     classifier = fine_tuned_models.write_classifier(tmp_path / "classifier")
     pretrained = pretrained_models.write_archive(tmp_path / "pretrained")
@@ -128,67 +136,182 @@ def test_pipelines_answer_as_ours(environment, tmp_path):
 
 # ---- text to ids ----
 
-_TOKENIZE = """
-import json, pathlib, sys, transformers
-texts = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
-tokenizer = transformers.AutoTokenizer.from_pretrained(sys.argv[1])
-print(json.dumps([tokenizer(text)["input_ids"] for text in texts]))
-"""
+LINES = (pretrained_models.VOCABULARY.parent / "languages.txt").read_text(encoding="utf-8")
+LINES = LINES.rstrip("\n").split("\n")
+# Kinds of SentencePiece models -> options of the trainer.
+KINDS = {
+    "usual": {},
+    "keeps accents": {},
+    "byte fallback": {"byte_fallback": True, "character_coverage": 0.98, "vocab_size": 1000},
+    "characters": {"model_type": "char"},
+    "not normalised": {"normalization_rule_name": "identity"},
+    "nfkc": {"normalization_rule_name": "nfkc"},
+    "case folding": {"normalization_rule_name": "nmt_nfkc_cf"},
+    "extra spaces": {"remove_extra_whitespaces": False},
+    "symbols": {"user_defined_symbols": ["<sep>", "o'clock", "é", "Viktor", "मे", "ﬁ", "12"]},
+}
+# The same of those that tokenizer.json cannot describe, and what names the reason.
+REFUSED_KINDS = {
+    "model_type": {"model_type": "bpe"},
+    "model_type is .WORD": {"model_type": "word", "hard_vocab_limit": False},
+    "split_by_whitespace": {"split_by_whitespace": False},
+    "treat_whitespace_as_suffix": {"treat_whitespace_as_suffix": True},
+    "add_dummy_prefix": {"add_dummy_prefix": False},
+    "CLS": {"control_symbols": []},
+}
 
 
-def their_ids(folder, texts, environment="huggingface"):
-    """What their tokenizer makes of texts."""
-    path = pathlib.Path(str(folder)) / "texts.json"
-    path.write_text(json.dumps(texts), encoding="utf-8")
-    printed = huggingface_models.run(_TOKENIZE, str(folder), str(path), environment=environment)
-    return json.loads(printed.splitlines()[-1])
+def in_all_forms(lines):
+    """Each line as it is, and changed in nine ways."""
+    texts = []
+    for line, following in zip(lines, lines[1:] + lines[:1]):
+        texts += [line, line.upper(), line.title(), f"({line}) {following}"]
+        texts += [unicodedata.normalize(form, line) for form in ("NFC", "NFD", "NFKC")]
+        texts += [f" \t{line}\u3000".replace(" ", "  "), f"In 1999, {line} 7,5,"]
+        texts.append(" ".join(reversed(line.split())))
+    return texts
 
 
-@pytest.mark.parametrize("wordpiece", [False, True])
-def test_tokenizer_gives_our_ids(wordpiece, tmp_path):
-    source = pretrained_models.write_archive(
-        tmp_path / "ours", wordpiece=wordpiece, vocab_size=257 if wordpiece else 400
+def train(path, *, keep_accents=False, **options):
+    """Trains a small SentencePiece model on the lines, and returns its vocabulary."""
+    content, prepare = io.BytesIO(), tokenization.preprocess_text
+    settings = {
+        "vocab_size": 830,
+        "pad_id": 0,
+        "unk_id": 1,
+        "bos_id": -1,
+        "eos_id": -1,
+        "control_symbols": ["[CLS]", "[SEP]", "[MASK]"],
+        "user_defined_symbols": ["(", ")", '"', "-", "."],
+        "minloglevel": 2,
+        **options,
+    }
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(3 * [prepare(line, True, True, keep_accents) for line in LINES]),
+        model_writer=content,
+        **settings,
     )
-    convert("to_huggingface", source, tmp_path / "theirs")
-    texts = ["The old man went home.", '  Once there was a King\'s - "bird" (small), (9-10)!']
+    path.write_bytes(tokenization.with_keep_accents(content.getvalue(), keep_accents))
+    return model_vocabulary.Vocabulary("spm_model_file", str(path), True)
+
+
+def our_ids(vocabulary, texts):
+    paths = {vocabulary.key: vocabulary.path}
     tokenizer = tokenization.FullTokenizer(
-        str(pretrained_models.WORDPIECES) if wordpiece else None,
-        True,
-        None if wordpiece else str(pretrained_models.VOCABULARY),
+        paths.get("vocab_file"), vocabulary.do_lower_case, paths.get("spm_model_file")
     )
     first, last = tokenizer.required_ids(["[CLS]", "[SEP]"])
-    pieces = [tokenizer.tokenize_text(text) for text in texts]
-    ours = [[first, *tokenizer.convert_tokens_to_ids(item), last] for item in pieces]
-    assert their_ids(tmp_path / "theirs", texts) == ours
+    return [[first, *ids, last] for ids in tokenizer.encode_ids_batch(texts)]
 
 
-_FROM_FILE = """
-import json, sys, tokenizers
-tokenizer = tokenizers.Tokenizer.from_file(sys.argv[1] + "/tokenizer.json")
-print(json.dumps([tokenizer.encode(text).ids for text in sys.argv[2:]]))
+_TOKENIZE = """
+import json, pathlib, sys, transformers
+is_fast = sys.argv[1] == "fast"
+texts = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+for folder in sys.argv[3:]:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, use_fast=is_fast)
+    print(json.dumps([tokenizer(text)["input_ids"] for text in texts]))
 """
 
 
-@pytest.mark.parametrize(
-    "environment",
-    ["huggingface", pytest.param("huggingface4", marks=huggingface_models.needs("huggingface4"))],
-)
-def test_tokenizer_keeps_accents_as_ours(environment, tmp_path):
-    vietnamese = "Má tôi trồng mạ, mà ma\u0301 nói: “Đừng sợ ma”!  TIẾNG VIỆT\n"
-    text = tmp_path / "text.txt"
-    text.write_text(vietnamese * 3, encoding="utf-8")
-    flags = VocabularyFlags(str(text), f"{tmp_path}/mine", 41, keep_accents=True)
-    model = vocabulary.train(flags).model_file
-    huggingface_files.write_vocabulary(
-        str(tmp_path), model_vocabulary.Vocabulary("spm_model_file", model, True), 64
+def their_ids(folders, texts, environment, kind="fast"):
+    """What their tokenizers make of texts, by folder."""
+    path = pathlib.Path(str(folders[0])).parent / "texts.json"
+    path.write_text(json.dumps(texts), encoding="utf-8")
+    for folder in folders:
+        (folder / "config.json").write_text(json.dumps({"model_type": "albert"}))
+    printed = huggingface_models.run(
+        _TOKENIZE, kind, str(path), *map(str, folders), environment=environment
     )
+    return list(map(json.loads, printed.splitlines()[-len(folders) :]))
+
+
+def assert_same_ids(ours, theirs, texts):
+    assert [text for text, one, other in zip(texts, ours, theirs) if one != other] == []
+
+
+@once
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_written_tokenizers_give_our_ids(environment, tmp_path):
+    vocabularies = {
+        name: train(tmp_path / f"{name}.model", keep_accents=name == "keeps accents", **options)
+        for name, options in KINDS.items()
+    }
+    vocabularies["cased"] = vocabularies["usual"]._replace(do_lower_case=False)
+    for lower in (True, False):
+        path = str(pretrained_models.WORDPIECES)
+        vocabulary = model_vocabulary.Vocabulary("vocab_file", path, lower)
+        vocabularies[f"WordPiece {lower}"] = vocabulary
+    texts, folders = in_all_forms(LINES), []
+    for name, vocabulary in vocabularies.items():
+        folders.append(tmp_path / name)
+        folders[-1].mkdir()
+        huggingface_tokenizer.write_vocabulary(str(folders[-1]), vocabulary, 64)
+    for vocabulary, theirs in zip(vocabularies.values(), their_ids(folders, texts, environment)):
+        assert_same_ids(our_ids(vocabulary, texts), theirs, texts)
+
+
+@once
+@pytest.mark.parametrize("named", REFUSED_KINDS)
+def test_tokenizer_that_they_cannot_have_is_refused(named, tmp_path):
+    vocabulary = train(tmp_path / "kind.model", **REFUSED_KINDS[named])
+    with pytest.raises(UserError, match=named):
+        huggingface_tokenizer.write_vocabulary(str(tmp_path), vocabulary, 64)
+    assert os.listdir(str(tmp_path)) == ["kind.model"]
+
+
+_SAVE = """
+import json, sys, transformers
+for kind, options, source, target in json.loads(sys.argv[1]):
+    getattr(transformers, kind).from_pretrained(source, **options).save_pretrained(target)
+"""
+
+
+def read(folder, *flags):
+    """Our vocabulary for a folder of theirs; UserError where ids would differ."""
+    flags = [f"--input_dir={folder}", "--direction=from_huggingface", "--output_dir=new", *flags]
+    settings = flags_lib.parse(ConversionFlags, flags)
+    vocabulary, keep_accents = huggingface_tokenizer.read_vocabulary(settings)
+    if not keep_accents:
+        return vocabulary
+    path = folder / "keeps_accents.model"
+    content = pathlib.Path(vocabulary.path).read_bytes()
+    path.write_bytes(tokenization.with_keep_accents(content, True))
+    return vocabulary._replace(path=str(path))
+
+
+@once
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_read_tokenizers_give_their_ids(environment, tmp_path):
+    """Of ALBERT: those of transformers 4 in Python; of transformers 5, on Latin letters."""
+    is_4 = environment == "huggingface4"
+    source, wordpieces = tmp_path / "spiece.model", tmp_path / "vocab.txt"
+    train(source, user_defined_symbols=[])
+    wordpieces.write_bytes(pretrained_models.WORDPIECES.read_bytes())
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "albert"}))
-    texts = [vietnamese, unicodedata.normalize("NFD", vietnamese), "Ma mà MẠ İ ﬁ é"]
-    tokenizer = tokenization.FullTokenizer(None, True, model)
-    ours = [[2, *ids, 3] for ids in tokenizer.encode_ids_batch(texts)]
-    arguments = (_FROM_FILE, str(tmp_path), *texts)
-    theirs = huggingface_models.run(*arguments, environment=environment).splitlines()[-1]
-    assert json.loads(theirs) == ours
-    # transformers 5 loses second marks of decomposed letters: it has normalizers of its own.
-    step = 2 if environment == "huggingface" else 1
-    assert their_ids(tmp_path, texts[::step], environment) == ours[::step]
+    orders, convertible = [], []
+    for lower in (True, False):
+        options = {"do_lower_case": lower, "keep_accents": not lower}
+        orders.append(("AlbertTokenizer", options))
+    for lower, strips, chinese in itertools.product(SWITCH, (None, *SWITCH), SWITCH):
+        options = {"do_lower_case": lower, "strip_accents": strips}
+        orders.append(("BertTokenizerFast", dict(options, tokenize_chinese_chars=chinese)))
+        convertible.append(chinese and strips in (None, lower))
+    folders = [tmp_path / str(number) for number in range(len(orders))]
+    arguments = [(*order, str(tmp_path), str(folder)) for order, folder in zip(orders, folders)]
+    huggingface_models.run(_SAVE, json.dumps(arguments), environment=environment)
+    # Theirs replace such quotes, and write a capital sigma in one way.
+    texts = in_all_forms(LINES if is_4 else LINES[:14])
+    texts = [text for text in texts if not re.search("``|''|\u03a3", text)]
+    albert, bert = folders[:2], folders[2:]
+    found = their_ids(albert, texts, environment, "slow" if is_4 else "fast")
+    flags = () if is_4 else (f"--spm_model_file={source}",)
+    for folder, theirs in zip(albert, found):
+        assert_same_ids(our_ids(read(folder, *flags), texts), theirs, texts)
+    flags = () if is_4 else (f"--vocab_file={wordpieces}",)
+    for folder, theirs, is_known in zip(bert, their_ids(bert, texts, environment), convertible):
+        if is_known:
+            assert_same_ids(our_ids(read(folder, *flags), texts), theirs, texts)
+        else:
+            with pytest.raises(UserError, match="strip_accents|tokenize_chinese_chars"):
+                read(folder, *flags)
