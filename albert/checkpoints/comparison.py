@@ -29,6 +29,9 @@ USE_ITS_CONFIG = (
     "Use the albert_config.json and the vocabulary of the checkpoint, or random weights. If the "
     "model has more layer groups, add --init_from_group0."
 )
+_TRAIN_FIRST = (
+    "It has no head for this task. Train first with --do_train, or name a checkpoint of a training."
+)
 
 
 class Entry(NamedTuple):
@@ -86,6 +89,9 @@ def compare(
     unused = [Entry(name, shapes[name]) for name in sorted(set(shapes) - taken)]
     lacking = [entry for entry in entries if not entry.source and entry.name.startswith(required)]
     if lacking or not taken:
+        has_encoder = not any(entry.name.startswith("bert/") for entry in lacking)
+        if lacking and has_encoder and remedy == USE_ITS_CONFIG:
+            remedy = _TRAIN_FIRST
         for pattern, advice in _FOREIGN_LAYOUTS.items():
             if any(re.search(pattern, name) for name in shapes):
                 remedy = advice

@@ -5,7 +5,7 @@
 import functools
 import logging
 import os
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -221,10 +221,30 @@ def train(
         lambda step: _input_fn(settings, files, is_training=True, start_step=step),
         max_steps=settings.last_step,
         documents={estimators.CONFIG_NAME: config.to_json_string().encode("utf-8")},
+        made_from=made_from(settings, config, files),
         keep_checkpoint_max=settings.keep_checkpoint_max,
         flags=flags,
         on_start=on_start,
     )
+
+
+def made_from(
+    settings: PretrainingFlags, config: modeling.AlbertConfig, files: RecordFiles
+) -> Dict[str, Any]:
+    """Returns hashes of what a training is made from, for estimators.train."""
+
+    def content(file: pretraining_utils.RecordFile) -> List[Any]:
+        stamp = provenance.stamp(file.path)
+        return [stamp["size"], stamp["sample"], settings.masked_lm_budget and file.metadata]
+
+    records = list(many_files.each(content, files, "Comparing the records"))
+    vocabulary = settings.spm_model_file or settings.vocab_file
+    return {
+        "training_data": provenance.digest(records),
+        "configuration": provenance.digest(config.to_dict()),
+        "vocabulary": file_utils.sha256(vocabulary) if vocabulary else "",
+        "last_step": settings.last_step,
+    }
 
 
 def _tokenizer(settings: PretrainingFlags) -> tokenization.FullTokenizer:

@@ -22,7 +22,7 @@ from albert.data import record_files
 from albert.pretrained import network, released
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
-from albert.training import distribution, peer_watch
+from albert.training import distribution, evaluation, origin, peer_watch
 from albert.training import hooks as training_hooks
 from albert.util import files, folder_lock, progress, provenance, stop_signals
 from albert.util.errors import UserError
@@ -98,7 +98,8 @@ def device_line(settings: TrainingFlags) -> str:
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:
     """Returns the newest checkpoint whose values are finite and equal their checksums, if any.
 
-    Every process of a run finds the same. Corrupt checkpoints stay where they are.
+    Every process of a run finds the same. Corrupt checkpoints stay where they are. A training that
+    has only saved its initial weights begins anew, with those of the flags.
 
     Args:
       is_ours: whether this process is the one that writes there. It removes what was left
@@ -120,10 +121,16 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
             f"overwrite {present[-1].path}. Copy intact checkpoints there, or choose another "
             "--output_dir."
         )
+    state = os.path.join(output_dir, "checkpoint")
+    began_here = origin.read(output_dir).get("initial_weights") is not None
+    if resumed and not resumed.step and began_here:
+        # No step is lost, and the flags may name other weights or another seed.
+        resumed = None
+        if is_ours and tf.io.gfile.exists(state):
+            tf.io.gfile.remove(state)
     if is_ours and tf.io.gfile.isdir(output_dir):
         for leftover in tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
             tf.io.gfile.rmtree(leftover)
-        state = os.path.join(output_dir, "checkpoint")
         if resumed:
             older = [f'"model.ckpt-{step}"\n' for step, _ in present if step <= resumed.step]
             newest = f"model_checkpoint_path: {older[-1]}"
@@ -138,15 +145,16 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
 
 
 def agreed_resume_point(
-    settings: TrainingFlags, flags: TrainingFlags
+    settings: TrainingFlags, flags: TrainingFlags, made_from: Mapping[str, Any] = {}
 ) -> Optional[checkpoint_files.Checkpoint]:
     """Returns `resume_point`; several workers first wait for each other and compare it.
 
     Args:
       flags: the settings of the command line, which all workers have to share.
+      made_from: hashes of what the training is made from, which they have to share too.
 
     Raises:
-      UserError: workers have different flags, or begin at different steps.
+      UserError: workers have different flags, data or models, or begin at different steps.
     """
     resumed = resume_point(settings.output_dir, is_ours=distribution.is_chief(settings))
     if settings.distribution_strategy != distribution.MULTI_WORKER:
@@ -156,14 +164,16 @@ def agreed_resume_point(
     ours = {f"--{name}": str(value) for name, value in flags.to_dict().items()}
     del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
+    for name, value in made_from.items():
+        ours[f"the hash of the {name.replace('_', ' ')}"] = str(value)
     first, *others = peer_watch.roll_call(addresses, rank, ours)
     for address, theirs in zip(addresses[1:], others):
         for name in first:
             if first[name] != theirs.get(name):
                 raise UserError(
                     f"{name} is {first[name]} at {addresses[0]} and {theirs.get(name)} at "
-                    f"{address}. Give every worker the same flags, and the same --output_dir on a "
-                    "file system that all share, or gs://."
+                    f"{address}. Give every worker the same flags, data and model, and the same "
+                    "--output_dir on a file system that all share, or gs://."
                 )
     return resumed
 
@@ -294,6 +304,7 @@ def train(
     *,
     max_steps: int,
     documents: Mapping[str, bytes],
+    made_from: Mapping[str, Any] = {},
     flags: Optional[TrainingFlags] = None,
     keep_checkpoint_max: int = 0,
     hooks: Sequence[tf.train.SessionRunHook] = (),
@@ -305,6 +316,7 @@ def train(
       model_fn: checkpoint of the first weights, or None -> model function.
       input_fn: number of steps done before -> input function that begins with the next batch.
       documents: content by file name, written beside the checkpoints for later steps to use.
+      made_from: hashes of what it is made from, such as "training_data"; see origin.py.
       flags: the settings of the command line, before the parts of --albert_dir were found.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
       on_start: called before the first step; `hooks` are called before those of the training.
@@ -313,23 +325,30 @@ def train(
 
     Raises:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
-      UserError: a checkpoint does not fit the model, or another process trains there.
+      UserError: a checkpoint does not fit the model, the training data changed on the way, or
+        another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    resumed = agreed_resume_point(settings, flags or settings)
-    if resumed and resumed.step >= max_steps:
-        _LOGGER.info(
-            "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
-        )
-        return None
+    made_from = {**made_from, "initial_weights": origin.weights_hash(settings.init_checkpoint)}
+    resumed = agreed_resume_point(settings, flags or settings, made_from)
     if resumed:
-        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
+        path, step = resumed.path, resumed.step
+        made_from["initial_weights"] = origin.check(
+            flags or settings, made_from, step=step, last_step=max_steps
+        )
+        if step >= max_steps:
+            _LOGGER.info("Nothing to train: %s is at step %d of %d.", path, step, max_steps)
+            return None
+        _LOGGER.info("Resuming from %s, step %d.", path, step)
     elif not settings.init_checkpoint:
         _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
     function = model_fn(None if resumed else settings.init_checkpoint)
 
     def write() -> None:
-        for name, content in documents.items():
+        if not resumed:
+            evaluation.set_aside(settings.output_dir)
+        record = {origin.RECORD_NAME: files.json_text(made_from).encode("utf-8")}
+        for name, content in {**record, **documents}.items():
             files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
         on_start()
 

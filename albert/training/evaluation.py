@@ -121,6 +121,20 @@ def read_ledger(output_dir: str) -> Dict[str, Any]:
     return ledger
 
 
+def set_aside(output_dir: str) -> None:
+    """Moves the results and the best checkpoint of a training that has gone into a new folder."""
+    if not tf.io.gfile.exists(os.path.join(output_dir, LEDGER_NAME)):
+        return
+    with folder_lock.held(output_dir, folder_lock.EVALUATION, waits=True):
+        folder = files.unused_name(os.path.join(output_dir, "results"))
+        tf.io.gfile.makedirs(folder)
+        # Results are the last to go, because they show whose the others are.
+        for pattern in (f"{BEST_CHECKPOINT}.*", "run_summary.json", f"{_STEM}.*"):
+            for path in tf.io.gfile.glob(os.path.join(output_dir, pattern)):
+                tf.io.gfile.rename(path, os.path.join(folder, os.path.basename(path)))
+    _LOGGER.info("Moved the results of an earlier training to %s.", folder)
+
+
 def _lines(metrics: Mapping[str, Any]) -> List[str]:
     """`key = value`, sorted by key."""
     return [f"{name} = {metrics[name]}" for name in sorted(metrics)]

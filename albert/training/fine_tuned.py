@@ -53,12 +53,14 @@ def _read_description(path: str, kind: Type[Task]) -> Dict[str, Any]:
     return {key: value for key, value in content.items() if value is not None}
 
 
-def check_description(task: Task) -> None:
+def check_description(task: Task, folder: str = "") -> None:
     """Raises UserError if the description in --output_dir differs from this run's.
 
-    A flag that only the training depends on may differ where the model is used.
+    A flag that only the training depends on may differ where the model is used. `folder` is that of
+    a model to use, whose task may have another name.
     """
-    folder, may_differ = task.settings.output_dir, set(task.free_keys)
+    may_differ = {*task.free_keys, *(["task"] if folder else [])}
+    folder = folder or task.settings.output_dir
     path = os.path.join(folder, task.description_name)
     if not tf.io.gfile.exists(path):
         return

@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.checkpoints import checkpoint_files
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, padded_batches
@@ -131,9 +132,14 @@ class FineTuning:
         estimators.check_output_dir(folder, config.to_dict())
         fine_tuned.check_description(task)
         if settings.checkpoint or not (settings.do_train or settings.wait_for_checkpoints_minutes):
-            self._chosen_checkpoint()
+            checkpoint = self._chosen_checkpoint()
+            fine_tuned.check_description(task, os.path.dirname(checkpoint))
+            if not settings.use_tpu:
+                self._network = task.network(settings.predict_batch_size)
+                self._network.load(checkpoint)
         estimators.announce(settings, config, task.name.upper())
-        if settings.do_train and not evaluation.list_checkpoints(folder):
+        steps = [checkpoint.step for checkpoint in evaluation.list_checkpoints(folder)]
+        if settings.do_train and not any(steps):
             if settings.init_checkpoint:
                 start = warm_start.resolve_checkpoint(settings.init_checkpoint)
                 model_vocabulary.check_same(os.path.dirname(start), task.vocabulary)
@@ -163,22 +169,37 @@ class FineTuning:
         config_files.record(path, self._flags.given_values(), is_training=is_training)
 
     def _chosen_checkpoint(self) -> str:
-        """--checkpoint, the best one, or the newest; raises UserError if there is none."""
-        return warm_start.resolve_checkpoint(self.settings.checkpoint or self.settings.output_dir)
+        """--checkpoint, or the best one or the newest in --output_dir, or --init_checkpoint.
+
+        Raises UserError if there is none.
+        """
+        settings = self.settings
+        place, start = settings.checkpoint or settings.output_dir, settings.init_checkpoint
+        is_elsewhere = not (settings.checkpoint or checkpoint_files.names_in(settings.output_dir))
+        if start and is_elsewhere and not settings.do_train:
+            place = start
+        elif self._flags.init_checkpoint and not settings.do_train:
+            _LOGGER.warning("--init_checkpoint is not used, because %s has a checkpoint.", place)
+        return warm_start.resolve_checkpoint(place)
 
     # ---- training ----
 
     def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings, task, last_step = self.settings, self.task, self.schedule.num_train_steps
-        file = self._splits["train"].records.path
+        records = self._splits["train"].records
         model_vocabulary.name_in(settings.output_dir, task.vocabulary.path)
         summary = estimators.train(
             settings,
             self.model_fn,
-            lambda start: self.input_fn(file, is_training=True, start_step=start),
+            lambda start: self.input_fn(records.path, is_training=True, start_step=start),
             max_steps=last_step,
             documents=fine_tuned.portable_files(task, task.description_name, task.describe()),
+            made_from={
+                "training_data": records.fingerprint["examples"],
+                "configuration": provenance.digest(task.config.to_dict()),
+                "vocabulary": provenance.digest(records.fingerprint["tokenizer"]),
+            },
             flags=self._flags,
             on_start=self._record_flags,
         )

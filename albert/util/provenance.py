@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterator
 from albert.util import files
 
 _SAMPLE_BYTES = 1 << 16
-_MOST_CHANGES = 6  # in a message
+_LONGEST = 500  # message
 
 
 def stamp(path: str) -> Dict[str, Any]:
@@ -45,10 +45,8 @@ def digest(value: Any) -> str:
 def difference(old: Any, new: Any, name: str = "") -> str:
     """Returns what changed between two JSON values in words; "" if nothing did."""
     old, new = json.loads(json.dumps([old, new]))  # tuples become lists
-    changes = list(_changes(old, new, name))
-    if len(changes) > _MOST_CHANGES:
-        changes[_MOST_CHANGES:] = [f"and {len(changes) - _MOST_CHANGES} more"]
-    return "; ".join(changes)
+    changes = "; ".join(_changes(old, new, name))
+    return changes if len(changes) <= _LONGEST else f"{changes[:_LONGEST]}..."
 
 
 def _changes(old: Any, new: Any, name: str) -> Iterator[str]:
