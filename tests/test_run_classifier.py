@@ -94,6 +94,33 @@ def test_checkpoint_predicts_a_file(training_data, finished, tmp_path):
     assert not (tmp_path / "test_results.tsv").exists()
 
 
+def test_init_checkpoint_predicts_into_another_folder(training_data, finished, tmp_path):
+    trained = f"--do_predict --init_checkpoint={finished[0]}/model.ckpt-best"
+    run(training_data, tmp_path / "new", trained)
+    predicted = [folder / "test_results.tsv" for folder in (tmp_path / "new", finished[0])]
+    assert predicted[0].read_bytes() == predicted[1].read_bytes()
+    swapped = """--task_name=custom --labels=1,0 --text_a_column=3 --text_b_column=4
+        --label_column=0 --header --data_dir={data}/MRPC"""
+    with pytest.raises(ValueError, match="labels"):
+        run(training_data, tmp_path / "swapped", f"{trained} {swapped}")
+    assert not (tmp_path / "swapped").exists()
+
+
+def test_pretrained_model_does_not_predict(training_data, tmp_path):
+    model = pathlib.Path(pretrained_models.write_archive(tmp_path / "model"))
+    before, config = contents(model), f"--albert_config_file={model}/albert_config.json"
+    own = f"{config} --spm_model_file={model}/30k-clean.model"
+    for flags in (
+        f"--output_dir={tmp_path}/new {own} --init_checkpoint={model}/model.ckpt-best",
+        f"--output_dir={tmp_path}/new {own} --checkpoint={model}/model.ckpt-best",
+        f"--output_dir={model} {own}",
+    ):
+        for phase in ("--do_predict", "--do_eval"):
+            with pytest.raises(ValueError, match="--do_train"):
+                run(training_data, tmp_path / "new", f"{flags} {phase}")
+    assert contents(model) == before and not (tmp_path / "new").exists()
+
+
 # ---- other kinds of tasks ----
 
 

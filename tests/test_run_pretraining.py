@@ -7,11 +7,15 @@ What it has in common with other scripts is in test_training_scripts.py.
 
 import functools
 import re
+import shutil
 
 import numpy as np
 import pytest
 
-from albert import create_pretraining_data
+from albert import create_pretraining_data, modeling
+from albert.pretraining import model
+from albert.pretraining import run as pretraining
+from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import fine_tuned_models, one_weight, processes, squad_data, training_scripts
 from tests.support import pretraining_records as records
@@ -76,6 +80,36 @@ def test_train_layers_grows_model(training_data, trained, tmp_path):
     (early,), (same, late) = shallow.evaluation.results, again.evaluation.results
     assert (early.step, same.step, late.step) == (3, 3, 6)
     assert early.metrics["loss"] == same.metrics["loss"] != late.metrics["loss"]
+
+
+# ---- what it is made from ----
+
+
+def test_hashes_are_of_content(training_data, tmp_path):
+    data, vocabulary = tmp_path / "data", tmp_path / "vocab.txt"
+    vocabulary.write_text("[PAD]\n")
+    shutil.copytree(str(training_data), str(data), copy_function=shutil.copyfile)
+
+    def hashes(folder, **changes):
+        flags = f"--vocab_file={vocabulary} --input_file={folder}/train-*.tf_record"
+        settings = training_scripts.settings_for("run_pretraining", folder, tmp_path / "o", flags)
+        config = modeling.AlbertConfig.from_json_file(f"{folder}/tiny.json")
+        for name, value in changes.items():
+            setattr(config, name, value)
+        paths = files.expand_patterns(settings.input_file, "input_file")
+        read = model.read_files(paths, settings, config)
+        return pretraining.made_from(settings, config, read)
+
+    def changed(other):
+        return [name for name, value in first.items() if other[name] != value]
+
+    first = hashes(training_data)
+    assert changed(hashes(data)) == []
+    assert changed(hashes(data, hidden_size=8)) == ["configuration"]
+    vocabulary.write_text("[UNK]\n")
+    assert changed(hashes(data)) == ["vocabulary"]
+    records.write_records(data / "train-1.tf_record", 24, seed=9)
+    assert changed(hashes(data)) == ["training_data", "vocabulary"]
 
 
 # ---- records without masks ----

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every script that trains does: its files, a second start, and mistakes."""
 
+import shutil
+
 import pytest
 
 from albert.classification.run import ClassifierTask
 from albert.training import fine_tuning
+from tests.support import damaged_files, one_weight, pretraining_records
 from tests.support.classification_data import contents, read_json, steps_in, write_config
 from tests.support.runtimes import needs_tf_estimator
 from tests.support.training_scripts import SCRIPTS, run, settings_for
@@ -73,6 +76,56 @@ def test_random_weights_are_a_warning(training_data, trained, tmp_path, caplog, 
     fine_tuning.FineTuning(settings, ClassifierTask).check()
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert any("--init_checkpoint" in text for text in warnings) != is_pretrained
+
+
+# Training files, the bytes that are replaced in them, and the replacement.
+CHANGES = {
+    "run_pretraining": ("train-1.tf_record", None, None),
+    "run_classifier": ("MRPC/train.tsv", b"bird", b"ring"),
+    "run_race": ("RACE/train/high/0.txt", b"bird", b"ring"),
+    "run_squad_v1": ("v1.json", b"king", b"ring"),
+    "run_squad_v2": ("v2.json", b"king", b"ring"),
+}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n != "run_pretraining")) for n in SCRIPTS],
+)
+def test_training_never_goes_on_with_other_data(training_data, trained, tmp_path, caplog, script):
+    source, outcome = trained(script)
+    folder, data = tmp_path / "out", tmp_path / "data"
+    shutil.copytree(str(source), str(folder))
+    shutil.copytree(str(training_data), str(data), copy_function=shutil.copyfile)
+    name, old, new = CHANGES[script]
+    original = (data / name).read_bytes()
+    if old:
+        damaged_files.replace_silently(data / name, old, new)
+    else:
+        pretraining_records.write_records(data / name, 24, seed=9)
+    before = contents(folder)
+
+    def is_unchanged():
+        after = contents(folder)  # also features of the changed data
+        # The file `checkpoint` names the newest checkpoint that is there.
+        return all(after[name] == before[name] for name in before if name != "checkpoint")
+
+    assert run(script, data, folder, "--do_train").training is None
+    assert [record.levelname for record in caplog.records if "training data" in record.message]
+    assert is_unchanged()
+    last = outcome.training.last_step
+    for path in folder.glob(f"model.ckpt-{last}.*"):  # as if it had been killed before
+        path.unlink()
+    before = contents(folder)
+    with pytest.raises(ValueError, match="made_from.json"):
+        run(script, data, folder, "--do_train")
+    assert is_unchanged()
+    # The same data in another folder.
+    (data / name).write_bytes(original)
+    assert run(script, data, folder, "--do_train").training.last_step == last
+    expected = one_weight.values_in(source / f"model.ckpt-{last}")
+    found = one_weight.values_in(folder / f"model.ckpt-{last}")
+    assert all((found[key] == expected[key]).all() for key in expected)
 
 
 # Script, arguments, and the flag or file that is named. {small} is a configuration for fewer

@@ -30,7 +30,7 @@ USE_ITS_CONFIG = (
     "model has more layer groups, add --init_from_group0."
 )
 _TRAIN_FIRST = (
-    "It has no head for this task. Train first with --do_train, or name a checkpoint of a training."
+    "It has no head for this task. Train first with --do_train, or name a trained checkpoint."
 )
 
 

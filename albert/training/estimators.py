@@ -325,8 +325,7 @@ def train(
 
     Raises:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
-      UserError: a checkpoint does not fit the model, the training data changed on the way, or
-        another process trains there.
+      UserError: a checkpoint or the data do not fit, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
     made_from = {**made_from, "initial_weights": origin.weights_hash(settings.init_checkpoint)}
@@ -347,8 +346,8 @@ def train(
     def write() -> None:
         if not resumed:
             evaluation.set_aside(settings.output_dir)
-        record = {origin.RECORD_NAME: files.json_text(made_from).encode("utf-8")}
-        for name, content in {**record, **documents}.items():
+        origin.write(settings.output_dir, made_from)
+        for name, content in documents.items():
             files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
         on_start()
 

@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf
 from albert.configs.flags import TrainingFlags
 from albert.pretrained import warm_start
 from albert.training import evaluation
-from albert.util import json_files
+from albert.util import files, json_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -40,6 +40,11 @@ def read(folder: str) -> Dict[str, Any]:
     """Returns what the training in a folder was made from; {} without a record."""
     path = os.path.join(folder, RECORD_NAME)
     return json_files.read(path, _SCHEMA) if tf.io.gfile.exists(path) else {}
+
+
+def write(folder: str, made_from: Mapping[str, Any]) -> None:
+    """Writes what the training in a folder is made from."""
+    files.atomic_write_json(os.path.join(folder, RECORD_NAME), made_from)
 
 
 def check(
@@ -69,7 +74,7 @@ def check(
         )
     if past.get("training_data") not in (None, made_from.get("training_data")):
         changed = f"The training data are not those of the training in --output_dir={folder}"
-        if step < min(last_step, past.get("last_step", last_step)):
+        if step < min(last_step, past.get("last_step") or last_step):
             raise UserError(
                 f"{changed}, which is at step {step}. Restore the data, or choose another "
                 "--output_dir. To go on with the new data, first remove "

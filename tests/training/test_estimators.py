@@ -14,7 +14,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_pretraining
 from albert.runtimes import devices
-from albert.training import distribution, estimators, hooks
+from albert.training import distribution, estimators, evaluation, hooks, origin
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import damaged_files, workers
@@ -149,6 +149,91 @@ def test_checkpoint_of_another_model_is_refused(tmp_path):
 
     with pytest.raises(ValueError, match=r"(?s)model.ckpt-1.*weights \[3\]"):
         train(tmp_path, max_steps=8, function=wider)
+
+
+# ---------------------------------------------------------------------------------------------
+# What a training is made from.
+
+
+def model_fn_from_five(features, labels, mode, params):
+    """As a model from another --init_checkpoint."""
+    spec = model_fn(features, labels, mode, params)
+    weight = tf.trainable_variables()[0]
+    weight._initializer_op = weight.assign(5.0).op
+    return spec
+
+
+def test_initial_weights_are_those_of_the_flags(tmp_path):
+    stopped, expected = tmp_path / "stopped", tmp_path / "expected"
+    for folder in (stopped, tmp_path / "foreign"):
+        with pytest.raises(UserError, match="storage"):
+            train(folder, max_steps=9, hooks=[LostHook(2)])
+        assert steps_in(folder) == [0]
+    train(stopped, max_steps=9, function=model_fn_from_five)
+    train(expected, max_steps=9, function=model_fn_from_five)
+    assert weight_in(stopped) == weight_in(expected) == 9.5
+    # Weights of step 0 that another program wrote are used.
+    (tmp_path / "foreign" / "made_from.json").unlink()
+    train(tmp_path / "foreign", max_steps=9, function=model_fn_from_five)
+    assert weight_in(tmp_path / "foreign") == 4.5
+
+
+def test_unused_init_checkpoint_is_warned_of(tmp_path, caplog):
+    def warnings(*arguments, steps):
+        caplog.clear()
+        train(tmp_path, *arguments, max_steps=steps)
+        return [record.message for record in caplog.records if "not used" in record.message]
+
+    assert warnings("--init_checkpoint=a", steps=4) == []
+    assert warnings(steps=8) == []
+    for steps in (12, 12):
+        (warning,) = warnings("--init_checkpoint=b", steps=steps)
+        assert "--init_checkpoint=b" in warning
+    # So is a model of --albert_dir, whose name may be the same.
+    (tmp_path / "weights").mkdir()
+    save(tmp_path / "weights", 1)
+    with mock.patch.object(origin, "weights_hash", lambda path: "other"):
+        assert len(warnings(steps=16)) == 1
+
+
+def test_training_data_may_change_between_phases_only(tmp_path):
+    def run(data, last_step, **more):
+        made_from = {"training_data": data, "last_step": last_step}
+        return train(tmp_path, max_steps=last_step, made_from=made_from, **more)
+
+    run("a", 4)
+    with pytest.raises(UserError, match="storage"):
+        run("b", 12, hooks=[LostHook(6)])
+    with pytest.raises(UserError, match="made_from.json"):
+        run("c", 12)
+    assert run("b", 12).last_step == 12
+    (tmp_path / "made_from.json").unlink()  # as of an older version
+    assert run("c", 16).last_step == 16
+
+
+def test_new_training_has_no_results_of_an_earlier_one(tmp_path):
+    def evaluate(scores):
+        return evaluation.evaluate_checkpoints(
+            str(tmp_path),
+            lambda path: {"score": scores[int(path.rpartition("-")[2])]},
+            best_metric="score",
+            fingerprint={},
+        )
+
+    train(tmp_path, max_steps=12)
+    assert evaluate({4: 0.1, 8: 0.9, 12: 0.2}).best.step == 8
+    (tmp_path / "run_summary.json").write_text("{}")
+    for step in steps_in(tmp_path):
+        tf.train.remove_checkpoint(str(tmp_path / f"model.ckpt-{step}"))
+    train(tmp_path, max_steps=4)
+    assert not (tmp_path / "model.ckpt-best.index").exists()
+    summary = evaluate({4: 0.3})
+    assert [result.step for result in summary.results] == [4] and summary.best.step == 4
+    earlier = tmp_path / "results.old-1"
+    assert [result.step for result in evaluation.read_results(str(earlier))] == [4, 8, 12]
+    assert {"model.ckpt-best.index", "run_summary.json"} <= {
+        path.name for path in earlier.iterdir()
+    }
 
 
 # ---------------------------------------------------------------------------------------------

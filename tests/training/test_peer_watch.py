@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 import time
+from unittest import mock
 
 import pytest
 
@@ -112,6 +113,33 @@ def test_workers_of_other_flags_stop(monkeypatch, script, required):
             meet(monkeypatch, settings, [theirs])
         for part in (f"--{name}", "here:1", "there:2"):
             assert part in str(error.value)
+
+
+def test_workers_of_other_data_or_models_stop(monkeypatch, tmp_path):
+    monkeypatch.setenv("TF_CONFIG", tf_config(["here:1", "there:2"], 0))
+    monkeypatch.setattr(peer_watch, "roll_call", lambda *content: roll_call(*content))
+    one_weight.save(tmp_path, 1)
+    settings = [MULTI_WORKER, f"--init_checkpoint={tmp_path}/model.ckpt-1"]
+    made_from = {"training_data": "a", "configuration": "b", "vocabulary": "c"}
+    said = []
+
+    def roll_call(addresses, index, content):
+        said.append(content)
+        return [said[0], content]
+
+    def start(**changes):
+        folder = tmp_path / "out"
+        one_weight.train(folder, *settings, max_steps=1, made_from={**made_from, **changes})
+
+    monkeypatch.setattr(estimators, "_run_estimator", mock.Mock(side_effect=InterruptedError))
+    with pytest.raises(InterruptedError):  # they agree, and begin
+        start()
+    for name in made_from:
+        with pytest.raises(ValueError, match=f"{name.replace('_', ' ')} .*here:1.*there:2"):
+            start(**{name: "another"})
+    one_weight.save(tmp_path, 1, weight=0.5)
+    with pytest.raises(ValueError, match="initial weights .*here:1.*there:2"):
+        start()
 
 
 @pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
