@@ -22,7 +22,7 @@ from albert.data import record_files
 from albert.pretrained import network, released
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
-from albert.training import distribution, evaluation, origin, peer_watch
+from albert.training import distribution, origin, peer_watch
 from albert.training import hooks as training_hooks
 from albert.util import files, folder_lock, progress, provenance, stop_signals
 from albert.util.errors import UserError
@@ -328,25 +328,17 @@ def train(
       UserError: a checkpoint or the data do not fit, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    made_from = {**made_from, "initial_weights": origin.weights_hash(settings.init_checkpoint)}
-    resumed = agreed_resume_point(settings, flags or settings, made_from)
+    hashes = {**made_from, "initial_weights": origin.weights_hash(settings.init_checkpoint)}
+    resumed = agreed_resume_point(settings, flags or settings, hashes)
     if resumed:
-        path, step = resumed.path, resumed.step
-        made_from["initial_weights"] = origin.check(
-            flags or settings, made_from, step=step, last_step=max_steps
-        )
-        if step >= max_steps:
-            _LOGGER.info("Nothing to train: %s is at step %d of %d.", path, step, max_steps)
-            return None
-        _LOGGER.info("Resuming from %s, step %d.", path, step)
-    elif not settings.init_checkpoint:
-        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
+        hashes.update(origin.check(flags or settings, hashes, resumed.step, last_step=max_steps))
+    _log_start(settings, resumed, max_steps)
+    if resumed and resumed.step >= max_steps:
+        return None
     function = model_fn(None if resumed else settings.init_checkpoint)
 
     def write() -> None:
-        if not resumed:
-            evaluation.set_aside(settings.output_dir)
-        origin.write(settings.output_dir, made_from)
+        origin.write(settings.output_dir, hashes, is_new=not resumed)
         for name, content in documents.items():
             files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
         on_start()
@@ -365,6 +357,20 @@ def train(
         f"Step {summary.last_step} of {max_steps} is saved. Run the same command to resume."
     )
     return summary
+
+
+def _log_start(
+    settings: TrainingFlags, resumed: Optional[checkpoint_files.Checkpoint], max_steps: int
+) -> None:
+    """Says where a training begins."""
+    if resumed and resumed.step >= max_steps:
+        _LOGGER.info(
+            "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
+        )
+    elif resumed:
+        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
+    elif not settings.init_checkpoint:
+        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
 
 
 @contextlib.contextmanager

@@ -42,14 +42,16 @@ def read(folder: str) -> Dict[str, Any]:
     return json_files.read(path, _SCHEMA) if tf.io.gfile.exists(path) else {}
 
 
-def write(folder: str, made_from: Mapping[str, Any]) -> None:
-    """Writes what the training in a folder is made from."""
+def write(folder: str, made_from: Mapping[str, Any], *, is_new: bool) -> None:
+    """Writes what the training in a folder is made from; sets results of an earlier one aside."""
+    if is_new:
+        evaluation.set_aside(folder)
     files.atomic_write_json(os.path.join(folder, RECORD_NAME), made_from)
 
 
 def check(
-    flags: TrainingFlags, made_from: Mapping[str, Any], *, step: int, last_step: int
-) -> Optional[str]:
+    flags: TrainingFlags, made_from: Mapping[str, Any], step: int, *, last_step: int
+) -> Dict[str, Any]:
     """Compares a training with the flags and data of a start that resumes it.
 
     Warns of initial weights that are not used, and of training data that changed after the end.
@@ -59,15 +61,15 @@ def check(
       step, last_step: where the training is, and where the start ends.
 
     Returns:
-      The hash of the weights that the training began with; None if it is not recorded.
+      {"initial_weights": hash of the weights that the training began with, None if unknown}.
 
     Raises:
       UserError: the training data changed in the middle of the training.
     """
     folder, past = flags.output_dir, read(flags.output_dir)
     start = f"--init_checkpoint={flags.init_checkpoint}" if flags.init_checkpoint else ""
-    initial_weights = past.get("initial_weights")
-    if start or initial_weights not in (None, made_from["initial_weights"]):
+    first = {"initial_weights": past.get("initial_weights")}
+    if start or first["initial_weights"] not in (None, made_from["initial_weights"]):
         _LOGGER.warning(
             "%s is not used, because --output_dir=%s has a training at step %d.",
             *(start or "The model that the flags name", folder, step),
@@ -82,4 +84,4 @@ def check(
             )
         if step >= last_step:
             _LOGGER.warning("%s. To train on the new data, choose another --output_dir.", changed)
-    return initial_weights
+    return first
