@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From examples of a classification task to the model's inputs.
 
-A sequence is [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut to max_seq_length and padded with zeros;
-segment 0 is a with [CLS] and its [SEP], segment 1 is b with its own (BERT, arXiv:1810.04805,
-section 3).
+A sequence is [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut to max_seq_length and padded with zeros.
 
 Legend: S sequence, max_seq_length.
 """
@@ -15,6 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.classification.examples import InputExample
 from albert.data import batches, record_files
+from albert.data.packing import pack
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.pretrained.network import SEQUENCES
 from albert.util import wording
@@ -55,7 +54,7 @@ def convert_examples_to_features(
       ValueError: a label is unknown, or the vocabulary lacks [CLS] or [SEP].
     """
     del task_name
-    start, end = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
     label_ids = label_list
     if not isinstance(label_list, dict):
         label_ids = {label: number for number, label in enumerate(label_list)}
@@ -76,14 +75,9 @@ def convert_examples_to_features(
         ids_a, ids_b = ids[example.text_a], ids.get(example.text_b, ())
         room = max_seq_length - 2 - is_pair
         kept_a, kept_b = truncated_lengths(len(ids_a), len(ids_b), room)
-        first = [start, *ids_a[:kept_a], end]
-        second = [*ids_b[:kept_b], end] if is_pair else []
-        used = len(first) + len(second)
-        padding = [0] * (max_seq_length - used)
+        segments = [ids_a[:kept_a], ids_b[:kept_b]] if is_pair else [ids_a[:kept_a]]
         features = InputFeatures(
-            input_ids=first + second + padding,
-            input_mask=[1] * used + padding,
-            segment_ids=[0] * len(first) + [1] * len(second) + padding,
+            **pack(segments, ends, max_seq_length),
             label_id=_label_id(example, label_ids),
             is_cut=len(ids_a) + len(ids_b) > room,
         )

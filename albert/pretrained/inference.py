@@ -39,6 +39,7 @@ from albert import fine_tuning_utils, modeling
 from albert.configs.flags import PRECISIONS, EncoderFlags
 from albert.data import text_lines
 from albert.data.batches import Feature, FeatureSpec
+from albert.data.packing import pack
 from albert.pretrained import exported, released, warm_start
 from albert.pretrained.network import SEQUENCES, Network, Tensors, check_finite, joined
 from albert.pretrained.settings import LAST_LAYER, TextFlags
@@ -214,9 +215,7 @@ class _Pretrained(Model):
         if precision_name not in PRECISIONS:
             raise UserError(f"precision_name={precision_name!r} must be one of {PRECISIONS}.")
         self._dtype = tf.as_dtype(precision_name)
-        self._first, self._separator, self._mask = source.tokenizer.required_ids(
-            ["[CLS]", "[SEP]", MASK]
-        )
+        *self._ends, self._mask = source.tokenizer.required_ids(["[CLS]", "[SEP]", MASK])
         self.network = Network(self._build, _SPEC, batch_size=batch_size)
         self.network.load(source.checkpoint)
         if self.output not in self.network.outputs:
@@ -240,14 +239,10 @@ class _Pretrained(Model):
 
     def _row(self, segments: Sequence[Sequence[int]]) -> Row:
         """Returns [CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
-        ids, types = [self._first], [0]
-        for number, segment in enumerate(segments):
-            ids += [*segment, self._separator]
-            types += [number] * (len(segment) + 1)
         longest = self.source.max_seq_length
-        if len(ids) > longest:
-            ids = [*ids[: longest - 1], self._separator]
-        return {"input_ids": ids, "input_mask": [1] * len(ids), "segment_ids": types[:longest]}
+        row = {name: ids[:longest] for name, ids in pack(segments, self._ends).items()}
+        row["input_ids"][-1] = self._ends[-1]
+        return row
 
 
 class Embedder(_Pretrained):

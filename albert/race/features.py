@@ -13,6 +13,7 @@ from typing import Any, Callable, List, Optional, Sequence
 
 from albert import tokenization
 from albert.data import batches, feature_cache, record_files
+from albert.data.packing import pack
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.pretrained.network import SEQUENCES
 from albert.race.examples import LETTERS, InputExample
@@ -70,20 +71,17 @@ def convert_single_example(
     if isinstance(example, PaddingInputExample):
         zeros = [[0] * max_seq_length] * label_size
         return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
-    first, separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
     ids_of = ids_of or (lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)))
     article = ids_of(example.context_sentence)
     start = ids_of(example.start_ending) if example.start_ending else []
     rows = []
     for ending in example.endings:
-        second = [*(start + ids_of(ending))[-max_qa_length:], separator]
-        begin = [first, *article[: max_seq_length - 2 - len(second)], separator]
-        used = len(begin) + len(second)
-        rest = [0] * (max_seq_length - used)
-        segments = [0] * len(begin) + [1] * len(second) + rest
-        rows.append((begin + second + rest, [1] * used + rest, segments))
-    ids, masks, segments = map(list, zip(*rows))
-    return InputFeatures(ids, masks, segments, example.label or 0, example_id=example.example_id)
+        asked = (start + ids_of(ending))[-max_qa_length:]
+        segments = [article[: max_seq_length - 3 - len(asked)], asked]
+        rows.append(pack(segments, ends, max_seq_length).values())
+    ids, masks, types = map(list, zip(*rows))
+    return InputFeatures(ids, masks, types, example.label or 0, example_id=example.example_id)
 
 
 def convert_examples(

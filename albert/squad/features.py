@@ -20,6 +20,7 @@ import numpy as np
 
 from albert import tokenization
 from albert.data import batches, record_files
+from albert.data.packing import pack
 from albert.squad.examples import SquadExample
 from albert.util import parallel
 from albert.util.errors import UserError
@@ -54,16 +55,14 @@ class Window(NamedTuple):
 
     def record(self, max_seq_length: int, is_training: bool) -> Dict[str, Any]:
         """Returns the values of `feature_spec`."""
-        begin, count = self.question, len(self.ids)
-        used = len(begin) + count + 1
-        zeros = [0] * (max_seq_length - used)
+        first, *question, separator = self.question
+        count = len(self.ids)
+        behind = max_seq_length - len(self.question) - count
         record = {
             "unique_ids": self.unique_id,
-            "input_ids": [*begin, *self.ids.tolist(), begin[-1], *zeros],
-            "input_mask": [1] * used + zeros,
-            "segment_ids": [0] * len(begin) + [1] * (count + 1) + zeros,
+            **pack([question, self.ids.tolist()], (first, separator), max_seq_length),
             # [CLS] stands for no answer.
-            "p_mask": [0] + [1] * (len(begin) - 1) + [0] * count + [1] * (len(zeros) + 1),
+            "p_mask": [0] + [1] * (len(question) + 1) + [0] * count + [1] * behind,
         }
         if is_training:
             first, last = self.answer

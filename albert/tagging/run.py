@@ -17,6 +17,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import batches, feature_cache
+from albert.data.packing import pack
 from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
 from albert.pretrained.network import SEQUENCES
 from albert.tagging import schemes, sentences
@@ -108,7 +109,7 @@ class TaggingTask(Task):
     def encode(self, examples: Sequence[Sentence], is_training: bool) -> feature_cache.Conversion:
         """Returns the records of sentences, each token in one of them."""
         length = self.settings.max_seq_length
-        start, end, mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
+        *ends, mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
         numbers = {label: number for number, label in enumerate(self.labels, 1)}
         records = []
         for _, words, tags in examples:
@@ -118,10 +119,11 @@ class TaggingTask(Task):
                 # no pieces.
                 tokens += zip(pieces or [mask], [numbers.get(tag, 1)] + [0] * len(pieces))
             for first in range(0, len(tokens) or 1, length - 2):
-                ids, labels = zip((start, 0), *tokens[first : first + length - 2], (end, 0))
-                columns = zip(self.sequences, (ids, [1] * len(ids), (), labels))
-                padding = [0] * length
-                records.append({name: [*some, *padding][:length] for name, some in columns})
+                part = tokens[first : first + length - 2]
+                record = pack([[token for token, _ in part]], ends, length)
+                labels = [0, *(label for _, label in part)]
+                record["label_ids"] = labels + [0] * (length - len(labels))
+                records.append(record)
         return feature_cache.Conversion(records)
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:

@@ -1,0 +1,29 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Puts tokens between [CLS] and [SEP]."""
+
+from typing import Dict, List, Sequence
+
+
+def pack(segments: Sequence[Sequence[int]], ends: Sequence[int], length: int = 0) -> Dict:
+    """Returns the inputs for [CLS] a [SEP], or [CLS] a [SEP] b [SEP], by name.
+
+    Segment 0 is a with [CLS] and its [SEP], segment 1 is b with its own (BERT, arXiv:1810.04805,
+    section 3).
+
+    Args:
+      segments: the ids of a, or of a and b, which fit into the length.
+      ends: the ids of [CLS] and [SEP].
+      length: S; what is shorter is padded with zeros.
+    """
+    first, separator = ends
+    ids, types = [first], [0]
+    for number, segment in enumerate(segments):
+        ids += [*segment, separator]
+        types += [number] * (len(segment) + 1)
+    padding: List[int] = [0] * (length - len(ids))
+    return {
+        "input_ids": ids + padding,
+        "input_mask": [1] * len(ids) + padding,
+        "segment_ids": types + padding,
+    }
