@@ -51,6 +51,7 @@ def _held_back() -> Iterator[None]:
     holder = subprocess.Popen(
         [sys.executable, "-ISc", _HOLDER], stdin=subprocess.PIPE, start_new_session=True
     )
+    sys.stderr.flush()
     shown = os.dup(2)
     os.dup2(holder.stdin.fileno(), 2)
     holder.stdin.close()
@@ -81,15 +82,16 @@ class _QuietImport:
 
 def configure(*, is_verbose: bool) -> None:
     """Shows this package's lines and, if verbose, TensorFlow's; called before that is imported."""
-    if "tensorflow" not in sys.modules and importlib.util.find_spec("tf_keras"):
-        # It comes with tensorflow-hub, and loads faster than Keras 3.
-        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    # TensorFlow's C++ code prints dozens of lines about devices and libraries it did not find.
+    level = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "0" if is_verbose else "3")
+    if "tensorflow" not in sys.modules:
+        if importlib.util.find_spec("tf_keras"):
+            # It comes with tensorflow-hub, and loads faster than Keras 3.
+            os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+        if level == "3" and not is_verbose:
+            sys.meta_path.insert(0, _QuietImport())
     show(logging.DEBUG if is_verbose else logging.INFO)
     logging.raiseExceptions = is_verbose
-    # TensorFlow's C++ code prints dozens of lines about devices and libraries it did not find.
-    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ and not is_verbose:
-        sys.meta_path.insert(0, _QuietImport())
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "0" if is_verbose else "3")
     logging.getLogger("tensorflow").setLevel(logging.INFO if is_verbose else logging.CRITICAL)
     logging.getLogger("absl").setLevel(logging.INFO if is_verbose else logging.WARNING)
 

@@ -114,6 +114,7 @@ exec(os.environ["THEN"])
         ("", "", "", False),
         ("", "", "--verbose", True),
         ("", "TF_CPP_MIN_LOG_LEVEL=1", "", True),
+        ("", "TF_CPP_MIN_LOG_LEVEL=3", "", False),  # as a sweep starts its runs
         ("import no_such_module", "", "", True),
         ("os.abort()", "", "", True),
         ("os._exit(3)", "", "", True),
