@@ -93,6 +93,8 @@ class AlbertConfig:
         for key, value in json_object.items():
             if value is not None and value not in FIXED.get(key, (value,)):
                 raise UserError(f"{key} is {value!r}. It must be {FIXED[key][0]!r}.")
+            if hasattr(cls, key) and key not in cls.__dataclass_fields__:
+                raise UserError(f"{key!r} is no key of a model config. Remove it.")
             setattr(config, key, value)
         config.validate()
         return config

@@ -10,6 +10,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.ops import fused, plain
+from albert.util.errors import UserError
 from tests.support import model_outputs
 
 BATCH, LENGTH = 3, 12
@@ -98,6 +99,12 @@ def test_config_file_with_a_setting_that_is_not_implemented_is_refused(key, valu
     path.write_text(json.dumps({"vocab_size": 10, key: value}))
     with pytest.raises(ValueError, match=f"albert_config.json.*{key}"):
         modeling.AlbertConfig.from_json_file(str(path))
+
+
+@pytest.mark.parametrize("key", ["validate", "to_dict", "__class__"])
+def test_config_refuses_a_key_that_is_a_name_of_the_class(key):
+    with pytest.raises(UserError, match=key):
+        modeling.AlbertConfig.from_dict({"vocab_size": 5, key: 1})
 
 
 def test_config_keeps_unknown_keys():
