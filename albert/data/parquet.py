@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of Parquet files, in which the hubs keep data sets; pyarrow is imported to read one only."""
 
+import contextlib
 import fnmatch
 import os
 import re
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List
 
 from albert.util import files, json_files, wording
 from albert.util.errors import UserError
@@ -59,16 +60,18 @@ def read_rows(path: str) -> Iterator[Dict[str, Any]]:
     """
     import numpy as np  # here: tables of tasks are read before it is loaded
 
-    table = _read(path, lambda file: file.read())
-    short = [field.name for field in table.schema if str(field.type) == "float"]  # 32 bits
-    for batch in table.to_batches(max_chunksize=1000):
-        columns = batch.to_pydict()
-        for name in short:
-            columns[name] = [
-                None if value is None else float(str(np.float32(value))) for value in columns[name]
-            ]
-        for values in zip(*columns.values()):
-            yield dict(zip(columns, values))
+    with _opened(path) as file:
+        table = file.read()
+        short = [field.name for field in table.schema if str(field.type) == "float"]  # 32 bits
+        for batch in table.to_batches(max_chunksize=1000):
+            columns = batch.to_pydict()
+            for name in short:
+                columns[name] = [
+                    None if value is None else float(str(np.float32(value)))
+                    for value in columns[name]
+                ]
+            for values in zip(*columns.values()):
+                yield dict(zip(columns, values))
 
 
 def label_names(path: str) -> Dict[str, List[str]]:
@@ -77,7 +80,8 @@ def label_names(path: str) -> Dict[str, List[str]]:
     Raises:
       ValueError: as `read_rows`.
     """
-    metadata = _read(path, lambda file: file.schema_arrow.metadata) or {}
+    with _opened(path) as file:
+        metadata = file.schema_arrow.metadata or {}
     content = metadata.get(b"huggingface", b"{}")
     where = f"'{path}', metadata"
     info = json_files.parse(content, where, {"info": (dict, None)}).get("info") or {}
@@ -93,8 +97,9 @@ def label_names(path: str) -> Dict[str, List[str]]:
     return names
 
 
-def _read(path: str, part: Callable[[Any], Any]) -> Any:
-    """A part of a file, which `part` takes from pyarrow's ParquetFile."""
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[Any]:
+    """Yields pyarrow's ParquetFile; explains its errors in the block."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -103,6 +108,6 @@ def _read(path: str, part: Callable[[Any], Any]) -> Any:
             f"'{path}' is a Parquet file, which pyarrow reads: pip install 'albert-tf[parquet]'"
         ) from error
     try:
-        return part(parquet.ParquetFile(pyarrow.BufferReader(files.read_bytes(path))))
-    except (pyarrow.ArrowException, OSError) as error:
+        yield parquet.ParquetFile(pyarrow.BufferReader(files.read_bytes(path)))
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise UserError(f"'{path}' is not a Parquet file ({error}).") from error

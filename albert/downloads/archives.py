@@ -112,7 +112,8 @@ def _members(archive: str) -> Iterator[Tuple[str, int, Any, int]]:
     """
     if archive.endswith(".zip"):
         with zipfile.ZipFile(archive) as members:
-            for info in (item for item in members.infolist() if not item.is_dir()):
+            infos = [item for item in members.infolist() if not item.filename.endswith("/")]
+            for info in infos:
                 kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
                 content = members.open(info) if kind in (0, stat.S_IFREG) else None
                 yield info.filename, info.file_size, content, 0

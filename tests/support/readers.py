@@ -197,7 +197,7 @@ def read_index(path):
 
 def read_ledger(path):
     ledger = evaluation.read_ledger(folder_of(path))
-    return ledger["best_step"], [sorted(result["metrics"]) for result in ledger["results"]]
+    return ledger.get("best_step"), [sorted(result["metrics"]) for result in ledger["results"]]
 
 
 def read_single(path):
@@ -283,7 +283,8 @@ def read_text(path):
     texts = [
         document.text.decode("utf-8", "replace") for document in documents.read_documents([path])
     ]
-    return [line.strip("\ufeff \t\r") for text in texts for line in text.split("\n")]
+    lines = (line.strip("\ufeff \t\r") for text in texts for line in text.split("\n"))
+    return list(filter(None, lines))
 
 
 def plain_text(content):
@@ -298,7 +299,8 @@ def plain_text(content):
 def plain_words(content):
     """The first word of each line of a vocabulary."""
     lines = content.decode("utf-8-sig").rstrip("\r\n").split("\n")
-    return [(line.split() or [" "])[0] for line in lines]
+    words = [(line.split() or [" "])[0] for line in lines]
+    return words if words.count(" ") < 2 else None
 
 
 def read_checkpoint(path):
