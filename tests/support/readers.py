@@ -31,11 +31,13 @@ from albert import modeling, tokenization
 from albert.checkpoints import checkpoint_files, weights
 from albert.classification import examples, sweep, tasks
 from albert.classification.run import ClassifierTask
-from albert.conversion import huggingface_files
+from albert.conversion import huggingface_files, huggingface_tokenizer
+from albert.conversion.settings import ConversionFlags
 from albert.data import parquet, record_files
 from albert.demo import runs
 from albert.downloads import archives, cache, transfer
 from albert.downloads.settings import Source, TransferFlags
+from albert.fine_tuning_utils import Vocabulary
 from albert.pretrained import exported, inference, model_vocabulary, warm_start
 from albert.pretrained.settings import TextFlags
 from albert.pretraining import cluster, documents, instances, job
@@ -260,6 +262,18 @@ def read_config(path):
     return modeling.parameter_counts(huggingface_files.read_config(folder_of(path))[0])
 
 
+def read_tokenizer(path):
+    settings = {"direction": "from_huggingface", "input_dir": folder_of(path), "output_dir": "x"}
+    return huggingface_tokenizer.read_vocabulary(flags.make(ConversionFlags, **settings))
+
+
+def tokenizer_json():
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary = Vocabulary("spm_model_file", str(VOCABULARY), True)
+        huggingface_tokenizer.write_vocabulary(folder, vocabulary, 32)
+        return json.loads(pathlib.Path(folder, "tokenizer.json").read_text(encoding="utf-8"))
+
+
 def read_race(path):
     folder = path[: -len("RACE/dev/high/1.txt")]
     return list(map(vars, race_examples.read_examples(folder, "dev", levels=["high"])))
@@ -339,9 +353,8 @@ READERS = {
     "task.json": Reader(read_custom),
     "TF_CONFIG": Reader(read_cluster),
     "config.json": Reader(read_config),
-    "tokenizer_config.json": Reader(
-        lambda path: huggingface_files.find_vocabulary(folder_of(path))[0]
-    ),
+    "tokenizer_config.json": Reader(read_tokenizer),
+    "tokenizer.json": Reader(read_tokenizer, ("spiece.model",)),
     "tags.parquet": Reader(
         parquet.label_names,
         place=lambda content: parquet_bytes({"tags": [[0, 1]]}, {"huggingface": content}),
@@ -386,3 +399,4 @@ READERS = {
         lambda path: sorted(huggingface_files.read_weights(folder_of(path)))
     ),
 }
+CONTENTS["tokenizer.json"] = tokenizer_json()
