@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.configs.flags import EncoderFlags
+from albert.configs.flags import EncoderFlags, TokenizerFlags
 from albert.runtimes import hub_module as hub
 from albert.util import files
 from albert.util.errors import UserError
@@ -138,22 +138,28 @@ class Vocabulary(NamedTuple):
     key: str  # the flag that takes it, spm_model_file or vocab_file
     path: str
     do_lower_case: Optional[bool] = None  # of the text; None: unknown
+    name: str = ""  # of a copy in a model's folder; "": that of the file
 
-    def record(self, name: str = "") -> Dict[str, Any]:
+    @property
+    def base_name(self) -> str:
+        """The name of a copy in a model's folder, without folders."""
+        return os.path.basename(self.name or self.path)
+
+    def record(self) -> Dict[str, Any]:
         """Returns the JSON values with which another process finds the vocabulary."""
-        name = os.path.basename(name or self.path)
-        values: Dict[str, Any] = {self.key: {"path": name, "sha256": files.sha256(self.path)}}
+        file = {"path": self.base_name, "sha256": files.sha256(self.path)}
+        values: Dict[str, Any] = {self.key: file}
         if self.do_lower_case is not None:
             values["do_lower_case"] = self.do_lower_case
         return values
 
 
 def load_vocabulary(
-    settings: EncoderFlags, config: Optional[modeling.AlbertConfig]
+    settings: TokenizerFlags, config: Optional[modeling.AlbertConfig] = None
 ) -> Tuple[tokenization.FullTokenizer, Vocabulary]:
     """Returns the tokenizer that the flags name, and its file.
 
-    `config` is the model that must have a row for each token; None if it is not known.
+    `config` is the model that must have a row for each token, if there is one.
 
     Raises:
       UserError: no vocabulary, an unreadable one, or one that is not the model's.

@@ -99,51 +99,44 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
         )
 
 
-def name_in(folder: str, path: str, name: str = "") -> str:
-    """Returns the name of a vocabulary's copy in a model's folder: the last part of `name` or path.
+def path_in(folder: str, vocabulary: Vocabulary) -> str:
+    """Returns the path of a vocabulary's copy in a model's folder.
 
     Raises:
       UserError: another file has that name.
     """
-    name = os.path.basename(name or path)
-    present = os.path.join(folder, name)
-    if tf.io.gfile.exists(present) and not _has_hash(present, files.sha256(path)):
+    path = os.path.join(folder, vocabulary.base_name)
+    if tf.io.gfile.exists(path) and not _has_hash(path, files.sha256(vocabulary.path)):
         raise UserError(
-            f"{present} is another vocabulary. Choose another folder, or remove this file."
+            f"{path} is another vocabulary. Choose another folder, or remove this file."
         )
-    return name
+    return path
 
 
-def put(folder: str, vocabulary: Vocabulary, name: str = "") -> str:
-    """Copies a vocabulary into a model's folder, as `name_in` calls it, and records it there.
-
-    Returns its path.
-    """
-    name = name_in(folder, vocabulary.path, name)
-    path = os.path.join(folder, name)
+def put(folder: str, vocabulary: Vocabulary) -> str:
+    """Copies a vocabulary into a model's folder, and records it there. Returns its path."""
+    path = path_in(folder, vocabulary)
     files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
-    files.atomic_write_json(os.path.join(folder, RECORD_NAME), vocabulary.record(name))
+    files.atomic_write_json(os.path.join(folder, RECORD_NAME), vocabulary.record())
     return path
 
 
 # ---- beside records ----
 
 
-def beside_records(folder: str, sha256: str, key: str) -> str:
-    """Returns where the copy of a vocabulary lies in a folder of records."""
-    return os.path.join(folder, f".vocabulary-{sha256[:16]}{KEYS[key]}")
-
-
-def put_beside_records(folder: str, vocabulary: Vocabulary) -> None:
-    """Copies a vocabulary into a folder of records."""
-    path = beside_records(folder, files.sha256(vocabulary.path), vocabulary.key)
-    files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
+def beside_records(folder: str, vocabulary: Vocabulary) -> str:
+    """Returns the path of a vocabulary's copy in a folder of records."""
+    return _copy(folder, files.sha256(vocabulary.path), vocabulary.key)
 
 
 def find_beside_records(folder: str, sha256: str) -> Optional[Vocabulary]:
     """Returns the copy with this hash in a folder of records, whole; None if there is none."""
     for key in KEYS:
-        path = beside_records(folder, sha256, key)
+        path = _copy(folder, sha256, key)
         if _has_hash(path, sha256):
             return Vocabulary(key, path)
     return None
+
+
+def _copy(folder: str, sha256: str, key: str) -> str:
+    return os.path.join(folder, f".vocabulary-{sha256[:16]}{KEYS[key]}")

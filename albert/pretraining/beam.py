@@ -168,8 +168,7 @@ def add_steps(
 def _read(one: TextRange, text_field: str) -> Iterator[TextBlock]:
     """A range -> blocks of documents."""
     with _open(one[0]) as stream:
-        found = text_documents.read_range(one, stream, text_field=text_field)
-        yield from map(TextBlock, text_documents.grouped(found))
+        yield from cluster.blocks(one, stream, text_field)
 
 
 def _write(row: Any, outputs: cluster.Shards) -> Any:

@@ -11,7 +11,9 @@ the engine, the number of workers or the ranges of text that they read.
 """
 
 import collections
+import contextlib
 import dataclasses
+import functools
 import glob
 import logging
 import os
@@ -50,7 +52,7 @@ _REPORT = {  # the file of counts
     "fingerprint": (dict, None),
     "counts": (dict.fromkeys(Counts._fields, json_files.COUNT), None),
 }
-_OURS = re.compile(r"\balbert/(?:pretraining|data|util)/")  # in the path of a module
+_OURS = re.compile(r'File ".*\balbert/(?:pretraining|data|util)/')  # in a traceback
 
 _LOGGER = logging.getLogger("albert")
 
@@ -118,31 +120,34 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
             "--random_next_sentence does not work on a cluster. Use create_pretraining_data on one "
             "machine."
         )
-    # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
-    bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
-    maker, (key, vocabulary, _) = prepare(settings, bad_lines=bad_lines)
-    outputs = shards_of(settings.output_file)
-    but = list(filter(None, [vocabulary, settings.user_dictionary, outputs.counts]))
-    text = engine.find_text(but)
+    maker, vocabulary = prepare(settings)
+    base, ending = split_name(settings.output_file)
+    others = [vocabulary.path, settings.user_dictionary, f"{base}.counts.json"]
+    with explained(f"--input_file: {engine.name}"):
+        text = engine.find_text(list(filter(None, others)))
     size = sum(size * _UNPACKED ** documents.is_compressed(path) for path, size, _ in text)
     if not size:
         raise UserError("--input_file: every file is empty.")
-    outputs = dataclasses.replace(
-        outputs,
-        count=settings.num_shards or min(_MOST, 1 + size * settings.dupe_factor // _SHARD_TEXT),
-        fingerprint=_fingerprint(text, maker.fingerprint(vocabulary)),
-        storage=engine.storage,
-    )
-    folder = os.path.dirname(outputs.base)
-    copy = model_vocabulary.beside_records(folder, files.sha256(vocabulary), key)
-    engine.storage.write(copy, [files.read_bytes(vocabulary)])
-    if outputs.report():
+    count = settings.num_shards or min(_MOST, 1 + size * settings.dupe_factor // _SHARD_TEXT)
+    fingerprint = _fingerprint(text, maker.fingerprint(vocabulary.path))
+    outputs = Shards(base, ending, count, fingerprint, engine.storage)
+    copy = model_vocabulary.beside_records(os.path.dirname(base), vocabulary)
+    engine.storage.write(copy, [files.read_bytes(vocabulary.path)])
+    report = outputs.report()
+    if report:
         _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
     else:
         outputs.make_way(overwrite=settings.overwrite)
-        _run(engine, text, maker, outputs=outputs)
-    counts = outputs.report()["counts"]
-    job.report(Counts(*map(counts.get, Counts._fields)), started)
+        try:
+            with explained(engine.name):
+                engine.run(text, maker, outputs)
+        except Exception:
+            outputs.remove()
+            raise
+        report = outputs.report()
+        if not report:
+            raise UserError(f"{engine.name}: the job ended early. Its log says why.")
+    job.report(Counts(*map(report["counts"].get, Counts._fields)), started)
     _LOGGER.info("Record files: %d. Counts: %s", outputs.count, outputs.counts)
     config_files.record(config_files.beside(outputs.counts), settings.given_values())
     return outputs.counts
@@ -161,22 +166,30 @@ def _fingerprint(text: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[s
     return dict(made_from, maker="create_pretraining_data on a cluster", text=[summary])
 
 
-def _run(engine: Engine, text: List[FileState], maker: InstanceMaker, *, outputs: "Shards") -> None:
-    """Runs the engine. What is wrong with the user's text or cluster becomes one sentence."""
+@contextlib.contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Makes one sentence of what is wrong with the user's text or cluster.
+
+    Raises:
+      UserError: with the sentence of a UserError, also of a worker; or `where`, and the line of the
+        error that says what is wrong: Python's, Java's or gRPC's. A fault of ours stays as it is.
+    """
     try:
-        engine.run(text, maker, outputs)
+        yield
     except Exception as error:
-        outputs.remove()
-        place = traceback.extract_tb(error.__traceback__)[-1].filename
-        log = f"{type(error).__name__}: {error}"  # an error of a worker comes as text
+        text = str(error).strip()  # an error of a worker comes as text
+        log = "".join(traceback.format_tb(error.__traceback__)[-1:])
+        log += f"{type(error).__name__}: {text}"
         sentences = re.findall(r"(?m)UserError: (.*?)(?: \[while running .*)?$", log)
         if sentences:
             raise UserError(sentences[-1]) from error
-        if _OURS.search(place) or re.search(f'File ".*{_OURS.pattern}', log):
-            raise  # a fault of this package
-        raise UserError(f"{engine.name}: {reason(error)}") from error
-    if not outputs.report():
-        raise UserError(f"{engine.name}: the job ended early. Its log says why.")
+        if _OURS.search(log):
+            raise
+        lines = re.findall(r"(?m)^(?:: |\tdetails = )(.+)", text)
+        if "Traceback (" in text:
+            lines = re.findall(r"(?m)^[\w.]+(?:Error|Exception): .+", text)[-1:] or lines
+        reason = (lines or text.split("\n"))[0] or type(error).__name__
+        raise UserError(f"{where}: {reason}") from error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,9 +202,9 @@ class Shards:
 
     base: str
     ending: str
-    count: int = 0
-    fingerprint: Dict[str, Any] = dataclasses.field(default_factory=dict)
-    storage: Any = Storage
+    count: int
+    fingerprint: Dict[str, Any]
+    storage: Any
 
     @property
     def counts(self) -> str:
@@ -243,19 +256,19 @@ class Shards:
 
     def write_shard(self, number: int, keyed: Iterable[bytes]) -> int:
         """Writes a shard; returns its bytes. `keyed`: its sorted records with keys."""
-        path = self.paths[number]
-        sidecar = record_files.sidecar_path(path)
+        path, sidecar_path = self.paths[number], record_files.sidecar_path
         made_from = dict(self.fingerprint, shard=number, shards=self.count)
-        blocks = record_files.RecordFile(path, fingerprint=made_from)
-        with tempfile.NamedTemporaryFile() as local:
-            with tf.io.TFRecordWriter(local.name) as blocks.writer:
+        with tempfile.TemporaryDirectory() as folder:
+            local = os.path.join(folder, "shard")
+            with record_files.create(local, made_from) as shard:
                 for record in keyed:
-                    blocks.write(record[_KEY_BYTES:])
+                    shard.write(record[_KEY_BYTES:])
             # The old metadata must never describe the new file.
-            self.storage.remove(sidecar)
-            self.storage.write(path, iter(lambda: local.read(_CHUNK_BYTES), b""))
-        self._write_json(sidecar, blocks.as_json())
-        return blocks.bytes
+            self.storage.remove(sidecar_path(path))
+            with open(local, "rb") as stream:
+                self.storage.write(path, iter(functools.partial(stream.read, _CHUNK_BYTES), b""))
+            self.storage.write(sidecar_path(path), [files.read_bytes(sidecar_path(local))])
+        return shard.bytes
 
     def write_counts(self, found: Dict[int, Any]) -> None:
         """Writes the file that marks the output as complete.
@@ -274,7 +287,7 @@ class Shards:
             "bytes": [found[number] for number in range(self.count)],
             "fingerprint": self.fingerprint,
         }
-        self._write_json(self.counts, report)
+        self.storage.write(self.counts, [files.json_text(report).encode("utf-8")])
 
     def _there(self) -> Dict[str, int]:
         """The shards of this name that are there, of whatever number, with their bytes."""
@@ -293,12 +306,11 @@ class Shards:
         content = self.storage.read(record_files.sidecar_path(path))
         return record_files.parse_sidecar(content, path) if content else None
 
-    def _write_json(self, path: str, value: Any) -> None:
-        self.storage.write(path, [files.json_text(value).encode("utf-8")])
 
+def split_name(output_file: str) -> Tuple[str, str]:
+    """Returns what is before and after the number in the names of the shards.
 
-def shards_of(output_file: str) -> Shards:
-    """Returns the files of data/train, or of data/train-*.tf_record for names that end like this.
+    For data/train the number comes last; data/train-*.tf_record says where it is.
 
     Raises:
       ValueError: a name that cannot be used.
@@ -309,7 +321,7 @@ def shards_of(output_file: str) -> Shards:
             f"--output_file={output_file} must be one name, such as data/train (-00000-of-00016 "
             "is added) or data/train-*.tf_record."
         )
-    return Shards(absolute(match[1]), match[2] or "")
+    return absolute(match[1]), match[2] or ""
 
 
 def absolute(path: str) -> str:
@@ -317,14 +329,10 @@ def absolute(path: str) -> str:
     return path if "://" in path else os.path.abspath(path)
 
 
-def reason(error: Exception) -> str:
-    """Returns the line of an error that says what is wrong: Python's, Java's or gRPC's."""
-    text = str(error).strip()
-    python = (
-        re.findall(r"(?m)^[\w.]+(?:Error|Exception): .+", text) if "Traceback (" in text else []
-    )
-    others = re.findall(r"(?m)^(?:: |\tdetails = )(.+)", text)
-    return (python[-1:] or others or [text.split("\n")[0] or type(error).__name__])[0]
+def blocks(one: documents.TextRange, stream: Any, text_field: str) -> Iterator[documents.TextBlock]:
+    """Yields the documents of a range of an open file, in blocks."""
+    found = documents.read_range(one, stream, text_field=text_field)
+    return map(documents.TextBlock, documents.grouped(found))
 
 
 def rows(

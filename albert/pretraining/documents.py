@@ -116,21 +116,26 @@ def read_documents(
     source = -1
     for path in paths:
         with files.open_to_read(path) as stream:
-            lines = ((n, *line) for n, line in enumerate(_lines(stream, path), start=1))
-            for document in _documents(path, lines, text_field, keeps_bad=keeps_bad):
+            found = read_range(whole(path), stream, text_field=text_field, keeps_bad=keeps_bad)
+            for document in found:
                 source += document.is_counted
                 yield document._replace(source=max(source, 0))
+
+
+def whole(path: str) -> TextRange:
+    """Returns the range of a whole file."""
+    return path, 0, sys.maxsize
 
 
 def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
     """Returns the ranges of a file of `size` bytes."""
     if is_compressed(path):
-        return [(path, 0, sys.maxsize)]
+        return [whole(path)]
     return [(path, start, start + range_bytes) for start in range(0, size, range_bytes)]
 
 
 def read_range(
-    one: TextRange, stream: Any, *, text_field: str = TEXT_FIELD
+    one: TextRange, stream: Any, *, text_field: str = TEXT_FIELD, keeps_bad: bool = True
 ) -> Iterator[RawDocument]:
     """Yields the documents of a range, so that many machines read one large file together.
 
@@ -138,31 +143,11 @@ def read_range(
     text to that in which the last blank line before it begins (the first document: to the first
     range), in JSON lines to that in which its own line begins. Reading continues behind the end of
     a range until the last of its documents is whole. Numbers of lines are not known in the middle
-    of a file. Bad lines of JSON files are yielded as such.
+    of a file. All documents have source 0.
 
-    `stream` is the file, open at its start; text_field and errors are those of `read_documents`.
+    `stream` is the file, open at its start; the rest and errors are those of `read_documents`.
     """
-    return _documents(one[0], _lines_of(one, stream), text_field, keeps_bad=True)
-
-
-def _lines_of(one: TextRange, stream: Any) -> Iterator[Line]:
-    """The lines of the documents that belong to the range, and blank ones."""
-    path, start, end = one
-    has_documents = is_json(path)  # in single lines
-    has_begun = start == 0 or has_documents
-    for offset, line in _lines(stream, path, start):
-        is_border = has_documents or _is_blank(line)
-        if offset >= end and (is_border or not has_begun):
-            return
-        has_begun = has_begun or is_border
-        if has_begun:
-            yield 0, offset, line
-
-
-def _documents(
-    path: str, lines: Iterable[Line], text_field: str, *, keeps_bad: bool
-) -> Iterator[RawDocument]:
-    """The documents in lines of a file, all with source 0."""
+    path, lines = one[0], _lines_of(one, stream)
     if not is_json(path):
         for is_blank, some in itertools.groupby(lines, lambda line: _is_blank(line[2])):
             yield from () if is_blank else _parts(path, some)
@@ -184,6 +169,19 @@ def _documents(
         found = [one for one in lines_of_text if not _is_blank(one)]
         # A document without text is counted as one.
         yield from _parts(path, ((number, offset, one) for one in found or [b""]))
+
+
+def _lines_of(one: TextRange, stream: Any) -> Iterator[Line]:
+    """The lines of the documents that belong to the range, and blank ones."""
+    path, start, end = one
+    has_documents = is_json(path)  # in single lines
+    has_begun = start == 0 or has_documents
+    for number, (offset, line) in enumerate(_lines(stream, path, start), 1):
+        if offset >= end and (not has_begun or has_documents or _is_blank(line)):
+            return
+        has_begun = has_begun or _is_blank(line)
+        if has_begun:
+            yield 0 if start else number, offset, line
 
 
 def _parts(path: str, lines: Iterable[Line]) -> Iterator[RawDocument]:
@@ -218,7 +216,7 @@ def is_compressed(path: str) -> bool:
     return path.lower().endswith(".gz")
 
 
-def _lines(stream: Any, path: str, start: int = 0) -> Iterator[Tuple[int, bytes]]:
+def _lines(stream: Any, path: str, start: int) -> Iterator[Tuple[int, bytes]]:
     """The lines that begin at byte `start` or later, with their offsets and without newlines."""
     offset = max(start - 1, 0)  # the newline before `start` shows whether a line begins there
     stream.seek(offset)

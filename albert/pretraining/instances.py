@@ -11,13 +11,12 @@ import functools
 import logging
 import operator
 import os
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from albert import tokenization
+from albert import fine_tuning_utils, tokenization
 from albert.data import records as example_batches
-from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import masking, random_keys, words
 from albert.pretraining import pairs as segment_pairs
@@ -123,22 +122,12 @@ KeyedRecord = Tuple[int, bytes]  # a place in the shuffle, below 2^64, and a tf.
 class InstanceMaker:
     """Turns text blocks into instances: holds the tokenizer and the tables made from it."""
 
-    def __init__(
-        self,
-        tokenizer: tokenization.FullTokenizer,
-        settings: DataSettings,
-        *,
-        bad_lines: Optional[str] = None,
-    ):
+    def __init__(self, tokenizer: tokenization.FullTokenizer, settings: DataSettings):
         """Loads the segmenter if the language needs it.
-
-        Args:
-          bad_lines: the mode of documents.decode_lines; by default input_file_mode.
 
         Raises:
           ValueError: unfit vocabulary (words.piece_table) or segmenter (words.ChineseSegmenter).
         """
-        self._bad_lines = bad_lines or settings.input_file_mode
         self._tokenizer = tokenizer
         self._settings = settings
         self._segmenter = None
@@ -191,7 +180,7 @@ class InstanceMaker:
         texts, starts, rows = [], [], []
         longest = segment_pairs.longest(self._settings)
         for raw in filter(None, [*block.documents, block.neighbour]):
-            lines, bad = text_documents.decode_lines(raw, self._bad_lines)
+            lines, bad = text_documents.decode_lines(raw, self._settings.bad_lines)
             if self._settings.split_sentences:
                 lines = [one for line in lines for one in words.split_sentences(line)]
             sentences, word_starts = self._encode(lines)
@@ -256,20 +245,14 @@ class InstanceMaker:
         return [encoding.ids for encoding in encodings], starts
 
 
-def prepare(
-    settings: RecordFlags, *, bad_lines: Optional[str] = None
-) -> Tuple[InstanceMaker, model_vocabulary.Vocabulary]:
+def prepare(settings: RecordFlags) -> Tuple[InstanceMaker, fine_tuning_utils.Vocabulary]:
     """Returns what makes the instances, and the vocabulary to keep beside the records.
 
-    For `bad_lines` and errors see InstanceMaker.
+    For errors see check_settings, load_vocabulary and InstanceMaker.
     """
     check_settings(settings)
-    tokenizer = tokenization.FullTokenizer(
-        settings.vocab_file, settings.do_lower_case, settings.spm_model_file
-    )
-    key = "spm_model_file" if settings.spm_model_file else "vocab_file"
-    vocabulary = model_vocabulary.Vocabulary(key, getattr(settings, key), settings.do_lower_case)
-    return InstanceMaker(tokenizer, settings, bad_lines=bad_lines), vocabulary
+    tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings)
+    return InstanceMaker(tokenizer, settings), vocabulary
 
 
 def keyed_records(

@@ -81,7 +81,8 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
     outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
     # This also shows whether the folders can be written.
     for folder in sorted(set(map(os.path.dirname, paths))):
-        model_vocabulary.put_beside_records(folder, vocabulary)
+        copy = model_vocabulary.beside_records(folder, vocabulary)
+        files.atomic_write_bytes(copy, files.read_bytes(vocabulary.path))
     work = work_folder(settings.work_dir, paths[0])
     parts = os.path.join(work, provenance.digest([made_from, *paths])[:12])
     counts = None

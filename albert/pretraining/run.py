@@ -12,6 +12,7 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.checkpoints import checkpoint_files
 from albert.data import batches
+from albert.fine_tuning_utils import Vocabulary
 from albert.pretrained import model_vocabulary, released
 from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
@@ -122,7 +123,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
             config_files.record(path, flags.given_values(), is_training=is_training)
         if vocabulary:
-            model_vocabulary.put(settings.output_dir, *vocabulary)
+            model_vocabulary.put(settings.output_dir, vocabulary)
 
     training = evaluation = None
     if settings.do_train:
@@ -149,18 +150,15 @@ def find_data(
     return training, read("eval_file") if has_own else training
 
 
-def find_vocabulary(
-    settings: PretrainingFlags, files: RecordFiles
-) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
-    """Returns the vocabulary of records and its name; None, with a warning, if it is missing.
+def find_vocabulary(settings: PretrainingFlags, files: RecordFiles) -> Optional[Vocabulary]:
+    """Returns the vocabulary of records; None, with a warning, if it is missing.
 
     Raises ValueError if --output_dir has another one.
     """
-    vocabulary, name = None, ""
+    vocabulary = None
     for key in model_vocabulary.KEYS:
-        path = getattr(settings, key)
-        if path:
-            vocabulary, name = model_vocabulary.Vocabulary(key, path), os.path.basename(path)
+        if getattr(settings, key):
+            vocabulary = Vocabulary(key, getattr(settings, key))
     known = [file.metadata for file in files if "tokenizer" in file.metadata]
     recorded = {(one["tokenizer"]["sha256"], one.get("do_lower_case")): one for one in known}
     if len(recorded) > 1:
@@ -171,7 +169,7 @@ def find_vocabulary(
         if not vocabulary or file_utils.sha256(vocabulary.path) != sha256:
             folder = os.path.dirname(files[0].path)
             vocabulary = model_vocabulary.find_beside_records(folder, sha256)
-        vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case)
+        vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case, name=name)
     if not vocabulary:
         _LOGGER.warning(
             "No vocabulary copied to --output_dir: the records' vocabulary is unknown, missing or "
@@ -179,7 +177,7 @@ def find_vocabulary(
         )
         return None
     model_vocabulary.check_same(settings.output_dir, vocabulary)
-    return vocabulary, name
+    return vocabulary
 
 
 def config_to_train(

@@ -75,6 +75,11 @@ class DataSettings(Settings):
         """Predictions a record has room for."""
         return self.max_predictions_per_seq * (1 + self.do_permutation)
 
+    @property
+    def bad_lines(self) -> str:
+        """What happens to a line that is not UTF-8: a mode of documents.decode_lines."""
+        return self.input_file_mode
+
 
 @dataclasses.dataclass(frozen=True)
 class RecordFlags(DataSettings, TokenizerFlags):
@@ -201,6 +206,11 @@ class ClusterFlags(RecordFlags):
         lower=1,
         upper=99999,
     )
+
+    @property
+    def bad_lines(self) -> str:
+        """One bad line does not stop a job of hours: the line, or its bad bytes, are dropped."""
+        return "lines" if self.input_file_mode == "r" else "rb"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,9 +12,7 @@ import shutil
 import sys
 from typing import Any, Callable, Iterable, Iterator, List, Sequence, Tuple
 
-from py4j.protocol import Py4JError
 from pyspark import Broadcast, sql
-from pyspark.errors import AnalysisException, PySparkException
 
 from albert.pretraining import cluster, documents
 from albert.pretraining.instances import Counts, InstanceMaker, check_counts, total
@@ -46,26 +44,17 @@ class Engine(cluster.Engine):
         builder = builder.config("spark.ui.showConsoleProgress", "true")
         if settings.master:
             builder = builder.master(settings.master)
-        try:
+        with cluster.explained(f"--master={settings.master}: Spark does not start"):
             self._session = builder.getOrCreate()
-        except (Py4JError, PySparkException, RuntimeError) as error:
-            raise UserError(
-                f"--master={settings.master}: Spark does not start: {cluster.reason(error)}"
-            ) from error
         self.name = f"Spark at {self._session.sparkContext.master}"
 
     def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
         """Returns what the patterns match, and below folders the files with a text's ending."""
-        try:
-            reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
-            self._files = reader.load(_present(self._patterns))
-            rows = self._files.select("path", "length", "modificationTime").collect()
-            rows = [row for row in rows if self._is_text(row.path, but)]
-            return list(many_files.each(self._state, rows, "Looking at the text"))
-        except AnalysisException as error:
-            raise UserError(f"--input_file: {cluster.reason(error)}") from error
-        except (Py4JError, PySparkException) as error:
-            raise UserError(f"{self.name}: {cluster.reason(error)}") from error
+        reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
+        self._files = reader.load(_present(self._patterns))
+        rows = self._files.select("path", "length", "modificationTime").collect()
+        rows = [row for row in rows if self._is_text(row.path, but)]
+        return list(many_files.each(self._state, rows, "Looking at the text"))
 
     def _is_text(self, uri: str, but: Sequence[str]) -> bool:
         path = _path(uri)
@@ -148,9 +137,7 @@ def _read(row: Any, shared: Broadcast, text_field: str) -> Iterator[documents.Te
     """A file -> blocks of documents."""
     path, content = row
     if path in shared.value[1]:
-        one = (path, 0, sys.maxsize)
-        found = documents.read_range(one, io.BytesIO(content), text_field=text_field)
-        yield from map(documents.TextBlock, documents.grouped(found))
+        yield from cluster.blocks(documents.whole(path), io.BytesIO(content), text_field)
 
 
 def _keyed(

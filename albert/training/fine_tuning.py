@@ -188,7 +188,7 @@ class FineTuning:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings, task, last_step = self.settings, self.task, self.schedule.num_train_steps
         records = self._splits["train"].records
-        model_vocabulary.name_in(settings.output_dir, task.vocabulary.path)
+        model_vocabulary.path_in(settings.output_dir, task.vocabulary)
         summary = estimators.train(
             settings,
             self.model_fn,

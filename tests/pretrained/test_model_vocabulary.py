@@ -35,7 +35,7 @@ def cased(plain, tmp_path):
     """A folder of the same model, which records a cased vocabulary of another name."""
     folder = tmp_path / "cased"
     shutil.copytree(str(plain), str(folder))
-    model_vocabulary.put(str(folder), CASED, "my.v1")
+    model_vocabulary.put(str(folder), CASED._replace(name="my.v1"))
     return folder
 
 
@@ -84,7 +84,7 @@ def test_damaged_vocabulary_or_record_is_named(cased, name, text):
 
 
 def test_put_stays_in_folder_and_keeps_other_file(tmp_path):
-    path = model_vocabulary.put(str(tmp_path / "a" / "b"), CASED, "../../x.model")
+    path = model_vocabulary.put(str(tmp_path / "a" / "b"), CASED._replace(name="../../x.model"))
     assert path == str(tmp_path / "a" / "b" / "x.model")
     folder = tmp_path / "c"
     folder.mkdir()
@@ -134,7 +134,7 @@ def keep(folder, output_dir, *arguments):
     training, _ = run_pretraining.find_data(settings, model)
     found = run_pretraining.find_vocabulary(settings, training)
     if found:
-        model_vocabulary.put(str(output_dir), *found)
+        model_vocabulary.put(str(output_dir), found)
     return sorted(os.listdir(str(output_dir))) if os.path.exists(str(output_dir)) else []
 
 

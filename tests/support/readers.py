@@ -10,7 +10,6 @@ UserError that names the file.
 """
 
 import contextlib
-import dataclasses
 import gzip
 import hashlib
 import io
@@ -232,8 +231,8 @@ def read_note(path):
 
 
 def read_counts(path):
-    shards = dataclasses.replace(cluster.shards_of(path[: -len(".counts.json")]), count=1)
-    return shards.report().get("counts")
+    base, ending = cluster.split_name(path[: -len(".counts.json")])
+    return cluster.Shards(base, ending, 1, {}, cluster.Storage).report().get("counts")
 
 
 def read_demo(path):
