@@ -19,24 +19,17 @@ import logging
 
 from albert.command_line import cli
 from albert.pretraining.settings import BeamFlags as Flags
-from albert.util.errors import UserError
+from albert.util.errors import needing
 
 
 def main(settings: Flags) -> None:
     """Runs the script; `settings.pipeline_options` are the arguments for Beam."""
     logging.disable(logging.WARNING)  # on import Beam lists services without packages
     try:
-        from albert.pretraining import beam
-    except ImportError as error:
-        if error.name != "apache_beam":
-            raise
-        raise UserError(
-            "create_pretraining_data_beam needs Apache Beam: pip install 'albert-tf[beam]', or "
-            "from a checkout pip install '.[beam]'."
-        ) from error
+        with needing("beam", "create_pretraining_data_beam"):
+            from albert.pretraining import beam, cluster
     finally:
         logging.disable(logging.NOTSET)
-    from albert.pretraining import cluster
 
     cluster.create_pretraining_data(settings, beam.Engine(settings))
 

@@ -14,21 +14,13 @@ NAME.counts.json has the numbers of documents and instances. See docs/cluster_da
 
 from albert.command_line import cli
 from albert.pretraining.settings import SparkFlags as Flags
-from albert.util.errors import UserError
+from albert.util.errors import needing
 
 
 def main(settings: Flags) -> None:
     """Runs the script."""
-    try:
-        from albert.pretraining import spark
-    except ImportError as error:
-        if error.name not in ("pyspark", "py4j"):
-            raise
-        raise UserError(
-            "create_pretraining_data_spark needs PySpark: pip install 'albert-tf[spark]', or from "
-            "a checkout pip install '.[spark]'."
-        ) from error
-    from albert.pretraining import cluster
+    with needing("spark", "create_pretraining_data_spark"):
+        from albert.pretraining import cluster, spark
 
     cluster.create_pretraining_data(settings, spark.Engine(settings))
 

@@ -116,6 +116,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
     import tensorflow.compat.v1 as tf
 
     from albert import modeling
+    from albert.data import batches
     from albert.pretraining import model as pretraining
     from albert.pretraining.settings import PretrainingFlags
     from albert.runtimes import compat
@@ -128,16 +129,10 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
     )
     with tf.Graph().as_default():
         tf.set_random_seed(1)
-        ids = tf.constant(np.random.RandomState(1).randint(1, 1000, [4, 128]), tf.int32)
-        batch = {
-            "input_ids": ids,
-            "input_mask": tf.ones_like(ids),
-            "segment_ids": tf.zeros_like(ids),
-            "masked_lm_positions": tf.tile([tf.range(20)], [4, 1]),
-            "masked_lm_ids": ids[:, :20],
-            "masked_lm_weights": tf.ones([4, 20]),
-            "next_sentence_labels": tf.constant([[0], [1], [0], [1]]),
-        }
+        ids = tf.constant(np.random.RandomState(1).randint(1, 1000, [4, 128]))
+        features = pretraining.feature_spec(128, 20).features
+        batch = {one.name: tf.ones([4, *one.shape], one.dtype) for one in features}
+        batch = batches.integers_to_int32(dict(batch, input_ids=ids))
         spec = pretraining.build_model_fn(settings, config)(batch, None, "train", {})
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())

@@ -18,7 +18,7 @@ from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Seq
 
 from albert.command_line import cli
 from albert.util import files, wording
-from albert.util.errors import UserError
+from albert.util.errors import UserError, needing
 from albert.util.flags import Settings, flag
 
 _FORMATS = (".png", ".pdf", ".svg")
@@ -147,11 +147,8 @@ def draw(path: str, runs: Sequence[Run]) -> None:
 
 def main(settings: Flags) -> None:
     """Runs the script."""
-    try:
+    with needing("plots", "albert plot"):
         import matplotlib  # noqa: F401
-    except ImportError as error:
-        text = "albert plot needs matplotlib: pip install 'albert-tf[plots]'."
-        raise UserError(text) from error
     runs = [read_run(folder) for folder in settings.folders]
     print("\n".join(table(runs)))
     draw(settings.output_file, runs)

@@ -9,7 +9,7 @@ import re
 from typing import Any, Dict, Iterator, List
 
 from albert.util import files, json_files, wording
-from albert.util.errors import UserError
+from albert.util.errors import UserError, needing
 
 ENDING = ".parquet"
 # "train-00000-of-00002.parquet", or with a hash before the ending.
@@ -100,13 +100,9 @@ def label_names(path: str) -> Dict[str, List[str]]:
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[Any]:
     """Yields pyarrow's ParquetFile; explains its errors in the block."""
-    try:
+    with needing("parquet", f"'{path}' is a Parquet file, and"):
         import pyarrow
         from pyarrow import parquet
-    except ImportError as error:
-        raise UserError(
-            f"'{path}' is a Parquet file, which pyarrow reads: pip install 'albert-tf[parquet]'"
-        ) from error
     try:
         yield parquet.ParquetFile(pyarrow.BufferReader(files.read_bytes(path)))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -13,14 +13,11 @@ from typing import Any, Dict, List, Sequence
 
 from albert.demo.findings import Findings, Question, Shares
 from albert.util import files
-from albert.util.errors import UserError
+from albert.util.errors import needing
 
-try:  # before long work, not after it
+with needing("plots", "The report page"):  # before long work, not after it
     from matplotlib import rc_context
     from matplotlib.figure import Figure
-except ImportError as error:
-    needed = "The report page needs matplotlib: pip install 'albert-tf[plots]'."
-    raise UserError(needed) from error
 
 _TEMPLATE, _STYLE = map(pathlib.Path(__file__).with_name, ("page.html", "page.mplstyle"))
 _EXAMPLES, _LOOKS = 8, 4  # texts that are shown, and those whose attention is

@@ -5,7 +5,8 @@
 import importlib
 import logging
 import os
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set
+import shutil
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
 import apache_beam as beam
 from apache_beam.io.filesystem import CompressionTypes
@@ -23,6 +24,7 @@ from albert.util.errors import UserError
 
 _SCRIPT = "create_pretraining_data_beam"
 _RANGE_BYTES = 1 << 24  # of text that a worker reads at a time
+_COPY_BYTES = 1 << 22  # at a time
 # Their job server has options of its own, and refuses those that it does not know.
 _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
 
@@ -53,15 +55,17 @@ class Storage(cluster.Storage):
             FileSystems.delete([path])
 
     @staticmethod
-    def write(path: str, chunks: Iterable[bytes]) -> None:
-        """Replaces a file that another worker may be writing, too."""
+    def copy(source: str, path: str) -> None:
+        """Replaces a file that another worker may be replacing, too."""
         folder, name = os.path.split(path)
         temporary = os.path.join(folder, f".{name}.tmp-{files.random_suffix()}")
         raw = CompressionTypes.UNCOMPRESSED
         try:
             with files.naming_path(path):
-                with FileSystems.create(temporary, compression_type=raw) as target:
-                    target.writelines(chunks)
+                with files.open_to_read(source) as content, FileSystems.create(
+                    temporary, compression_type=raw
+                ) as target:
+                    shutil.copyfileobj(content, target, _COPY_BYTES)
                 Storage.remove(path)  # some file systems do not replace one that is there (HDFS)
                 FileSystems.rename([temporary], [path])
         finally:

@@ -13,7 +13,6 @@ the engine, the number of workers or the ranges of text that they read.
 import collections
 import contextlib
 import dataclasses
-import functools
 import glob
 import logging
 import os
@@ -42,7 +41,6 @@ from albert.util.errors import UserError
 COUNTS = -1  # in place of the number of a shard, before counts
 
 _KEY_BYTES = 8  # of the key before each record of a shard
-_CHUNK_BYTES = 1 << 22
 _SHARD_TEXT = 1 << 26  # bytes in a shard, where the number is not given; records have about twice
 _MOST = 99999  # shards
 _UNPACKED = 4  # size of text divided by that of its gzip file
@@ -81,12 +79,10 @@ class Storage:
             tf.io.gfile.remove(path)
 
     @staticmethod
-    def write(path: str, chunks: Iterable[bytes]) -> None:
-        """Replaces a file in one step, also while another worker writes it."""
-        with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
-            stream.write(b"")  # a file without content is a file, too
-            for chunk in chunks:
-                stream.write(chunk)
+    def copy(source: str, path: str) -> None:
+        """Replaces a file by another one in one step, also while another worker replaces it."""
+        with files.atomic_path(path) as temporary:
+            tf.io.gfile.copy(source, temporary)
 
 
 class Engine:
@@ -132,7 +128,7 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
     fingerprint = _fingerprint(text, maker.fingerprint(vocabulary.path))
     outputs = Shards(base, ending, count, fingerprint, engine.storage)
     copy = model_vocabulary.beside_records(os.path.dirname(base), vocabulary)
-    engine.storage.write(copy, [files.read_bytes(vocabulary.path)])
+    engine.storage.copy(vocabulary.path, copy)
     report = outputs.report()
     if report:
         _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
@@ -259,15 +255,13 @@ class Shards:
         path, sidecar_path = self.paths[number], record_files.sidecar_path
         made_from = dict(self.fingerprint, shard=number, shards=self.count)
         with tempfile.TemporaryDirectory() as folder:
-            local = os.path.join(folder, "shard")
-            with record_files.create(local, made_from) as shard:
+            with record_files.create(os.path.join(folder, "shard"), made_from) as shard:
                 for record in keyed:
                     shard.write(record[_KEY_BYTES:])
             # The old metadata must never describe the new file.
             self.storage.remove(sidecar_path(path))
-            with open(local, "rb") as stream:
-                self.storage.write(path, iter(functools.partial(stream.read, _CHUNK_BYTES), b""))
-            self.storage.write(sidecar_path(path), [files.read_bytes(sidecar_path(local))])
+            self.storage.copy(shard.path, path)
+            self.storage.copy(sidecar_path(shard.path), sidecar_path(path))
         return shard.bytes
 
     def write_counts(self, found: Dict[int, Any]) -> None:
@@ -287,7 +281,10 @@ class Shards:
             "bytes": [found[number] for number in range(self.count)],
             "fingerprint": self.fingerprint,
         }
-        self.storage.write(self.counts, [files.json_text(report).encode("utf-8")])
+        with tempfile.TemporaryDirectory() as folder:
+            local = os.path.join(folder, "counts")
+            files.atomic_write_json(local, report)
+            self.storage.copy(local, self.counts)
 
     def _there(self) -> Dict[str, int]:
         """The shards of this name that are there, of whatever number, with their bytes."""

@@ -3,14 +3,14 @@
 """Pretraining data by Apache Spark: the cluster job with Spark's file reading and shuffle."""
 
 import contextlib
-import fnmatch
 import glob
 import io
 import os
+import pathlib
 import re
 import shutil
 import sys
-from typing import Any, Callable, Iterable, Iterator, List, Sequence, Tuple
+from typing import Any, Iterable, Iterator, List, Sequence, Tuple
 
 from pyspark import Broadcast, sql
 
@@ -57,9 +57,10 @@ class Engine(cluster.Engine):
         return list(many_files.each(self._state, rows, "Looking at the text"))
 
     def _is_text(self, uri: str, but: Sequence[str]) -> bool:
+        """Whether a pattern names a file itself, or the file's name is that of a text."""
         path = _path(uri)
-        is_text = documents.is_text(path) or any(map(_matcher(path), self._patterns))
-        return is_text and path not in map(cluster.absolute, but)
+        is_named = any(map(pathlib.PurePath(path).match, map(cluster.absolute, self._patterns)))
+        return (is_named or documents.is_text(path)) and path not in map(cluster.absolute, but)
 
     def _state(self, row: sql.Row) -> cluster.FileState:
         """The state of a file, which Java reads."""
@@ -123,14 +124,6 @@ class _Stream:
 def _path(uri: str) -> str:
     """The path of a local file, or the address of another."""
     return re.sub("^file:/+", "/", uri)
-
-
-def _matcher(path: str) -> Callable[[str], bool]:
-    """Returns whether a pattern names a file itself, not a folder above it."""
-    parts = os.path.split(path)
-    return lambda pattern: all(
-        map(fnmatch.fnmatch, parts, os.path.split(cluster.absolute(pattern)))
-    )
 
 
 def _read(row: Any, shared: Broadcast, text_field: str) -> Iterator[documents.TextBlock]:

@@ -117,9 +117,12 @@ def test_beam_refuses_wrong_flag(text, output, arguments, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_storage_writes_file_without_content(tmp_path):
-    cluster.Storage.write(str(tmp_path / "a"), [])
-    assert (tmp_path / "a").read_bytes() == b""
+@pytest.mark.parametrize("storage", [cluster.Storage, beam.Storage])
+def test_storage_copies_file_without_content(storage, tmp_path):
+    (tmp_path / "a").write_bytes(b"")
+    (tmp_path / "b").write_bytes(b"old")
+    storage.copy(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert (tmp_path / "b").read_bytes() == b""
 
 
 def test_beam_names_unreachable_service(tmp_path):
