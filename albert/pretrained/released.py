@@ -190,7 +190,7 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
 # ---- the flags of a script ----
 
 
-def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) -> AnySettings:
+def resolve_model_files(settings: AnySettings) -> AnySettings:
     """Returns the settings with the model's files from its folder filled in.
 
     The folder of --albert_dir (or a released model), or --albert_hub_module_handle, sets
@@ -200,8 +200,8 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
 
     Args:
       settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
-        vocab_file, do_lower_case and albert_hub_module_handle.
-      with_vocabulary: whether to search for a vocabulary.
+        vocab_file, do_lower_case and albert_hub_module_handle. Without do_lower_case no vocabulary
+        is searched for: it is that of pretraining's records.
 
     Raises:
       UserError: see `local_folder`, `find_files` and `hub_module.read`.
@@ -209,7 +209,7 @@ def resolve_model_files(settings: AnySettings, *, with_vocabulary: bool = True) 
     flags = settings.to_dict()
     folder, start = flags["albert_dir"], flags["init_checkpoint"]
     module = flags.get("albert_hub_module_handle")
-    has_tokenizer = with_vocabulary and "spm_model_file" in flags
+    has_tokenizer = "do_lower_case" in flags
     parts = ("init_checkpoint", *_NAMES)
     named = {name: flags[name] for name in parts if flags.get(name)}
     if module:

@@ -228,14 +228,16 @@ class Shards:
         """
         there = self._there()
         others = set(there) - set(self.paths)
+
+        def check(path: str) -> None:
+            sidecar = None if path in others else self._sidecar(path)
+            job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
+
         if not overwrite:
-            ours = [path for path in self.paths if path in there]
-            found = dict(zip(ours, many_files.each(self._sidecar, ours, "Looking at the output")))
+            list(many_files.each(check, sorted(there), "Looking at the output"))
             report = self._read_report()
             if report and "fingerprint" not in report:
-                there[self.counts] = 0
-            for path, size in there.items():
-                job.check_ours(path, found.get(path), size, fingerprint=self.fingerprint)
+                job.check_ours(self.counts, None, 0, fingerprint=self.fingerprint)
             change = provenance.difference(report.get("fingerprint", {}), self.fingerprint)
             if report:
                 _LOGGER.info("Making the records, because %s.", change or "some have changed")

@@ -99,7 +99,7 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
             *(settings.num_warmup_steps, settings.num_train_steps),
         )
     flags = settings
-    settings = released.resolve_model_files(settings, with_vocabulary=False)
+    settings = released.resolve_model_files(settings)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
     if settings.share_type:
         config = modeling.AlbertConfig.from_dict(
