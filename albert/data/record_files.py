@@ -55,7 +55,7 @@ SCHEMA = {
     },
     "blocks": {
         "records": range(1, json_files.COUNT.stop),
-        "offsets": re.compile("([0-9]{1,18}( [0-9]{1,18})*)?"),
+        "offsets": re.compile("(?#numbers)([0-9]{1,18}( [0-9]{1,18})*)?"),
     },
 }
 

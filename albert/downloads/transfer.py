@@ -22,7 +22,7 @@ _LOGGER = logging.getLogger("albert")
 
 CHUNK_BYTES = 1 << 16  # at most this much is lost when a connection breaks
 PAUSES = (1, 2, 4, 8, 15, 30)  # seconds before another attempt to get the rest
-_NOTE = {"url": str, "version": re.compile('"[ -~]*'), "size": json_files.COUNT}
+_NOTE = {"url": str, "version": re.compile('(?#an ETag)"[ -~]*'), "size": json_files.COUNT}
 _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
 
 

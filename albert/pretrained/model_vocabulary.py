@@ -23,7 +23,10 @@ RECORD_NAME = "vocabulary.json"
 KEYS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 # The task is known by which of them a folder has.
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", "tagging.json", RECORD_NAME)
-_FILE = {"path": re.compile("(?!.*://)[^\0]+"), "sha256": json_files.SHA256}
+_FILE = {
+    "path": re.compile(r"(?#the path of a file on this machine)(?!.*://)[^\0]+"),
+    "sha256": json_files.SHA256,
+}
 # Of each of them.
 DESCRIPTION: Dict[str, Any] = {
     **dict.fromkeys(KEYS, (_FILE, None)),

@@ -27,8 +27,8 @@ _LOGGER = logging.getLogger("albert")
 NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
 
 _TF_CONFIG = {
-    "cluster": {str: [re.compile(".+:[0-9]+")]},
-    "task": {"type": str, "index": (json_files.COUNT, re.compile("[0-9]+"))},
+    "cluster": {str: [re.compile("(?#host:port).+:[0-9]+")]},
+    "task": {"type": str, "index": (json_files.COUNT, re.compile("(?#digits)[0-9]+"))},
 }
 _EXAMPLE = (
     'It looks like {"cluster": {"worker": ["host1:2222", "host2:2222"]}, '

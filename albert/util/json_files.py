@@ -9,7 +9,7 @@ A schema is
     object                         any value
     range(1, 9)                    a whole number in this range
     {"a", "b"}                     one of these texts
-    re.compile("[0-9a-f]+")        a text that matches as a whole
+    re.compile("(?#digits)[0-9]+") a text that matches as a whole; the message has the comment
     [schema]                       a list of such values
     [schema, schema]               a list of exactly these
     {key: schema, str: schema}     an object with these keys, and with such values of all others
@@ -24,7 +24,7 @@ from albert.util import files
 from albert.util.errors import UserError
 
 COUNT = range(10**18)
-SHA256 = re.compile("[0-9a-f]{64}")
+SHA256 = re.compile("(?#a SHA-256)[0-9a-f]{64}")
 # JSON has no NaN and no infinity; files.json_text writes these as texts.
 NUMBER = (float, {"NaN", "Infinity", "-Infinity"}, None)
 
@@ -124,7 +124,7 @@ def _noun(kind: Any) -> str:
     if isinstance(kind, set):
         return " or ".join(sorted(kind))
     if isinstance(kind, re.Pattern):
-        return f"a text like {kind.pattern}"
+        return re.sub(r"\(\?#(.*?)\).*", r"\1", kind.pattern)
     return _NOUNS[kind if isinstance(kind, type) else type(kind)]
 
 
