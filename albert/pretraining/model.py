@@ -158,7 +158,6 @@ def input_fn_builder(
     seed: int = 0,
     start_step: int = 0,
     max_batches: Optional[int] = None,
-    shuffle_window: int = 10000,
     index_folder: Optional[str] = None,
     padding: str = "max",
     transform: Optional[Callable] = None,
@@ -172,7 +171,6 @@ def input_fn_builder(
       num_cpu_threads: taken for existing callers; tf.data finds the number itself.
       start_step: training resumes with the batch of this step.
       max_batches: of evaluation.
-      shuffle_window: records that are shuffled together.
       index_folder: cache folder for the offsets of records.
       padding: one of configs.flags.PADDINGS; in evaluation bucket is as longest.
       transform: what `masks_on_the_fly` returns.
@@ -182,7 +180,7 @@ def input_fn_builder(
     cut = padded_batches.Padding(padding, features=_SEQUENCES)
     reading: Dict[str, Any] = {"transform": transform, "index_folder": index_folder}
     if is_training:
-        reading.update(seed=seed, start_step=start_step, shuffle_window=shuffle_window)
+        reading.update(seed=seed, start_step=start_step)
         return padded_batches.input_fn(input_files, spec, is_training=True, padding=cut, **reading)
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
