@@ -4,6 +4,7 @@
 
 import concurrent.futures
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -70,6 +71,11 @@ def test_predict_equals_the_padded_graph(model_dir, loaded):
             np.testing.assert_allclose(half.predict_array(TEXTS), probabilities, atol=tolerance)
     with albert.load(model_dir) as model:
         np.testing.assert_allclose(model.predict_array(TEXTS), probabilities, atol=1e-5)
+
+
+def test_loaded_model_cannot_be_pickled(loaded):
+    with pytest.raises(UserError):
+        pickle.dumps(loaded)
 
 
 def test_predict_from_several_threads(loaded):

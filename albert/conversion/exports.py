@@ -211,11 +211,17 @@ def _converted(subject: Any, settings: ModelExportFlags) -> bytes:
         graph = tf.graph_util.convert_variables_to_constants(
             session, session.graph_def, list(outputs)
         )
-    return _to_onnx(graph, list(outputs), is_int8=is_int8)
+    axes = ("batch", "length") if len(subject.shape) == 1 else ("batch", "options", "length")
+    return _to_onnx(graph, list(outputs), axes, is_int8=is_int8)
 
 
-def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> bytes:
-    """ONNX of a graph with its weights in it; with is_int8 they are bytes."""
+def _to_onnx(
+    graph: tf.GraphDef, outputs: Sequence[str], axes: Sequence[str], *, is_int8: bool
+) -> bytes:
+    """ONNX of a graph with its weights in it; with is_int8 they are bytes.
+
+    `axes` are the names of the first dimensions of inputs and outputs, unless they are fixed.
+    """
     try:
         import onnx
         import tf2onnx
@@ -230,8 +236,14 @@ def _to_onnx(graph: tf.GraphDef, outputs: Sequence[str], *, is_int8: bool) -> by
         opset=_OPSET,
         tensors_to_rename=tensors,
     )
+    for tensor in (*model.graph.input, *model.graph.output):
+        for axis, dimension in zip(axes, tensor.type.tensor_type.shape.dim):
+            if not dimension.dim_value:
+                dimension.dim_param = axis
     if not is_int8:
         return model.SerializeToString()
+    # Shapes are known already; without this, the next step advises to find them first.
+    onnx.helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder, name) for name in ("float32.onnx", "int8.onnx")]
         onnx.save(model, str(paths[0]))

@@ -77,7 +77,8 @@ def converted(
     # TensorFlow 1.15 starts its converter by name, though the environment may not be active.
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     try:
-        return converter.convert()
+        content = converter.convert()
+        return _with_signature(content) if compat.is_tf2() else content
     except convert.ConverterError as error:
         if compat.is_tf2():
             raise
@@ -85,6 +86,29 @@ def converted(
             "TensorFlow 1.15 cannot convert this model to TensorFlow Lite. Use --format=onnx, or a "
             "newer TensorFlow."
         ) from error
+
+
+def _with_signature(content: bytes) -> bytes:
+    """Adds the signature `ids`, which names inputs and outputs and resizes them when it is called.
+
+    The converter of a session does not write one.
+    """
+    from tensorflow.lite.python import schema_py_generated as schema
+    from tensorflow.lite.tools import flatbuffer_utils
+
+    model = flatbuffer_utils.convert_bytearray_to_object(bytearray(content))
+    graph, signature = model.subgraphs[0], schema.SignatureDefT()
+    signature.signatureKey, signature.inputs, signature.outputs = "ids", [], []
+    for tensors, indices in (
+        (signature.inputs, graph.inputs),
+        (signature.outputs, graph.outputs),
+    ):
+        for index in indices:
+            tensor = schema.TensorMapT()
+            tensor.name, tensor.tensorIndex = graph.tensors[index].name, index
+            tensors.append(tensor)
+    model.signatureDefs = [signature]
+    return bytes(flatbuffer_utils.convert_object_to_bytearray(model))
 
 
 # ---- read ----

@@ -73,6 +73,9 @@ class Model(contextlib.AbstractContextManager):
     def __exit__(self, *_) -> None:
         self.network.close()
 
+    def __reduce__(self) -> str:
+        raise UserError("A loaded model cannot be pickled. Call albert.load in each process.")
+
 
 def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
     """Applies `parse` to each text; raises UserError with the number of a wrong text."""

@@ -9,7 +9,9 @@ import shutil
 import sys
 
 import numpy as np
+import onnxruntime
 import pytest
+import tensorflow.compat.v1 as tf
 
 import albert
 from albert import export_model, predict
@@ -117,6 +119,20 @@ def answers(folder, name, **options):
     return [getattr(item, "probabilities" if name == "race" else "probability") for item in found]
 
 
+def dimensions(path):
+    """The shapes of the inputs and of the outputs of an ONNX file."""
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return [
+        [item.shape for item in items] for items in (session.get_inputs(), session.get_outputs())
+    ]
+
+
+def test_onnx_dimensions_have_names(exported):
+    inputs, outputs = dimensions(str(exported / "model.onnx"))
+    assert inputs == 3 * [["batch", "length"]]
+    assert sorted(outputs, key=len) == [["batch"], ["batch", 3], ["batch", 3]]
+
+
 def test_exported_folder_predicts_alone(place, exported, capsys):
     names = ["albert_config.json", "classifier.json", "export.json", "model.onnx", "tiny.model"]
     assert sorted(os.listdir(str(exported))) == names
@@ -145,7 +161,15 @@ def test_export_gives_the_models_outputs(place, tmp_path, name, format_name):
     float32, int8 = tmp_path / "float32", tmp_path / "int8"
     before, after = scores(export(place, name, float32, f"--format={format_name}"))
     assert after == pytest.approx(before, abs=0.01)
-    assert (float32 / f"model.{format_name}").exists()
+    path = str(float32 / f"model.{format_name}")
+    if format_name == "onnx":
+        (first, *_), outputs = dimensions(path)
+        assert {item for shape in outputs for item in shape if isinstance(item, str)} <= set(first)
+    elif compat.is_tf2():
+        runner = tf.lite.Interpreter(path).get_signature_runner("ids")
+        ids = np.ones([2, 4, 7] if name == "race" else [2, 7], np.int32)
+        found = runner(input_ids=ids, input_mask=ids, segment_ids=ids)
+        assert {len(value) for value in found.values()} == {len(ids)}
     export(place, name, int8, f"--format={format_name}", "--quantize=int8", "--max_loss=100")
     for options in [{}, {"pooling": "mean"}][: 1 + (name == "encoder")]:
         folders = (place / name, float32, int8)
@@ -217,12 +241,13 @@ def test_data_of_a_model_without_flags_are_read(tmp_path, is_recorded):
         ("regressor", "MSE", 0.3, 0.32),
     ],
 )
-def test_worse_export_is_refused(place, tmp_path, monkeypatch, name, metric, value, loss):
+def test_worse_export_is_refused(place, tmp_path, monkeypatch, caplog, name, metric, value, loss):
     results = [{metric: value}, {metric: loss}]
     monkeypatch.setattr(ClassifierTask, "measure", lambda *_: results.pop(0))
     with pytest.raises(ValueError, match="max_loss"):
         export(place, name, tmp_path / "worse", "--max_loss=1", "--quantize=int8")
     assert os.listdir(str(tmp_path)) == []
+    assert "root" not in {record.name for record in caplog.records}  # of quantisation
 
 
 @pytest.mark.slow
