@@ -21,8 +21,8 @@ from absl import logging as _absl_logging  # noqa: F401  defines its flags, such
 
 from albert import __version__
 from albert.command_line import commands, log
+from albert.util import errors, stop_signals
 from albert.util import flags as flags_lib
-from albert.util import stop_signals
 from albert.util.errors import UserError
 
 Main = Callable[[Any], Optional[int]]
@@ -41,7 +41,7 @@ def run(
 ) -> None:
     """Runs a script with the process's arguments and exits.
 
-    The exit code is what `main` returns, or 0; 1 after a UserError, 2 if the command line is wrong,
+    The exit code is what `main` returns, or 0; 1 after an error, 2 if the command line is wrong,
     130 after Ctrl-C, 143 after SIGTERM or SIGUSR1.
 
     Args:
@@ -79,10 +79,13 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
     except BrokenPipeError:  # `| head` has read enough
         log.discard(1)
         return 1
-    except UserError as error:
+    except Exception as error:
+        is_users = isinstance(error, UserError)
+        if not is_users and not errors.is_of_machine(error):
+            raise
         if is_verbose:
             traceback.print_exc()
-        print(f"ERROR: {error}", file=sys.stderr)
+        print(f"ERROR: {error if is_users else errors.in_one_line(error)}", file=sys.stderr)
         return 1
     finally:
         try:

@@ -76,6 +76,8 @@ def fetch(url: str, path: str, settings: TransferFlags) -> None:
                 raise UserError(
                     f"{shown} cannot be downloaded: {reason}. Check the address."
                 ) from error
+            if time.monotonic() > deadline:
+                reason = "--time_limit_minutes is over"
             is_unreachable = not status and not os.path.exists(path)
             if pause is None or is_unreachable or time.monotonic() + pause > deadline:
                 raise UnreachableError(
@@ -99,7 +101,9 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
             if start == size:
                 return
             headers.update({"Range": f"bytes={start}-", "If-Range": part["version"]})
-    with session.get(url, headers=headers, stream=True, timeout=_TIMEOUTS) as response:
+    left = max(deadline - time.monotonic(), 0.001)
+    timeouts = [min(seconds, left) for seconds in _TIMEOUTS]
+    with session.get(url, headers=headers, stream=True, timeout=tuple(timeouts)) as response:
         is_rest = response.headers.get("Content-Range") == f"bytes {start}-{size - 1}/{size}"
         if start and response.status_code in (206, 416) and not is_rest:
             os.remove(note)  # the next request is for all of it

@@ -383,10 +383,10 @@ def __getattr__(name: str) -> Any:
 
 @contextlib.contextmanager
 def lost_sessions_raise() -> Iterator[None]:
-    """In this context, `train` raises the error (Aborted, Unavailable) of a lost session.
+    """In this context, an estimator raises the error (Aborted, Unavailable) of a lost session.
 
-    TensorFlow itself would restore the newest checkpoint, but read from the first batch again, and
-    TPUEstimator would end as if all were done.
+    TensorFlow itself would begin anew, for ever where the error comes again; in training, it would
+    read from the first batch again. TPUEstimator would end as if all were done.
     """
     from tensorflow.python.training import monitored_session
 

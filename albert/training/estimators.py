@@ -25,7 +25,7 @@ from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, origin, peer_watch
 from albert.training import hooks as training_hooks
 from albert.util import files, folder_lock, progress, provenance, stop_signals
-from albert.util.errors import UserError
+from albert.util.errors import UserError, in_one_line
 
 _LOGGER = logging.getLogger("albert")
 
@@ -33,6 +33,7 @@ CONFIG_NAME = "albert_config.json"
 
 # How long a worker may be silent before the others end.
 _WORKER_PATIENCE_SECONDS = 60.0
+_TPU_PATIENCE_MILLISECONDS = 300000
 # What the training step says when it refuses an update.
 _GRADIENT_STOP = "gradient norm is not finite"
 
@@ -230,14 +231,28 @@ def _estimator(
     settings: TrainingFlags, model_fn: ModelFn, config: Any = None, **sizes: int
 ) -> "tf_estimator.tpu.TPUEstimator":
     """An estimator for a TPU, a CPU or one GPU; `sizes` are of batches, over all cores."""
+    config = config or run_config(settings)
+    if settings.use_tpu and config.master:
+        _connect(config.master)
     return tf_estimator.tpu.TPUEstimator(
         model_fn=model_fn,
-        config=config or run_config(settings),
+        config=config,
         use_tpu=settings.use_tpu,
         params={"model_dir": settings.output_dir},
         train_batch_size=settings.train_batch_size,
         **sizes,
     )
+
+
+def _connect(master: str) -> None:
+    """Waits for the server of a TPU. A signal ends this wait, but not the one of TPUEstimator."""
+    _LOGGER.info("Connecting to the TPU at %s.", master)
+    config = tf.ConfigProto(operation_timeout_in_ms=_TPU_PATIENCE_MILLISECONDS)
+    try:
+        with tf.Graph().as_default(), tf.Session(master, config=config) as session:
+            session.run(tf.no_op())
+    except tf.errors.OpError as error:
+        raise UserError(f"No TPU answers at {master} ({in_one_line(error)}).") from error
 
 
 def check_batch_sizes(settings: TrainingFlags) -> None:
@@ -291,6 +306,26 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     for is_wrong, message in conflicts:
         if is_wrong:
             raise UserError(message)
+
+
+@contextlib.contextmanager
+def _explained(settings: TrainingFlags) -> Iterator[None]:
+    """Runs estimators once: an error of their sessions ends the block and says what to do.
+
+    Raises:
+      UserError: a session or the TPU is lost, there is no TPU, or a record is damaged.
+    """
+    try:
+        with tf_estimator.lost_sessions_raise(), record_files.explained():
+            yield
+    except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
+        raise UserError(
+            f"Lost the session ({in_one_line(error)}). Run the same command to resume."
+        ) from error
+    except RuntimeError as error:
+        if not settings.use_tpu or "TPU" not in str(error):
+            raise
+        raise UserError(f"--use_tpu: {error} Check --tpu_name or --master.") from error
 
 
 # ---------------------------------------------------------------------------------------------
@@ -350,7 +385,7 @@ def train(
     # A TPUEstimator saves by itself on a TPU.
     savers = [training_hooks.SaverHook(training)] * (training.is_chief and not settings.use_tpu)
     options = {"max_steps": max_steps, "hooks": [*hooks, training, *savers]}
-    with tf_estimator.lost_sessions_raise(), _explained(training):
+    with _explained(settings), _explained_training(training):
         _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
     summary = training.summary()
     stop_signals.resume(
@@ -374,16 +409,15 @@ def _log_start(
 
 
 @contextlib.contextmanager
-def _explained(training: training_hooks.TrainingHook) -> Iterator[None]:
+def _explained_training(training: training_hooks.TrainingHook) -> Iterator[None]:
     """Says what to do about the errors of a training."""
-    folder = training.settings.output_dir
     try:
-        with files.naming_path(folder), record_files.explained():
+        with files.naming_path(training.settings.output_dir):
             yield
     except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
         again = "Run the same command in every process to resume from the last checkpoint."
         stop_signals.resume(again)
-        lost = f"the session ({error.message.splitlines()[0]})"
+        lost = f"the session ({in_one_line(error)})"
         for peer in distribution.peers(training.settings):
             if not peer_watch.is_reachable(peer):
                 lost = f"worker {peer}"
@@ -458,7 +492,7 @@ def evaluator(
         bar = progress.Progress("Evaluating", steps, unit="batches")
         hook = tf.train.SessionRunHook()
         hook.after_run = lambda run_context, run_values: bar.update(1)
-        with bar, record_files.explained():
+        with bar, _explained(settings):
             return estimator.evaluate(
                 input_fn, steps=steps, checkpoint_path=checkpoint, hooks=[hook]
             )
@@ -481,7 +515,7 @@ def tpu_outputs(
     estimator = _estimator(settings, model_fn, predict_batch_size=batch_size)
     options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
     parts = []
-    with record_files.explained(), tf_estimator.lost_sessions_raise():
+    with _explained(settings):
         for batch in estimator.predict(input_fn, **options):
             real = batch["is_real_example"] > 0
             parts.append({name: value[real] for name, value in batch.items()})

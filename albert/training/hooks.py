@@ -15,6 +15,7 @@ import os
 import time
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 
@@ -32,6 +33,7 @@ CURVE_NAME = "training_curve.csv"
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
 _SCALARS = "training_scalars"  # the collection and name scope of the tensors to report
+_STOPS = "stop_requests"  # the collection of the tensors of `report_stop_requests`
 _RATE = "learning_rate"
 _NORM = "gradient_norm"
 _SPEED = "examples_per_second"
@@ -67,6 +69,18 @@ def report_scalars(scalars: Mapping[str, tf.Tensor]):
 def reported_scalars() -> Dict[str, tf.Tensor]:
     """Returns what was given to `report_scalars` in the default graph, by name."""
     return {tensor.op.name.split("/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)}
+
+
+def stop_requests(settings: TrainingFlags) -> List[tf.Tensor]:
+    """Returns [1.0] in steps in which a signal has asked this worker to stop; [] for one worker."""
+    if settings.distribution_strategy != distribution.MULTI_WORKER:
+        return []
+    return [tf.py_func(lambda: np.float32(stop_signals.is_requested()), [], tf.float32)]
+
+
+def report_stop_requests(means: List[tf.Tensor]):
+    """Takes the means of `stop_requests`, by which all workers stop after the same step."""
+    tf.get_collection_ref(_STOPS).extend(means)
 
 
 def tpu_host_call(
@@ -197,6 +211,7 @@ class TrainingHook(tf.train.SessionRunHook):
         # Estimator leaves the loss here, on a TPU too, where nothing else can be fetched.
         self._tensors = {"loss": tf.get_collection(tf.GraphKeys.LOSSES)[-1], **reported_scalars()}
         self._step_tensor = tf.train.get_global_step()
+        self._stops = tf.get_collection(_STOPS)
 
     def after_create_session(self, session, coord):
         """Called once the variables have their values."""
@@ -215,20 +230,22 @@ class TrainingHook(tf.train.SessionRunHook):
         """Asks for the scalars along with the step."""
         del run_context
         self._run_began = time.time()
-        return tf.train.SessionRunArgs(self._tensors)
+        return tf.train.SessionRunArgs((self._tensors, self._stops))
 
     def after_run(self, run_context, run_values):
         """Takes in what the step gave."""
         seconds = time.time() - self._run_began
         previous, self.step = self.step, int(run_context.session.run(self._step_tensor))
-        self._check(previous, float(run_values.results["loss"]))
-        for name, value in run_values.results.items():
+        scalars, stops = run_values.results
+        self._check(previous, float(scalars["loss"]))
+        for name, value in scalars.items():
             # An update that float16's loss scale leaves out has no norm.
             if name != _NORM or math.isfinite(value):
                 self._values[name].append(float(value))
-        # Only the chief, which saves, ends a training. The other workers take part until it has
-        # gone: the step that it is in would never end without them.
-        if self.is_chief and stop_signals.is_requested():
+        if any(stops):
+            stop_signals.request("a signal to another worker")
+        # A worker that stops alone leaves the others in a step that never ends.
+        if any(stops) if stops else stop_signals.is_requested():
             self._is_stopping = True
             run_context.request_stop()
         done, is_first = self.step - previous, self._bar is None

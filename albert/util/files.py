@@ -7,22 +7,21 @@ only: processes that merely import this module start without it.
 """
 
 import contextlib
+import fcntl
 import hashlib
 import itertools
 import json
 import os
 import re
+import shutil
 import uuid
-from typing import Any, Iterator, List
+from typing import Any, Iterator, List, Set
 
-from albert.util.errors import UserError
+from albert.util.errors import UserError, in_one_line, is_refusal
 
-# What a file system refuses, in the words of the system, of Python and of TensorFlow.
-_REFUSALS = re.compile(
-    "(?i)no such file or directory|permission denied|operation not permitted|read-only file system|"
-    "is a directory|not a directory|file exists|no space left on device|quota exceeded|"
-    "file too large|file name too long|too many levels of symbolic links|input/output error"
-)
+# Folders of `atomic_path`, and the folders in which this process has looked for leftovers.
+_HIDDEN = re.compile(r"\..+\.tmp-[0-9a-f]{16}")
+_tidied: Set[str] = set()
 
 
 def gfile() -> Any:
@@ -41,9 +40,10 @@ def naming_path(path: str) -> Iterator[None]:
         named = str(getattr(error, "filename", None) or path)
         # A file of the block's own is neither `path` nor a folder above it.
         is_other = os.path.basename(path) not in named and not str(path).startswith(named)
-        if isinstance(error, ValueError) or is_other or not _REFUSALS.search(str(error)):
+        if is_other or not is_refusal(error):
             raise
-        raise UserError(f"'{named}': {getattr(error, 'strerror', None) or error}.") from error
+        reason = getattr(error, "strerror", None) or in_one_line(error)
+        raise UserError(f"'{named}': {reason}.") from error
 
 
 # ------------------------------------------------------------------------------------------ writing
@@ -58,9 +58,10 @@ def random_suffix() -> str:
 def atomic_path(path: str) -> Iterator[str]:
     """Yields a temporary path that becomes `path` if the block succeeds and vanishes if it fails.
 
-    The block makes a file or a folder there. The temporary path is hidden in the same folder, so
-    that the rename is atomic and no pattern of the user matches it. A device or pipe, such as
-    /dev/stdout, is written to as it is.
+    The block makes a file or a folder there. The temporary path is in a hidden folder beside
+    `path`, so that the rename is atomic and no pattern of the user matches it. If the process is
+    killed, the next one that writes into the same local folder removes it. A device or pipe, such
+    as /dev/stdout, is written to as it is.
 
     Raises:
       UserError: the file system refuses, as where the disk is full.
@@ -70,17 +71,39 @@ def atomic_path(path: str) -> Iterator[str]:
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         yield path
         return
-    temporary = os.path.join(folder, f".{name}.tmp-{random_suffix()}")
-    with naming_path(path):
-        try:
-            gfile().makedirs(folder or ".")
-            yield temporary
-            gfile().rename(temporary, path, overwrite=True)
-        finally:
-            if gfile().isdir(temporary):
-                gfile().rmtree(temporary)
-            elif gfile().exists(temporary):
-                gfile().remove(temporary)
+    hidden = os.path.join(folder, f".{name}.tmp-{random_suffix()}")
+    temporary = os.path.join(hidden, f".{name}")
+    with naming_path(path), contextlib.ExitStack() as stack:
+        gfile().makedirs(hidden)
+        stack.callback(gfile().rmtree, hidden)
+        if "://" not in path:
+            _remove_leftovers(folder or ".")
+            descriptor = _open_folder(hidden, stack)
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield temporary
+        gfile().rename(temporary, path, overwrite=True)
+
+
+def _open_folder(folder: str, stack: contextlib.ExitStack) -> int:
+    """Returns a descriptor of a folder, which the stack closes."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def _remove_leftovers(folder: str) -> None:
+    """Removes what killed processes left of `atomic_path`; looks once into each folder."""
+    if folder in _tidied:
+        return
+    _tidied.add(folder)
+    for name in filter(_HIDDEN.fullmatch, os.listdir(folder)):
+        hidden = os.path.join(folder, name)
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+            content = os.listdir(hidden)  # empty until its process has locked it
+            fcntl.flock(_open_folder(hidden, stack), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if content:
+                shutil.rmtree(hidden)
 
 
 @contextlib.contextmanager
@@ -90,11 +113,16 @@ def atomic_folder(path: str) -> Iterator[str]:
     Raises:
       UserError: `path` exists, or the file system refuses, as where the disk is full.
     """
-    if gfile().exists(path):
-        raise UserError(f"'{path}' exists. Choose a new folder.")
+    _check_new(path)
     with atomic_path(path) as temporary:
         gfile().makedirs(temporary)
         yield temporary
+        _check_new(path)  # another process may have made it
+
+
+def _check_new(path: str) -> None:
+    if gfile().exists(path):
+        raise UserError(f"'{path}' exists. Choose a new folder.")
 
 
 def atomic_write_bytes(path: str, content: bytes) -> None:

@@ -7,21 +7,27 @@
 
 A signal raises `Stopped` in the main thread, as Ctrl-C raises KeyboardInterrupt, and the process
 exits with 143. A training calls `postpone` to be asked after each step (`is_requested`), saves, and
-ends by `resume`. A second signal ends the process at once.
+ends by `resume`.
+
+Python calls its handlers in the main thread, but not while a call of TensorFlow waits there. So
+another thread watches the signals. It ends the process at a second signal, and if the main thread
+has not answered after 10 seconds, unless signals are postponed.
 """
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import threading
 import time
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 EXIT_CODE = 143
 
 _SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
 _ONE_SIGNAL_SECONDS = 0.5  # a scheduler's to all processes and a parent's to its child are one
+ANSWER_SECONDS = 10.0
 
 
 class Stopped(SystemExit):  # noqa: N818, no error
@@ -32,23 +38,57 @@ class Stopped(SystemExit):  # noqa: N818, no error
         self.words = words
 
 
-_came = ""  # the name of the signal that came
-_came_at = 0.0
+_came = ""  # what asked this process to end
+_is_answered = False  # whether the main thread has taken in a signal
 _is_postponed = False
 
 
 def _answer(number: int, _: Any) -> None:
-    """The handler of the signals."""
-    global _came, _came_at
-    if _came:
-        if time.monotonic() - _came_at > _ONE_SIGNAL_SECONDS:
-            os._exit(EXIT_CODE)
-        return
-    _came, _came_at = signal.Signals(number).name, time.monotonic()
-    if not _is_postponed:
-        raise Stopped(f"Stopped by {_came}. Run the same command to resume.")
+    """The handler of the signals, in the main thread."""
+    global _is_answered
+    is_first, _is_answered = not _is_answered, True
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    request(signal.Signals(number).name)
+    if is_first and not _is_postponed:
+        raise Stopped(f"Stopped by {_came}. Run the same command again.")
+
+
+def _watch(pipe: int) -> None:
+    """Ends the process if need be. The pipe gives the number of each signal, and 0 at the end."""
+    first = _next_signal(pipe, None)
+    came_at = time.monotonic()
+    seconds: Optional[float] = ANSWER_SECONDS
+    if first in _SIGNALS:
+        request(signal.Signals(first).name)
+        if _is_postponed:
+            _say("Signal received. Finishing this step, then saving.")
+    number = first
+    while number != 0:
+        number = _next_signal(pipe, seconds)
+        if number is None and (_is_answered or _is_postponed):
+            seconds = None
+        elif number is None or (number and time.monotonic() - came_at > _ONE_SIGNAL_SECONDS):
+            _say(f"Stopped at once by {signal.Signals(number or first).name}.")
+            os._exit(130 if first == signal.SIGINT else EXIT_CODE)
+
+
+def _next_signal(pipe: int, seconds: Optional[float]) -> Optional[int]:
+    """Returns the next signal to end, or 0; None if nothing comes for some seconds."""
+    while select.select([pipe], [], [], seconds)[0]:
+        number = os.read(pipe, 1)[0]
+        if number in (0, signal.SIGINT, *_SIGNALS):
+            return number
+    return None
+
+
+def _say(line: str) -> None:
     with contextlib.suppress(OSError):  # nobody reads it any more
-        os.write(2, b"Signal received. Finishing this step, then saving.\n")
+        os.write(2, f"{line}\n".encode())
+
+
+# The signals of a forked process are not its parent's.
+os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
 
 
 @contextlib.contextmanager
@@ -57,25 +97,45 @@ def handled() -> Iterator[None]:
 
     Only in the main thread, which alone may set handlers; elsewhere this module has no effect.
     """
-    global _came, _is_postponed
+    global _came, _is_answered, _is_postponed
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _came, _is_postponed = "", False  # a training that failed outside of a block may leave it True
-    before = {number: signal.signal(number, _answer) for number in _SIGNALS}
+    # A training that failed outside of a block may leave it True.
+    _came, _is_answered, _is_postponed = "", False, False
+    pipe, end = os.pipe()
+    os.set_blocking(end, False)
+    watcher = threading.Thread(target=_watch, args=(pipe,), daemon=True)
+    watcher.start()
+    numbers = list(_SIGNALS)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        numbers.append(signal.SIGINT)
+    before = {number: signal.signal(number, _answer) for number in numbers}
+    outer = signal.set_wakeup_fd(end, warn_on_full_buffer=False)
     try:
         yield
     except Stopped as stop:
         print(stop.words, file=sys.stderr, flush=True)
         raise
     finally:
+        signal.set_wakeup_fd(outer)
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)  # None: set by C code
+        os.write(end, b"\0")
+        watcher.join()
+        os.close(pipe)
+        os.close(end)
         _came, _is_postponed = "", False
 
 
+def request(reason: str) -> None:
+    """Asks this process to end, as a signal does."""
+    global _came
+    _came = _came or reason
+
+
 def is_requested() -> bool:
-    """Returns whether a signal asked this process to end."""
+    """Returns whether a signal, or `request`, asked this process to end."""
     return bool(_came)
 
 

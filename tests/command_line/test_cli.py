@@ -34,6 +34,9 @@ def main(settings):
         print("line\\n" * 100000)
     if settings.seed == 18:
         import tensorflow
+    if settings.seed == 19:
+        with open("/dev/full", "w") as file:
+            file.write("text")
     sys.stdout.write(f"{settings.output_dir} {settings.given == {'output_dir'}}\\n")
 
 
@@ -69,6 +72,7 @@ def run(command):
         ("--output_dir=x --seed=15", 3, "WARNING: a warning"),
         ("--output_dir=x --seed=16", 1, "ValueError: a bug"),
         ("--output_dir=x --seed=17 | head -1", 0, ""),
+        ("--output_dir=x --seed=19", 1, "No space left on device"),
         ("--seed=4", 2, "ERROR: --output_dir must be given"),
         ("--output_dir=x 2>/dev/full", 0, ""),
         ("--output_dir=x 2>&-", 0, ""),

@@ -17,7 +17,9 @@ CONTENT = np.random.RandomState(0).bytes(700001)
 OTHER = CONTENT[::-1]
 CHUNK = transfer.CHUNK_BYTES
 CUT = Answer(cut_after=4 * CHUNK)
-SLOW = {"drips": True, "headers": {"Content-Length": "9000000"}}
+LONGER = {"Content-Length": "9000000"}
+SLOW = {"drips": True, "headers": LONGER}
+SILENT = {"waits": True, "headers": LONGER}
 OTHER_FILE = f"bytes {4 * CHUNK}-700000/700002"
 
 
@@ -110,6 +112,7 @@ def test_fetch_resumes_an_earlier_process(fetch, server, etag, name, content, ch
         ({"location": "/model"}, {}, UserError, "redirects"),
         ({"headers": {"Content-Length": ""}}, {"size_limit_gb": 5e-4}, UserError, "0.0005 GB"),
         (SLOW, {"time_limit_minutes": 0.5 / 60}, ConnectionError, "--time_limit_minutes"),
+        (SILENT, {"time_limit_minutes": 0.5 / 60}, ConnectionError, "--time_limit_minutes"),
     ],
 )
 def test_fetch_names_the_address_and_the_reason(fetch, server, answer, limits, kind, words):

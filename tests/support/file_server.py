@@ -7,6 +7,7 @@ import http.server
 import os
 import pathlib
 import re
+import select
 import ssl
 import threading
 from typing import Dict, NamedTuple, Optional
@@ -22,6 +23,7 @@ class Answer(NamedTuple):
     location: Optional[str] = None  # where the request is sent instead
     range_shift: int = 0  # bytes by which a part begins later than asked for
     drips: bool = False  # after the file, a zero every few milliseconds until the server ends
+    waits: bool = False  # after the file, until the client goes or for ten seconds
 
 
 # Key and certificate of 127.0.0.1, which no client trusts unasked.
@@ -75,6 +77,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._start(206 if start else 200, {**headers, **(answer.headers or {})})
         self.wfile.write(content[start:][: answer.cut_after])
         with contextlib.suppress(OSError):  # the client has gone
+            if answer.waits:
+                select.select([self.connection], [], [], 10)
             while answer.drips and not state.is_closed.wait(0.01):
                 self.wfile.write(bytes(4096))
 

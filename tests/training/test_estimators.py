@@ -5,6 +5,7 @@
 import json
 import logging
 import pathlib
+import resource
 import shutil
 from unittest import mock
 
@@ -16,6 +17,7 @@ from albert import run_pretraining
 from albert.runtimes import devices
 from albert.training import distribution, estimators, evaluation, hooks, origin
 from albert.util import flags as flags_lib
+from albert.util import progress
 from albert.util.errors import UserError
 from tests.support import damaged_files, workers
 from tests.support.one_weight import (
@@ -23,6 +25,7 @@ from tests.support.one_weight import (
     curve_of,
     model_fn,
     save,
+    settings_for,
     steps_in,
     train,
     weight_in,
@@ -286,6 +289,36 @@ def test_training_resumes_bit_exact_after_lost_session(
     # Nothing is lost at step 0: initial weights are made anew.
     done = max([0, *before])
     assert saved == [step for step in (0, 4, 8, 9) if step > done or not done]
+
+
+def test_evaluation_that_loses_its_session_does_not_begin_again(tmp_path, monkeypatch):
+    train(tmp_path, max_steps=1)
+    update = mock.Mock(side_effect=[LOST, AssertionError("began again")])
+    monkeypatch.setattr(progress.Progress, "update", update)
+    evaluate = estimators.evaluator(
+        settings_for(tmp_path),
+        model_fn,
+        lambda params: tf.data.Dataset.from_tensors({"x": np.float32([0.5])}),
+        batch_size=1,
+        steps=1,
+    )
+    with pytest.raises(UserError, match="storage does not answer"):
+        evaluate(str(tmp_path / "model.ckpt-1"))
+
+
+def test_full_disk_is_named_in_one_line(tmp_path):
+    def larger(features, labels, mode, params):
+        tf.get_variable("weights", [1000000])
+        return model_fn(features, labels, mode, params)
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000000, before[1]))
+    try:
+        with pytest.raises(UserError, match=f"{tmp_path}.*File too large") as error:
+            train(tmp_path, max_steps=1, function=larger)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "\n" not in str(error.value)
 
 
 def test_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.util import files
 from albert.util.errors import UserError
+from tests.support import processes
 
 
 def test_atomic_write_replaces_file(tmp_path):
@@ -25,6 +26,41 @@ def test_atomic_write_replaces_file(tmp_path):
     files.atomic_write_json(str(path), {"b": 1, "a": "é"})
     assert files.read_text(str(path)) == '{\n  "a": "é",\n  "b": 1\n}\n'
     assert os.listdir(str(path.parent)) == ["results.json"]
+
+
+WRITER = """
+import sys, time
+from albert.util import files
+with files.atomic_path(sys.argv[1]) as temporary:
+    with open(temporary, "w") as stream:
+        stream.write("half")
+    print("begun", file=sys.stderr, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_next_process_removes_what_a_killed_one_left(tmp_path):
+    (tmp_path / ".mine.tmp-0123456789abcdef").write_text("a user's")
+    writers = [processes.start("-c", WRITER, str(tmp_path / name)) for name in "ab"]
+    for writer in writers:
+        processes.read_until(writer, "begun")
+    writers[0].kill()
+    writers[0].wait()
+    another = "from albert.util import files; files.atomic_write_text(sys.argv[1], '')"
+    processes.finish(processes.start("-c", f"import sys; {another}", str(tmp_path / "c")))
+    left = sorted(name.split(".tmp-")[0] for name in os.listdir(str(tmp_path)))
+    assert left == [".b", ".mine", "c"]
+    writers[1].kill()
+    writers[1].wait()
+
+
+def test_folder_of_another_process_is_kept(tmp_path):
+    path = tmp_path / "model"
+    with pytest.raises(UserError, match="exists"), files.atomic_folder(str(path)):
+        path.mkdir()
+        (path / "theirs").write_text("")
+    assert os.listdir(str(tmp_path)) == ["model"] and os.listdir(str(path)) == ["theirs"]
 
 
 def test_atomic_write_to_pipe(tmp_path):

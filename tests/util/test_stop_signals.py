@@ -11,6 +11,7 @@ import time
 import pytest
 
 from albert.util import stop_signals
+from tests.support import processes
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
@@ -53,3 +54,58 @@ def test_second_stop_signal_ends_process():
     )
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, timeout=30)
     assert done.returncode == 143 and done.stdout == b"saving\n"
+
+
+# The main thread waits in C, as in a call of TensorFlow: no handler of Python's runs.
+WAITING = """
+import ctypes, os, signal, sys, threading, time
+from albert.util import stop_signals
+from tests.support import processes
+
+def send(*numbers):
+    for number in numbers:
+        time.sleep(0.7)
+        os.kill(os.getpid(), number)
+
+stop_signals.ANSWER_SECONDS = float(sys.argv[1])
+mutex, c = ctypes.create_string_buffer(64), ctypes.CDLL(None)
+numbers = [getattr(signal, name) for name in sys.argv[3].split()]
+with stop_signals.handled():
+    if sys.argv[2] == "postponed":
+        stop_signals.postpone()
+        threading.Timer(2.0, c.pthread_mutex_unlock, [mutex]).start()
+    threading.Thread(target=send, args=numbers, daemon=True).start()
+    c.pthread_mutex_lock(mutex)
+    c.pthread_mutex_lock(mutex)
+    stop_signals.resume("saved")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "seconds, kind, signals, code, is_saved",
+    [
+        (0.3, "", "SIGTERM", 143, False),
+        (60, "", "SIGTERM SIGUSR1", 143, False),
+        (60, "", "SIGINT SIGINT", 130, False),
+        (0.3, "postponed", "SIGTERM", 143, True),
+        (60, "postponed", "SIGTERM SIGTERM", 143, False),
+    ],
+)
+def test_signal_ends_a_process_that_waits_in_c(seconds, kind, signals, code, is_saved):
+    process = processes.start("-c", WAITING, str(seconds), kind, signals)
+    said = process.communicate(timeout=30)[1]
+    assert (process.returncode, "saved" in said) == (code, is_saved), said
+    assert "Traceback" not in said and "SIG" in said
+
+
+def test_signal_to_a_forked_process_is_not_its_parents():
+    with stop_signals.handled():
+        child = os.fork()
+        if not child:
+            signal.signal(signal.SIGTERM, lambda *_: os._exit(5))
+            os.kill(os.getpid(), signal.SIGTERM)
+            os._exit(6)
+        assert os.WEXITSTATUS(os.waitpid(child, 0)[1]) == 5
+        time.sleep(0.5)  # a thread may take it in
+        assert not stop_signals.is_requested()
