@@ -382,18 +382,17 @@ def _text_columns(task: Task, rows: Sequence[Row], names: Sequence[str]) -> List
     """Where texts may be: under the task's names, under usual ones, or in the only columns."""
     texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
     width, last = 1 + task.is_pair, rows[-1].values
-    trained = [Columns(names[0], names[-1] if width == 2 else None)] if len(names) == width else []
-    found = [
+    trained = [Columns(*names)] if len(names) == width else []
+    named = [
         columns._replace(guid=(columns.guid, *GUID_NAMES), header=None)
         for columns in (*trained, *task.columns, Columns(*texts))
         if not isinstance(columns.text_a, int)
     ]
-    if isinstance(last, list) and len(rows[0].values) == width:
-        # Two columns may be a text and its label.
-        is_label = parse_label(last[-1], label_spellings(task)) is not None
-        plain = Columns(0, 1 if task.is_pair else None, header=False)
-        found += [] if task.is_pair and is_label else [plain]
-    return found
+    if not isinstance(last, list) or len(rows[0].values) != width:
+        return named
+    # Two columns may be a text and its label.
+    is_label = task.is_pair and parse_label(last[-1], label_spellings(task)) is not None
+    return named if is_label else [*named, Columns(*range(width), header=False)]
 
 
 def _place(column: Column, first: Any) -> Any:

@@ -12,6 +12,8 @@ from albert.util import files, json_files, wording
 from albert.util.errors import UserError, needing
 
 ENDING = ".parquet"
+# What `datasets` writes.
+_METADATA = {"info": ({"features": ({str: object}, None)}, None)}
 # "train-00000-of-00002.parquet", or with a hash before the ending.
 _PART = re.compile(r"(.*)-(\d+)-of-(\d+)(?:-[0-9a-f]+)?\.parquet")
 
@@ -82,10 +84,8 @@ def label_names(path: str) -> Dict[str, List[str]]:
     """
     with _opened(path) as file:
         metadata = file.schema_arrow.metadata or {}
-    content = metadata.get(b"huggingface", b"{}")
     where = f"'{path}', metadata"
-    info = json_files.parse(content, where, {"info": (dict, None)}).get("info") or {}
-    json_files.check(info, {"features": ({str: object}, None)}, f"{where}: info")
+    info = json_files.parse(metadata.get(b"huggingface", b"{}"), where, _METADATA).get("info") or {}
     names = {}
     for column, feature in (info.get("features") or {}).items():
         # Of lists of labels, "feature" describes one; older versions wrote a list of it.
