@@ -5,6 +5,7 @@
 outcome = fine_tuning.run(settings, SquadV1)
 """
 
+import functools
 import logging
 import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -49,7 +50,6 @@ class SquadTask(Task):
 
     def __init__(self, *args: Any):
         super().__init__(*args)
-        self._data: Dict[str, List[SquadExample]] = {}
         # The last examples that were predicted, and theirs.
         self._windows: Tuple[Any, List[squad_features.Window]] = (None, [])
 
@@ -75,10 +75,9 @@ class SquadTask(Task):
         is_labelled = any(map(_is_labelled, self.examples("predict")))
         return ["predict"] if use == "test" or is_labelled else []
 
+    @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[SquadExample]:
         """Returns the questions of --train_file or --predict_file, which are read once."""
-        if split in self._data:
-            return self._data[split]
         path, limit = getattr(self.settings, f"{split}_file"), self.settings.max_misaligned_answers
         examples = read_squad_examples(path, split == "train", max_misaligned=limit)
         unanswered = [item.qas_id for item in examples if not item.answers]
@@ -88,7 +87,6 @@ class SquadTask(Task):
                 f"{path}: question '{unanswered[0]}' has no answer. Use run_squad_v2, or give "
                 "answers to all questions or to none."
             )
-        self._data[split] = examples
         return examples
 
     def record_file(self, split: str) -> Tuple[str, bool]:

@@ -7,7 +7,8 @@ import csv
 import pytest
 
 from albert.classification import examples, tasks
-from albert.data import text_lines
+from albert.pretrained import inference
+from albert.pretrained.settings import TextFlags
 
 TEXTS = [
     'He said, "no".',
@@ -33,10 +34,8 @@ def path(tmp_path):
 
 def answered(path, columns=None, known=()):
     """The texts that the scripts which answer texts find in a file."""
-    reader = text_lines.TextReader(str(path), columns, known)
-    with text_lines.open_input(str(path)) as stream:
-        groups = list(text_lines.read_lines(stream, str(path)))
-    return [text for lines in groups for text in reader.texts(lines)]
+    groups = inference.read_texts(TextFlags(input_file=str(path), columns=columns), known)
+    return [text for group in groups for text in group]
 
 
 @pytest.mark.parametrize("text_a", ["text", 1])
