@@ -369,8 +369,7 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence
         wanted = zip(columns[:needed], places)
         if all(column is None or place is not None for column, place in wanted):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
-            found = dict(zip(columns._fields, places), header=header)
-            return columns._replace(**found)
+            return Columns(*places, header, columns.render)
     missing = [str(column) for column in candidates[0][:needed] if column is not None]
     raise UserError(
         f"{rows[0].where}: there are no columns {', '.join(missing)} in {str(list(first))[:200]}. "
