@@ -47,7 +47,7 @@ class DataSettings(Settings):
         0.1, "Fraction of sequences with a random, shorter length.", lower=0, upper=1
     )
     dupe_factor: int = data_flag(40, "Passes over the text, each with new masks.", lower=1)
-    random_seed: int = data_flag(12345, "Random seed.", upper=2**63 - 1)
+    random_seed: int = data_flag(12345, "Random seed.", upper=2**64 - 1)
     word_start: str = _masking(
         "reference",
         "Where words start: as in Google's English data (reference), or at spaces (underline).",
