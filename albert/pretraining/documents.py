@@ -156,14 +156,15 @@ def read_range(
         if _is_blank(line):
             continue
         try:
-            row = json_files.parse_data(line.decode("utf-8"), "it", {text_field: str})
+            row = json_files.parse_data(line.decode("utf-8"), "The line", {text_field: str})
         except ValueError as error:  # also of bytes that are not UTF-8
-            bad = f"no JSON object with text in '{text_field}' ({error})"
+            bad = RawDocument(0, path, number, offset, b"", str(error))
             if not keeps_bad:
                 raise UserError(
-                    f"'{path}', line {number} is {bad}. Drop bad lines with --input_file_mode=rb."
+                    f"{bad.place}: {error} --text_field={text_field} names the text. To drop bad lines, "
+                    "add --input_file_mode=rb."
                 ) from error
-            yield RawDocument(0, path, number, offset, b"", bad)
+            yield bad
             continue
         lines_of_text = row[text_field].encode("utf-8").split(b"\n")
         found = [one for one in lines_of_text if not _is_blank(one)]

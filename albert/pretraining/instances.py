@@ -106,7 +106,7 @@ def check_counts(counts: Counts) -> None:
     if not counts.instances:
         raise UserError(
             "--input_file: no instance in the text. Every document is empty or one token. Check "
-            "the vocabulary."
+            "the files and the vocabulary."
         )
     if counts.cut_tokens > counts.tokens * _MUCH_CUT:
         _LOGGER.warning(

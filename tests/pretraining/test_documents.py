@@ -84,7 +84,7 @@ def test_ranges_have_each_document_once(name, text, expected, tmp_path, monkeypa
 def test_bad_line_is_named_or_kept(bad, tmp_path):
     lines = [as_json("one").encode(), b"\n", bad + b"\n", b'{"text": "two"}']
     path = write(tmp_path, "a.jsonl", b"".join(lines))
-    with pytest.raises(ValueError, match=r"a\.jsonl', line 3 "):
+    with pytest.raises(ValueError, match=r"a\.jsonl', line 3\b"):
         list(documents.read_documents([path]))
     found = documents.read_documents([path], keeps_bad=True)
     found = [(one.first_line, one.text, bool(one.bad)) for one in found]
