@@ -161,8 +161,8 @@ def read_range(
             bad = RawDocument(0, path, number, offset, b"", str(error))
             if not keeps_bad:
                 raise UserError(
-                    f"{bad.place}: {error} --text_field={text_field} names the text. To drop bad lines, "
-                    "add --input_file_mode=rb."
+                    f"{bad.place}: {error} --text_field={text_field} names the text. To drop bad "
+                    "lines, add --input_file_mode=rb."
                 ) from error
             yield bad
             continue
