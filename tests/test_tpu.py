@@ -41,7 +41,7 @@ def test_flags_find_the_tpu(monkeypatch, tmp_path):
     monkeypatch.setattr(resolvers, "TPUClusterResolver", resolve)
     flags = f"""--albert_config_file=c --input_file=i --output_dir={tmp_path} --use_tpu
         --tpu_name=pod --tpu_zone=europe-west4-a --gcp_project=mine --num_tpu_cores=16
-        --iterations_per_loop=50 --save_checkpoints_steps=20 --seed=7 --master=unused"""
+        --iterations_per_loop=50 --save_checkpoints_steps=20 --seed=7"""
     settings = flags_lib.parse(run_pretraining.Flags, flags.split())
     config = estimators.run_config(settings, keep_checkpoint_max=3)
     assert asked == ["pod", "europe-west4-a", "mine"]
