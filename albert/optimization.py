@@ -84,6 +84,9 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
       exclude_from_weight_decay: regular expressions that are searched for in a variable's name;
         "bias" is found in "debiased_weights".
       use_xla: compiles the element-wise part of each update into one cluster.
+
+    Attributes:
+      condition: None, or bool []: where it is false, an update changes nothing.
     """
 
     def __init__(
@@ -105,6 +108,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.beta_2 = beta_2
         self.epsilon = epsilon
         self.exclude_from_weight_decay = tuple(exclude_from_weight_decay or ())
+        self.condition = None
         # One function for all variables: each of its shapes is compiled once.
         self._rules = {decays: self._adam(decays, use_xla) for decays in (True, False)}
         self._learning_rate_tensor = None
@@ -137,35 +141,28 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         # Only the base class updates every replica and every shard.
         return super().apply_gradients(pairs, name=name)
 
-    def apply_sums(
-        self,
-        strategy: tf.distribute.Strategy,
-        sums: Sequence[Tuple[tf.Tensor, tf.Variable]],
-        *,
-        scale: tf.Tensor,
-        condition: Optional[tf.Tensor],
+    def apply_same(
+        self, strategy: tf.distribute.Strategy, pairs: Sequence[Tuple[tf.Tensor, tf.Variable]]
     ) -> List[tf.Operation]:
-        """Updates every copy of the variables by `scale` times sums over all devices.
+        """Updates every copy of the variables by gradients that are the same on all replicas.
 
-        `apply_gradients` would sum them over the replicas once more. Called in cross-replica
-        context. Where the condition (bool []) is false nothing changes.
+        `apply_gradients` would sum them over the replicas. Called in cross-replica context.
         """
         with tf.init_scope():
-            self._create_slots([variable for _, variable in sums])
+            self._create_slots([variable for _, variable in pairs])
         self._prepare()
 
-        def update(copy, gradient):
-            return self._update(gradient * scale, copy, condition)
+        def update(gradient, variable):
+            # Each copy takes the gradient of its replica. As an argument, TensorFlow 1.15 refuses
+            # it: it does not know that all replicas have the same.
+            gradients = iter(strategy.experimental_local_results(gradient))
+            return strategy.extended.update(
+                variable, lambda copy: self._update(next(gradients), copy)
+            )
 
-        updates: List[tf.Operation] = []
-        for gradient, variable in sums:
-            args = (gradient,)
-            updates += strategy.extended.update(variable, update, args=args, group=False)
-        return updates
+        return [update(gradient, variable) for gradient, variable in pairs]
 
-    def _update(
-        self, gradient: tf.Tensor, variable: tf.Variable, condition: Optional[tf.Tensor] = None
-    ) -> tf.Operation:
+    def _update(self, gradient: tf.Tensor, variable: tf.Variable) -> tf.Operation:
         """Returns the operation that updates one variable and its two slots."""
         name = _parameter_name(variable)
         slots = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
@@ -174,9 +171,10 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         new_m, new_v, direction = self._rules[self._is_decayed(name)](gradient, m, v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
         change = rate * self._trust_ratio(name, weight, direction) * direction
-        if condition is not None:
-            change = tf.where_v2(condition, change, tf.zeros_like(change))
-            new_m, new_v = tf.where_v2(condition, new_m, m), tf.where_v2(condition, new_v, v)
+        if self.condition is not None:
+            change = tf.where_v2(self.condition, change, tf.zeros_like(change))
+            new_m = tf.where_v2(self.condition, new_m, m)
+            new_v = tf.where_v2(self.condition, new_v, v)
         return tf.group(
             variable.assign_sub(change, read_value=False),
             *(slot.assign(new, read_value=False) for slot, new in zip(slots, (new_m, new_v))),
@@ -301,86 +299,62 @@ def build_train_step(
     """
     global_step = tf.train.get_or_create_global_step()
     learning_rate = learning_rate_schedule(global_step, init_lr=settings.learning_rate, **schedule)
+    rule = _rule(settings, learning_rate, use_xla)
     used = _without_excluded(gradients.gradients, excluded_tvars)
     rows = {name: row for name, row in gradients.squares_of_rows.items() if name in used}
-    rule = _rule(settings, learning_rate, use_xla)
-    replicas = tf.distribute.get_replica_context()
-    if replicas.num_replicas_in_sync > 1:
-        # Estimator reports the sum of the replicas' losses, unless the graph says that the
-        # optimizer has made means of them.
-        tf.get_default_graph()._is_loss_scaled_by_optimizer = True
 
-    def update(strategy, of_replicas):
-        return _update(
-            rule,
-            strategy,
-            of_replicas,
-            use_tpu=use_tpu,
-            max_grad_norm=settings.max_grad_norm,
-            loss_scale=loss_scale,
-        )
+    # 1. Sums over the devices; times `unit` they are means, without the loss scale.
+    (sums, rows), devices = sum_over_replicas((used, rows), use_tpu=use_tpu)
+    unit = 1.0 / devices
+    if loss_scale:
+        unit /= loss_scale.value
 
-    train_op, norm = replicas.merge_call(update, args=((used, rows, learning_rate),))
-    return TrainStep(train_op, learning_rate, norm)
-
-
-def _update(
-    rule: AdamWeightDecayOptimizer,
-    strategy: tf.distribute.Strategy,
-    of_replicas: Any,
-    *,
-    use_tpu: bool,
-    max_grad_norm: float,
-    loss_scale: Optional["LossScale"],
-) -> Tuple[tf.Operation, tf.Tensor]:
-    """Updates the variables, on one device or many; returns the train op and the norm.
-
-    An update whose norm is not finite fails; it is left out on a TPU, and with a loss scale that
-    can be lowered. Of each replica there are the gradients, the squares of looked-up tables, and
-    the learning rate.
-    """
-    gradients, rows, rates = of_replicas
-    global_step, variables = tf.train.get_global_step(), _trainable_variables()
-    step_before = tf.identity(global_step)
-    # TensorFlow 1.15 returns dicts in an order that differs between processes.
-    gradients, rows = ({n: part[n] for n in variables if n in part} for part in (gradients, rows))
-    pairs = [(value, variables[name]) for part in (gradients, rows) for name, value in part.items()]
-    if use_tpu:
-        sums = [tf.tpu.cross_replica_sum(value) for value, _ in pairs]
-        share = 1.0 / tf.tpu.cross_replica_sum(tf.ones([]))
-    else:
-        sums = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
-        share = 1.0 / strategy.num_replicas_in_sync
-    copies_of = strategy.experimental_local_results
-    totals, rows = sums[: len(gradients)], dict(zip(rows, sums[len(gradients) :]))
-    squares = [
-        copies_of(rows[name])[0] if name in rows else _sum_of_squares(copies_of(total)[0])
-        for name, total in zip(gradients, totals)
-    ]
-    unit = share / loss_scale.value if loss_scale else share
+    # 2. The norm, and the factor that clips.
+    squares = [rows[n] if n in rows else _sum_of_squares(total) for n, total in sums.items()]
     norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
     is_finite = tf.math.is_finite(norm)
     if not use_tpu:
-        is_right = tf.logical_or(is_finite, loss_scale.value > 1.0) if loss_scale else is_finite
-        message = ["gradient norm is not finite; global step, norm:", step_before, norm]
-        with tf.control_dependencies([tf.debugging.Assert(is_right, message)]):
+        can_skip = loss_scale.value > 1.0 if loss_scale else False
+        message = ["gradient norm is not finite; global step, norm:", global_step, norm]
+        check = tf.debugging.Assert(tf.logical_or(is_finite, can_skip), message)
+        with tf.control_dependencies([check]):
             norm = tf.identity(norm)
-    scale = max_grad_norm / tf.maximum(norm, max_grad_norm) * unit
-    condition = is_finite if loss_scale or use_tpu else None
-    summed = [(total, variables[name]) for name, total in zip(gradients, totals)]
-    updates = rule.apply_sums(strategy, summed, scale=scale, condition=condition)
+    scale = settings.max_grad_norm / tf.maximum(norm, settings.max_grad_norm) * unit
+
+    # 3. The update, of every copy of a variable.
+    variables = _trainable_variables()
+    pairs = [(total * scale, variables[name]) for name, total in sums.items()]
+    rule.condition = is_finite if loss_scale or use_tpu else None
+    updates = tf.distribute.get_replica_context().merge_call(rule.apply_same, args=(pairs,))
     if loss_scale:
         updates += loss_scale.updates(is_finite)
     count = tf.cast(is_finite, global_step.dtype.base_dtype) if use_tpu else 1
+    with tf.control_dependencies([*updates, learning_rate]):
+        train_op = global_step.assign_add(count, read_value=False)
+    # Makes Estimator report the mean of the replicas' losses, not their sum.
+    rule.compute_gradients(tf.zeros([]))
+    return TrainStep(train_op, learning_rate, norm)
 
-    def add(copy):
-        return copy.assign_add(count, read_value=False)
 
-    # Each replica's rate is read before the step grows, and every copy of a sum has to run, since
-    # the devices wait for each other.
-    waits = [copy for value in (rates, *rows.values()) for copy in copies_of(value)]
-    with tf.control_dependencies([*updates, *waits]):
-        return tf.group(*strategy.extended.update(global_step, add, group=False)), norm
+def sum_over_replicas(values: Any, *, use_tpu: bool) -> Tuple[Any, Any]:
+    """Returns sums over all replicas or TPU cores, the same on each of them, and their number.
+
+    Every replica has to run them, or the others wait for it. `values` are nested float32 tensors,
+    of the same shapes on each replica.
+    """
+    if use_tpu:
+        total = tf.tpu.cross_replica_sum
+        return tf.nest.map_structure(total, values), total(tf.ones([]))
+    replica = tf.distribute.get_replica_context()
+
+    # As replica.all_reduce, which fails in some graphs: for its own gradient it searches for
+    # variables, and does not find those of other replicas.
+    def add(strategy, *tensors):
+        pairs = [(tensor, tensor) for tensor in tensors]
+        return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
+
+    sums = replica.merge_call(add, args=tf.nest.flatten(values))
+    return tf.nest.pack_sequence_as(values, sums), replica.num_replicas_in_sync
 
 
 def _rule(

@@ -13,10 +13,11 @@ The first worker, or the one of the job `chief`, writes checkpoints and results.
 import logging
 import os
 import re
-from typing import Any, List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
+from albert import optimization
 from albert.configs.flags import TrainingFlags
 from albert.runtimes import compat
 from albert.util import json_files
@@ -160,14 +161,5 @@ def mean_over_replicas(values: tf.Tensor, *, use_tpu: bool) -> tf.Tensor:
     Every replica has to run it, or the others wait for it. `values` are float32, of the same shape
     on each replica.
     """
-    if use_tpu:
-        total = tf.tpu.cross_replica_sum
-        return total(values) / total(tf.ones([]))
-    context = tf.distribute.get_replica_context()
-    if not context or context.num_replicas_in_sync == 1:
-        return values
-
-    def average(strategy: tf.distribute.Strategy, value: Any) -> Any:
-        return strategy.extended.reduce_to(tf.distribute.ReduceOp.MEAN, value, destinations=value)
-
-    return context.merge_call(average, args=(values,))
+    total, replicas = optimization.sum_over_replicas(values, use_tpu=use_tpu)
+    return total / replicas
