@@ -57,7 +57,7 @@ class Encoder:
         """Takes a configuration, or the handle of a module, whose weights training starts from.
 
         `dropout_seed` and the options (scope, use_one_hot_embeddings, compute_dtype, recompute,
-        use_xla) are those of AlbertModel. Raises UserError where neither is given.
+        use_xla, keep_weights) are those of AlbertModel. Raises UserError where neither is given.
         """
         self._checkpoint = None
         if hub_module:

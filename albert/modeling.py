@@ -173,6 +173,9 @@ def _check_heads(hidden_size: int, num_attention_heads: int) -> None:
 
 # ---- encoder -------------------------------------------------------------------------------------
 
+# The collection of the variables that `keep_weights` makes.
+KEPT_WEIGHTS = "kept_weights"
+
 
 class _LayerWeights(NamedTuple):
     """The weights of one block."""
@@ -193,10 +196,18 @@ class _SharedWeights:
     weights from the use before; see `fused.shared`.
     """
 
-    def __init__(self, config: AlbertConfig, dtype: tf.DType, *, accumulate_shared_grads: bool):
+    def __init__(
+        self,
+        config: AlbertConfig,
+        dtype: tf.DType,
+        *,
+        accumulate_shared_grads: bool = False,
+        keep_weights: bool = False,
+    ):
         self._config = config
         self._dtype = dtype
         self._accumulates = accumulate_shared_grads
+        self._keeps = keep_weights
         # Float32 for the next use, and in the compute dtype.
         self._made: Dict[Tuple[Callable, str], Tuple[Any, Any]] = {}
 
@@ -209,7 +220,7 @@ class _SharedWeights:
         """The weights that `make` created at the first use, reused by later layers."""
         if (make, path) not in self._made:
             *dense, norm = weights = make(path)
-            cast = tf.nest.map_structure(lambda weight: tf.cast(weight, self._dtype), dense)
+            cast = tf.nest.map_structure(self._cast, dense)
             self._made[make, path] = weights, (*cast, norm)  # a LayerNorm's stay float32
         weights, cast = self._made[make, path]
         if not self._accumulates:
@@ -218,6 +229,15 @@ class _SharedWeights:
         used, rest = (tf.nest.pack_sequence_as(weights, part) for part in flat)
         self._made[make, path] = rest, cast
         return used
+
+    def _cast(self, weight: Any) -> tf.Tensor:
+        cast = tf.cast(weight, self._dtype)
+        is_copy = isinstance(weight, tf.Tensor) or weight.dtype.base_dtype != self._dtype
+        if not (self._keeps and is_copy):
+            return cast
+        return tf.Variable(
+            cast, trainable=False, collections=[KEPT_WEIGHTS], use_resource=True
+        ).read_value()
 
     def _attention(self, path: str) -> Tuple[Dense, Dense, Norm]:
         hidden = self._config.hidden_size
@@ -423,6 +443,7 @@ class AlbertModel:
         use_xla=False,
         dropout_seed=None,
         after_layer=None,
+        keep_weights=False,
     ):
         """Builds the graph of the encoder.
 
@@ -440,6 +461,8 @@ class AlbertModel:
           dropout_seed: int32 [2], as (seed, global step), decides the masks; None: stateful ones.
           after_layer: takes a layer's number, from 1, and pooled first tokens, float32 [b, H];
             returns the rows that go on, int [c], or None for all.
+          keep_weights: keep joined and cast weights in variables of the collection KEPT_WEIGHTS.
+            Run their initializers whenever the weights change.
 
         Raises:
           ValueError: a wrong config, input rank or length; recomputation under stateful dropout.
@@ -461,7 +484,9 @@ class AlbertModel:
                 self._shape = [-1, length]  # rows may leave the batch
             # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
             shares = is_training and use_xla
-            weights = _SharedWeights(config, compute_dtype, accumulate_shared_grads=shares)
+            weights = _SharedWeights(
+                config, compute_dtype, accumulate_shared_grads=shares, keep_weights=keep_weights
+            )
             pooled = after_layer and (lambda layer, x: after_layer(layer, self._pool(x)))
             options = {"path": "encoder/", "recompute": recompute, "after_layer": pooled}
             self._layers = _encode(encoder, hidden, weights, **options)
@@ -1156,7 +1181,7 @@ def attention_ffn_block(
     """
     config = _config_of(locals())
     encoder, hidden = _plain_encoder(config, layer_input, attention_mask)
-    weights = _SharedWeights(config, tf.float32, accumulate_shared_grads=False).block("", "")
+    weights = _SharedWeights(config, tf.float32).block("", "")
     output = _encoder_layer(encoder, hidden, weights, position=0)
     return reshape_from_matrix(output, get_shape_list(layer_input))
 
@@ -1212,7 +1237,7 @@ def transformer_model(
         name = "embedding_hidden_mapping_in"
         input_tensor = dense_layer_2d(input_tensor, hidden_size, *options, name=name)
     encoder, hidden = _plain_encoder(config, input_tensor, attention_mask)
-    weights = _SharedWeights(config, tf.float32, accumulate_shared_grads=False)
+    weights = _SharedWeights(config, tf.float32)
     outputs = [
         tf.reshape(output, [batch, length, hidden_size])
         for output in _encode(encoder, hidden, weights)

@@ -217,7 +217,7 @@ class _Pretrained(Model):
         self.source = source
         if precision_name not in PRECISIONS:
             raise UserError(f"precision_name={precision_name!r} must be one of {PRECISIONS}.")
-        self._dtype = tf.as_dtype(precision_name)
+        self._options = {"compute_dtype": tf.as_dtype(precision_name), "keep_weights": True}
         *self._ends, self._mask = source.tokenizer.required_ids(["[CLS]", "[SEP]", MASK])
         self.network = Network(self._build, _SPEC, batch_size=batch_size)
         self.network.load(source.checkpoint)
@@ -293,8 +293,8 @@ class Embedder(_Pretrained):
     predict = embed  # the name that all models have
 
     def _build(self, inputs: Tensors) -> Tensors:
-        options = {"layer": self._layer, "dtype": self._dtype}
-        outputs = pretraining_outputs(self.source.config, inputs, heads=(), **options)
+        config, layer = self.source.config, self._layer
+        outputs = pretraining_outputs(config, inputs, heads=(), layer=layer, **self._options)
         outputs["first_output"] = outputs.pop("sequence_output")[:, 0]
         return outputs
 
@@ -334,7 +334,7 @@ class MaskFiller(_Pretrained):
 
     def _build(self, inputs: Tensors) -> Tensors:
         config, masks = self.source.config, tf.shape(inputs[POSITIONS])[1]
-        outputs = pretraining_outputs(config, inputs, heads=("mlm",), dtype=self._dtype)
+        outputs = pretraining_outputs(config, inputs, heads=("mlm",), **self._options)
         logits = tf.reshape(outputs["mlm_logits"], [-1, masks, config.vocab_size])  # [B, P, V]
         shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=min(self._count, config.vocab_size))
         return {"ids": ids, "shares": shares}
@@ -379,7 +379,8 @@ class OrderJudge(_Pretrained):
         return self._run(rows)["order"][:, 0].tolist()
 
     def _build(self, inputs: Tensors) -> Tensors:
-        outputs = pretraining_outputs(self.source.config, inputs, heads=("sop",))
+        config = self.source.config
+        outputs = pretraining_outputs(config, inputs, heads=("sop",), keep_weights=True)
         return {"order": tf.exp(outputs["sop_log_probs"])}  # [B, 2]
 
 
@@ -414,13 +415,14 @@ def pretraining_outputs(
     *,
     heads: Sequence[str] = ("sop", "mlm"),
     layer: int = LAST_LAYER,
-    dtype: tf.DType = tf.float32,
     with_attention: bool = False,
+    **options: Any,
 ) -> Dict[str, tf.Tensor]:
     """Builds the encoder and pretraining heads; returns all outputs, float32, by name.
 
     Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS. `sequence_output` is that
-    of a layer: 1 is the first and -1 the last. Raises UserError if there is no such layer.
+    of a layer: 1 is the first and -1 the last. The options are AlbertModel's. Raises UserError if
+    there is no such layer.
     """
     model = modeling.AlbertModel(
         config,
@@ -429,7 +431,7 @@ def pretraining_outputs(
         input_mask=inputs["input_mask"],
         token_type_ids=inputs["segment_ids"],
         scope="bert",
-        compute_dtype=dtype,
+        **options,
     )
     layers = model.get_all_encoder_layers()
     if not 1 <= abs(layer) <= len(layers):

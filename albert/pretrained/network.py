@@ -12,11 +12,12 @@ Dimensions: N examples, B batch, S sequence.
 """
 
 import threading
-from typing import Callable, Dict, List, Mapping, Optional, Sequence, Set
+from typing import Callable, Dict, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert import modeling
 from albert.data.batches import FeatureSpec
 from albert.pretrained import exported, warm_start
 from albert.pretrained.exported import SEQUENCES
@@ -27,10 +28,6 @@ from albert.util.errors import UserError
 Arrays = Mapping[str, np.ndarray]
 
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
-# Operations.
-_READ = "ReadVariableOp"
-_OF_VARIABLES = (_READ, "VarHandleOp")
-_VARYING = ("Placeholder", "Enter", "Switch", "Merge")
 
 
 class Network:
@@ -96,8 +93,8 @@ class Network:
                 for feature in self._spec.features
             }
             outputs = dict(self._build(inputs))
-            self._kept = _keep_products(self.graph)
-            _multiply_cubes(self.graph)
+            kept = tf.get_collection(modeling.KEPT_WEIGHTS)
+            self._kept = [variable.initializer for variable in kept]
         self._session = tf.Session(graph=self.graph, config=compat.session_config())
         self.outputs = list(outputs)
         self._compute = lambda batch: self._session.run(
@@ -174,50 +171,3 @@ def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
                 "above 65,504 are infinite: choose float32 or bfloat16, or check the checkpoint."
             )
     return outputs
-
-
-def _keep_products(graph: tf.Graph) -> List[tf.Operation]:
-    """Makes a graph keep tensors that depend only on weights; returns an op to recompute them.
-
-    Joined and cast weights would otherwise be made in each call.
-    """
-    varying: Set[tf.Operation] = set()
-    made: Set[tf.Operation] = set()
-    uses, kept = [], {}
-    for op in graph.get_operations():
-        sources = {tensor.op for tensor in op.inputs}
-        is_stateful = op.op_def.is_stateful and op.type not in _OF_VARIABLES
-        if is_stateful or op.type in _VARYING or op.control_inputs or sources & varying:
-            varying.add(op)
-            products = (item for item in op.inputs if item.op in made and item.op.type != _READ)
-            uses += [(op, tensor) for tensor in products]
-        elif op.type == _READ or sources & made:
-            made.add(op)
-    for op, tensor in uses:
-        if tensor.name not in kept:
-            kept[tensor.name] = tf.Variable(
-                tensor, trainable=False, collections=[], use_resource=True
-            )
-        _replace_input(op, tensor, kept[tensor.name].read_value())
-    return [variable.initializer for variable in kept.values()]
-
-
-def _replace_input(op: tf.Operation, old: tf.Tensor, new: tf.Tensor) -> None:
-    for number, tensor in enumerate(op.inputs):
-        if tensor is old:
-            op._update_input(number, new)
-
-
-def _multiply_cubes(graph: tf.Graph) -> None:
-    """Computes x^3 as square times x.
-
-    TensorFlow 2's graph optimizer recognises gelu in this form only, and joins it with the product
-    before it.
-    """
-    for op in graph.get_operations():
-        is_cube = op.type == "Pow" and np.all(tf.get_static_value(op.inputs[1]) == 3)
-        if is_cube and op._get_control_flow_context() is None:
-            power, (base, _) = op.outputs[0], op.inputs
-            consumers, cube = power.consumers(), tf.square(base) * base
-            for consumer in consumers:
-                _replace_input(consumer, power, cube)

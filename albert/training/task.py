@@ -181,12 +181,13 @@ class Task:
         """
         raise NotImplementedError
 
-    def build(
-        self, features: fine_tuning_utils.Features, dtype: tf.DType = tf.float32
-    ) -> Dict[str, tf.Tensor]:
-        """Builds the network for prediction and export; returns its outputs by name."""
+    def build(self, features: fine_tuning_utils.Features, **options: Any) -> Dict[str, tf.Tensor]:
+        """Builds the network for prediction and export; returns its outputs by name.
+
+        The options are those of fine_tuning_utils.Encoder.
+        """
         # Compiled parts gain nothing without gradients, and each length would be compiled.
-        encoder = fine_tuning_utils.Encoder(self.config, False, compute_dtype=dtype)
+        encoder = fine_tuning_utils.Encoder(self.config, False, **options)
         outputs = self.head(features, encoder).with_losses()
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
@@ -194,7 +195,7 @@ class Task:
         """Returns the network for prediction, without weights."""
         dtype = tf.as_dtype(self.settings.precision)
         return Network(
-            lambda features: self.build(features, dtype),
+            lambda features: self.build(features, compute_dtype=dtype, keep_weights=True),
             self.spec(False),
             batch_size=batch_size,
             sequences=self.sequences,

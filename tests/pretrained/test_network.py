@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network in memory: order, padding, what is kept of its weights, and what it refuses."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert import modeling
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import network
-from tests.support import damaged_files
+from tests.support import damaged_files, pretrained_models
 
 SPEC = FeatureSpec([Feature(name, (1,)) for name in network.SEQUENCES])
 
@@ -54,52 +57,60 @@ def test_run_keeps_order_of_examples(padding, shapes):
     assert (found["ids"][0, 8:] == (0 if padding == "max" else -1)).all()
 
 
-def test_load_takes_checkpoints_in_turn(tmp_path):
+def encoder(inputs, **options):
+    config = pretrained_models.config()
+    with tf.variable_scope("", use_resource=True):
+        model = modeling.AlbertModel(config, False, inputs["input_ids"], **options)
+    return {"vector": tf.identity(model.get_pooled_output(), "vector")}
+
+
+@pytest.fixture
+def checkpoints(tmp_path):
+    """Three of an encoder, the last of which is damaged."""
+    paths = [str(tmp_path / f"model.ckpt-{step}") for step in (1, 2, 3)]
     with tf.Graph().as_default(), tf.Session() as session:
-        weight = tf.get_variable("weight", [2])
-        for step in (1, 2, 3):
-            session.run(weight.assign([step, step]))
-            tf.train.Saver().save(session, str(tmp_path / f"model.ckpt-{step}"))
+        encoder({"input_ids": tf.zeros([1, 1], tf.int32)})
+        for path in paths:
+            session.run(tf.global_variables_initializer())
+            tf.train.Saver().save(session, path)
     damaged_files.damage(tmp_path / "model.ckpt-3")
+    return paths
 
-    def build(inputs):
-        doubled = tf.get_variable("weight", [2]) * 2  # kept, and made anew for each checkpoint
-        return {"made": tf.cast(inputs["input_ids"][:, :1], tf.float32) * doubled}
 
-    made = network.Network(build, SPEC, batch_size=2)
-    for step in (2, 1, 2):
-        made.load(str(tmp_path / f"model.ckpt-{step}"))
-        assert made.run(features([5]))["made"].tolist() == [[10.0 * step] * 2]
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16])
+def test_load_takes_checkpoints_in_turn(checkpoints, dtype):
+    def network_that(**options):
+        build = functools.partial(encoder, compute_dtype=dtype, **options)
+        return network.Network(build, SPEC, batch_size=2)
+
+    keeping, other = network_that(keep_weights=True), network_that()
+    first, second, damaged = checkpoints
+    vectors = []
+    for path in (second, first, second):
+        for loaded in (keeping, other):
+            loaded.load(path)
+            vectors.append(loaded.run(features([5, 6]))["vector"])
+    for number in (0, 2, 4):
+        np.testing.assert_allclose(vectors[number], vectors[number + 1], rtol=1e-6)
+    np.testing.assert_array_equal(vectors[0], vectors[4])
+    assert not np.allclose(vectors[0], vectors[2])
     with pytest.raises(ValueError, match=r"model\.ckpt-3"):
-        made.load(str(tmp_path / "model.ckpt-3"))
+        keeping.load(damaged)
+
+
+def test_joined_and_cast_weights_are_kept():
+    def weights_read(**options):
+        made = a_network(functools.partial(encoder, **options))
+        needed = tf.graph_util.extract_sub_graph(made.graph.as_graph_def(), ["vector"])
+        kernels = [node.name for node in needed.node if node.name.endswith("kernel")]
+        return [kernel for kernel in kernels if "/attention_1/" in kernel]
+
+    assert len(weights_read()) == 4
+    assert len(weights_read(keep_weights=True)) == 1  # the output's is not joined
+    assert weights_read(keep_weights=True, compute_dtype=tf.bfloat16) == []
 
 
 def test_nonfinite_output_is_refused():
     network.check_finite({"vector": np.array([64000.0])})
     with pytest.raises(ValueError, match="float16"):
         network.check_finite({"vector": np.array([1.0, np.inf])})
-
-
-def test_graph_folds_weights_and_cubes():
-    built = []
-
-    def joined(inputs):
-        weights = tf.get_variable("weights", [2], initializer=tf.ones_initializer())
-        ids = tf.cast(inputs["input_ids"], tf.float32)
-        built.append(tf.pow(ids[:, :1], 3.0) * tf.concat([weights * 2, [1.0]], 0))
-        return {"made": built[0]}
-
-    made = a_network(joined)
-    assert made.run(features([3], [5]))["made"].tolist() == [[54, 54, 27], [250, 250, 125]]
-    needed = tf.graph_util.extract_sub_graph(made.graph.as_graph_def(), [built[0].op.name])
-    assert not {"ConcatV2", "Pow"} & {node.op for node in needed.node}
-
-
-def test_graph_with_random_state_is_kept():
-    def random(inputs):
-        weights = tf.get_variable("weights", [], initializer=tf.ones_initializer())
-        ids = tf.cast(inputs["input_ids"][:, 0], tf.float32)
-        return {"made": tf.random.uniform([1]) * weights + ids}
-
-    made = a_network(random)
-    assert made.run(features([4]))["made"] != made.run(features([4]))["made"]
