@@ -173,7 +173,8 @@ def _check_heads(hidden_size: int, num_attention_heads: int) -> None:
 
 # ---- encoder -------------------------------------------------------------------------------------
 
-# The collection of the variables that `keep_weights` makes.
+# The collection of variables in which AlbertModel's `keep_weights` keeps joined and cast weights.
+# Run their initializers whenever the weights change.
 KEPT_WEIGHTS = "kept_weights"
 
 
@@ -192,8 +193,9 @@ class _SharedWeights:
     """Makes the variables of blocks and the tensors made of them, each once.
 
     Layers share weights, so the cast to the compute dtype and the joining of query, key and value
-    are done once a step and not once a layer. With `accumulate_shared_grads` each use takes the
-    weights from the use before; see `fused.shared`.
+    are done once a step and not once a layer; with `keeps`, only when KEPT_WEIGHTS are initialized.
+    With `accumulates` each use takes the weights from the use before; see `fused.shared`. Graphs of
+    plain operations do without: they are differentiated elsewhere, by TensorFlow's gradients.
     """
 
     def __init__(
@@ -201,13 +203,13 @@ class _SharedWeights:
         config: AlbertConfig,
         dtype: tf.DType,
         *,
-        accumulate_shared_grads: bool = False,
-        keep_weights: bool = False,
+        accumulates: bool = False,
+        keeps: bool = False,
     ):
         self._config = config
         self._dtype = dtype
-        self._accumulates = accumulate_shared_grads
-        self._keeps = keep_weights
+        self._accumulates = accumulates
+        self._keeps = keeps
         # Float32 for the next use, and in the compute dtype.
         self._made: Dict[Tuple[Callable, str], Tuple[Any, Any]] = {}
 
@@ -461,8 +463,7 @@ class AlbertModel:
           dropout_seed: int32 [2], as (seed, global step), decides the masks; None: stateful ones.
           after_layer: takes a layer's number, from 1, and pooled first tokens, float32 [b, H];
             returns the rows that go on, int [c], or None for all.
-          keep_weights: keep joined and cast weights in variables of the collection KEPT_WEIGHTS.
-            Run their initializers whenever the weights change.
+          keep_weights: join and cast weights only when KEPT_WEIGHTS are initialized, not each time.
 
         Raises:
           ValueError: a wrong config, input rank or length; recomputation under stateful dropout.
@@ -471,22 +472,18 @@ class AlbertModel:
         config.validate()
         self._config = config = config if is_training else _without_dropout(config)
         dropout = _Dropout(dropout_seed, _operations(use_xla))
-        batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
-        _check_length(length, config.max_position_embeddings)
-        mask = tf.ones([batch, length], tf.int32) if input_mask is None else input_mask
-        types = tf.zeros([batch, length], tf.int32) if token_type_ids is None else token_type_ids
+        sizes = self._shape = get_shape_list(input_ids, expected_rank=2)
+        _check_length(sizes[1], config.max_position_embeddings)
+        mask = tf.ones(sizes, tf.int32) if input_mask is None else input_mask
+        types = tf.zeros(sizes, tf.int32) if token_type_ids is None else token_type_ids
         with tf.variable_scope(scope, default_name="bert"):
             hidden = self._embed(input_ids, types, dropout=dropout, one_hot=use_one_hot_embeddings)
             hidden = tf.cast(hidden, compute_dtype)
-            bias = _attention_bias(mask, [batch, length])
-            encoder = _Encoder(config, dropout, [batch, length], bias, [])
+            encoder = _Encoder(config, dropout, sizes, _attention_bias(mask, sizes), [])
             if after_layer:
-                self._shape = [-1, length]  # rows may leave the batch
-            # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
+                self._shape = [-1, sizes[1]]  # rows may leave the batch
             shares = is_training and use_xla
-            weights = _SharedWeights(
-                config, compute_dtype, accumulate_shared_grads=shares, keep_weights=keep_weights
-            )
+            weights = _SharedWeights(config, compute_dtype, accumulates=shares, keeps=keep_weights)
             pooled = after_layer and (lambda layer, x: after_layer(layer, self._pool(x)))
             options = {"path": "encoder/", "recompute": recompute, "after_layer": pooled}
             self._layers = _encode(encoder, hidden, weights, **options)

@@ -3,8 +3,11 @@
 """Learning rate schedule, AdamW and LAMB as one update rule, clipping, gradient accumulation.
 
 AdamW (arXiv:1711.05101) has no bias correction, as BERT and ALBERT are trained. LAMB
-(arXiv:1904.00962, algorithm 2), also without it, is AdamW times the trust ratio. Dimensions: B
-batch of one update, b micro-batch, n micro-batches (B = n * b).
+(arXiv:1904.00962, algorithm 2), also without it, is AdamW times the trust ratio. The norm by which
+gradients are clipped counts the rows of a looked-up table as they are, repeated ids separately
+(tf.clip_by_global_norm on IndexedSlices).
+
+Dimensions: B batch of one update, b micro-batch, n micro-batches (B = n * b).
 """
 
 import re
@@ -275,13 +278,9 @@ def build_train_step(
 ) -> TrainStep:
     """Builds one update of the trainable variables: clipping, then AdamW or LAMB.
 
-    Gradients are clipped to a global norm, which counts the rows of a looked-up table as they are,
-    repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
-
     With replicas (tf.distribute) or shards (TPU) the loss is the mean over the replica's own batch;
     gradients are averaged over the replicas and then clipped, so N replicas of batch b train as one
-    of batch N * b. Estimator is told to report the mean of the replicas' losses. Where the gradient
-    norm is not finite no variable changes, and off TPU the step fails.
+    of batch N * b. Estimator is told to report the mean of the replicas' losses.
 
     Args:
       gradients: what `differentiate` or `accumulate_gradients` returned.
@@ -305,20 +304,14 @@ def build_train_step(
 
     # 1. Sums over the devices; times `unit` they are means, without the loss scale.
     (sums, rows), devices = sum_over_replicas((used, rows), use_tpu=use_tpu)
-    unit = 1.0 / devices
-    if loss_scale:
-        unit /= loss_scale.value
+    unit = 1.0 / devices / (loss_scale.value if loss_scale else 1.0)
 
     # 2. The norm, and the factor that clips.
     squares = [rows[n] if n in rows else _sum_of_squares(total) for n, total in sums.items()]
     norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
     is_finite = tf.math.is_finite(norm)
     if not use_tpu:
-        can_skip = loss_scale.value > 1.0 if loss_scale else False
-        message = ["gradient norm is not finite; global step, norm:", global_step, norm]
-        check = tf.debugging.Assert(tf.logical_or(is_finite, can_skip), message)
-        with tf.control_dependencies([check]):
-            norm = tf.identity(norm)
+        norm = _checked(norm, is_finite, loss_scale)
     scale = settings.max_grad_norm / tf.maximum(norm, settings.max_grad_norm) * unit
 
     # 3. The update, of every copy of a variable.
@@ -331,9 +324,18 @@ def build_train_step(
     count = tf.cast(is_finite, global_step.dtype.base_dtype) if use_tpu else 1
     with tf.control_dependencies([*updates, learning_rate]):
         train_op = global_step.assign_add(count, read_value=False)
-    # Makes Estimator report the mean of the replicas' losses, not their sum.
-    rule.compute_gradients(tf.zeros([]))
+    rule.compute_gradients(tf.zeros([]))  # makes Estimator report the mean of the losses
     return TrainStep(train_op, learning_rate, norm)
+
+
+def _checked(norm: tf.Tensor, is_finite: tf.Tensor, loss_scale: Optional["LossScale"]) -> tf.Tensor:
+    """Returns the norm. If it is not finite, the step fails, unless the loss scale can go down."""
+    can_skip = loss_scale.value > 1.0 if loss_scale else False
+    step = tf.train.get_global_step()
+    message = ["gradient norm is not finite; global step, norm:", step, norm]
+    check = tf.debugging.Assert(tf.logical_or(is_finite, can_skip), message)
+    with tf.control_dependencies([check]):
+        return tf.identity(norm)
 
 
 def sum_over_replicas(values: Any, *, use_tpu: bool) -> Tuple[Any, Any]:
