@@ -369,7 +369,7 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence
         wanted = zip(columns[:needed], places)
         if all(column is None or place is not None for column, place in wanted):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
-            return Columns(*places, header, columns.render)
+            return Columns._make([*places, header, columns.render])
     missing = [str(column) for column in candidates[0][:needed] if column is not None]
     raise UserError(
         f"{rows[0].where}: there are no columns {', '.join(missing)} in {str(list(first))[:200]}. "
@@ -377,7 +377,7 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence
     )
 
 
-def _text_columns(task: Task, rows: Sequence[Row], names: Sequence[str]) -> List[Columns]:
+def _text_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -> List[Columns]:
     """Where texts may be: under the task's names, under usual ones, or in the only columns."""
     texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
     width, last = 1 + task.is_pair, rows[-1].values
@@ -391,7 +391,8 @@ def _text_columns(task: Task, rows: Sequence[Row], names: Sequence[str]) -> List
         return named
     # Two columns may be a text and its label.
     is_label = task.is_pair and parse_label(last[-1], label_spellings(task)) is not None
-    return named if is_label else [*named, Columns(*range(width), header=False)]
+    alone = Columns(0, 1 if task.is_pair else None, header=False)
+    return named if is_label else [*named, alone]
 
 
 def _place(column: Column, first: Any) -> Any:

@@ -216,7 +216,8 @@ def _rules(
     model.setdefault("type", "WordPiece" if is_wordpiece else "Unigram")
     for name in _PARTS:
         part = tokenizer.get(name) or {}
-        steps += part.get("normalizers") or part.get("pretokenizers") or [part]
+        inner = part.get("normalizers", part.get("pretokenizers"))
+        steps += [part] if inner is None else inner
     for step in steps:
         known = {key: step[key] for key in step.keys() - set(_TABLE["converted"])}
         if known not in _STEPS.values():

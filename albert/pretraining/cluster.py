@@ -48,7 +48,7 @@ _FORMAT = 2  # raise it when the same settings give other shards than before
 
 _REPORT = {  # the file of counts
     "fingerprint": (dict, None),
-    "counts": (dict.fromkeys(Counts._fields, json_files.COUNT), None),
+    "counts": ({str: json_files.COUNT}, None),
 }
 _OURS = re.compile(r'File ".*\balbert/(?:pretraining|data|util)/')  # in a traceback
 

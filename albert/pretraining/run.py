@@ -281,7 +281,7 @@ def warn_of_deleted(settings: PretrainingFlags) -> None:
     results = checkpoint_evaluator.read_results(folder)
     evaluated = max((result.step for result in results if result.step < oldest), default=0)
     deleted = (oldest - evaluated - 1) // settings.save_checkpoints_steps
-    if deleted > 0:
+    if deleted > 0 and settings.keep_checkpoint_max:
         _LOGGER.warning(
             "Not evaluating about %d checkpoints before step %d: --keep_checkpoint_max=%d has "
             "deleted them. To measure all, keep more, or evaluate in another process while "

@@ -106,7 +106,9 @@ def _present(patterns: Sequence[str]) -> List[str]:
     """
     paths: List[str] = []
     for pattern in patterns:
-        paths += glob.glob(pattern) or [pattern]
+        # Spark takes these for patterns, too.
+        matches = [re.sub(r"([\[\]{}*?\\])", r"\\\1", path) for path in glob.glob(pattern)]
+        paths += matches or [pattern]
     return paths
 
 

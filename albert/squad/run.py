@@ -184,8 +184,9 @@ class SquadV1(SquadTask):
         output = heads.v1_head(features, encoder)
         if encoder.is_training:
             return output
-        padding = 1.0 - tf.cast(features["input_mask"], tf.float32)
-        logits = {name: heads.masked(output.outputs[name], padding) for name in self.fills}
+        is_used = features["input_mask"] > 0  # [B, L]
+        fill = tf.fill(tf.shape(is_used), heads.IMPOSSIBLE)
+        logits = {name: tf.where(is_used, output.outputs[name], fill) for name in self.fills}
         return output._replace(outputs={**output.outputs, **logits})
 
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:

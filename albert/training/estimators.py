@@ -166,6 +166,8 @@ def agreed_resume_point(
     del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
     for name, value in made_from.items():
+        if resumed and name == "initial_weights":  # they are not needed any more
+            continue
         ours[f"the hash of the {name.replace('_', ' ')}"] = str(value)
     first, *others = peer_watch.roll_call(addresses, rank, ours)
     for address, theirs in zip(addresses[1:], others):

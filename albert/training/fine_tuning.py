@@ -131,14 +131,10 @@ class FineTuning:
         folder, config = settings.output_dir, task.config
         estimators.check_output_dir(folder, config.to_dict())
         fine_tuned.check_description(task)
-        if settings.checkpoint or not (settings.do_train or settings.wait_for_checkpoints_minutes):
-            checkpoint = self._chosen_checkpoint()
-            fine_tuned.check_description(task, os.path.dirname(checkpoint))
-            if not settings.use_tpu:
-                self._network = task.network(settings.predict_batch_size)
-                self._network.load(checkpoint)
-        estimators.announce(settings, config, task.name.upper())
         steps = [checkpoint.step for checkpoint in evaluation.list_checkpoints(folder)]
+        if settings.checkpoint or not (settings.do_train or settings.wait_for_checkpoints_minutes):
+            self._check_chosen(loads=bool(settings.checkpoint or not steps))
+        estimators.announce(settings, config, task.name.upper())
         if settings.do_train and not any(steps):
             if settings.init_checkpoint:
                 start = warm_start.resolve_checkpoint(settings.init_checkpoint)
@@ -163,6 +159,17 @@ class FineTuning:
         elif "train_step" in settings.given:
             self._final_step = settings.train_step  # of another process
 
+    def _check_chosen(self, loads: bool) -> None:
+        """Checks the checkpoint that is evaluated or predicts, and with `loads` its weights."""
+        settings, task = self.settings, self.task
+        checkpoint = self._chosen_checkpoint()
+        fine_tuned.check_description(task, os.path.dirname(checkpoint))
+        if self._flags.init_checkpoint and not (settings.do_train or self._is_elsewhere()):
+            _LOGGER.warning("--init_checkpoint is not used, but %s is.", checkpoint)
+        if loads and not settings.use_tpu:
+            self._network = task.network(settings.predict_batch_size)
+            self._network.load(checkpoint)
+
     def _record_flags(self, is_training: bool = True) -> None:
         """Writes run.toml."""
         path = os.path.join(self.settings.output_dir, config_files.RECORD_NAME)
@@ -174,13 +181,15 @@ class FineTuning:
         Raises UserError if there is none.
         """
         settings = self.settings
-        place, start = settings.checkpoint or settings.output_dir, settings.init_checkpoint
-        is_elsewhere = not (settings.checkpoint or checkpoint_files.names_in(settings.output_dir))
-        if start and is_elsewhere and not settings.do_train:
-            place = start
-        elif self._flags.init_checkpoint and not settings.do_train:
-            _LOGGER.warning("--init_checkpoint is not used, because %s has a checkpoint.", place)
+        place = settings.checkpoint or settings.output_dir
+        if settings.init_checkpoint and not settings.do_train and self._is_elsewhere():
+            place = settings.init_checkpoint
         return warm_start.resolve_checkpoint(place)
+
+    def _is_elsewhere(self) -> bool:
+        """Whether neither --checkpoint nor --output_dir has a model."""
+        settings = self.settings
+        return not (settings.checkpoint or checkpoint_files.names_in(settings.output_dir))
 
     # ---- training ----
 
@@ -339,8 +348,8 @@ class FineTuning:
         is_simple = task.labels and predicted is not None and np.ndim(right) == 1
         if is_simple and len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
-                "The best checkpoint predicts %s every time. Try a lower --learning_rate "
-                "than %g, more training steps or a longer warm-up, or another --seed.",
+                "The best checkpoint predicts %s every time. Try another --learning_rate (it is "
+                "%g), more training steps or a longer warm-up, or another --seed.",
                 *(task.labels[predicted[0]], self.settings.learning_rate),
             )
 

@@ -8,12 +8,14 @@ only: processes that merely import this module start without it.
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import itertools
 import json
 import os
 import re
 import shutil
+import socket
 import uuid
 from typing import Any, Iterator, List, Set
 
@@ -50,8 +52,13 @@ def naming_path(path: str) -> Iterator[None]:
 
 
 def random_suffix() -> str:
-    """Returns the end of a temporary name."""
-    return uuid.uuid4().hex[:16]
+    """Returns the end of a temporary name: 8 digits of this host, and 8 random ones."""
+    return f"{_host()}{uuid.uuid4().hex[:8]}"
+
+
+@functools.lru_cache(maxsize=None)
+def _host() -> str:
+    return hashlib.sha256(socket.gethostname().encode("utf-8")).hexdigest()[:8]
 
 
 @contextlib.contextmanager
@@ -93,11 +100,19 @@ def _open_folder(folder: str, stack: contextlib.ExitStack) -> int:
 
 
 def _remove_leftovers(folder: str) -> None:
-    """Removes what killed processes left of `atomic_path`; looks once into each folder."""
+    """Removes what killed processes of this host left; looks once into each folder.
+
+    Other hosts may write into a shared folder, and may not see the lock.
+    """
     if folder in _tidied:
         return
     _tidied.add(folder)
-    for name in filter(_HIDDEN.fullmatch, os.listdir(folder)):
+    names: List[str] = []
+    with contextlib.suppress(OSError):  # a folder that may be written to, but not listed
+        names = os.listdir(folder)
+    for name in names:
+        if f".tmp-{_host()}" not in name or not _HIDDEN.fullmatch(name):
+            continue
         hidden = os.path.join(folder, name)
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             content = os.listdir(hidden)  # empty until its process has locked it

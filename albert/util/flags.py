@@ -101,7 +101,7 @@ class Settings:
             if options.get("required") and not getattr(self, name):
                 raise UserError(f"--{name} must be given: {options.get('help', '')}")
             needed = options.get("needs")
-            if needed and name in self.given and not getattr(self, needed):
+            if needed and name in self.given and getattr(self, needed) in (None, 0):
                 raise UserError(f"--{name} needs --{needed}. Give both.")
             if name in self.given and options.get("group") == WITHOUT_EFFECT:
                 _LOGGER.info("--%s has no effect here.", name)
