@@ -17,10 +17,10 @@ SMALL = {
     "create_pretraining_data": "--max_seq_length=32 --dupe_factor=1 --num_processes=1",
     "run_pretraining": "--albert_config_file=tiny.json --max_seq_length=32 --train_batch_size=4 "
     "--num_train_steps=2 --num_warmup_steps=1 --max_eval_steps=2 --nouse_xla",
-    "run_classifier": "--max_seq_length=32 --train_batch_size=4 --train_step=2 --warmup_step=1 "
-    "--nouse_xla",
+    "run_classifier": "--max_seq_length=32 --train_batch_size=4 --nouse_xla",
     "run_squad_v1": "--max_seq_length=64 --max_query_length=20 --train_batch_size=2 --nouse_xla",
 }
+STEPS = "--train_step=2 --warmup_step=1"
 CHINESE_VOCABULARY = released_archives.FIXTURES / "chinese_vocab.txt"
 STREET = "清晨，小镇的街道上还没有多少行人。面包店的老板已经打开了大门，新鲜面包的香味飘到了路口。"
 LIBRARY = "图书馆位于城市的中心，每天上午九点开门。读者可以在二楼借书，也可以在三楼的阅览室学习。"
@@ -55,7 +55,7 @@ def folder(tmp_path, monkeypatch):
 def test_pretraining_page(folder, capsys):
     chain = [step for step in pages.commands(pages.read("pretraining")) if step.module != "demo"]
     for command in chain:
-        pages.run(command, SMALL)
+        pages.run(command, dict(SMALL, run_classifier=f"{SMALL['run_classifier']} {STEPS}"))
     assert "Paris" in capsys.readouterr().out
     assert np.load("vectors.npy").shape == (2, released_archives.CONFIG["hidden_size"])
     vocabulary = (folder / "vocab" / "my-30k.model").read_bytes()
@@ -65,14 +65,14 @@ def test_pretraining_page(folder, capsys):
     assert (folder / "output" / "mine-mrpc" / "eval_results.json").exists()
 
 
-def follow(page: str, more: str = "") -> None:
-    """Does what the page says, from top to bottom."""
+def follow(page: str, length: str = STEPS) -> None:
+    """Does what the page says, from top to bottom; `length` is that of a fine-tuning."""
     names = {"__name__": page}
     for step in pages.steps(pages.read(page)):
         if isinstance(step, pages.Command) and step.module == "download_data":
             continue  # the data are there
         if isinstance(step, pages.Command):
-            pages.run(step, dict(SMALL, run_classifier=f"{SMALL['run_classifier']} {more}"))
+            pages.run(step, dict(SMALL, run_classifier=f"{SMALL['run_classifier']} {length}"))
         else:
             exec(compile(step, page, "exec"), names)
 
