@@ -15,8 +15,9 @@ import shutil
 import numpy as np
 import pytest
 
-from albert import tokenization
+from albert import run_classifier, tokenization
 from albert.pretrained import model_vocabulary
+from albert.util import flags as flags_lib
 from tests.support import classification_data as data
 from tests.support import pretrained_models, training_scripts
 from tests.support.classification_data import contents, read_json
@@ -99,6 +100,10 @@ def test_init_checkpoint_predicts_into_another_folder(training_data, finished, t
     run(training_data, tmp_path / "new", trained)
     predicted = [folder / "test_results.tsv" for folder in (tmp_path / "new", finished[0])]
     assert predicted[0].read_bytes() == predicted[1].read_bytes()
+    arguments = f"--task_name=MRPC --data_dir={training_data} --nouse_xla {trained}".split()
+    flags = flags_lib.parse(run_classifier.Flags, [*arguments, f"--output_dir={tmp_path}/alone"])
+    run_classifier.classify(flags)  # with the length, the vocabulary and so on of the training
+    assert (tmp_path / "alone" / "test_results.tsv").read_bytes() == predicted[0].read_bytes()
     swapped = """--task_name=custom --labels=1,0 --text_a_column=3 --text_b_column=4
         --label_column=0 --header --data_dir={data}/MRPC"""
     with pytest.raises(ValueError, match="labels"):

@@ -43,12 +43,13 @@ _STEM = "eval_results"
 LEDGER_NAME = f"{_STEM}.json"
 
 _METRICS: Dict[Any, Any] = {str: json_files.NUMBER}
+_IDENTITY = (str, dict, None)  # an object: of an older version, whose results are measured again
 _LEDGER = {
     "fingerprint": dict,
     "best_step": (json_files.COUNT, None),
-    "results": [{"step": json_files.COUNT, "checkpoint": (str, None), "metrics": _METRICS}],
+    "results": [{"step": json_files.COUNT, "checkpoint": _IDENTITY, "metrics": _METRICS}],
 }
-_SINGLE = {"checkpoint": (str, None), "identity": (str, None), **_METRICS}
+_SINGLE = {"checkpoint": (str, None), "identity": _IDENTITY, **_METRICS}
 _POLL_SECONDS = 10.0
 
 _LOGGER = logging.getLogger("albert")
@@ -118,6 +119,8 @@ def read_ledger(output_dir: str) -> Dict[str, Any]:
     ledger = json_files.read(path, _LEDGER)
     for result in ledger["results"]:
         result["metrics"] = json_files.numbers(result["metrics"])
+        if isinstance(result.get("checkpoint"), dict):
+            result["checkpoint"] = None
     return ledger
 
 

@@ -110,19 +110,25 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
     """Returns the task for a script's flags, with its model and vocabulary.
 
     Its settings name the model's files, found in --albert_dir. Without training and without a flag
-    for the model, the model is the one in --output_dir or in the folder of --checkpoint. Then its
-    vocabulary and the flags in its description are used too, unless flags are given.
+    for the model, the model is the one in --output_dir, or in the folder of --checkpoint or of a
+    trained --init_checkpoint. Then its vocabulary and the flags in its description are used too,
+    unless flags are given.
 
     Raises:
       UserError: files are missing, or do not fit each other.
     """
     folder, start, name = settings.output_dir, settings.checkpoint, kind.description_name
+    models = {model for model in _MODELS if getattr(settings, model)}
+    if not settings.do_train:
+        start = start or settings.init_checkpoint
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
     path, description = os.path.join(folder, name), {}
     if not settings.do_train and tf.io.gfile.exists(path):
         description = _read_description(path, kind)
-    if not (settings.do_train or any(getattr(settings, model) for model in _MODELS)):
+    if description and models == {"init_checkpoint"}:
+        models = set()
+    if not (settings.do_train or models):
         if not description:
             raise UserError(
                 f"{folder!r} has no {name}. Give the --output_dir of a training of this kind."

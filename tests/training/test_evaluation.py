@@ -167,6 +167,18 @@ def test_results_of_other_data_are_kept(tmp_path, caplog):
     assert kept["fingerprint"] == {"batch_size": 8}
 
 
+def test_results_of_an_older_version_are_measured_again(tmp_path):
+    save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    path = tmp_path / "eval_results.json"
+    ledger = json.loads(path.read_text(encoding="utf-8"))
+    ledger["results"][0]["checkpoint"] = {"data_bytes": 1, "index_sha256": "ab"}
+    path.write_text(json.dumps(ledger), encoding="utf-8")
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == ["100"]
+    _check_best(tmp_path, summary, 100)
+
+
 def test_rewritten_checkpoint_is_measured_again(tmp_path):
     save(tmp_path, 100, 200)
     _evaluate(tmp_path, {100: 0.9, 200: 0.8})
