@@ -131,7 +131,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
         tf.set_random_seed(1)
         ids = tf.constant(np.random.RandomState(1).randint(1, 1000, [4, 128]))
         features = pretraining.feature_spec(128, 20).features
-        batch = {one.name: tf.ones([4, *one.shape], one.dtype) for one in features}
+        batch = {feature.name: tf.ones([4, *feature.shape], feature.dtype) for feature in features}
         batch = batches.integers_to_int32(dict(batch, input_ids=ids))
         spec = pretraining.build_model_fn(settings, config)(batch, None, "train", {})
         with tf.Session(config=compat.session_config()) as session:

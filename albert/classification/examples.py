@@ -322,7 +322,9 @@ def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
         _LOGGER.warning(
             "%s: %d cells seem to be quoted as in CSV, for example %s. In this format, quotes are "
             "part of the text. If yours are not, save the data with commas as a .csv file.",
-            *(path, len(quoted), quoted[0][:40]),
+            path,
+            len(quoted),
+            quoted[0][:40],
         )
     return long
 

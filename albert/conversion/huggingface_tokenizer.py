@@ -192,11 +192,13 @@ def read_vocabulary(settings: ConversionFlags) -> Tuple[Optional[Vocabulary], Op
 
 
 def _find_vocabulary(settings: ConversionFlags) -> Optional[Vocabulary]:
-    given = {key: getattr(settings, key) for key in _NAMES}
+    for key in _NAMES:
+        if getattr(settings, key):
+            return Vocabulary(key, getattr(settings, key))
     for key, name in _NAMES.items():
         path = os.path.join(settings.input_dir, name)
-        if given[key] or (not any(given.values()) and tf.io.gfile.exists(path)):
-            return Vocabulary(key, given[key] or path)
+        if tf.io.gfile.exists(path):
+            return Vocabulary(key, path)
     return None
 
 
@@ -219,9 +221,9 @@ def _rules(
         inner = part.get("normalizers", part.get("pretokenizers"))
         steps += [part] if inner is None else inner
     for step in steps:
-        known = {key: step[key] for key in step.keys() - set(_TABLE["converted"])}
-        if known not in _STEPS.values():
-            raise UserError(f"{path}: albert has no counterpart of {json.dumps(known)[:200]}.")
+        setting = {key: step[key] for key in step.keys() - set(_TABLE["converted"])}
+        if setting not in _STEPS.values():
+            raise UserError(f"{path}: albert has no counterpart of {json.dumps(setting)[:200]}.")
     by_type = {step["type"]: step for step in steps}
     tokens = sorted(vocab, key=vocab.get) if isinstance(vocab, dict) else [row[0] for row in vocab]
     theirs = {**by_type.get("Precompiled", {}), **model, "vocab": tokens}

@@ -107,8 +107,8 @@ def check_ours(path: str) -> None:
     """Raises UserError if a file is there whose metadata do not say that it holds features."""
     if not files.gfile().exists(path):
         return
-    (size, _), known = files.state_of(path), record_files.read_sidecar(path)
-    if not known or known.bytes != size or "features" not in known.fingerprint:
+    (size, _), sidecar = files.state_of(path), record_files.read_sidecar(path)
+    if not sidecar or sidecar.bytes != size or "features" not in sidecar.fingerprint:
         raise UserError(
             f"'{path}' is no file of features, or has changed since it was made. Choose another "
             "name, or remove this file."

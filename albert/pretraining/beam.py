@@ -169,10 +169,10 @@ def add_steps(
     )
 
 
-def _read(one: TextRange, text_field: str) -> Iterator[TextBlock]:
+def _read(text_range: TextRange, text_field: str) -> Iterator[TextBlock]:
     """A range -> blocks of documents."""
-    with _open(one[0]) as stream:
-        yield from cluster.blocks(one, stream, text_field)
+    with _open(text_range[0]) as stream:
+        yield from cluster.blocks(text_range, stream, text_field)
 
 
 def _write(row: Any, outputs: cluster.Shards) -> Any:

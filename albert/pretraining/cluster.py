@@ -328,10 +328,12 @@ def absolute(path: str) -> str:
     return path if "://" in path else os.path.abspath(path)
 
 
-def blocks(one: documents.TextRange, stream: Any, text_field: str) -> Iterator[documents.TextBlock]:
+def blocks(
+    text_range: documents.TextRange, stream: Any, text_field: str
+) -> Iterator[documents.TextBlock]:
     """Yields the documents of a range of an open file, in blocks."""
-    found = documents.read_range(one, stream, text_field=text_field)
-    return map(documents.TextBlock, documents.grouped(found))
+    raw_documents = documents.read_range(text_range, stream, text_field=text_field)
+    return map(documents.TextBlock, documents.grouped(raw_documents))
 
 
 def rows(

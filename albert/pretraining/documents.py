@@ -116,8 +116,8 @@ def read_documents(
     source = -1
     for path in paths:
         with files.open_to_read(path) as stream:
-            found = read_range(whole(path), stream, text_field=text_field, keeps_bad=keeps_bad)
-            for document in found:
+            documents = read_range(whole(path), stream, text_field=text_field, keeps_bad=keeps_bad)
+            for document in documents:
                 source += document.is_counted
                 yield document._replace(source=max(source, 0))
 
@@ -135,7 +135,7 @@ def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
 
 
 def read_range(
-    one: TextRange, stream: Any, *, text_field: str = TEXT_FIELD, keeps_bad: bool = True
+    text_range: TextRange, stream: Any, *, text_field: str = TEXT_FIELD, keeps_bad: bool = True
 ) -> Iterator[RawDocument]:
     """Yields the documents of a range, so that many machines read one large file together.
 
@@ -147,7 +147,7 @@ def read_range(
 
     `stream` is the file, open at its start; the rest and errors are those of `read_documents`.
     """
-    path, lines = one[0], _lines_of(one, stream)
+    path, lines = text_range[0], _lines_of(text_range, stream)
     if not is_json(path):
         for is_blank, some in itertools.groupby(lines, lambda line: _is_blank(line[2])):
             yield from () if is_blank else _parts(path, some)
@@ -167,14 +167,14 @@ def read_range(
             yield bad
             continue
         lines_of_text = row[text_field].encode("utf-8").split(b"\n")
-        found = [one for one in lines_of_text if not _is_blank(one)]
+        with_text = [text for text in lines_of_text if not _is_blank(text)]
         # A document without text is counted as one.
-        yield from _parts(path, ((number, offset, one) for one in found or [b""]))
+        yield from _parts(path, ((number, offset, text) for text in with_text or [b""]))
 
 
-def _lines_of(one: TextRange, stream: Any) -> Iterator[Line]:
+def _lines_of(text_range: TextRange, stream: Any) -> Iterator[Line]:
     """The lines of the documents that belong to the range, and blank ones."""
-    path, start, end = one
+    path, start, end = text_range
     has_documents = is_json(path)  # in single lines
     has_begun = start == 0 or has_documents
     for number, (offset, line) in enumerate(_lines(stream, path, start), 1):

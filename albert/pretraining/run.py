@@ -286,7 +286,9 @@ def warn_of_deleted(settings: PretrainingFlags) -> None:
             "Not evaluating about %d checkpoints before step %d: --keep_checkpoint_max=%d has "
             "deleted them. To measure all, keep more, or evaluate in another process while "
             "training runs (--wait_for_checkpoints_minutes).",
-            *(deleted, oldest, settings.keep_checkpoint_max),
+            deleted,
+            oldest,
+            settings.keep_checkpoint_max,
         )
 
 

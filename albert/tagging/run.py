@@ -81,17 +81,23 @@ class TaggingTask(Task):
             paths = files.expand_patterns(os.path.join(folder, name), f"{split}_file")
         else:
             paths = sentences.find(folder, split)
-        found = [item for path in paths for item in self.read_file(path, split != "test")]
-        _LOGGER.info("%s data: %d sentences from %s.", split, len(found), ", ".join(paths))
-        return found
+        sentences_of_split = [
+            item for path in paths for item in self.read_file(path, split != "test")
+        ]
+        _LOGGER.info(
+            "%s data: %d sentences from %s.", split, len(sentences_of_split), ", ".join(paths)
+        )
+        return sentences_of_split
 
     def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:
         """Reads a file; checks its tags once the scheme is known."""
         columns = (self.settings.token_column, self.settings.tag_column)
-        found = sentences.read(path, *columns, needs_tags=needs_tags)
+        sentences_of_file = sentences.read(path, *columns, needs_tags=needs_tags)
         if needs_tags and self.scheme:
-            self.scheme.check({tag for sentence in found for tag in sentence.tags}, path)
-        return found
+            self.scheme.check(
+                {tag for sentence in sentences_of_file for tag in sentence.tags}, path
+            )
+        return sentences_of_file
 
     def parse(self, text: Any) -> Sentence:
         """Returns the example for a text, or for a list of words."""
@@ -163,8 +169,8 @@ class TaggingTask(Task):
     def measure(self, examples: Sequence[Sentence], outputs: Outputs) -> Dict[str, float]:
         """Returns precision, recall and F1 of entities."""
         right = [self.scheme.entities(sentence.tags) for sentence in examples]
-        found = [self.scheme.entities(tagged.tags) for tagged in self.decode(examples, outputs)]
-        return schemes.scores(right, found)
+        predicted = [self.scheme.entities(tagged.tags) for tagged in self.decode(examples, outputs)]
+        return schemes.scores(right, predicted)
 
     def identity(self) -> Dict[str, Any]:
         """Returns the scheme, which says what the entities are."""

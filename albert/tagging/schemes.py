@@ -45,8 +45,8 @@ class Scheme(NamedTuple):
         match = self.pattern.fullmatch(tag)
         if tag == OUTSIDE or not match:
             return OUTSIDE, ""
-        place = match.group("place") or "I"
-        return _SAME_PLACES.get(place, place), match.group("type") or "_"
+        position = match.group("place") or "I"
+        return _SAME_PLACES.get(position, position), match.group("type") or "_"
 
     def misfits(self, tags: Iterable[str]) -> List[str]:
         """Returns the tags that are not of the scheme."""
@@ -70,12 +70,12 @@ class Scheme(NamedTuple):
         entities: List[Entity] = []
         open_type = None
         for number, tag in enumerate(tags):
-            place, kind = self.parse(tag)
-            if place in "IE" and kind == open_type:
+            position, kind = self.parse(tag)
+            if position in "IE" and kind == open_type:
                 entities[-1] = entities[-1]._replace(last=number)
-            elif place != OUTSIDE:
+            elif position != OUTSIDE:
                 entities.append(Entity(kind, number, number))
-            open_type = kind if place in "BI" else None
+            open_type = kind if position in "BI" else None
         return entities
 
 
@@ -102,9 +102,9 @@ def find(labels: Sequence[str], name: Optional[str] = None) -> Scheme:
     return best
 
 
-def scores(right: Sequence[List[Entity]], found: Sequence[List[Entity]]) -> Dict[str, float]:
+def scores(right: Sequence[List[Entity]], predicted: Sequence[List[Entity]]) -> Dict[str, float]:
     """Returns precision, recall and F1, given the entities of each sentence."""
-    correct = sum(len({*ours} & {*theirs}) for ours, theirs in zip(found, right))
-    counts = [sum(map(len, entities)) for entities in (found, right)]
+    correct = sum(len({*ours} & {*theirs}) for ours, theirs in zip(predicted, right))
+    counts = [sum(map(len, entities)) for entities in (predicted, right)]
     precision, recall = (correct / max(count, 1) for count in counts)
     return {"precision": precision, "recall": recall, "f1": 2 * correct / max(sum(counts), 1)}

@@ -102,19 +102,23 @@ def read(
     if ending == parquet.ENDING:
         names = parquet.label_names(path)
         rows = enumerate(parquet.read_rows(path), 1)
-        found = [_of_row(row, f"'{path}', row {number}", names) for number, row in rows]
+        sentences = [_of_row(row, f"'{path}', row {number}", names) for number, row in rows]
     elif ending in _JSON:
         lines = enumerate(files.read_text(path).split("\n"), 1)
-        places = ((f"'{path}', line {number}", line) for number, line in lines if line.strip())
-        found = [_of_row(json_files.parse_data(line, place), place, {}) for place, line in places]
+        numbered_lines = (
+            (f"'{path}', line {number}", line) for number, line in lines if line.strip()
+        )
+        sentences = [
+            _of_row(json_files.parse_data(line, where), where, {}) for where, line in numbered_lines
+        ]
     else:
-        found = _of_conll(path, token_column, tag_column)
-    for sentence in found:
+        sentences = _of_conll(path, token_column, tag_column)
+    for sentence in sentences:
         if needs_tags and (sentence.tags is None or "" in sentence.tags):
             raise UserError(
                 f"'{path}': in {sentence.text[:60]!r} a word has no tag. See --tag_column."
             )
-    return found
+    return sentences
 
 
 def _rows(path: str) -> List[Tuple[str, List[str]]]:
@@ -131,15 +135,15 @@ def _rows(path: str) -> List[Tuple[str, List[str]]]:
     columns = len(re.split(separator, first))
     rows: List[Tuple[str, List[str]]] = []
     for number, line in enumerate([*lines, ""], 1):
-        place = f"'{path}', line {number}"
+        where = f"'{path}', line {number}"
         cells = [cell.strip(" ") for cell in re.split(separator, line)]
         if not any(cells):
-            rows.append((place, []))
+            rows.append((where, []))
         elif len(cells) == columns:
-            rows.append((place, cells))
+            rows.append((where, cells))
         elif not line.startswith("#"):
             raise UserError(
-                f"{place}, has {len(cells)} columns, but the first row has {columns}. Correct the "
+                f"{where}, has {len(cells)} columns, but the first row has {columns}. Correct the "
                 "line."
             )
     return rows
@@ -152,7 +156,7 @@ def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
     is_numbered = {"1", "2"} <= numbers and all(map(_WORD_NUMBER.fullmatch, numbers))  # CoNLL-U
     words: List[str] = []
     tags: List[str] = []
-    for place, cells in rows:
+    for where, cells in rows:
         if not cells and words:
             sentences.append(of_words(tuple(words), tuple(tags) or None))
             words, tags = [], []
@@ -162,25 +166,25 @@ def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
         if is_numbered and token_column % columns == 0:
             raise UserError(f"'{path}' has numbers, not words, in column 0. See --token_column.")
         if token_column >= columns or not cells[token_column]:
-            raise UserError(f"{place}: no word in column {token_column}. See --token_column.")
+            raise UserError(f"{where}: no word in column {token_column}. See --token_column.")
         words.append(cells[token_column])
         if tag_column < columns and (tag_column - token_column) % columns:
             tags.append(cells[tag_column])
     return sentences
 
 
-def _of_row(row: Any, place: str, names: Mapping[str, List[str]]) -> Sentence:
+def _of_row(row: Any, where: str, names: Mapping[str, List[str]]) -> Sentence:
     """The sentence of a JSON object or of a row; `names` are those of numbered tags, by column."""
-    json_files.check(row, {"tokens": [str]}, place)
+    json_files.check(row, {"tokens": [str]}, where)
     column = next((name for name in _TAG_COLUMNS if row.get(name) is not None), "tags")
     labels = names.get(column)
     kind = range(-1, len(labels)) if labels else str
-    json_files.check(row, {column: ([kind], None)}, place)
+    json_files.check(row, {column: ([kind], None)}, where)
     tokens, tags = row["tokens"], row.get(column)
     if any(re.search(r"^ *$|[\t\r\n]", token) for token in tokens):
-        raise UserError(f"{place}: a token is empty, or has a tab or line break.")
+        raise UserError(f"{where}: a token is empty, or has a tab or line break.")
     if tags is not None and len(tags) != len(tokens):
-        raise UserError(f"{place} has {len(tokens)} tokens and {len(tags)} tags.")
+        raise UserError(f"{where} has {len(tokens)} tokens and {len(tags)} tags.")
     if labels and tags:
         tags = ["" if tag == -1 else labels[tag] for tag in tags]  # -1: no label
     return of_words(tokens, tags)
@@ -190,13 +194,13 @@ def spans(
     text: str, words: Sequence[str], entities: Sequence[schemes.Entity]
 ) -> List[Dict[str, Any]]:
     """Returns type, text, and first and last character (exclusive) of the entities of a text."""
-    places, end = [], 0
+    word_spans, end = [], 0
     for word in words:
         start = text.index(word, end)
         end = start + len(word)
-        places.append((start, end))
-    found = []
+        word_spans.append((start, end))
+    entity_spans = []
     for kind, first, last in entities:
-        start, end = places[first][0], places[last][1]
-        found.append({"type": kind, "text": text[start:end], "start": start, "end": end})
-    return found
+        start, end = word_spans[first][0], word_spans[last][1]
+        entity_spans.append({"type": kind, "text": text[start:end], "start": start, "end": end})
+    return entity_spans

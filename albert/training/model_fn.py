@@ -122,13 +122,13 @@ def make_model_fn(
             return train(features, params.get("model_dir"))
         if mode == tf_estimator.ModeKeys.EVAL:
             loss, metric_fn, tensors = evaluate(features)
-            made = {"loss": loss, "eval_metrics": (metric_fn, tensors)}
+            outputs = {"loss": loss, "eval_metrics": (metric_fn, tensors)}
         elif predict:
-            made = {"predictions": predict(features)}
+            outputs = {"predictions": predict(features)}
         else:
             raise UserError(f"This model has the modes train and eval, not {mode!r}.")
         return tf_estimator.tpu.TPUEstimatorSpec(
-            mode=mode, scaffold_fn=warm_start(settings), **made
+            mode=mode, scaffold_fn=warm_start(settings), **outputs
         )
 
     return model_fn
@@ -308,19 +308,19 @@ def evaluation_metrics(
     They are the mean loss; of labels the accuracy, and of two also Matthews' coefficient; of scores
     Pearson's correlation and the mean squared error.
     """
-    found = {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}
+    metric_ops = {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}
     if "label_ids" not in outputs:
-        return found
+        return metric_ops
     predictions = outputs["predictions"]
     sides = (tf.cast(outputs["label_ids"], predictions.dtype), predictions, is_real_example)
     if not predictions.dtype.is_integer:
-        found["pearson"] = metrics.streaming_correlation(*sides)
-        found["MSE"] = tf.metrics.mean_squared_error(*sides)
-        return found
-    found["eval_accuracy"] = tf.metrics.accuracy(*sides)
+        metric_ops["pearson"] = metrics.streaming_correlation(*sides)
+        metric_ops["MSE"] = tf.metrics.mean_squared_error(*sides)
+        return metric_ops
+    metric_ops["eval_accuracy"] = tf.metrics.accuracy(*sides)
     if "probabilities" in outputs and outputs["probabilities"].shape[-1] == 2:
-        found["matthew_corr"] = metrics.streaming_correlation(*sides)
-    return found
+        metric_ops["matthew_corr"] = metrics.streaming_correlation(*sides)
+    return metric_ops
 
 
 def training_length(settings: FineTuningFlags, examples: int) -> Schedule:

@@ -72,7 +72,9 @@ def check(
     if start or first["initial_weights"] not in (None, made_from["initial_weights"]):
         _LOGGER.warning(
             "%s is not used, because --output_dir=%s has a training at step %d.",
-            *(start or "The model that the flags name", folder, step),
+            start or "The model that the flags name",
+            folder,
+            step,
         )
     if past.get("training_data") not in (None, made_from.get("training_data")):
         changed = f"The training data are not those of the training in --output_dir={folder}"

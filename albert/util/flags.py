@@ -130,14 +130,14 @@ def _with_given(settings: AnySettings, names: FrozenSet[str]) -> AnySettings:
     return settings
 
 
-def replaced(kind: Type[Settings], given: Iterable[str]) -> FrozenSet[str]:
+def replaced(kind: Type[Settings], names: Iterable[str]) -> FrozenSet[str]:
     """Returns the flags that are None because others are given."""
     excluded = set()
     for name, options in describe(kind).items():
         for other in options.get("replaces", ()):
-            if name in given:
+            if name in names:
                 excluded.add(other)
-            if other in given:
+            if other in names:
                 excluded.add(name)
     return frozenset(excluded)
 
@@ -259,22 +259,23 @@ def read(
     described = describe(kind)
     positional = next((name for name in described if described[name].get("positional")), None)
     takes_rest = bool(positional) and described[positional]["kind"] is tuple
-    program, *given = arguments
+    program, *command_line = arguments
     rest = _parse(kind, flag_values, arguments, known_only=takes_rest)
     if len(rest) == 1 and positional in flag_values and flag_values[positional].using_default_value:
-        given = [f"--{positional}={rest.pop()}", *given]
+        command_line = [f"--{positional}={rest.pop()}", *command_line]
     if rest and not takes_rest:
         raise UserError(
             f"Unexpected arguments {rest}. Write --flag=value. For a flag without a value, write "
             "--flag or --noflag."
         )
     values = {f"--{CONFIG}={path}, ": config_files.read(path) for path in flag_values[CONFIG].value}
-    for place, layer in {"": fallback, **values}.items():
+    for prefix, layer in {"": fallback, **values}.items():
         if CONFIG in layer:
-            raise UserError(f"{place}{CONFIG}: a flag file cannot include another one.")
+            raise UserError(f"{prefix}{CONFIG}: a flag file cannot include another one.")
         words = [f"--{name}={value}" for name, value in layer.items()]
-        _parse(kind, flag_values, [program, *words], place=place)
-    _parse(kind, flag_values, [program, *given], known_only=takes_rest)  # the command line wins
+        _parse(kind, flag_values, [program, *words], prefix=prefix)
+    # The command line wins.
+    _parse(kind, flag_values, [program, *command_line], known_only=takes_rest)
     settings = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
     settings.check()
     return settings
@@ -285,34 +286,34 @@ def _parse(
     flag_values: flags.FlagValues,
     arguments: Sequence[str],
     *,
-    place: str = "",
+    prefix: str = "",
     known_only: bool = False,
 ) -> List[str]:
-    """Sets flags and returns the other arguments; `place` begins an error's text."""
+    """Sets flags and returns the other arguments; `prefix` begins an error's text."""
     names = [re.sub("^--?|=.*", "", word) for word in arguments if word[:1] == "-"]
-    given = _check_pairs(kind, filter(flag_values.__contains__, names), place)
-    for name in replaced(kind, given):
+    flags_set = _check_pairs(kind, filter(flag_values.__contains__, names), prefix)
+    for name in replaced(kind, flags_set):
         flag_values[name].unparse()  # what an earlier call set
     try:
         return flag_values(arguments, known_only=known_only)[1:]
     except flags.UnrecognizedFlagError as error:
         name = error.flagname
         hint = wording.did_you_mean(name, describe(kind), cutoff=_CLOSE)
-        raise UserError(f"{place}Unknown flag --{name}.{hint}") from error
+        raise UserError(f"{prefix}Unknown flag --{name}.{hint}") from error
     except (flags.Error, ValueError) as error:  # ValueError: --noflag=value
-        raise UserError(f"{place}{re.sub(r'^flag |[ ?.]+$', '', str(error))}.") from error
+        raise UserError(f"{prefix}{re.sub(r'^flag |[ ?.]+$', '', str(error))}.") from error
 
 
-def _check_pairs(kind: Type[Settings], names: Iterable[str], place: str = "") -> Iterable[str]:
+def _check_pairs(kind: Type[Settings], names: Iterable[str], prefix: str = "") -> Iterable[str]:
     """Returns the flags that names stand for; UserError if two names exclude each other."""
     spelled: Dict[str, str] = {}
-    known = describe(kind)
+    declared = describe(kind)
     for name in names:
-        own_name = name if name in known else ALIASES.get(name, name)
+        own_name = name if name in declared else ALIASES.get(name, name)
         for other in spelled.keys() & {own_name, *replaced(kind, [own_name])}:
             if spelled[other] != name:
                 raise UserError(
-                    f"{place}--{spelled[other]} and --{name} exclude each other. Give one of them."
+                    f"{prefix}--{spelled[other]} and --{name} exclude each other. Give one of them."
                 )
         spelled[own_name] = name
     return spelled
@@ -333,13 +334,13 @@ def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any
 
 def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
     """Returns the settings for a program's values; UserError for a wrong value."""
-    known = describe(kind)
+    declared = describe(kind)
     values = {name: value for name, value in values.items() if value is not None}
     for name in values:
-        if name not in known:
-            raise UserError(f"Unknown option {name}.{wording.did_you_mean(name, list(known))}")
+        if name not in declared:
+            raise UserError(f"Unknown option {name}.{wording.did_you_mean(name, list(declared))}")
         try:
-            values[name] = _Parser(known[name]).parse(values[name])
+            values[name] = _Parser(declared[name]).parse(values[name])
         except ValueError as error:
             raise UserError(f"{name} is {values[name]!r}; {error}") from error
     _check_pairs(kind, values)
