@@ -52,7 +52,10 @@ def main(settings: Flags) -> None:
         if settings.output_file.endswith(".npy"):
             _write_array(settings, model)
         else:
-            inference.answer_texts(settings, lambda texts: map(_line, model.embed(texts)))
+            groups = inference.read_texts(settings)
+            inference.answer_texts(
+                settings.output_file, groups, lambda texts: map(_line, model.embed(texts))
+            )
 
 
 def _line(vector: Any) -> str:

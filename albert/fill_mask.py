@@ -13,7 +13,7 @@ pretrained models have the head that predicts masked words.
 
 import dataclasses
 import json
-from typing import Any, List, Optional, Sequence
+from typing import Any, Iterable, List, Optional, Sequence
 
 from albert.command_line import cli
 from albert.configs.flags import EncoderFlags, data_flag, output_flag
@@ -54,8 +54,10 @@ def main(settings: Flags) -> None:
             singles = [text for (text,) in texts]
             return [_line(*item) for item in zip(singles, model.fill(singles))]
 
-        given = () if settings.text is None else (settings.text,)
-        inference.answer_texts(settings, answer, given=given)
+        groups: Iterable[inference.Texts] = inference.read_texts(settings)
+        if settings.text is not None:
+            groups = [[(settings.text,)]]
+        inference.answer_texts(settings.output_file, groups, answer)
 
 
 def _line(text: str, proposals: Sequence[Sequence[Any]]) -> str:

@@ -100,10 +100,9 @@ def main(settings: Flags) -> None:
         inference.announce(model.task.config, model.checkpoint, settings)
         if output_format != "jsonl":
             labels = model.task.labels
-            heading = _row(["label", *labels] if labels else ["score"], output_format)
-        inference.answer_texts(
-            settings, answer, heading=heading, given=given, known=model.task.columns
-        )
+            heading = _row(["label", *labels] if labels else ["score"], output_format) + "\n"
+        groups = [[given]] if given else inference.read_texts(settings, model.task.columns)
+        inference.answer_texts(settings.output_file, groups, answer, heading=heading)
     if layers:
         _LOGGER.info("%s", run.describe_layers(layers))
 

@@ -250,7 +250,8 @@ def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = 
     parts, rows = read_rows(path)
     role, first = role_of(split), rows[0].values
     is_labelled, is_table = role in ("train", "dev"), isinstance(first, list)
-    columns = _find_columns(task, rows, role, names=names)
+    candidates = task.columns if role else _text_columns(task, rows, names)
+    columns = _find_columns(task, rows, candidates, needed=3 if is_labelled else 2)
     if is_table and not (columns.header or is_labelled):
         _LOGGER.warning("%s: no header found. Reading this row as an example.", rows[0].where)
     spellings = label_spellings(task, () if is_table else _number_names(task, parts[0], columns))
@@ -359,13 +360,14 @@ def text_of(value: Any) -> str:
 # --------------------------------------------------------------------------------------- columns
 
 
-def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence[str]) -> Columns:
-    """The first of the columns that a file may have which it has, with `header` known.
+def _find_columns(
+    task: Task, rows: Sequence[Row], candidates: Sequence[Columns], *, needed: int
+) -> Columns:
+    """The first candidate of which a file has the columns in the `needed` fields, with `header`.
 
     Columns become numbers of cells or names of fields; None for what is not there.
     """
-    first, needed = rows[0].values, 3 if role in ("train", "dev") else 2
-    candidates = task.columns if role else _text_columns(task, rows, names)
+    first = rows[0].values
     for columns in candidates:
         places = [_place(column, first) for column in columns[:4]]
         wanted = zip(columns[:needed], places)
@@ -442,10 +444,11 @@ def label_spellings(task: Task, number_names: Sequence[str] = ()) -> Dict[str, s
     """Returns {spelling: label}; the label is "" for examples to drop; {} for regression."""
     if task.is_regression:
         return {}
-    spellings = [*zip(task.labels, task.labels), *zip(map(str, itertools.count()), number_names)]
+    spellings = dict(zip(task.labels, task.labels))
+    spellings.update(zip(map(str, itertools.count()), number_names))
+    spellings.update(task.label_aliases)
     # pandas makes 1.0 of 1 where some are missing
-    floats = {f"{text}.0": label for text, label in spellings}
-    return {**floats, **dict(spellings), **task.label_aliases}
+    return {**{f"{text}.0": label for text, label in spellings.items()}, **spellings}
 
 
 def label_text(value: Any) -> str:

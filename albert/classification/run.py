@@ -7,6 +7,7 @@
 Dimensions: N examples.
 """
 
+import functools
 import logging
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -149,8 +150,9 @@ class ClassifierTask(Task):
         first, *others = task.split_names(use) or [use]
         return [first, *(name for name in others if tasks.find_file(task, folder, name))]
 
+    @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[InputExample]:
-        """Reads a split, or the user's own texts."""
+        """Reads a split, or the user's own texts, once."""
         settings, task = self.settings, self.declared
         if split == _PREDICT_FILE:
             if settings.do_train:

@@ -113,7 +113,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
             states = {path: [stamp["size"], stamp["mtime"]] for path, stamp in inputs.items()}
             samples = {path: stamp["sample"] for path, stamp in inputs.items()}
-            identity = {**parsed.given_values(), "files": states, "samples": samples}
+            identity = {**parsed.given_values(), "files": states, "sample": samples}
             plan.append(Run(task, setting, seed, folder, command, identity))
             is_finished(plan[-1])  # or is its folder another run's?
     return plan
@@ -181,7 +181,6 @@ def is_finished(run: Run) -> bool:
     path = os.path.join(run.folder, MARKER_NAME)
     identity = json_files.read(path, {"is_finished": (bool, None)})
     is_done = identity.pop("is_finished", False)
-    identity.setdefault("samples", run.identity["samples"])  # an older version has none
     difference = provenance.difference(identity, run.identity)
     if difference:
         raise UserError(

@@ -257,14 +257,19 @@ def get_task(name: str) -> Task:
 def described_task(description: Mapping[str, Any]) -> Task:
     """Returns the task of a trained model, from the content of classifier.json.
 
-    Its data have usual names of columns. If no label is a number, they may be numbered from 0.
+    Its data have usual names of columns. If no label is such a number, numbers from 0 name them.
     """
     name, labels = description["task"], tuple(description["labels"])
     if name in TASKS and TASKS[name].labels == labels:
         return TASKS[name]
     columns = {True: (_PAIR,), False: (_TEXT,), None: (_PAIR, _TEXT)}[description.get("is_pair")]
-    numbers = list(map(str, range(len(labels))))
-    aliases = dict(zip(numbers, labels)) if set(numbers).isdisjoint(labels) else {}
-    metrics = ("eval_accuracy",) if labels else ("pearson",)
-    recipe = _epochs(3, 32, 2e-5)
-    return _task(name, labels, recipe, columns=columns, label_aliases=aliases, metrics=metrics)
+    numbered = {str(number): label for number, label in enumerate(labels)}
+    return Task(
+        name,
+        labels,
+        _epochs(3, 32, 2e-5),
+        folders=(name,),
+        columns=columns,
+        metrics=("eval_accuracy",) if labels else ("pearson",),
+        label_aliases=numbered if numbered.keys().isdisjoint(labels) else {},
+    )

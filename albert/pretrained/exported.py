@@ -98,15 +98,15 @@ def _with_signature(content: bytes) -> bytes:
 
     model = flatbuffer_utils.convert_bytearray_to_object(bytearray(content))
     graph, signature = model.subgraphs[0], schema.SignatureDefT()
-    signature.signatureKey, signature.inputs, signature.outputs = "ids", [], []
-    for tensors, indices in (
-        (signature.inputs, graph.inputs),
-        (signature.outputs, graph.outputs),
-    ):
-        for index in indices:
-            tensor = schema.TensorMapT()
-            tensor.name, tensor.tensorIndex = graph.tensors[index].name, index
-            tensors.append(tensor)
+
+    def named(index: int) -> schema.TensorMapT:
+        tensor = schema.TensorMapT()
+        tensor.name, tensor.tensorIndex = graph.tensors[index].name, index
+        return tensor
+
+    signature.signatureKey = "ids"
+    signature.inputs = list(map(named, graph.inputs))
+    signature.outputs = list(map(named, graph.outputs))
     model.signatureDefs = [signature]
     return bytes(flatbuffer_utils.convert_object_to_bytearray(model))
 

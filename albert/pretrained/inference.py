@@ -138,30 +138,24 @@ def announce(config: modeling.AlbertConfig, checkpoint: str, settings: TextFlags
 
 
 def answer_texts(
-    settings: TextFlags,
+    path: str,
+    groups: Iterable[Texts],
     answer: Callable[[Texts], Iterable[str]],
     *,
     heading: str = "",
-    given: Sequence[str] = (),
-    known: Sequence[str] = (),
 ) -> None:
-    """Writes a heading and the line of `answer` for each text to --output_file.
-
-    `known` is that of `text_lines.TextReader`.
-
-    The texts are those of --input_file, or the one text or pair `given`.
+    """Writes a heading and the line of `answer` for each text to a file, group by group.
 
     Raises:
       UserError: texts that cannot be read or answered.
     """
-    groups: Iterable[Texts] = [[tuple(given)]] if given else read_texts(settings, known)
-    with text_lines.open_output(settings.output_file) as output:
-        output.write(heading and f"{heading}\n")
+    with text_lines.open_output(path) as output:
+        output.write(heading)
         for texts in groups:
             output.write("".join(f"{line}\n" for line in answer(texts)))
             output.flush()
-    if settings.output_file != text_lines.STANDARD:
-        _LOGGER.info("Wrote %s.", settings.output_file)
+    if path != text_lines.STANDARD:
+        _LOGGER.info("Wrote %s.", path)
 
 
 # ---- pretrained models ----

@@ -280,15 +280,13 @@ def warn_of_deleted(settings: PretrainingFlags) -> None:
     oldest = min(steps, default=0)
     results = checkpoint_evaluator.read_results(folder)
     evaluated = max((result.step for result in results if result.step < oldest), default=0)
-    deleted = (oldest - evaluated - 1) // settings.save_checkpoints_steps
-    if deleted > 0 and settings.keep_checkpoint_max:
+    deleted = evaluated + settings.save_checkpoints_steps
+    if settings.keep_checkpoint_max and deleted < oldest:
         _LOGGER.warning(
-            "Not evaluating about %d checkpoints before step %d: --keep_checkpoint_max=%d has "
-            "deleted them. To measure all, keep more, or evaluate in another process while "
-            "training runs (--wait_for_checkpoints_minutes).",
-            deleted,
-            oldest,
-            settings.keep_checkpoint_max,
+            f"Not evaluating checkpoints from step {deleted} on, before step {oldest}: "
+            f"--keep_checkpoint_max={settings.keep_checkpoint_max} has deleted them. To measure "
+            "all, keep more, or evaluate in another process while training runs "
+            "(--wait_for_checkpoints_minutes)."
         )
 
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretraining data by Apache Spark: the cluster job with Spark's file reading and shuffle."""
 
-import contextlib
 import glob
 import io
 import os
@@ -54,23 +53,13 @@ class Engine(cluster.Engine):
         self._files = reader.load(_present(self._patterns))
         rows = self._files.select("path", "length", "modificationTime").collect()
         rows = [row for row in rows if self._is_text(row.path, but)]
-        return list(many_files.each(self._state, rows, "Looking at the text"))
+        return list(many_files.each(_state, rows, "Looking at the text"))
 
     def _is_text(self, uri: str, but: Sequence[str]) -> bool:
         """Whether a pattern names a file itself, or the file's name is that of a text."""
         path = _path(uri)
         is_named = any(map(pathlib.PurePath(path).match, map(cluster.absolute, self._patterns)))
         return (is_named or documents.is_text(path)) and path not in map(cluster.absolute, but)
-
-    def _state(self, row: sql.Row) -> cluster.FileState:
-        """The state of a file, which Java reads."""
-        if row.length > _FILE_BYTES:
-            raise UserError(f"--input_file: '{_path(row.path)}' is larger than 2 GB. Split it.")
-        path = self._session._jvm.org.apache.hadoop.fs.Path(row.path)
-        configuration = self._session.sparkContext._jsc.hadoopConfiguration()
-        with contextlib.closing(path.getFileSystem(configuration).open(path)) as stream:
-            sample = provenance.sample(_Stream(stream), row.length)
-        return row.path, row.length, [row.modificationTime.timestamp(), sample]
 
     def run(
         self, text: List[cluster.FileState], maker: InstanceMaker, outputs: cluster.Shards
@@ -112,15 +101,13 @@ def _present(patterns: Sequence[str]) -> List[str]:
     return paths
 
 
-class _Stream:
-    """An FSDataInputStream of Java, read as Python's."""
-
-    def __init__(self, stream: Any):
-        self._stream, self.seek = stream, stream.seek
-
-    def read(self, count: int) -> bytes:
-        """Returns the next bytes, `count` at most."""
-        return bytes(self._stream.readNBytes(count))
+def _state(row: sql.Row) -> cluster.FileState:
+    """The state of a file. The time of a local one may have been restored."""
+    path = _path(row.path)
+    if row.length > _FILE_BYTES:
+        raise UserError(f"--input_file: '{path}' is larger than 2 GB. Split it.")
+    sample = "" if "://" in path else provenance.stamp(path)["sample"]
+    return row.path, row.length, [row.modificationTime.timestamp(), sample]
 
 
 def _path(uri: str) -> str:

@@ -89,9 +89,13 @@ def read_squad_examples(
         is_impossible = bool(question.get("is_impossible"))
         answers = () if is_impossible else question["answers"]
         context = question["context"]
-        example = SquadExample(str(question["id"]), question["question"], context)
-        example.is_impossible = is_impossible
-        example.answers = tuple(answer["text"] for answer in answers)
+        example = SquadExample(
+            str(question["id"]),
+            question["question"],
+            context,
+            is_impossible=is_impossible,
+            answers=tuple(answer["text"] for answer in answers),
+        )
         if example.qas_id in examples:
             raise UserError(f"{where}: the id occurs twice. Ids must differ.")
         examples[example.qas_id] = example

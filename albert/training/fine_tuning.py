@@ -127,7 +127,7 @@ class FineTuning:
 
     def check(self) -> None:
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""
-        settings, task, splits = self.settings, self.task, []
+        settings, task = self.settings, self.task
         folder, config = settings.output_dir, task.config
         estimators.check_output_dir(folder, config.to_dict())
         fine_tuned.check_description(task)
@@ -144,14 +144,13 @@ class FineTuning:
                     "No pretrained weights: neither --init_checkpoint nor --albert_dir is given."
                 )
             model_fn.check_first_weights(settings, config)
+        splits = ["train"] if settings.do_train else []
         if self._is_chief:
             splits += task.splits("dev") + task.splits("test")
-        if settings.do_train:
-            splits.append("train")
         for path, is_named in map(task.record_file, splits):
             if is_named:
                 feature_cache.check_ours(path)
-        self._splits = {split: task.features(split) for split in sorted({*splits})}
+        self._splits = {split: task.features(split) for split in dict.fromkeys(splits)}
         if settings.do_train:
             count = len(self._splits["train"].examples)
             self.schedule = model_fn.training_length(settings, count)

@@ -199,6 +199,15 @@ def test_described_task_reads_usual_columns(description, text, expected, tmp_pat
     assert (task.name, list(task.labels)) == (content["task"], content["labels"])
 
 
+@pytest.mark.parametrize("labels, expected", [(["no", "yes"], "yes"), (["1", "0"], "1")])
+@pytest.mark.parametrize("value", ["1", 1, 1.0])
+def test_described_task_reads_numbers_of_labels_in_json(value, labels, expected, tmp_path):
+    task = task_table.described_task({"task": "custom", "labels": labels})
+    _write(tmp_path / "dev.json", json.dumps({"text": "A", "label": value}))
+    (example,) = tasks.read_examples(task, str(tmp_path), "dev").examples
+    assert example.label == expected
+
+
 # ---------------------------------------------------------------------------------------- real data
 
 
