@@ -144,9 +144,9 @@ class FineTuning:
                     "No pretrained weights: neither --init_checkpoint nor --albert_dir is given."
                 )
             model_fn.check_first_weights(settings, config)
-        splits = ["train"] if settings.do_train else []
-        if self._is_chief:
-            splits += task.splits("dev") + task.splits("test")
+        splits = task.splits("dev") + task.splits("test") if self._is_chief else []
+        if settings.do_train:
+            splits.append("train")  # last: it takes the longest
         for path, is_named in map(task.record_file, splits):
             if is_named:
                 feature_cache.check_ours(path)
