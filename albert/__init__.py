@@ -11,15 +11,15 @@ __version__ = "0.1.0"
 support.check_python()
 
 
-def load(place: str, checkpoint: typing.Optional[str] = None, **options: typing.Any) -> typing.Any:
+def load(model: str, checkpoint: typing.Optional[str] = None, **options: typing.Any) -> typing.Any:
     """Loads the model in a folder into memory; see predictor.load.
 
     Args:
-      place: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
+      model: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
         released one, such as base_v2.
       checkpoint: weights to take in place of model.ckpt-best.
       **options: precision_name and batch_size; of an encoder also pooling and layer.
     """
     from albert import predictor
 
-    return predictor.load(place, checkpoint, **options)
+    return predictor.load(model, checkpoint, **options)

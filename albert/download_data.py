@@ -84,8 +84,8 @@ def main(settings: Flags):
             failures.append(data_set.name)
             continue
         _LOGGER.info("%s is in %s. Licence: %s.", data_set.name, folder, data_set.licence)
-        places = {"data_dir": shlex.quote(settings.data_dir), "folder": shlex.quote(folder)}
-        print(data_set.script, data_set.flags.format(**places))
+        values = {"data_dir": shlex.quote(settings.data_dir), "folder": shlex.quote(folder)}
+        print(data_set.script, data_set.flags.format(**values))
     if failures:
         raise UserError(
             f"{len(failures)} of {len(data_sets)} data sets could not be downloaded (see above): "

@@ -22,7 +22,7 @@ from albert.runtimes import hub_module as hub
 from albert.util import files
 from albert.util.errors import UserError
 
-# Of the head's kernels; the published scripts use it whatever the configuration says.
+# For the head's kernels; the published scripts ignore the configuration's value here.
 HEAD_INITIALIZER_RANGE = 0.02
 
 Features = Mapping[str, tf.Tensor]
@@ -122,8 +122,8 @@ class HeadOutput(NamedTuple):
 
     def with_losses(self) -> Dict[str, tf.Tensor]:
         """Returns the outputs and, where there are labels, per_example_loss."""
-        found = {**self.outputs, "per_example_loss": self.per_example_loss}
-        return {name: value for name, value in found.items() if value is not None}
+        outputs = {**self.outputs, "per_example_loss": self.per_example_loss}
+        return {name: value for name, value in outputs.items() if value is not None}
 
 
 Head = Callable[[Features, Encoder], HeadOutput]

@@ -150,10 +150,10 @@ class AlbertConfig:
                 )
 
 
-def _check_spelling(given: Dict[str, Any], *, known: List[str]) -> None:
+def _check_spelling(content: Dict[str, Any], *, known: List[str]) -> None:
     """Refuses a key that looks like a typing error of a known, missing key."""
-    absent = [key for key in known if key not in given]
-    for key in given:
+    absent = [key for key in known if key not in content]
+    for key in content:
         hint = wording.did_you_mean(key, absent, cutoff=0.85)
         if key not in known and hint:
             raise UserError(f"Unknown key {key!r}.{hint} Correct it.")
@@ -872,8 +872,8 @@ def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
             source = name.replace(group.group(0), "/group_0/")
         if source not in in_checkpoint:
             continue
-        place = int(group.group(1)) if group and num_of_group > 0 else 0
-        maps[min(place, len(maps) - 1)][source] = name
+        number = int(group.group(1)) if group and num_of_group > 0 else 0
+        maps[min(number, len(maps) - 1)][source] = name
         initialized.update({name: 1, f"{name}:0": 1})
     return (maps if num_of_group > 0 else maps[0]), initialized
 
@@ -1186,8 +1186,8 @@ def attention_ffn_block(
 def _config_of(arguments: Dict[str, Any]) -> AlbertConfig:
     """The settings among a function's arguments."""
     names = [field.name for field in dataclasses.fields(AlbertConfig)]
-    given = {name: arguments[name] for name in names if name in arguments}
-    return AlbertConfig(vocab_size=0, hidden_act=arguments["intermediate_act_fn"], **given)
+    values = {name: arguments[name] for name in names if name in arguments}
+    return AlbertConfig(vocab_size=0, hidden_act=arguments["intermediate_act_fn"], **values)
 
 
 def _plain_encoder(

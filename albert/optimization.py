@@ -38,8 +38,8 @@ class TrainStep(NamedTuple):
 class AccumulatedGradients(NamedTuple):
     """Sums over the micro-batches of one update; gradients are named as their variables.
 
-    Variables that the loss does not use have no gradient. What the clipping norm counts of a
-    looked-up table is the sum of squares of the looked-up rows' gradients.
+    Variables that the loss does not use have no gradient. For an embedding table, the clipping norm
+    uses the gradients of the looked-up rows, repeated ids separately: their sum of squares.
     """
 
     loss: tf.Tensor  # []
@@ -403,14 +403,14 @@ def differentiate(
     """Returns the gradients of one loss, times the loss scale; `options` are of tf.gradients."""
     variables = _trainable_variables()
     scaled = loss * loss_scale.value if loss_scale else loss
-    found = dict(zip(variables, tf.gradients(scaled, list(variables.values()), **options)))
+    gradients_of = dict(zip(variables, tf.gradients(scaled, list(variables.values()), **options)))
     return AccumulatedGradients(
         loss,
         metrics={},
-        gradients={n: _dense(g, variables[n]) for n, g in found.items() if g is not None},
+        gradients={n: _dense(g, variables[n]) for n, g in gradients_of.items() if g is not None},
         squares_of_rows={
             name: _sum_of_squares(gradient.values)
-            for name, gradient in found.items()
+            for name, gradient in gradients_of.items()
             if isinstance(gradient, tf.IndexedSlices)
         },
     )
@@ -492,7 +492,7 @@ def accumulate_gradients(
     """
     scope = tf.get_variable_scope()
     split = {} if steps == 1 else {name: _split(value, steps) for name, value in batch.items()}
-    found: List[AccumulatedGradients] = []  # by the loop's only trace: which ones there are
+    per_part: List[AccumulatedGradients] = []  # by the loop's only trace: which ones there are
 
     def loss_of(index: Any) -> Tuple[tf.Tensor, Tensors]:
         part = {name: tf.gather(value, index) for name, value in split.items()} or batch
@@ -508,8 +508,8 @@ def accumulate_gradients(
 
     def body(index, sums):
         loss, metrics = loss_of(index)
-        found.append(differentiate(loss, loss_scale)._replace(metrics=metrics))
-        added = [_added(*parts) for parts in zip(sums[1:], found[-1][1:])]
+        per_part.append(differentiate(loss, loss_scale)._replace(metrics=metrics))
+        added = [_added(*parts) for parts in zip(sums[1:], per_part[-1][1:])]
         return index + 1, AccumulatedGradients(sums.loss + loss, *added)
 
     _, sums = tf.while_loop(
@@ -521,7 +521,7 @@ def accumulate_gradients(
         maximum_iterations=steps,
         name="micro_batches",
     )
-    present = [{n: part[n] for n in traced} for part, traced in zip(sums[1:], found[-1][1:])]
+    present = [{n: part[n] for n in traced} for part, traced in zip(sums[1:], per_part[-1][1:])]
     return AccumulatedGradients(sums.loss, *present)
 
 

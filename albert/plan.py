@@ -134,8 +134,8 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
     word = hidden * words + embedding * config.vocab_size
     word += words * embedding if words != embedding else 0
     pooled = hidden * hidden
-    # Of squad_v2's layers start_logits, the half of end_logits/dense_0 that does not depend on the
-    # start, and end_logits/dense_1 are applied to every token.
+    # Three layers of squad_v2 are applied to each token: start_logits, the half of
+    # end_logits/dense_0 that does not depend on the start, and end_logits/dense_1.
     head = {
         "pretraining": run.max_predictions_per_seq * word + pooled + 2 * hidden,
         "classification": pooled + run.num_labels * hidden,
@@ -298,9 +298,10 @@ def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
     """What `plan` returns, as tables."""
     ways, limit = planned["ways"], f"{planned['memory_gb']:g} GB"
     (chosen,) = [way for way in ways if way["is_chosen"]]
-    titles = [
-        way["precision"] + ", recompute" * way["recompute"] + "*" * way["is_chosen"] for way in ways
-    ]
+    titles = []
+    for way in ways:
+        title = f"{way['precision']}, recompute" if way["recompute"] else way["precision"]
+        titles.append(f"{title}*" if way["is_chosen"] else title)
     sections = [
         (["parameters", "number"], 1, [planned["parameters"]]),
         (["checkpoint", "MB"], 1e6, [planned["checkpoint_bytes"]]),

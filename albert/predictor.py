@@ -35,7 +35,7 @@ _KINDS: Dict[str, Any] = {
 
 
 def load(
-    place: str,
+    model: str,
     checkpoint: Optional[str] = None,
     *,
     task: Optional[Type[Task]] = None,
@@ -44,7 +44,7 @@ def load(
     """Loads the model in a folder into memory.
 
     Args:
-      place: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
+      model: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
         released one, such as base_v2.
       checkpoint: weights to use instead of model.ckpt-best.
       task: the class of your own task, if the model is one of that task.
@@ -61,8 +61,8 @@ def load(
       ConnectionError: a released model cannot be downloaded.
     """
     if task:
-        return fine_tuned.Model(place, checkpoint, task=task, **options)
-    folder = released.local_folder(os.path.expanduser(str(place)))
+        return fine_tuned.Model(model, checkpoint, task=task, **options)
+    folder = released.local_folder(os.path.expanduser(str(model)))
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:
         return _KINDS[name](folder, checkpoint, **options)

@@ -48,7 +48,8 @@ def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> D
     derived = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
     holds_model = files.gfile().exists(os.path.join(root, CONFIG_NAME))
     named = ["model_dir", "albert_dir", "albert_hub_module_handle"]
-    named += ["init_checkpoint"] * (not holds_model)
+    if not holds_model:
+        named.append("init_checkpoint")
     if not set(named) & set(given):
         derived["model_dir"] = root if holds_model else "base_v1"
     return {**derived, **given}

@@ -346,10 +346,12 @@ class _SentencePieceEncoder:
         normalized, offsets = self._model.Normalize(prepared, with_offsets=True)
         following = dict(zip(offsets, offsets[1:]))  # the last of equal offsets counts
         rank = [0, *itertools.accumulate(not char.isspace() for char in prepared)]
-        places = [place for char, place in zip(normalized, offsets) if char != SPIECE_UNDERLINE]
+        order = [
+            position for char, position in zip(normalized, offsets) if char != SPIECE_UNDERLINE
+        ]
         return (
-            [sources[0][rank[place]] for place in places],
-            [sources[1][rank[following[place]] - 1] for place in places],
+            [sources[0][rank[position]] for position in order],
+            [sources[1][rank[following[position]] - 1] for position in order],
         )
 
 

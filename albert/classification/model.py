@@ -62,7 +62,7 @@ def all_logits(encoder: Encoder, features: Features, num_labels: int) -> List[tf
     _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
     # The last layer's dropout mask is the one that it has without other heads.
     positions = range(-len(heads), 0)
-    return [head(*given) for head, *given in zip(heads, pooled, positions)]
+    return [head(*inputs) for head, *inputs in zip(heads, pooled, positions)]
 
 
 def patient_logits(
@@ -81,24 +81,24 @@ def patient_logits(
       threshold: scores that differ by less are the same.
     """
     heads = _make_heads(encoder, num_labels)
-    # Of all examples the logits [B, C] and their layer [B]; of those that go on the rows [b], and
-    # for how many layers their predictions have stayed [b].
+    # For all examples: logits [B, C] and their layer [B]. For those that go on: their rows [b], and
+    # for how many layers their predictions have stayed the same [b].
     state: List[tf.Tensor] = []
 
     def after_layer(layer: int, pooled: tf.Tensor) -> Optional[tf.Tensor]:
-        found = heads[layer - 1](pooled)  # [b, C]
+        current = heads[layer - 1](pooled)  # [b, C]
         if layer == 1:
-            rows = tf.range(tf.shape(found)[0])
-            state[:] = found, tf.ones_like(rows), rows, tf.zeros_like(rows)
+            rows = tf.range(tf.shape(current)[0])
+            state[:] = current, tf.ones_like(rows), rows, tf.zeros_like(rows)
             return None
         logits, layers, rows, unchanged = state
         before, indices = tf.gather(logits, rows), rows[:, tf.newaxis]
         if num_labels == 1:
-            is_same = tf.squeeze(tf.abs(found - before) < threshold, [-1])
+            is_same = tf.squeeze(tf.abs(current - before) < threshold, [-1])
         else:
-            is_same = tf.equal(tf.argmax(found, axis=-1), tf.argmax(before, axis=-1))
+            is_same = tf.equal(tf.argmax(current, axis=-1), tf.argmax(before, axis=-1))
         unchanged = (unchanged + 1) * tf.cast(is_same, tf.int32)
-        logits = tf.tensor_scatter_nd_update(logits, indices, found)
+        logits = tf.tensor_scatter_nd_update(logits, indices, current)
         layers = tf.tensor_scatter_nd_update(layers, indices, tf.fill(tf.shape(rows), layer))
         state[:] = logits, layers, rows, unchanged
         if not patience < layer < len(heads):

@@ -82,8 +82,8 @@ def result_files(
 
 def _answers(task: Task, outputs: Outputs) -> List[str]:
     """The predicted label's name for each example; regression: the number."""
-    found = np.ravel(outputs["predictions"])
-    return [str(number) if task.is_regression else task.labels[number] for number in found]
+    predictions = np.ravel(outputs["predictions"])
+    return [str(number) if task.is_regression else task.labels[number] for number in predictions]
 
 
 def _submission(examples: Sequence[InputExample], answers: Sequence[str]) -> str:

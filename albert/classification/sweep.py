@@ -263,10 +263,12 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
     cells = [("task", "metric", "seeds", "mean", "deviation")]
     for (task, setting), group in groups.items():
         is_best = all(mean <= means[task, setting] for key, mean in means.items() if key[0] == task)
-        label = ", ".join(filter(None, [task, setting])) + " (best)" * bool(setting and is_best)
+        label = task
+        if setting:
+            label += f", {setting} (best)" if is_best else f", {setting}"
         others = sorted(name for name in group[0]["metrics"] if name.startswith(_SCORES))
         for metric in dict.fromkeys([group[0]["metric"], *others]):
-            values = {one["seed"]: one["metrics"].get(metric, math.nan) for one in group}
+            values = {result["seed"]: result["metrics"].get(metric, math.nan) for result in group}
             scores = np.array(list(values.values()))
             spread = scores.std(ddof=1) if len(scores) > 1 else math.nan  # of the sample
             row = {"task": task, "setting": setting, "is_best": is_best, "metric": metric}
@@ -293,8 +295,9 @@ def _shown(metric: str, value: float) -> str:
 
 def _submit(path: str, plan: Sequence[Run], results: Sequence[Result]) -> None:
     """Zips the predictions for GLUE of each task's best run; a borrower's is its lender's."""
-    # Of equal ones the last.
-    best = {one["task"]: (one["setting"], one["seed"]) for one in sorted(results, key=score_of)}
+    best = {}  # the last of equal ones
+    for result in sorted(results, key=score_of):
+        best[result["task"]] = result["setting"], result["seed"]
     chosen = [
         os.path.join(run.folder, name)
         for run in plan

@@ -247,10 +247,10 @@ def get_task(name: str) -> Task:
     key = name.strip().lower()
     if key in TASKS:
         return TASKS[key]
-    known = list(TASKS) + [CUSTOM]
-    hint = wording.did_you_mean(key, known)
+    names = list(TASKS) + [CUSTOM]
+    hint = wording.did_you_mean(key, names)
     raise UserError(
-        f"Unknown task {name!r}.{hint} Tasks: {', '.join(known)} (custom is a task of your own)."
+        f"Unknown task {name!r}.{hint} Tasks: {', '.join(names)} (custom is a task of your own)."
     )
 
 

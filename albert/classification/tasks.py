@@ -158,12 +158,16 @@ def _custom_task(given: Dict[str, Any]) -> Task:
             f"labels is {wording.listed(labels)!r}. A custom task needs at least two different "
             "names such as '0,1', or 'regression'."
         )
-    known = ["pearson", "spearman", "MSE"] if is_regression else ["eval_accuracy", "matthew_corr"]
-    metrics = list(dict.fromkeys([settings.metric or known[0], *metrics]))
-    known += ["f1"] * (len(labels) == 2) + ["eval_loss"]
-    for metric in set(metrics) - set(known):
+    suitable = ["pearson", "spearman", "MSE"]
+    if not is_regression:
+        suitable = ["eval_accuracy", "matthew_corr"]
+        if len(labels) == 2:
+            suitable.append("f1")
+    suitable.append("eval_loss")
+    metrics = list(dict.fromkeys([settings.metric or suitable[0], *metrics]))
+    for metric in set(metrics) - set(suitable):
         raise UserError(
-            f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(known)}."
+            f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(suitable)}."
         )
     values = settings.to_dict()
     columns: List[Any] = [

@@ -113,10 +113,16 @@ def flags_help(kind: Type[flags_lib.Settings]) -> str:
         if "help" not in options:
             continue
         is_switch = options["kind"] is bool
-        notes = [flags_lib.takes(options)] * (not is_switch)
-        notes += [f"default: {options['default']}"] * (options["default"] is not None)
-        line = f"--{'[no]' * is_switch}{name}: {'(required) ' * ('required' in options)}"
-        line += options["help"] + f" ({'; '.join(filter(None, notes))})" * any(notes)
+        line, notes = f"--[no]{name}: " if is_switch else f"--{name}: ", []
+        if "required" in options:
+            line += "(required) "
+        if not is_switch and flags_lib.takes(options):
+            notes.append(flags_lib.takes(options))
+        if options["default"] is not None:
+            notes.append(f"default: {options['default']}")
+        line += options["help"]
+        if notes:
+            line += f" ({'; '.join(notes)})"
         line = flags.text_wrap(line, 100, indent="      ", firstline_indent="  ")
         groups.setdefault(options.get("group", "Options"), []).append(line)
     groups["All commands"] = [f"  {name}: {text}" for name, text in flags_lib.OWN.items()]

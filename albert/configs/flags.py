@@ -14,7 +14,7 @@ PRECISIONS = ("float32", "bfloat16", "float16")
 PADDINGS = ("longest", "bucket", "max")
 DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 SMALLEST, LARGEST = 1e-30, 1e38  # of float32
-# Of a decay. In float32 more is 1, and then a gradient that has always been 0 gives 0 / 0.
+# The largest decay. In float32, more is 1, and a gradient that was always 0 would give 0 / 0.
 BELOW_ONE = 0.9999999
 
 data_flag = functools.partial(flag, group="Data")

@@ -60,12 +60,12 @@ class Model(NamedTuple):
         return " or ".join(self.presets) or f"a model of the size {self.size}"
 
 
-def recognise(config: Mapping[str, Any], *places: Optional[str]) -> Optional[Model]:
+def recognise(config: Mapping[str, Any], *sources: Optional[str]) -> Optional[Model]:
     """Returns the published model with a configuration; None if its size was not published.
 
     Args:
       config: the keys of its configuration.
-      places: folders and handles, whose names tell releases with equal configurations apart.
+      sources: folders and handles, whose names tell releases with equal configurations apart.
     """
 
     def equals(name: str, defaults: Mapping[str, Any]) -> bool:
@@ -77,8 +77,8 @@ def recognise(config: Mapping[str, Any], *places: Optional[str]) -> Optional[Mod
         return None
     named = [
         f"albert_{size}_{version or _HUB_VERSIONS[number]}"
-        for place in filter(None, places)
-        for size, version, number in _NAMED.findall(place)
+        for source in filter(None, sources)
+        for size, version, number in _NAMED.findall(source)
     ]
     fitting = [name for name in same_size if equals(name, _RELEASE)]
     chosen = [name for name in fitting if name in named]
@@ -143,9 +143,9 @@ def compare(
         release, or else of its size.
       scores: by metric, in per cent; metrics without a published score are left out.
     """
-    found: List[Comparison] = []
+    comparisons: List[Comparison] = []
     if model is None:
-        return found
+        return comparisons
     releases = {*model.presets, *(re.sub("_v[12]$", "", name) for name in model.presets)}
     for metric, values in scores.items():
         if not all(map(math.isfinite, values)):
@@ -153,30 +153,30 @@ def compare(
         mean = statistics.mean(values)
         spread = statistics.stdev(values) if len(values) > 1 else None
         own = (task, metric, "dev", model.name, len(values), mean, spread)
-        known = rows(task, metric)
-        same = [row for row in known if row.preset in releases]
-        near = [row for row in known if _size_of(row.preset) == model.size]
+        published = rows(task, metric)
+        same = [row for row in published if row.preset in releases]
+        near = [row for row in published if _size_of(row.preset) == model.size]
         # Not twice from one source.
         unique = {(row.source, row.preset, row.value): row for row in same or near}
         for row in unique.values():
             project = document()["sources"][row.source]["project"]
-            found.append(Comparison(*own, row.value, row.model, project))
-    return found
+            comparisons.append(Comparison(*own, row.value, row.model, project))
+    return comparisons
 
 
 def table(comparisons: Sequence[Comparison]) -> List[str]:
     """Returns comparisons as the lines of a table."""
     cells = [("task", "metric", "own", "deviation", "n", "published", "difference", "of")]
-    for one in comparisons:
+    for comparison in comparisons:
         row = (
-            one.task,
-            one.metric,
-            f"{one.mean:.2f}",
-            "-" if one.deviation is None else f"{one.deviation:.2f}",
-            str(one.runs),
-            f"{one.published:.1f}",
-            f"{one.mean - one.published:+.2f}",
-            f"{one.published_model}, {one.source}",
+            comparison.task,
+            comparison.metric,
+            f"{comparison.mean:.2f}",
+            "-" if comparison.deviation is None else f"{comparison.deviation:.2f}",
+            str(comparison.runs),
+            f"{comparison.published:.1f}",
+            f"{comparison.mean - comparison.published:+.2f}",
+            f"{comparison.published_model}, {comparison.source}",
         )
         cells.append(row)
     return wording.table(cells, left=(0, 1, 7)) if comparisons else []

@@ -104,8 +104,8 @@ class FeatureSpec:
     def encode_each(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
         """Yields the records of any number of rows; see encode_all."""
         rows = iter(rows)
-        for some in iter(lambda: list(itertools.islice(rows, _ROWS_TOGETHER)), []):
-            yield from self.encode_all(some)
+        for group in iter(lambda: list(itertools.islice(rows, _ROWS_TOGETHER)), []):
+            yield from self.encode_all(group)
 
     def encode_all(self, rows: Sequence[Mapping[str, Any]]) -> List[bytes]:
         """Returns records, serialised tf.train.Examples.
@@ -135,13 +135,13 @@ class FeatureSpec:
         if not records:
             return
         try:
-            found = tf.train.Example.FromString(records[0]).features.feature
+            values = tf.train.Example.FromString(records[0]).features.feature
         except message.DecodeError as error:
             raise UserError(f"'{path}': its records are not tf.train.Examples.") from error
         for name, shape, dtype, default in self.features:
-            if name not in found and default is not None:
+            if name not in values and default is not None:
                 continue
-            lists = found[name].float_list if dtype == tf.float32 else found[name].int64_list
+            lists = values[name].float_list if dtype == tf.float32 else values[name].int64_list
             if len(lists.value) != size_of(shape):
                 raise UserError(
                     f"'{path}': feature '{name}' has {len(lists.value)} values of {dtype.name}, "
@@ -174,7 +174,7 @@ def integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
 
 _LANES = 64
 _RUNS_OF_A_STRETCH = 8
-# Of data of more than a window: parts of files that are put in a random order, at least.
+# The least number of parts of files that are shuffled, if the data fill more than a window.
 _RUNS_OF_AN_EPOCH = 384
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
@@ -185,11 +185,11 @@ def _checked_index(
     files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: int = _MAX_INT64
 ) -> List[record_files.RecordFile]:
     """Finds the records of each file and checks its first one, before anything is built."""
-    found = record_files.load(files, folder=folder, enough=enough)
-    list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
-    if not any(one.count for one in found):
+    index = record_files.load(files, folder=folder, enough=enough)
+    list(many_files.each(spec.check_file, [file.path for file in index], "Checking the records"))
+    if not any(file.count for file in index):
         raise UserError(f"The record files have no records: {list(files)}.")
-    return found
+    return index
 
 
 def _parsed(batches: tf.data.Dataset, parse: Callable) -> tf.data.Dataset:
@@ -229,11 +229,12 @@ def seeded_batches(
 
     Each epoch puts the runs (see `_runs`) in a random order, which spreads neighbouring runs over
     the epoch. Runs of large data are assigned to 64 lanes, from which records are taken in turn. A
-    lane is cut into windows, which are shuffled. Each epoch has every record once.
+    lane is cut into windows, which are shuffled. Each epoch has each record once.
 
     Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
-    examples each is together batch k of one with n*b. It reads its share of large data if n divides
-    64, and n / gcd(n, 64) times as much elsewhere. (TF 1.15: of 384 files or more; see `_runs`.)
+    examples each is together batch k of one with n*b. If n divides 64, each shard reads 1/n of
+    large data. Otherwise it reads more: at most all of it. (TF 1.15: with 384 files or more; see
+    `_runs`.)
 
     Args:
       files: record files, in any order.
@@ -254,9 +255,9 @@ def seeded_batches(
       ValueError: a damaged file, a record of another format, no record.
     """
     files = sorted(str(name) for name in files)
-    found = _checked_index(files, spec, folder=index_folder)
+    index = _checked_index(files, spec, folder=index_folder)
     start = start_batch * batch_size * shard.count
-    runs = _runs(found, shuffle_window)
+    runs = _runs(index, shuffle_window)
     stream = _Stream(runs, shuffle_window, seed=seed, start=start, shard=shard)
 
     def parse(texts: tf.Tensor, positions: tf.Tensor) -> Features:
@@ -267,42 +268,44 @@ def seeded_batches(
 
 
 class _Runs(NamedTuple):
-    """The records of all files in runs: what is put in a random order and read."""
+    """All records, in runs. Training reads the runs in a random order."""
 
     paths: np.ndarray  # [U]
-    places: np.ndarray  # [U, 4]: first byte, bytes, number of the first record in the file, records
+    extents: (
+        np.ndarray
+    )  # [U, 4]: first byte, bytes, number of the first record in the file, records
 
 
-def _runs(found: Sequence[record_files.RecordFile], window: int) -> _Runs:
-    """Each file is a run; where few files hold more than a window, some parts of each file are.
+def _runs(index: Sequence[record_files.RecordFile], window: int) -> _Runs:
+    """Cuts files into runs. With many files, or few records, each file is one run.
 
-    TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there. So many
-    files are not cut, or it would read each as often as it has runs.
+    TF 1.15 cannot begin in the middle of a file: to read a run there, it also reads the file's part
+    before it. That is why many files are not cut.
     """
-    total = sum(file.count for file in found)
+    total = sum(file.count for file in index)
     paths: List[str] = []
-    places = []
-    for file in found:
-        wanted = max(-(-_RUNS_OF_AN_EPOCH * file.count // total), 1) if total > window else 1
-        step = -(-len(file.offsets or [0]) // wanted)  # blocks of a run
+    extents = []
+    for file in index:
+        num_runs = max(-(-_RUNS_OF_AN_EPOCH * file.count // total), 1) if total > window else 1
+        step = -(-len(file.offsets or [0]) // num_runs)  # blocks of a run
         offsets = (file.offsets or [0])[::step]
         firsts = [run * step * file.block_records for run in range(len(offsets))]
         sizes, counts = np.diff([*offsets, file.bytes]), np.diff([*firsts, file.count])
         paths += [file.path] * len(offsets)
-        places.append(np.stack([offsets, sizes, firsts, counts], axis=1))
-    return _Runs(np.array(paths), np.concatenate(places))
+        extents.append(np.stack([offsets, sizes, firsts, counts], axis=1))
+    return _Runs(np.array(paths), np.concatenate(extents))
 
 
 class _Stream:
     """The endless stream of serialised records in the order that the seed gives.
 
-    Epoch e has the positions from e * R on. The one that is s further is in lane s % lanes. All
-    lanes have equal shares of an epoch. A reader reads those lanes that its positions are in.
+    Epoch e has the positions e * R to (e + 1) * R - 1. Its position number s is in lane s % lanes.
+    Lanes have equal shares of an epoch. A reader reads the lanes that have its positions.
     """
 
     def __init__(self, runs: _Runs, window: int, *, seed: int, start: int, shard: InputShard):
         """`start`: the position, counted over all shards, to begin with."""
-        self._runs, self._start, self._counts = runs, start, runs.places[:, 3]
+        self._runs, self._start, self._counts = runs, start, runs.extents[:, 3]
         self._shard, self._shards = shard.index, shard.count
         self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
         self._epoch_size = int(sum(self._counts))  # R
@@ -314,11 +317,11 @@ class _Stream:
     def records(self) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of this shard from `start` on."""
         epochs = tf.data.Dataset.range(self._start // self._epoch_size, _MAX_INT64)
-        found = epochs.flat_map(as_written(self._epoch))
+        records = epochs.flat_map(as_written(self._epoch))
         if self._stride == self._shards:
-            return found
+            return records
         count, index = self._shards, self._shard
-        return found.filter(as_written(lambda _, place: tf.equal(place % count, index)))
+        return records.filter(as_written(lambda _, position: tf.equal(position % count, index)))
 
     def _epoch(self, epoch: tf.Tensor) -> tf.data.Dataset:
         """The records of one epoch that are in our lanes, from the start on."""
@@ -329,7 +332,7 @@ class _Stream:
         lanes = tf.data.Dataset.range(
             tf.math.floormod(self._shard - begin, self._stride), self._lanes, self._stride
         )
-        found = lanes.interleave(
+        records = lanes.interleave(
             as_written(lambda lane: self._lane(dealt, borders, epoch, lane=lane, window=window)),
             cycle_length=self._lanes // self._stride,
             block_length=1,
@@ -337,13 +340,13 @@ class _Stream:
         # Our positions from the beginning of the window to the start.
         first = begin + self._lanes * self._window * window
         first += tf.math.floormod(self._shard - first, self._stride)
-        return found.skip((start - first + self._stride - 1) // self._stride)
+        return records.skip((start - first + self._stride - 1) // self._stride)
 
     def _run_order(self, epoch: tf.Tensor) -> tf.Tensor:
         """The runs in the order of an epoch, int32 [U].
 
-        The data is cut into stretches. The runs of each come in a random order, and at random
-        places of as many equal parts of the epoch: so each part of the epoch has some of each.
+        The data is cut into stretches, and the epoch into parts. The runs of a stretch come in a
+        random order, one in each part of the epoch, so that each part has runs of all stretches.
         """
         size = len(self._runs.paths)  # U
         stretch = np.arange(size) // _RUNS_OF_A_STRETCH  # [U]
@@ -358,12 +361,13 @@ class _Stream:
     def _deal(self, run_order: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
         """Assigns the runs to the lanes round-robin, so that all have equal shares of the epoch.
 
-        A lane has its own records of each of its runs. What is beyond its share is lent to the
-        lanes that have fewer.
+        Each lane must serve the same number of records. Lanes with too many give the rest to lanes
+        with too few.
 
         Returns:
-          The parts of runs (see _read): first all own ones, lane by lane, then all lent ones; and
-          where the own and then the lent records of the lanes begin and end, [2 * lanes + 1].
+          The parts of runs (see _read): first the lanes' own ones, lane by lane, then those from
+          other lanes; and where the lanes' own records, and then the others, begin and end,
+          [2 * lanes + 1].
         """
         turns = np.arange(len(self._runs.paths)) % self._lanes
         by_lane = np.argsort(turns, kind="stable")
@@ -430,8 +434,8 @@ def _read(runs: _Runs, parts: tf.Tensor, begin: Any, *, end: Any) -> tf.data.Dat
 
 def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
     """The raw records of a run, from its first byte on where the runtime can begin there."""
-    path, place = tf.gather(runs.paths, run), tf.gather(runs.places, run)
-    offset, size, passed, count = (place[column] for column in range(4))
+    path, extent = tf.gather(runs.paths, run), tf.gather(runs.extents, run)
+    offset, size, passed, count = (extent[column] for column in range(4))
     if not _READS_FROM_OFFSETS:
         texts = tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
         return texts.skip(passed).take(count)
@@ -483,11 +487,13 @@ def evaluation_batches(
       ValueError: as of seeded_batches.
     """
     enough = max_batches * batch_size * shard.count if max_batches else _MAX_INT64
-    found = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
-    total = min(sum(one.count for one in found), enough)
+    index = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
+    total = min(sum(file.count for file in index), enough)
     begin, end = (total * number // shard.count for number in (shard.index, shard.index + 1))
-    runs = _runs(found, 0 if _READS_FROM_OFFSETS else _MAX_INT64)
-    in_order = tf.constant([(run, 0, place[3]) for run, place in enumerate(runs.places)], tf.int64)
+    runs = _runs(index, 0 if _READS_FROM_OFFSETS else _MAX_INT64)
+    in_order = tf.constant(
+        [(run, 0, extent[3]) for run, extent in enumerate(runs.extents)], tf.int64
+    )
 
     def parse(texts: tf.Tensor, numbers: tf.Tensor) -> Features:
         size = batch_size if pad_final_batch else tf.size(texts)

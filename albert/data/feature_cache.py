@@ -70,7 +70,9 @@ def build_records(
     Raises:
       UserError: `path` is exact, and has a file that was not made here.
     """
-    declared = [f"{one.name} {one.dtype.name} {list(one.shape)}" for one in spec.features]
+    declared = [
+        f"{feature.name} {feature.dtype.name} {list(feature.shape)}" for feature in spec.features
+    ]
     made_from = dict(fingerprint, features=declared)
     if not exact_path:
         stem, extension = os.path.splitext(path)
@@ -117,12 +119,12 @@ def check_ours(path: str) -> None:
 
 def digest(examples: Iterable[Any]) -> str:
     """Returns a hash of what records are made from, in order: objects with fields, or values."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     with np.printoptions(threshold=sys.maxsize):  # an array is written in full
         for example in examples:
             content = repr(getattr(example, "__dict__", example))
-            found.update(content.encode("utf-8", "backslashreplace"))
-    return found.hexdigest()
+            sha256.update(content.encode("utf-8", "backslashreplace"))
+    return sha256.hexdigest()
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:

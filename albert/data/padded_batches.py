@@ -136,8 +136,8 @@ def training_batches(
     most = min(
         _BATCHES_OF_A_POOL, _PLACES_OF_A_POOL // (total * input_pipeline.size_of(mask.shape))
     )
-    found = record_files.load(files, folder=reading.get("index_folder"), enough=most * total)
-    pool = max(1, min(most, sum(file.count for file in found) // total))  # no more than an epoch
+    index = record_files.load(files, folder=reading.get("index_folder"), enough=most * total)
+    pool = max(1, min(most, sum(file.count for file in index) // total))  # no more than an epoch
     first_pool, skipped = divmod(start_batch, pool * shard.batches_per_step)
     reading.update(batch_size=pool * total, start_batch=first_pool)
     mine = slice(shard.index * shard.batches_per_step, (shard.index + 1) * shard.batches_per_step)
@@ -163,8 +163,8 @@ def _with_numbers(features: Features, numbers: tf.Tensor) -> Features:
 def _lengths(features: Features) -> tf.Tensor:
     """The length of each row, int32 [N]: one more than the last place in use."""
     mask = features[_MASK]
-    places = tf.range(1, tf.shape(mask)[-1] + 1)
-    used = tf.cast(mask > 0, tf.int32) * places
+    positions = tf.range(1, tf.shape(mask)[-1] + 1)
+    used = tf.cast(mask > 0, tf.int32) * positions
     return tf.reduce_max(tf.reshape(used, [tf.shape(mask)[0], -1]), axis=1)
 
 

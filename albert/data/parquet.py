@@ -37,18 +37,18 @@ def parts(pattern: str) -> List[str]:
     Raises:
       ValueError: files are numbered "-00000-of-00002", but are not all of one table, each once.
     """
-    found = find(pattern)
-    names = [os.path.basename(path) for path in found]
+    paths = find(pattern)
+    names = [os.path.basename(path) for path in paths]
     marks = [mark for mark in map(_PART.fullmatch, names) if mark]
     if not marks or "*" not in os.path.basename(pattern):  # the file itself is named
-        return found
+        return paths
     have = sorted((mark[1], int(mark[2]), int(mark[3])) for mark in marks)
     if have != [(marks[0][1], number, len(names)) for number in range(len(names))]:
         raise UserError(
             f"'{pattern}' must match all parts of one table, each once; found "
             f"{wording.listed(names)}. Add the missing parts, and move other files away."
         )
-    return found
+    return paths
 
 
 def read_rows(path: str) -> Iterator[Dict[str, Any]]:
@@ -88,7 +88,7 @@ def label_names(path: str) -> Dict[str, List[str]]:
     info = json_files.parse(metadata.get(b"huggingface", b"{}"), where, _METADATA).get("info") or {}
     names = {}
     for column, feature in (info.get("features") or {}).items():
-        # Of lists of labels, "feature" describes one; older versions wrote a list of it.
+        # For a column of lists, "feature" describes an item; older versions wrote [feature].
         item = feature[0] if isinstance(feature, list) and feature else feature
         item = item.get("feature", item) if isinstance(item, dict) else item
         if isinstance(item, dict) and item.get("_type") == "ClassLabel":

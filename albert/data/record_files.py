@@ -36,9 +36,9 @@ _HEADER_BYTES = 12  # of a record: its length (8) and the checksum of that (4)
 _FOOTER_BYTES = 4  # checksum of the data
 _MOST_OFFSETS = 4096  # that the metadata of a file keeps
 INDEX_NAME = "record_index.json"  # in the output folder, for files without metadata
-# Of all files of a call together: about ten megabytes as JSON, forty as numbers.
+# For all files of a call together: about ten megabytes as JSON, forty as numbers.
 _MOST_OFFSETS_TOGETHER = 1 << 20
-# Of a file: with many files a reader splits each into at most this many runs.
+# Per file: with many files, a reader splits each into at most this many runs.
 _FEWEST_OFFSETS = 16
 
 _LOGGER = logging.getLogger("albert")
@@ -176,11 +176,11 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
     """
     if not tf.io.gfile.exists(str(path)):
         return NOT_THERE
-    (size, _), known = files.state_of(path), read_sidecar(path)
-    if known is None:
+    (size, _), sidecar = files.state_of(path), read_sidecar(path)
+    if sidecar is None:
         return "it has no metadata about what it was made from"
     return provenance.difference(
-        {"bytes": known.bytes, **known.fingerprint}, {"bytes": size, **fingerprint}
+        {"bytes": sidecar.bytes, **sidecar.fingerprint}, {"bytes": size, **fingerprint}
     )
 
 
@@ -203,15 +203,15 @@ def fitting_sidecar(path: str) -> Optional[RecordFile]:
     Raises:
       UserError: the file is shorter than what was written, or is not there.
     """
-    (size, _), known = files.state_of(path), read_sidecar(path)
-    if known and size < known.bytes:
+    (size, _), sidecar = files.state_of(path), read_sidecar(path)
+    if sidecar and size < sidecar.bytes:
         # It may end between two records, which reading the headers would not detect.
         raise UserError(
-            f"Record file '{path}' was cut off: it has only {size} of {known.bytes} bytes. Create "
-            f"it again. If you replaced it on purpose, remove its metadata, "
+            f"Record file '{path}' was cut off: it has only {size} of {sidecar.bytes} bytes. "
+            f"Create it again. If you replaced it on purpose, remove its metadata, "
             f"'{sidecar_path(path)}'."
         )
-    return known if known and known.bytes == size else None
+    return sidecar if sidecar and sidecar.bytes == size else None
 
 
 def walk_records(path: str) -> RecordFile:
@@ -236,8 +236,8 @@ def first_records(path: str, count: int = 1) -> List[bytes]:
       UserError: the file ends inside a record, or is no TFRecord file.
     """
     with files.open_to_read(path) as stream:
-        found = itertools.islice(headers(path, stream), count)
-        return [stream.read(length) for _, length in found]
+        positions = itertools.islice(headers(path, stream), count)
+        return [stream.read(length) for _, length in positions]
 
 
 def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, int]]:
@@ -264,22 +264,21 @@ def load(
 ) -> List[RecordFile]:
     """Returns the blocks of record files, in their order.
 
-    They are in a file's metadata. Files without it are walked from record header to record header,
-    many at a time, and what was found is kept for the next start. Of more than 256 files each has
-    fewer blocks, so that all of them fit into memory; how many follows from the files alone, on
-    every host and at every start.
+    The metadata of a file has them. Files without metadata are read from record header to record
+    header, many at a time, and the index is kept for the next start. With more than 256 files, the
+    index keeps fewer blocks per file, to limit memory. All hosts compute the same index.
 
     Args:
       paths: record files.
-      folder: where it is kept, as INDEX_NAME; None: nowhere.
-      enough: once so many records are found, further files are left out.
+      folder: where the index is kept, as INDEX_NAME; None: nowhere.
+      enough: a number of records. Files after the first ones that have so many are left out.
 
     Raises:
       UserError: a file is damaged, cut off, not there, or no record file.
     """
     index = os.path.join(folder or "", INDEX_NAME)
     before = _read_index(index) if folder else {}
-    kept, found, count = dict(before), [], 0
+    kept, record_files, count = dict(before), [], 0
     most = max(_FEWEST_OFFSETS, _MOST_OFFSETS_TOGETHER // max(1, len(paths)))
 
     def locate(path: str) -> RecordFile:
@@ -295,14 +294,14 @@ def load(
         return file
 
     for file in many_files.each(locate, paths, "Indexing the records"):
-        found.append(file)
+        record_files.append(file)
         count += file.count
         if count >= enough:
             break
     if folder and kept != before:  # another process may have added files
         files.atomic_write_json(index, {"files": {**_read_index(index), **kept}})
-    _read.update((file.path, file) for file in found)
-    return found
+    _read.update((file.path, file) for file in record_files)
+    return record_files
 
 
 def _read_index(index: str) -> Dict[str, Dict[str, Any]]:
@@ -350,8 +349,8 @@ def explained() -> Iterator[None]:
     try:
         yield
     except tf.errors.DataLossError as error:
-        for place in _PLACE.findall(error.message):
-            check = functools.partial(_check_record, int(place))
+        for offset in _PLACE.findall(error.message):
+            check = functools.partial(_check_record, int(offset))
             list(many_files.each(check, list(_read.values())[::-1]))
         raise
 

@@ -59,10 +59,10 @@ def _unpack(data_set: DataSet, paths: List[str], folder: str) -> None:
             shutil.copyfile(path, os.path.join(folder, name))
             continue
         unpacked = os.path.join(folder, ".archive")
-        found = archives.unpack(path, unpacked, is_wanted)
+        members = archives.unpack(path, unpacked, is_wanted)
         # Some archives hold earlier versions too, in folders of their own below.
-        top = min((member.count("/") for member in found), default=0)
-        for member in found:
+        top = min((member.count("/") for member in members), default=0)
+        for member in members:
             if member.count("/") == top:
                 target = os.path.join(folder, *member.split("/")[top - name.count("/") :])
                 os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -56,15 +56,15 @@ def find(name: str) -> List[DataSet]:
     Raises:
       ValueError: one is unknown; the message has the nearest, and all.
     """
-    found = {}
+    data_sets = {}
     for part in filter(None, (part.strip().lower() for part in name.split(","))):
         several = [item for item in DATA_SETS.values() if part in (item.name, item.group)]
         if not several:
-            known = [*GROUPS, *DATA_SETS]
-            hint = wording.did_you_mean(part, known)
-            raise UserError(f"Unknown data set {part!r}.{hint} Names: {', '.join(known)}.")
-        found.update({item.name: item for item in several})
-    return list(found.values())
+            names = [*GROUPS, *DATA_SETS]
+            hint = wording.did_you_mean(part, names)
+            raise UserError(f"Unknown data set {part!r}.{hint} Names: {', '.join(names)}.")
+        data_sets.update({item.name: item for item in several})
+    return list(data_sets.values())
 
 
 def how_to_get(folders: Container[str], data_dir: str) -> str:
@@ -78,11 +78,11 @@ def how_to_get(folders: Container[str], data_dir: str) -> str:
         if item.folder not in folders or "://" in data_dir:
             continue
         parent, name = os.path.split(os.path.normpath(data_dir))
-        place = (parent or ".") if name == item.folder else os.path.join(parent, name)
-        if os.path.isfile(place) or os.path.lexists(os.path.join(place, item.folder)):
+        folder = (parent or ".") if name == item.folder else os.path.join(parent, name)
+        if os.path.isfile(folder) or os.path.lexists(os.path.join(folder, item.folder)):
             continue  # a download leaves it as it is
         if item.by_hand:
             return f" {item.name} is available on request only: {item.by_hand}."
         command = commands.as_started("python -m albert.download_data")
-        return f" To download it, run: {command} {item.name} --data_dir={shlex.quote(place)}"
+        return f" To download it, run: {command} {item.name} --data_dir={shlex.quote(folder)}"
     return ""

@@ -67,9 +67,9 @@ def word_finder(names: Optional[pathlib.Path] = None) -> Finder:
     return find
 
 
-def by_frequency(found: Iterable[str]) -> List[str]:
+def by_frequency(names: Iterable[str]) -> List[str]:
     """Returns the different words, the most frequent first, then in alphabetical order."""
-    counts = collections.Counter(found)
+    counts = collections.Counter(names)
     return sorted(counts, key=lambda word: (-counts[word], word))
 
 
@@ -153,10 +153,10 @@ _SENTENCE = re.compile(r"[A-Z][\w.'-]*,?(?: \(?[\w.'-]+(?:\(\))?\)?[,;:]?){3,59}
 
 def extract_sentences(text: str) -> List[str]:
     """Returns the sentences of prose in a docstring or topic, in order."""
-    found = []
+    sentences = []
     for paragraph in _PARAGRAPH_END.split(text):
-        found += words.split_sentences(" ".join(_MARKUP.sub("", paragraph).split()))
-    return list(filter(_SENTENCE.fullmatch, found))
+        sentences += words.split_sentences(" ".join(_MARKUP.sub("", paragraph).split()))
+    return list(filter(_SENTENCE.fullmatch, sentences))
 
 
 def read_prose(library: str = "") -> Corpus:

@@ -98,9 +98,9 @@ class Reader(inference.MaskFiller):
         layers = tf.transpose(outputs["attention_probs"], [0, 3, 1, 2, 4])  # [B, S, L, N, S]
         shares = tf.nn.softmax(outputs["mlm_logits"])  # [B * P, V]
         return {
-            # Of each token in place of the masked ones: [B, P, V].
+            # Probability of each token in place of the masked ones: [B, P, V].
             "shares": tf.reshape(shares, [-1, tf.shape(positions)[1], config.vocab_size]),
-            # That the texts are in order: [B].
+            # Probability that the texts are in order: [B].
             "order": tf.exp(outputs["sop_log_probs"])[:, 0],
             # Where the first masked token looks: [B, L, N, S].
             "looks": tf.gather(layers, positions[:, :1], batch_dims=1)[:, 0],
@@ -115,18 +115,18 @@ class Reader(inference.MaskFiller):
         _, ids, starts, ends = self.source.tokenizer.encode_with_offsets(text)
         half = bisect.bisect(starts, len(parts[0]))
         first, second, spans = ids[:half], ids[half:], list(zip(starts, ends))
-        places = [(0, 0), *spans[:half], (0, 0), *spans[half:], (0, 0)]
-        found = find(text) if len(places) <= self.source.max_seq_length else []
-        chosen = zlib.crc32(text.encode()) % max(1, len(found))
-        for start, end in found[chosen:] + found[:chosen]:
-            masked = [n for n, (a, b) in enumerate(places) if start <= a < b <= end]
+        spans_of_tokens = [(0, 0), *spans[:half], (0, 0), *spans[half:], (0, 0)]
+        gaps = find(text) if len(spans_of_tokens) <= self.source.max_seq_length else []
+        chosen = zlib.crc32(text.encode()) % max(1, len(gaps))
+        for start, end in gaps[chosen:] + gaps[:chosen]:
+            masked = [n for n, (a, b) in enumerate(spans_of_tokens) if start <= a < b <= end]
             if 1 <= len(masked) <= _MOST_TOKENS:
                 whole = self._row([first, second])
                 ids = [self._mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
                 gap = {**whole, "input_ids": ids, inference.POSITIONS: masked}
                 rows = [gap, whole, self._row([second, first])]
                 word = text[start:end].lower()
-                return Question(parts, text, word, start, end, places, masked, rows)
+                return Question(parts, text, word, start, end, spans_of_tokens, masked, rows)
         return None
 
     def examine(
@@ -141,35 +141,37 @@ class Reader(inference.MaskFiller):
         """
         output_dir, find = str(path / "model"), word_finder(names)
         losses = {row.step: row.metrics["loss"] for row in evaluation.read_results(output_dir)}
-        asked = list(self._questions(corpus, "" if names else " ", find))
+        questions = list(self._questions(corpus, "" if names else " ", find))
         # First all that have a gap, then all that have none, then the swapped ones.
-        rows = [row for kind in zip(*(question.rows for question in asked)) for row in kind]
+        rows = [row for kind in zip(*(question.rows for question in questions)) for row in kind]
         lines = (line for text in corpus.training[:_COUNTED_DOCUMENTS] for line in text.sentences)
         frequent = by_frequency(line[a:b].lower() for line in lines for a, b in find(line))
         ids = {word: self._ids_after_mask(word) for word in frequent}
         by_length = [{w: t for w, t in ids.items() if len(t) == n} for n in range(_MOST_TOKENS + 1)]
-        known = [by_length[len(question.masked)] for question in asked]
+        candidates = [by_length[len(question.masked)] for question in questions]
         scores = []
         for step, checkpoint in evaluation.list_checkpoints(output_dir):
             self.network.load(checkpoint)
             answers = self._run(rows)
-            guesses = list(map(_guess, answers["shares"], known))
+            guesses = list(map(_guess, answers["shares"], candidates))
             orders = answers["order"].reshape(3, -1)[1:]
             neighbours = _neighbours(ids, tf.train.load_variable(checkpoint, _EMBEDDINGS))
             cosines = [list(near.values()) for near in neighbours.values()]
-            told = float(np.mean([orders[0] > 0.5, orders[1] <= 0.5]))
-            first, five = _shares_right(asked, guesses)
-            scores.append(Score(step, first, five, told, losses[step], float(np.mean(cosines))))
+            order_accuracy = float(np.mean([orders[0] > 0.5, orders[1] <= 0.5]))
+            first, five = _shares_right(questions, guesses)
+            scores.append(
+                Score(step, first, five, order_accuracy, losses[step], float(np.mean(cosines)))
+            )
         loss = loss_baseline(str(path / "held_out.tf_record"))
-        first, five = _shares_right(asked, [list(words)[:_GUESSES] for words in known])
+        first, five = _shares_right(questions, [list(words)[:_GUESSES] for words in candidates])
         return Findings(
             scores,
             Score(0, first, five, 0.5, loss),
-            questions=asked,
+            questions=questions,
             guesses=guesses,
             orders=orders,
             neighbours=neighbours,
-            attention=_attention(asked, answers["looks"][: len(asked)]),
+            attention=_attention(questions, answers["looks"][: len(questions)]),
         )
 
     def _questions(self, corpus: Corpus, joint: str, find: Finder) -> Iterator[Question]:
@@ -191,20 +193,22 @@ def _best(words: Sequence[str], values: np.ndarray, count: int) -> Shares:
     return {words[n]: float(values[n]) for n in np.argsort(-values, kind="stable")[:count]}
 
 
-def _guess(shares: np.ndarray, known: Dict[str, List[int]]) -> Shares:
+def _guess(shares: np.ndarray, candidates: Dict[str, List[int]]) -> Shares:
     """The best words with as many tokens as are masked.
 
     A word is as probable as its tokens, each for itself, in proportion to the other words.
     """
-    words, ids = list(known), np.array(list(known.values()))  # [n, tokens]
+    words, ids = list(candidates), np.array(list(candidates.values()))  # [n, tokens]
     chances = np.prod(shares[np.arange(ids.shape[1]), ids], axis=1)
     chances /= chances.sum()
     return _best(words, chances, _GUESSES)
 
 
-def _shares_right(asked: Sequence[Question], guesses: Sequence[Iterable[str]]) -> Any:
+def _shares_right(questions: Sequence[Question], guesses: Sequence[Iterable[str]]) -> Any:
     """The shares of the gaps where the first guess is right, and where any one is."""
-    hits = [[one == question.word for one in best] for question, best in zip(asked, guesses)]
+    hits = [
+        [guess == question.word for guess in best] for question, best in zip(questions, guesses)
+    ]
     return np.mean([[hit[0], any(hit)] for hit in hits], axis=0)
 
 
@@ -235,20 +239,20 @@ def _neighbours(ids: Dict[str, List[int]], table: np.ndarray) -> Dict[str, Share
     return {words[rank]: _best(words, cosines[rank], _NEIGHBOURS) for rank in ranks}
 
 
-def _attention(asked: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
+def _attention(questions: Sequence[Question], looks: np.ndarray) -> Dict[str, Any]:
     """The head that looks most at a single token of another word; `looks` is [Q, L, N, S]."""
     others = looks.copy()
-    for question, weights in zip(asked, others):
+    for question, weights in zip(questions, others):
         special = [n for n, (start, end) in enumerate(question.places) if start == end]
         weights[:, :, special + question.masked[:1]] = 0
     means = others.max(axis=3).mean(axis=0)  # [L, N]
     layer, head = np.unravel_index(np.argmax(means), means.shape)
-    gaps = np.array([question.masked[0] for question in asked])
+    gaps = np.array([question.masked[0] for question in questions])
     return {
         "layer": layer + 1,
         "head": head + 1,
         "share": means[layer, head],  # of its attention that goes to that token, the mean
-        "even": np.mean([1 / len(question.places) for question in asked]),  # if all get alike
+        "even": np.mean([1 / len(question.places) for question in questions]),  # if all get alike
         "near": np.mean(abs(others[:, layer, head].argmax(axis=1) - gaps) <= 2),  # tokens away
         "looks": looks[:, layer, head],  # [Q, S]
     }
@@ -267,5 +271,5 @@ _SUMMARY = """\
 
 def summary(findings: Findings) -> str:
     """Returns what the terminal shows."""
-    scores, verdict, asked = findings.scores, findings.verdict, len(findings.questions)
-    return _SUMMARY.format(scores[0], findings.baseline, scores[-1], verdict, asked)
+    scores, verdict, count = findings.scores, findings.verdict, len(findings.questions)
+    return _SUMMARY.format(scores[0], findings.baseline, scores[-1], verdict, count)

@@ -72,8 +72,8 @@ def make_records(options: argparse.Namespace, command: runs.Run, lengths: Dict[s
     if not (runs.vocabulary_of(folder) or runs.vocabulary_of(path)):
         command(train_vocab, model_prefix=path / "vocabulary", vocab_size=vocab_size, **text)
     vocabulary = runs.vocabulary_of(folder) or runs.vocabulary_of(path)
-    made = {"output_file": path / "train.tf_record", "dupe_factor": passes}
-    command(create_pretraining_data, **text, **made, **lengths, **vocabulary)
+    outputs = {"output_file": path / "train.tf_record", "dupe_factor": passes}
+    command(create_pretraining_data, **text, **outputs, **lengths, **vocabulary)
 
 
 def train(options: argparse.Namespace, command: runs.Run, lengths: Dict[str, Any]) -> None:

@@ -41,11 +41,11 @@ class Run:
 
 
 @contextlib.contextmanager
-def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
+def held(folder: str, name: str, **identity: Any) -> Iterator[Run]:
     """Yields a run, and locks its folder.
 
     Args:
-      given: the value of -o; without it, the folder is name-001, or has the next free number.
+      folder: the value of -o; without it, the folder is name-001, or has the next free number.
       name: name of the run.
       **identity: options that must be the same to resume a run.
 
@@ -54,7 +54,7 @@ def held(given: str, name: str, **identity: Any) -> Iterator[Run]:
     """
     base = pathlib.Path(DEFAULT_FOLDER)
     numbered = ((base / f"{name}-{number:03d}").expanduser() for number in itertools.count(1))
-    path = pathlib.Path(given or next(path for path in numbered if not path.exists())).expanduser()
+    path = pathlib.Path(folder or next(path for path in numbered if not path.exists())).expanduser()
     marker = str(path / "demo.json")
     with folder_lock.held(str(path)):
         if os.listdir(str(path)) == [folder_lock.lock_name()]:

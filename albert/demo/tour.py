@@ -91,8 +91,8 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     print("\n[3/5] Records of masked sequences and swapped texts", flush=True)
     _make_records(command, kind, vocabulary)
     print(f"\n[4/5] Pretraining, {steps:,} steps, and evaluation on held-out text", flush=True)
-    given: Dict[str, Any] = {"vocab_file": None, **vocabulary}
-    tokenizer = tokenization.FullTokenizer(**given)
+    tokens_from: Dict[str, Any] = {"vocab_file": None, **vocabulary}
+    tokenizer = tokenization.FullTokenizer(**tokens_from)
     length = KINDS[kind].lengths["max_seq_length"]
     config = modeling.AlbertConfig(len(tokenizer.vocab), max_position_embeddings=length, **MODEL)
     files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
@@ -103,7 +103,9 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         names = path / "names.txt" if kind == "zh" else None
         findings = reader.examine(path, corpus, names)
     curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
-    known, asked = ([line for text in part for line in text.sentences] for part in corpus)
+    training_lines, held_out_lines = (
+        [line for text in part for line in text.sentences] for part in corpus
+    )
     page.write_page(
         path / "report.html",
         findings,
@@ -113,9 +115,9 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         config=config,
         parameters=sum(modeling.parameter_counts(config, "pretraining").values()),
         tensorflow=tf.__version__,
-        characters=sum(map(len, known)) / 1e6,
+        characters=sum(map(len, training_lines)) / 1e6,
         documents=list(map(len, corpus)),
-        seen=np.mean(np.isin(asked, known)),
+        seen=np.mean(np.isin(held_out_lines, training_lines)),
         speed=float(curve[-1]["examples_per_second"] or 0),
         commands="</pre><pre>".join(map(html.escape, command.lines)),
         time=progress.format_seconds(time.time() - began),

@@ -60,8 +60,8 @@ def obtain(
 
 def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
     """The sources at the mirror, and with the hashes, that flags name."""
-    mirror, given = settings.base_url, settings.sha256
-    hashes = given.split(",") if given else [item.sha256 for item in sources]
+    mirror, recorded = settings.base_url, settings.sha256
+    hashes = recorded.split(",") if recorded else [item.sha256 for item in sources]
     if len(hashes) != len(sources):
         raise UserError(f"--sha256 must have {len(sources)} hashes, one per file, in order.")
     urls = [f"{mirror.rstrip('/')}/{item.name}" if mirror else item.url for item in sources]

@@ -68,7 +68,7 @@ def fetch(url: str, path: str, settings: TransferFlags) -> None:
             _receive(session, url, path, limit_gb=settings.size_limit_gb, deadline=deadline)
             return
         except requests.RequestException as error:
-            # Of messages that hold one another, the innermost.
+            # Messages are nested: keep the innermost.
             reason = re.sub(r".*[)>]: |^\('|', .*", "", without_login(str(error)))
             status = getattr(error.response, "status_code", None)
             # ValueError: the address is none, or leads to http.

@@ -74,7 +74,7 @@ def _chosen(tensors: Tensors, names: Sequence[str]) -> Tensors:
     return {name: tensors[name] for name in names}
 
 
-# Of both writers the assets are the vocabulary, the configuration, and perhaps 30k-clean.vocab.
+# The assets of both writers: the vocabulary, the configuration, and perhaps 30k-clean.vocab.
 
 
 def _write_tf1(path: str, model: inference.Source, assets: Sequence[str]) -> None:
@@ -84,8 +84,8 @@ def _write_tf1(path: str, model: inference.Source, assets: Sequence[str]) -> Non
     for tags in ([], ["train"]):
         with inference.open_graph(model, bool(tags)) as (session, inputs, outputs):
             signatures = {
-                name: describe(_chosen(inputs, needed), _chosen(outputs, given))
-                for name, (needed, given) in _SIGNATURES.items()
+                name: describe(_chosen(inputs, needed), _chosen(outputs, returned))
+                for name, (needed, returned) in _SIGNATURES.items()
             }
             paths = [tf.constant(asset, tf.string, name="vocab_file") for asset in assets]
             for tensor in paths:

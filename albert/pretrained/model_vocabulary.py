@@ -27,7 +27,7 @@ _FILE = {
     "path": re.compile(r"(?#the path of a file on this machine)(?!.*://)[^\0]+"),
     "sha256": json_files.SHA256,
 }
-# Of each of them.
+# Keys that each of them may have.
 DESCRIPTION: Dict[str, Any] = {
     **dict.fromkeys(KEYS, (_FILE, None)),
     "task": (str, None),
@@ -73,9 +73,9 @@ def recorded(
         return None
     record = description[key]
     beside = os.path.join(folder, os.path.basename(record["path"]))
-    for place in [path] if path else [beside, record["path"]]:
-        if _has_hash(place, record["sha256"]):
-            return Vocabulary(key, place, description.get("do_lower_case"))
+    for candidate in [path] if path else [beside, record["path"]]:
+        if _has_hash(candidate, record["sha256"]):
+            return Vocabulary(key, candidate, description.get("do_lower_case"))
     if path:
         return None
     raise UserError(f"{beside} is missing or has changed since the model was trained.")

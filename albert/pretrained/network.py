@@ -55,7 +55,7 @@ class Network:
         Args:
           build: takes inputs by name, with the leading dimension B; returns outputs like that.
           spec: the inputs.
-          batch_size: examples to run together, of sequences as long as can be.
+          batch_size: examples to run together, for the longest sequences.
           sequences: the features that are cut to the longest example of a batch.
           padding: "longest"; "bucket" runs more examples together where they are short; "max" cuts
             nothing.
@@ -149,17 +149,17 @@ def joined(parts: Sequence[Arrays], fills: Mapping[str, float] = {}) -> Dict[str
 
     Each is padded to the longest, with zeros or what `fills` says.
     """
-    found = {}
+    joined_parts = {}
     for name in parts[0]:
         values = [part[name] for part in parts]
         shape = np.max([value.shape for value in values], axis=0)
         shape[0] = sum(map(len, values))
-        found[name], start = np.full(shape, fills.get(name, 0), values[0].dtype), 0
+        joined_parts[name], start = np.full(shape, fills.get(name, 0), values[0].dtype), 0
         for value in values:
             end = start + len(value)
-            found[name][(slice(start, end), *map(slice, value.shape[1:]))] = value
+            joined_parts[name][(slice(start, end), *map(slice, value.shape[1:]))] = value
             start = end
-    return found
+    return joined_parts
 
 
 def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:

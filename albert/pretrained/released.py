@@ -47,20 +47,20 @@ _NAMES = {
 ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case where that is recorded
 
 
-def local_folder(place: str) -> str:
+def local_folder(model: str) -> str:
     """Returns the folder of a model: the given folder, or a released model's in the cache.
 
     Args:
-      place: a folder, or the name of a released model, which is downloaded if it is not in the
+      model: a folder, or the name of a released model, which is downloaded if it is not in the
         cache.
 
     Raises:
       UserError: there is no such folder and no such name; or the model cannot be downloaded, or is
         not a model.
     """
-    if tf.io.gfile.isdir(place):
-        return place
-    return obtain(find_release(place))
+    if tf.io.gfile.isdir(model):
+        return model
+    return obtain(find_release(model))
 
 
 # ---- the cache ----
@@ -89,9 +89,9 @@ def obtain(
     def make(paths: Sequence[str], new: str) -> None:
         unpacked = os.path.join(new, ".archive") if release.is_albert_zh else new
         archives.unpack(paths[0], unpacked)
-        found = find_files(_model_folder(unpacked))
+        model_files = find_files(_model_folder(unpacked))
         if release.is_albert_zh:
-            _convert_albert_zh(found, os.path.join(new, release.folder))
+            _convert_albert_zh(model_files, os.path.join(new, release.folder))
             shutil.rmtree(unpacked)
 
     cache.obtain(folder, [source], make, settings=settings)
@@ -100,17 +100,17 @@ def obtain(
 
 def _model_folder(folder: str) -> str:
     """Returns the folder that holds the configuration; most archives have one around everything."""
-    found = sorted(pathlib.Path(folder).rglob("albert_config*.json"))
-    return str(found[0].parent) if found else folder
+    configs = sorted(pathlib.Path(folder).rglob("albert_config*.json"))
+    return str(configs[0].parent) if configs else folder
 
 
-def _convert_albert_zh(found: ModelFiles, folder: str) -> None:
+def _convert_albert_zh(model_files: ModelFiles, folder: str) -> None:
     """Writes albert_zh's model as one of ours."""
     config, values, _ = weights.from_albert_zh(
-        modeling.AlbertConfig.from_json_file(found["albert_config_file"]),
-        weights.read_checkpoint(found["init_checkpoint"]),
+        modeling.AlbertConfig.from_json_file(model_files["albert_config_file"]),
+        weights.read_checkpoint(model_files["init_checkpoint"]),
     )
-    vocabulary = Vocabulary("vocab_file", found["vocab_file"], do_lower_case=True)
+    vocabulary = Vocabulary("vocab_file", model_files["vocab_file"], do_lower_case=True)
     write_model(folder, config, values, vocabulary=vocabulary)
 
 
@@ -134,23 +134,23 @@ def find_files(
       UserError: the folder has no checkpoint, or several files of a kind; or its vocabulary has
         changed.
     """
-    found: ModelFiles = dict(named)
-    if "albert_config_file" not in found:
+    model_files: ModelFiles = dict(named)
+    if "albert_config_file" not in model_files:
         config = _file_by_name(folder, "albert_config_file")
-        found["albert_config_file"] = config or os.path.join(folder, CONFIG_NAME)
-    if "init_checkpoint" not in found:
+        model_files["albert_config_file"] = config or os.path.join(folder, CONFIG_NAME)
+    if "init_checkpoint" not in model_files:
         program = None if checkpoint_files.names_in(folder) else exported.find(folder)
-        found["init_checkpoint"] = program or warm_start.resolve_checkpoint(folder)
+        model_files["init_checkpoint"] = program or warm_start.resolve_checkpoint(folder)
     if with_vocabulary:
-        path = found.get("spm_model_file") or found.get("vocab_file")
+        path = model_files.get("spm_model_file") or model_files.get("vocab_file")
         vocabulary = model_vocabulary.recorded(folder, path)
         if vocabulary:
             lower = vocabulary.do_lower_case
-            found.update({vocabulary.key: vocabulary.path, "do_lower_case": lower})
+            model_files.update({vocabulary.key: vocabulary.path, "do_lower_case": lower})
         elif not path:
             by_name = ((key, _file_by_name(folder, key)) for key in model_vocabulary.KEYS)
-            found.update([item for item in by_name if item[1]][:1])
-    return found
+            model_files.update([item for item in by_name if item[1]][:1])
+    return model_files
 
 
 def _file_by_name(folder: str, key: str) -> Optional[str]:
@@ -213,22 +213,27 @@ def resolve_model_files(settings: AnySettings) -> AnySettings:
     parts = ("init_checkpoint", *_NAMES)
     named = {name: flags[name] for name in parts if flags.get(name)}
     if module:
-        place, found = module, _module_files(module, named)
+        origin, model_files = module, _module_files(module, named)
     elif folder or start and (has_tokenizer or not flags["albert_config_file"]):
         folder = folder and local_folder(folder)
-        place = folder or (start if tf.io.gfile.isdir(start) else os.path.dirname(start) or ".")
-        found = find_files(place, named, with_vocabulary=has_tokenizer)
+        origin = folder or (start if tf.io.gfile.isdir(start) else os.path.dirname(start) or ".")
+        model_files = find_files(origin, named, with_vocabulary=has_tokenizer)
     else:
         return settings
-    lower, wanted = found.pop("do_lower_case", None), flags.get("do_lower_case")
-    if lower not in (None, wanted):
+    lower, is_lower = model_files.pop("do_lower_case", None), flags.get("do_lower_case")
+    if lower not in (None, is_lower):
         if "do_lower_case" in settings.given:
             raise UserError(
-                f"--do_lower_case={wanted} contradicts {place}, where it is {lower}. Leave the "
+                f"--do_lower_case={is_lower} contradicts {origin}, where it is {lower}. Leave the "
                 "flag out."
             )
-        found["do_lower_case"] = lower
-    new = {**dict.fromkeys(parts), **found, "albert_dir": folder, "albert_hub_module_handle": None}
+        model_files["do_lower_case"] = lower
+    new = {
+        **dict.fromkeys(parts),
+        **model_files,
+        "albert_dir": folder,
+        "albert_hub_module_handle": None,
+    }
     changes = {name: value for name, value in new.items() if value != flags.get(name, value)}
     return settings.replace(**changes)
 
@@ -236,10 +241,10 @@ def resolve_model_files(settings: AnySettings) -> AnySettings:
 def _module_files(handle: str, named: Mapping[str, str]) -> ModelFiles:
     """Returns the files of a module, and its lower-casing where its vocabulary is used."""
     config, checkpoint, path, do_lower_case = hub_module.read(handle)
-    found: ModelFiles = {"albert_config_file": config, "init_checkpoint": checkpoint}
+    model_files: ModelFiles = {"albert_config_file": config, "init_checkpoint": checkpoint}
     # So published commands ask for the module's own vocabulary.
-    found.update({key: name for key, name in named.items() if name != "from_tf_hub"})
-    if not model_vocabulary.KEYS.keys() & found.keys():
+    model_files.update({key: name for key, name in named.items() if name != "from_tf_hub"})
+    if not model_vocabulary.KEYS.keys() & model_files.keys():
         key = "spm_model_file" if tokenization.is_sentencepiece(path) else "vocab_file"
-        found.update({key: path, "do_lower_case": do_lower_case})
-    return found
+        model_files.update({key: path, "do_lower_case": do_lower_case})
+    return model_files

@@ -38,9 +38,9 @@ def find_release(name: str) -> Release:
     Raises:
       UserError: there is none of this name; the message has all names.
     """
-    wanted = name.strip().lower()
+    key = name.strip().lower()
     for release in RELEASES.values():
-        if wanted in (release.name, f"albert_{release.name}", release.archive):
+        if key in (release.name, f"albert_{release.name}", release.archive):
             return release
     hint = wording.did_you_mean(name, RELEASES)
     raise UserError(

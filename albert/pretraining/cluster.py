@@ -4,9 +4,9 @@
 
     text files -> blocks of documents -> keyed records -> shards in order of key -> files
 
-The records are those of the one-machine job. Every record has a random 64-bit key. Shard n of N
-holds, sorted, the keys of the n-th N-th of all keys, equal ones in order of their records: all
-shards together are one complete shuffle of the corpus, and the same bytes in every run, whatever
+The records are those of the one-machine job. Each record has a random 64-bit key. The key space is
+cut into N equal parts. Shard n holds the records of part n, sorted by key, then by content. So all
+shards together are one complete shuffle of the corpus, with the same bytes in each run, whatever
 the engine, the number of workers or the ranges of text that they read.
 """
 

@@ -39,7 +39,7 @@ BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
 
 _MEGABYTE = 1 << 20
 _JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
-# Of files that are read from a folder: these endings, or .gz alone.
+# The names of text files in a folder: these endings, or .gz alone.
 _TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
 
 # A line: its number from 1 (0: not known), its byte offset in the text of the file, its bytes.
@@ -137,13 +137,12 @@ def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
 def read_range(
     text_range: TextRange, stream: Any, *, text_field: str = TEXT_FIELD, keeps_bad: bool = True
 ) -> Iterator[RawDocument]:
-    """Yields the documents of a range, so that many machines read one large file together.
+    """Yields the documents of a range, so that many machines can read one large file together.
 
-    A document belongs to exactly one range, and which one follows from the file alone: in plain
-    text to that in which the last blank line before it begins (the first document: to the first
-    range), in JSON lines to that in which its own line begins. Reading continues behind the end of
-    a range until the last of its documents is whole. Numbers of lines are not known in the middle
-    of a file. All documents have source 0.
+    Each document belongs to one range: the range where its JSON line starts or, in plain text,
+    where the blank line before it starts (for the first document: the first range). Its end may lie
+    behind the range. Line numbers are unknown, except in the first range of a file. All documents
+    have source 0.
 
     `stream` is the file, open at its start; the rest and errors are those of `read_documents`.
     """
@@ -351,7 +350,7 @@ def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> Lis
         named = [part] if is_folder(part) else files.expand_patterns(part, flag_name)
         for path, is_one in zip(named, many_files.each(is_folder, named, "Looking at the text")):
             found.update(_below(path, flag_name, but) if is_one else [path])
-    # Of two spellings of a path the first one is taken.
+    # If a path has two spellings, keep the first.
     return sorted({os.path.abspath(path): path for path in sorted(found, reverse=True)}.values())
 
 

@@ -123,7 +123,8 @@ def check_ours(
 ) -> None:
     """Refuses to replace a record file that is not of this program, or of other text.
 
-    Other settings make a file anew; other text is rather a name that was mistyped.
+    Changed settings replace the file. A change of the text is refused, because the file name is
+    probably a typing error.
 
     Args:
       path: a file of `size` bytes with the metadata `sidecar`.

@@ -6,7 +6,7 @@ For one sequence, the public create_pretraining_data.py works like this (arXiv:1
 4.1): visit the words in random order; at each draw a length n in 1 .. ngram with p(n) proportional
 to 1/n (or reversed); take as many of the n words from there on as still fit the number of tokens to
 predict; pass on if none fits or if one of them is taken already; stop when the number is reached.
-Of the tokens taken 80% become [MASK], 10% stay, 10% become a random token.
+80% of the tokens taken become [MASK], 10% stay, 10% become a random token.
 
 Here the k-th visited word of all sequences is treated in one step with arrays, which gives each
 sequence exactly what it would get alone: its random numbers come from its own key. Two differences:
@@ -15,8 +15,8 @@ sequence exactly what it would get alone: its random numbers come from its own k
   to the last word of A.
 * Random replacements are ordinary tokens: never padding, unknown, control or unused ones.
 
-On the fly the key of a record is a function of the seed and of the record's position in the endless
-stream of shuffled records: it does not depend on the number of readers, and is another one in every
+On the fly, the key of a record is a function of the seed and of the record's position in the
+endless stream of shuffled records. It does not depend on the number of readers, and changes in each
 pass.
 
 Legend: N sequences, S their length, T tokens of all, P predictions of a sequence at most.
@@ -32,7 +32,7 @@ from albert.pretraining.random_keys import fold, seed_key
 from albert.pretraining.settings import DataSettings
 from albert.pretraining.words import PieceTable
 
-# Of the chosen tokens these shares become [MASK], and become [MASK] or stay.
+# The shares of chosen tokens that become [MASK], and that become [MASK] or stay.
 MASKED, MASKED_OR_KEPT = 0.8, 0.9
 
 _LAST = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -155,7 +155,7 @@ def _chunks_of_pass(
 ) -> List[Tuple[int, ...]]:
     """The same for one pass; half of the chunks' B are of `others`, if there are any.
 
-    What A then leaves of its chunk is used again and moves the chunks that follow.
+    Sentences of the chunk that A does not use begin the next chunk.
     """
 
     def end(first: int, tokens: int, last: int) -> int:

@@ -14,8 +14,12 @@ def check_python(version: Tuple[int, ...] = sys.version_info[:2]) -> None:
     """Raises ImportError if the Python is too old or has no TensorFlow; does not import it."""
     has_tensorflow = "tensorflow" in sys.modules or importlib.util.find_spec("tensorflow")
     if version < (3, 7) or not has_tensorflow:
-        found = ".".join(map(str, version)) + ("" if has_tensorflow else " without TensorFlow")
-        raise ImportError(f"{_NEEDS}; {sys.executable} is Python {found}. See docs/install.md.")
+        description = ".".join(map(str, version)) + (
+            "" if has_tensorflow else " without TensorFlow"
+        )
+        raise ImportError(
+            f"{_NEEDS}; {sys.executable} is Python {description}. See docs/install.md."
+        )
 
 
 def check_tensorflow(version: str) -> None:

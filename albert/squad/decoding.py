@@ -89,7 +89,7 @@ def find_spans(outputs: Mapping[str, np.ndarray], windows: Sequence[Any], limits
         )
         null_scores = null_scores.astype(np.float64)
     columns = (starts[..., None], ends, start_scores[..., None], end_scores)
-    found = []
+    spans = []
     for number, window in enumerate(windows):
         flags = window.token_is_max_context
         offset, count = min(flags, default=0), len(flags)
@@ -100,8 +100,8 @@ def find_spans(outputs: Mapping[str, np.ndarray], windows: Sequence[Any], limits
         fits &= end < start + limits.max_answer_length
         # Scores are added as Python's floats.
         kept = [start[fits], end[fits], *(part[fits].astype(np.float64) for part in scores)]
-        found.append([np.full(len(kept[0]), number), *kept])
-    return Spans(*map(np.concatenate, zip(*found)))._replace(null_scores=null_scores)
+        spans.append([np.full(len(kept[0]), number), *kept])
+    return Spans(*map(np.concatenate, zip(*spans)))._replace(null_scores=null_scores)
 
 
 def _best(logits: np.ndarray, count: int) -> Sequence[np.ndarray]:
@@ -149,23 +149,23 @@ def best_answers(
     bounds = np.searchsorted(example[order], np.arange(len(examples) + 1))
     answers = []
     for item, first, end, odds in zip(examples, bounds, bounds[1:], null_odds):
-        found: Dict[str, Any] = {}
+        scores_of: Dict[str, Any] = {}
         for candidate in order[first:end]:
-            if len(found) >= n_best_size:
+            if len(scores_of) >= n_best_size:
                 break
             number, start, last, *scores = (column[candidate] for column in spans[:5])
             window = windows[number]
             start = window.tok_start_to_orig_index[start]
             last = window.tok_end_to_orig_index[last]
-            found.setdefault(item.paragraph_text[start : last + 1].strip(), scores)
-        if not found:
-            found = {"empty": [0.0] * 2} if odds is None else {"": [_NO_SPAN_SCORE] * 2}
-        shares = softmax([sum(scores) for scores in found.values()])
+            scores_of.setdefault(item.paragraph_text[start : last + 1].strip(), scores)
+        if not scores_of:
+            scores_of = {"empty": [0.0] * 2} if odds is None else {"": [_NO_SPAN_SCORE] * 2}
+        shares = softmax([sum(scores) for scores in scores_of.values()])
         nbest = [
             dict(zip(_ENTRY, (text, share, *map(float, scores))))
-            for (text, scores), share in zip(found.items(), shares)
+            for (text, scores), share in zip(scores_of.items(), shares)
         ]
-        texts = [text for text in found if text or odds is None]
+        texts = [text for text in scores_of if text or odds is None]
         answers.append(Answer([*texts, ""][0], shares[0], odds, nbest))
     return answers
 

@@ -59,11 +59,11 @@ def exact_match_score(prediction: str, ground_truth: str) -> float:
 
 def f1_score(prediction: str, ground_truth: str) -> float:
     """Returns the F1 of the two bags of words; 0 without a common word (SQuAD v1.1)."""
-    found, wanted = get_tokens(prediction), get_tokens(ground_truth)
-    common = sum((collections.Counter(found) & collections.Counter(wanted)).values())
+    predicted, right = get_tokens(prediction), get_tokens(ground_truth)
+    common = sum((collections.Counter(predicted) & collections.Counter(right)).values())
     if not common:
         return 0.0
-    precision, recall = common / len(found), common / len(wanted)
+    precision, recall = common / len(predicted), common / len(right)
     return 2 * precision * recall / (precision + recall)
 
 
@@ -74,8 +74,8 @@ def compute_exact(a_gold: str, a_pred: str) -> int:
 
 def compute_f1(a_gold: str, a_pred: str) -> float:
     """Returns `f1_score`; where either has no word, whether both have none (SQuAD v2.0)."""
-    found, wanted = get_tokens(a_pred), get_tokens(a_gold)
-    return f1_score(a_pred, a_gold) if found and wanted else float(found == wanted)
+    predicted, right = get_tokens(a_pred), get_tokens(a_gold)
+    return f1_score(a_pred, a_gold) if predicted and right else float(predicted == right)
 
 
 def metric_max_over_ground_truths(
@@ -233,8 +233,8 @@ def evaluate_v2(dataset: Dataset, predictions: Answers, null_scores: Scores) -> 
     exact, f1 = get_raw_scores(dataset, predictions)
     has_answer = make_qid_to_has_ans(dataset)
     result = make_eval_dict(exact, f1)
-    for prefix, wanted in (("HasAns", True), ("NoAns", False)):
-        group = [qas_id for qas_id in exact if has_answer[qas_id] is wanted]
+    for prefix, is_answerable in (("HasAns", True), ("NoAns", False)):
+        group = [qas_id for qas_id in exact if has_answer[qas_id] is is_answerable]
         if group:
             merge_eval(result, make_eval_dict(exact, f1, group), prefix)
     find_all_best_thresh(result, predictions, exact, f1, null_scores, has_answer)

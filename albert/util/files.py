@@ -240,7 +240,7 @@ def expand_patterns(patterns: str, flag_name: str) -> List[str]:
     Raises:
       UserError: no pattern at all, or one that matches no file.
     """
-    found = set()
+    paths = set()
     for pattern in split_paths(patterns) or [""]:
         with naming_path(f"--{flag_name}: {pattern}"):  # TensorFlow 1.15: there is no such folder
             # An empty pattern would list the whole folder.
@@ -251,8 +251,8 @@ def expand_patterns(patterns: str, flag_name: str) -> List[str]:
                 f"--{flag_name}: '{pattern}' matches no file. Give files or patterns such as "
                 "data/*.txt, separated by commas."
             )
-        found.update(matches)
-    return sorted(found)
+        paths.update(matches)
+    return sorted(paths)
 
 
 # ----------------------------------------------------------------------- was it made from the same?

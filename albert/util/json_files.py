@@ -30,7 +30,7 @@ NUMBER = (float, {"NaN", "Infinity", "-Infinity"}, None)
 
 _MISSING = object()
 _LARGEST = 1e308
-# Of the escapes in JSON, group 1 is half a surrogate pair.
+# The escapes in JSON; group 1 is half a surrogate pair.
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
 _NOUNS = {
     str: "text",
