@@ -11,12 +11,11 @@ import contextlib
 import json
 import logging
 import os
+import select
 import socket
-import struct
 import sys
 import threading
 import time
-from multiprocessing import connection
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 from albert.util import json_files, stop_signals
@@ -90,64 +89,63 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
     """
     if index:
         return _report(addresses[0], [index, content])
-    contents = {0: content}  # by index, as are the connections
-    callers: Dict[int, connection.Connection] = {}
+    contents = {0: content}  # by index, as are the callers
+    callers: Dict[int, socket.socket] = {}
+    schema = [range(1, len(addresses)), type(content)]
     with _listener(addresses[0]) as listener:
         while len(callers) < len(addresses) - 1:
             missing = [peer for at, peer in enumerate(addresses) if at and at not in callers]
             _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
-            schema = [range(1, len(addresses)), type(content)]
-            with contextlib.suppress(OSError, EOFError, ValueError):  # a stranger
-                number, theirs, caller = _next_worker(listener, schema)
+            with contextlib.suppress(OSError, ValueError):  # a stranger
+                caller, _ = listener.accept()
+                caller.settimeout(_CALL_SECONDS)  # it may send a part of a message and wait
+                number, theirs = json_files.parse(_read_line(caller), "The message", schema)
                 contents[number], callers[number] = theirs, caller
             # Who waits says no more: there is something to read only where a worker has gone.
-            callers = {at: caller for at, caller in callers.items() if not caller.poll()}
+            gone, _, _ = select.select(callers.values(), [], [], 0)
+            callers = {at: caller for at, caller in callers.items() if caller not in gone}
         everyone = [contents[at] for at in range(len(addresses))]
         for caller in callers.values():
-            caller.send_bytes(json.dumps(everyone).encode("ascii"))
-            caller.close()
+            with caller:
+                caller.sendall(_line(everyone))
     return everyone
 
 
-def _next_worker(
-    listener: connection.Listener, schema: Any
-) -> Tuple[int, Any, connection.Connection]:
-    """The index, content and connection of the next worker; ValueError for another message."""
-    caller = listener.accept()
-    # A stranger may send a part of a message and wait: each read ends.
-    with socket.socket(fileno=os.dup(caller.fileno())) as same:
-        seconds, rest = divmod(_CALL_SECONDS, 1)
-        limit = struct.pack("ll", int(seconds), int(rest * 1e6))
-        same.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
-    message = caller.recv_bytes(_LONGEST_MESSAGE)
-    number, content = json_files.parse(message, "The message", schema)
-    return number, content, caller
+def _line(value: Any) -> bytes:
+    return json.dumps(value).encode("ascii") + b"\n"
+
+
+def _read_line(call: socket.socket) -> bytes:
+    with call.makefile("rb") as stream:
+        return stream.readline(_LONGEST_MESSAGE)
 
 
 def _report(address: str, message: List[Any]) -> List[Any]:
     """The part of every process but the first."""
-    sent = json.dumps(message).encode("ascii")
     calls = 0
     while True:
         calls += 1
-        with contextlib.suppress(OSError, EOFError, ValueError):  # it is not there yet
-            call = socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS)
-            call.settimeout(None)  # it waits for the others, too
-            with connection.Connection(call.detach()) as first:
-                first.send_bytes(sent)
-                answer = first.recv_bytes(_LONGEST_MESSAGE)
-            if answer != sent:  # else we have called ourselves: our port was the address
-                return json_files.parse(answer, "The answer", [type(message[1])])
+        with contextlib.suppress(OSError, ValueError):  # it is not there yet
+            with socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS) as first:
+                first.sendall(_line(message))
+                first.settimeout(None)  # it waits for the others, too
+                answer = json_files.parse(_read_line(first), "The answer", [type(message[1])])
+            if answer != message:
+                return answer
         if calls % _CALLS_BETWEEN_WARNINGS == 0:
             _LOGGER.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)
 
 
-def _listener(address: str) -> connection.Listener:
+def _listener(address: str) -> socket.socket:
     """Listens on every interface, by IPv6 too if there is any."""
-    for family, host in (("AF_INET6", "::"), ("AF_INET", "")):
+    for family, host in ((socket.AF_INET6, "::"), (socket.AF_INET, "")):
         try:
-            return connection.Listener((host, _host_and_port(address)[1]), family, backlog=64)
+            listener = socket.socket(family)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, _host_and_port(address)[1]))
+            listener.listen(64)
+            return listener
         except OSError as error:
             fault = error
     raise UserError(

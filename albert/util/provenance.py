@@ -42,20 +42,20 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()
 
 
-def difference(old: Any, new: Any, name: str = "") -> str:
+def difference(old: Any, new: Any) -> str:
     """Returns what changed between two JSON values in words; "" if nothing did."""
     old, new = json.loads(json.dumps([old, new]))  # tuples become lists
-    changes = "; ".join(_changes(old, new, name))
+    changes = "; ".join(_changes(old, new))
     return changes if len(changes) <= _LONGEST else f"{changes[:_LONGEST]}..."
 
 
-def _changes(old: Any, new: Any, name: str) -> Iterator[str]:
+def _changes(old: Any, new: Any, name: str = "") -> Iterator[str]:
     """What changed, key by key."""
     if old == new:
         return
     are_lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
     if are_lists and all(isinstance(item, dict) for item in old + new):
-        old, new = ({str(n): item for n, item in enumerate(items)} for items in (old, new))
+        old, new = dict(enumerate(old)), dict(enumerate(new))
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({**old, **new}):
             if key == "sample" and old.get(key) is None:  # recorded by an older version

@@ -4,7 +4,6 @@
 
 import concurrent.futures
 import socket
-import struct
 import threading
 import time
 from unittest import mock
@@ -42,15 +41,15 @@ def test_roll_call_gives_all_answers_to_all(monkeypatch):
         assert not chief[0].done()
     # Strangers, one of another cluster, and a worker that is killed and started again.
     messages = ("[3, 5]", "[2, 5]", "5", '[1, {"a": 5}]', "[1]", "[" * 100000)
-    framed = [struct.pack("!i", len(text)) + text.encode("ascii") for text in messages]
-    for noise in (b"PRI * HTTP/2.0\r\n\r\n", *framed):
+    lines = [f"{text}\n".encode("ascii") for text in messages]
+    for noise in (b"PRI * HTTP/2.0\r\n\r\n", *lines):
         with socket.create_connection((host, int(port))) as caller:
             caller.sendall(noise)
     # One says nothing, and one stops after the first byte.
     with socket.create_connection((host, int(port))), socket.create_connection(
         (host, int(port))
     ) as stranger:
-        stranger.sendall(b"\0")
+        stranger.sendall(b"[")
         workers = others_call(addresses, {2: 9, 1: 8})
         assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 
