@@ -19,8 +19,8 @@ from albert.pretraining import words
 from albert.pretraining.settings import PretrainingFlags
 from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
-from albert.util import config_files, many_files, provenance, wording
 from albert.util import files as file_utils
+from albert.util import many_files, provenance, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -117,19 +117,16 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
     if settings.do_train and is_chief:
         vocabulary = find_vocabulary(settings, training_files)
 
-    def record(is_training: bool = True) -> None:
-        """Writes the flags and the vocabulary to --output_dir."""
-        if is_chief:
-            path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
-            config_files.record(path, flags.given_values(), is_training=is_training)
+    def put_vocabulary() -> None:
         if vocabulary:
             model_vocabulary.put(settings.output_dir, vocabulary)
 
     training = evaluation = None
     if settings.do_train:
-        training = train(settings, config, training_files, flags=flags, on_start=record)
-    if not training:
-        record(is_training=False)
+        training = train(settings, config, training_files, flags=flags, on_start=put_vocabulary)
+    if is_chief and not training:
+        estimators.record_flags(flags)
+        put_vocabulary()
     if settings.do_eval and is_chief:
         evaluation = evaluate(settings, config, evaluation_files)
     return Outcome(training, evaluation)

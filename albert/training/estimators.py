@@ -24,7 +24,7 @@ from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, origin, peer_watch
 from albert.training import hooks as training_hooks
-from albert.util import files, folder_lock, progress, provenance, stop_signals
+from albert.util import config_files, files, folder_lock, progress, provenance, stop_signals
 from albert.util.errors import UserError, in_one_line
 
 _LOGGER = logging.getLogger("albert")
@@ -59,6 +59,12 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
             f"{differences}. Choose another --output_dir. To start from the weights in this one, "
             f"pass it as --init_checkpoint. If you want the change, first remove {path}."
         )
+
+
+def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
+    """Writes the flags of a run to run.toml in --output_dir."""
+    path = os.path.join(flags.output_dir, config_files.RECORD_NAME)
+    config_files.record(path, flags.given_values(), is_training=is_training)
 
 
 def lock_output_dir(script: Callable[..., Any]) -> Callable[..., Any]:
@@ -365,16 +371,18 @@ def train(
       UserError: a checkpoint or the data do not fit, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
+    flags = flags or settings
     hashes = {**made_from, "initial_weights": origin.weights_hash(settings.init_checkpoint)}
-    resumed = agreed_resume_point(settings, flags or settings, hashes)
+    resumed = agreed_resume_point(settings, flags, hashes)
     if resumed:
-        hashes.update(origin.check(flags or settings, hashes, resumed.step, last_step=max_steps))
+        hashes.update(origin.check(flags, hashes, resumed.step, last_step=max_steps))
     _log_start(settings, resumed, max_steps)
     if resumed and resumed.step >= max_steps:
         return None
     function = model_fn(None if resumed else settings.init_checkpoint)
 
     def write() -> None:
+        record_flags(flags, is_training=True)
         origin.write(settings.output_dir, hashes, is_new=not resumed)
         for name, content in documents.items():
             files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
@@ -384,9 +392,10 @@ def train(
         settings, max_steps=max_steps, resumed=resumed, on_start=write
     )
     batches = input_fn(resumed.step if resumed else 0)
-    # A TPUEstimator saves by itself on a TPU.
-    savers = [training_hooks.SaverHook(training)] * (training.is_chief and not settings.use_tpu)
-    options = {"max_steps": max_steps, "hooks": [*hooks, training, *savers]}
+    hooks = [*hooks, training]
+    if training.is_chief and not settings.use_tpu:  # a TPUEstimator saves by itself on a TPU
+        hooks.append(training_hooks.SaverHook(training))
+    options = {"max_steps": max_steps, "hooks": hooks}
     with _explained(settings), _explained_training(training):
         _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
     summary = training.summary()

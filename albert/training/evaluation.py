@@ -119,8 +119,6 @@ def read_ledger(output_dir: str) -> Dict[str, Any]:
     ledger = json_files.read(path, _LEDGER)
     for result in ledger["results"]:
         result["metrics"] = json_files.numbers(result["metrics"])
-        if isinstance(result.get("checkpoint"), dict):
-            result["checkpoint"] = None
     return ledger
 
 
@@ -309,7 +307,7 @@ class _Ledger:
 
     def best(self) -> Optional[int]:
         """Returns the best step of those that are there; None if no metric is finite."""
-        present = set(map(identity, self._present().values()))
+        present = [identity(path) for path in self._present().values()]
         ranks = [
             (rank_of(result["metrics"], self.best_metric, self.higher_is_better), step)
             for step, result in self.results.items()
@@ -321,13 +319,14 @@ class _Ledger:
     def _write(self) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""
         best, results = self.best(), [self.results[step] for step in sorted(self.results)]
-        ledger = {"fingerprint": self.fingerprint, "best_step": best, "results": results}
+        ledger = {
+            "format_version": 1,
+            "fingerprint": self.fingerprint,
+            "best_step": best,
+            "results": results,
+        }
         # Recorded first, so that a crash leaves no copy that seems another's.
-        _write(
-            self.stem,
-            {"format_version": 1, **ledger},
-            [result["metrics"] for result in results],
-        )
+        _write(self.stem, ledger, [result["metrics"] for result in results])
         if best and self.results[best]["checkpoint"] != identity(self.best_path):
             _copy(self._present()[best], self.best_path)
 
@@ -339,20 +338,18 @@ class _Ledger:
                 "Train first, or give the --output_dir of a training."
             )
         results, step = read_results(self.output_dir), self.best()
-        best = next((result for result in results if result.step == step), None)
-        if not best:
+        if step is None:
             _LOGGER.warning(
                 "No checkpoint has a finite %s, so there is no best one.", self.best_metric
             )
             return EvaluationSummary(results, None, None, evaluated_steps)
+        best = Evaluation(step, self.results[step]["metrics"])
         _LOGGER.info(
             "Best of %d evaluated checkpoints: step %d with %s; kept as %s.",
-            *(
-                len(results),
-                step,
-                _in_short({self.best_metric: best.metrics[self.best_metric]}),
-                self.best_path,
-            ),
+            len(results),
+            step,
+            _in_short({self.best_metric: best.metrics[self.best_metric]}),
+            self.best_path,
         )
         return EvaluationSummary(results, best, self.best_path, evaluated_steps)
 
@@ -368,8 +365,8 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
         results["global_step"] = step
     _LOGGER.info("%s, step %s: %s", checkpoint, step, _in_short(results))
     stem = os.path.join(output_dir, f"{_STEM}.{os.path.basename(checkpoint)}")
-    described = {**results, "checkpoint": checkpoint, "identity": identity(checkpoint)}
-    _write(stem, described, [results])
+    which = {"checkpoint": checkpoint, "identity": identity(checkpoint)}
+    _write(stem, {**results, **which}, [results])
     return results
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
+from albert.checkpoints import checkpoint_files
 from albert.configs.flags import FineTuningFlags
 from albert.pretrained import (
     exported,
@@ -117,17 +118,15 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
     Raises:
       UserError: files are missing, or do not fit each other.
     """
-    folder, start, name = settings.output_dir, settings.checkpoint, kind.description_name
-    models = {model for model in _MODELS if getattr(settings, model)}
-    if not settings.do_train:
-        start = start or settings.init_checkpoint
+    folder, name = settings.output_dir, kind.description_name
+    start = settings.checkpoint or settings.init_checkpoint
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
     path, description = os.path.join(folder, name), {}
+    models = {model for model in _MODELS if getattr(settings, model)}
     if not settings.do_train and tf.io.gfile.exists(path):
         description = _read_description(path, kind)
-    if description and models == {"init_checkpoint"}:
-        models = set()
+        models.discard("init_checkpoint")
     if not (settings.do_train or models):
         if not description:
             raise UserError(
@@ -136,10 +135,18 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
         recorded = {"do_lower_case", "max_seq_length", *kind.recorded_flags} - settings.given
         changes = {key: description[key] for key in recorded & description.keys()}
         if not (settings.spm_model_file or settings.vocab_file):
-            found = model_vocabulary.recorded(folder, description=description)
-            changes.update({found.key: found.path} if found else {})
+            vocabulary = model_vocabulary.recorded(folder, description=description)
+            if vocabulary:
+                changes[vocabulary.key] = vocabulary.path
         settings = settings.replace(albert_config_file=os.path.join(folder, CONFIG_NAME), **changes)
     settings = released.resolve_model_files(settings)
+    if not (
+        settings.do_train
+        or settings.checkpoint
+        or settings.wait_for_checkpoints_minutes
+        or checkpoint_files.names_in(settings.output_dir)
+    ):
+        settings = settings.replace(checkpoint=settings.init_checkpoint)
     config = fine_tuning_utils.load_config(settings)
     tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     task = kind(settings, tokenizer, description)
@@ -237,11 +244,11 @@ class Model(inference.Model):
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
         """Returns the outputs of the head for examples of the task, and what their records hold."""
-        task, found = self.task, {}
+        task, features = self.task, {}
         records = task.encode(task.items(examples, False), False).records
         for feature in task.spec(False).features:
             dtype = np.int32 if feature.dtype.is_integer else np.float32
             values = np.array([record[feature.name] for record in records], dtype)
             # A label may be a number or a list of one.
-            found[feature.name] = values if feature.shape else values.reshape([-1])
-        return check_finite({**found, **self.network.run(found)})
+            features[feature.name] = values if feature.shape else values.reshape([-1])
+        return check_finite({**features, **self.network.run(features)})

@@ -16,7 +16,6 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert.checkpoints import checkpoint_files
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, padded_batches
@@ -25,7 +24,7 @@ from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
 from albert.training.evaluation import EvaluationSummary
 from albert.training.task import Outputs, Split, Task
-from albert.util import config_files, files, json_files, progress, provenance
+from albert.util import files, json_files, progress, provenance
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
@@ -112,7 +111,7 @@ class FineTuning:
         if not self._is_chief:
             return Outcome(training)
         if not training:
-            self._record_flags(is_training=False)
+            estimators.record_flags(self._flags)
         summary, metrics = self.evaluate() if task.splits("dev") else (None, {})
         predicts, export_dir = task.splits("test"), getattr(settings, "export_dir", None)
         if not (predicts or export_dir):
@@ -120,7 +119,9 @@ class FineTuning:
         checkpoint = self._chosen_checkpoint()
         task.metrics = metrics or evaluation.recorded_metrics(checkpoint, settings.output_dir)
         return Outcome(
-            *(training, summary, metrics),
+            training,
+            summary,
+            metrics,
             predictions=self.predict(checkpoint) if predicts else (),
             export=fine_tuned.export(task, checkpoint, export_dir) if export_dir else None,
         )
@@ -163,32 +164,16 @@ class FineTuning:
         settings, task = self.settings, self.task
         checkpoint = self._chosen_checkpoint()
         fine_tuned.check_description(task, os.path.dirname(checkpoint))
-        if self._flags.init_checkpoint and not (settings.do_train or self._is_elsewhere()):
+        unused = self._flags.init_checkpoint not in (None, "", settings.checkpoint)
+        if unused and not settings.do_train:
             _LOGGER.warning("--init_checkpoint is not used, but %s is.", checkpoint)
         if loads and not settings.use_tpu:
             self._network = task.network(settings.predict_batch_size)
             self._network.load(checkpoint)
 
-    def _record_flags(self, is_training: bool = True) -> None:
-        """Writes run.toml."""
-        path = os.path.join(self.settings.output_dir, config_files.RECORD_NAME)
-        config_files.record(path, self._flags.given_values(), is_training=is_training)
-
     def _chosen_checkpoint(self) -> str:
-        """--checkpoint, or the best one or the newest in --output_dir, or --init_checkpoint.
-
-        Raises UserError if there is none.
-        """
-        settings = self.settings
-        place = settings.checkpoint or settings.output_dir
-        if settings.init_checkpoint and not settings.do_train and self._is_elsewhere():
-            place = settings.init_checkpoint
-        return warm_start.resolve_checkpoint(place)
-
-    def _is_elsewhere(self) -> bool:
-        """Whether neither --checkpoint nor --output_dir has a model."""
-        settings = self.settings
-        return not (settings.checkpoint or checkpoint_files.names_in(settings.output_dir))
+        """--checkpoint, the best one, or the newest; raises UserError if there is none."""
+        return warm_start.resolve_checkpoint(self.settings.checkpoint or self.settings.output_dir)
 
     # ---- training ----
 
@@ -209,7 +194,6 @@ class FineTuning:
                 "vocabulary": provenance.digest(records.fingerprint["tokenizer"]),
             },
             flags=self._flags,
-            on_start=self._record_flags,
         )
         if summary and self._is_chief:
             self._add_to_summary(

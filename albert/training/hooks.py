@@ -33,7 +33,7 @@ CURVE_NAME = "training_curve.csv"
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
 _SCALARS = "training_scalars"  # the collection and name scope of the tensors to report
-_STOPS = "stop_requests"  # the collection of the tensors of `report_stop_requests`
+_STOP = "stop_request"  # the scalar of `stop_request`
 _RATE = "learning_rate"
 _NORM = "gradient_norm"
 _SPEED = "examples_per_second"
@@ -71,16 +71,14 @@ def reported_scalars() -> Dict[str, tf.Tensor]:
     return {tensor.op.name.split("/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)}
 
 
-def stop_requests(settings: TrainingFlags) -> List[tf.Tensor]:
-    """Returns [1.0] in steps in which a signal has asked this worker to stop; [] for one worker."""
+def stop_request(settings: TrainingFlags) -> Dict[str, tf.Tensor]:
+    """Returns the scalar by whose mean all workers stop after the same step; {} for one worker.
+
+    It is 1.0 in steps in which a signal has asked this worker to stop.
+    """
     if settings.distribution_strategy != distribution.MULTI_WORKER:
-        return []
-    return [tf.py_func(lambda: np.float32(stop_signals.is_requested()), [], tf.float32)]
-
-
-def report_stop_requests(means: List[tf.Tensor]):
-    """Takes the means of `stop_requests`, by which all workers stop after the same step."""
-    tf.get_collection_ref(_STOPS).extend(means)
+        return {}
+    return {_STOP: tf.py_func(lambda: np.float32(stop_signals.is_requested()), [], tf.float32)}
 
 
 def tpu_host_call(
@@ -211,7 +209,6 @@ class TrainingHook(tf.train.SessionRunHook):
         # Estimator leaves the loss here, on a TPU too, where nothing else can be fetched.
         self._tensors = {"loss": tf.get_collection(tf.GraphKeys.LOSSES)[-1], **reported_scalars()}
         self._step_tensor = tf.train.get_global_step()
-        self._stops = tf.get_collection(_STOPS)
 
     def after_create_session(self, session, coord):
         """Called once the variables have their values."""
@@ -221,7 +218,8 @@ class TrainingHook(tf.train.SessionRunHook):
         stop_signals.postpone()
         if self.is_chief:
             self._on_start()  # only now, so that a failed start does not claim the folder
-            self._columns = begin_curve(self._curve, self.step, [*self._tensors, _SPEED])
+            columns = [name for name in self._tensors if name != _STOP]
+            self._columns = begin_curve(self._curve, self.step, [*columns, _SPEED])
             # TensorBoard forgets what a killed run wrote past the checkpoint.
             writer = tf.summary.FileWriterCache.get(self.settings.output_dir)
             writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), self.step + 1)
@@ -230,22 +228,23 @@ class TrainingHook(tf.train.SessionRunHook):
         """Asks for the scalars along with the step."""
         del run_context
         self._run_began = time.time()
-        return tf.train.SessionRunArgs((self._tensors, self._stops))
+        return tf.train.SessionRunArgs(self._tensors)
 
     def after_run(self, run_context, run_values):
         """Takes in what the step gave."""
         seconds = time.time() - self._run_began
         previous, self.step = self.step, int(run_context.session.run(self._step_tensor))
-        scalars, stops = run_values.results
+        scalars = dict(run_values.results)
+        stop = scalars.pop(_STOP, None)
         self._check(previous, float(scalars["loss"]))
         for name, value in scalars.items():
             # An update that float16's loss scale leaves out has no norm.
             if name != _NORM or math.isfinite(value):
                 self._values[name].append(float(value))
-        if any(stops):
+        if stop:
             stop_signals.request("a signal to another worker")
         # A worker that stops alone leaves the others in a step that never ends.
-        if any(stops) if stops else stop_signals.is_requested():
+        if stop_signals.is_requested() if stop is None else stop:
             self._is_stopping = True
             run_context.request_stop()
         done, is_first = self.step - previous, self._bar is None
@@ -324,8 +323,11 @@ class TrainingHook(tf.train.SessionRunHook):
         _LOGGER.info(
             "Trained steps %d to %d in %s: %.1f examples/s (without the first step), peak memory "
             "%.2f GB.",
-            *(self.first_step + 1, self.step, progress.format_seconds(summary.seconds)),
-            *(summary.examples_per_second, progress.peak_memory() / 1e9),
+            self.first_step + 1,
+            self.step,
+            progress.format_seconds(summary.seconds),
+            summary.examples_per_second,
+            progress.peak_memory() / 1e9,
         )
         return summary
 

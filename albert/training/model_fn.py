@@ -167,11 +167,9 @@ def training_spec(
         **schedule._asdict(),
     )
     # What the whole batch gave, from what each replica's part of it gave.
-    parts = {"loss": gradients.loss, **gradients.metrics}
-    values = [tf.cast(part, tf.float32) for part in parts.values()]
-    stacked = tf.stack([*values, *hooks.stop_requests(settings)])
+    parts = {"loss": gradients.loss, **gradients.metrics, **hooks.stop_request(settings)}
+    stacked = tf.stack([tf.cast(part, tf.float32) for part in parts.values()])
     means = tf.unstack(distribution.mean_over_replicas(stacked, use_tpu=use_tpu))
-    hooks.report_stop_requests(means[len(parts) :])
     scalars = dict(zip(parts, means))
     scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
     if loss_scale:
