@@ -392,12 +392,8 @@ def train(
         settings, max_steps=max_steps, resumed=resumed, on_start=write
     )
     batches = input_fn(resumed.step if resumed else 0)
-    hooks = [*hooks, training]
-    if training.is_chief and not settings.use_tpu:  # a TPUEstimator saves by itself on a TPU
-        hooks.append(training_hooks.SaverHook(training))
-    options = {"max_steps": max_steps, "hooks": hooks}
     with _explained(settings), _explained_training(training):
-        _run_estimator(function, batches, training, keep=keep_checkpoint_max, **options)
+        _run_estimator(function, batches, training, keep=keep_checkpoint_max, hooks=hooks)
     summary = training.summary()
     stop_signals.resume(
         f"Step {summary.last_step} of {max_steps} is saved. Run the same command to resume."
@@ -450,13 +446,16 @@ def _run_estimator(
     training: training_hooks.TrainingHook,
     *,
     keep: int,
-    **options: Any,
+    hooks: Sequence[tf.train.SessionRunHook],
 ) -> None:
     """Trains on the devices that the flags name, by the call that TensorFlow wants for them.
 
-    `keep`: newest checkpoints to keep, 0 keeps all; `options` are max_steps and hooks.
+    `keep`: newest checkpoints to keep, 0 keeps all; `hooks` are called before those of ours.
     """
-    settings = training.settings
+    settings, hooks = training.settings, [*hooks, training]
+    if training.is_chief and not settings.use_tpu:  # a TPUEstimator saves by itself on a TPU
+        hooks.append(training_hooks.SaverHook(training))
+    options = {"max_steps": training.max_steps, "hooks": hooks}
     strategy = distribution.build_strategy(settings)
     config = run_config(settings, keep_checkpoint_max=keep, strategy=strategy)
     if strategy is None:

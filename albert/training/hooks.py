@@ -172,6 +172,7 @@ class TrainingHook(tf.train.SessionRunHook):
 
     Attributes:
       is_chief: whether this process writes.
+      max_steps: the step at which training ends.
       first_step, step: the global step when training began, and after the last update.
       loss: of the last step.
     """
@@ -185,8 +186,8 @@ class TrainingHook(tf.train.SessionRunHook):
         on_start: Callable[[], None],
     ):
         """`on_start` is called before the first checkpoint is written."""
-        self.settings, self.resumed = settings, resumed
-        self._max_steps, self._on_start = max_steps, on_start
+        self.settings, self.resumed, self.max_steps = settings, resumed, max_steps
+        self._on_start = on_start
         self._curve = os.path.join(settings.output_dir, CURVE_NAME)
         self.is_chief, self._is_stopping = distribution.is_chief(settings), False
         self._bar: Optional[progress.Progress] = None
@@ -199,7 +200,7 @@ class TrainingHook(tf.train.SessionRunHook):
 
     def is_over(self) -> bool:
         """Returns whether the last step is done, so that other workers may exit."""
-        return self._is_stopping or self.step >= self._max_steps
+        return self._is_stopping or self.step >= self.max_steps
 
     def begin(self):
         """Finds the tensors to fetch; called once the graph is complete."""
@@ -252,7 +253,7 @@ class TrainingHook(tf.train.SessionRunHook):
             # It includes graph optimization and compilation, and gives neither speed nor time left.
             self._bar = progress.Progress(
                 "Training",
-                self._max_steps,
+                self.max_steps,
                 unit="steps",
                 done=self.step,
                 has_bar=self.is_chief,
@@ -288,7 +289,7 @@ class TrainingHook(tf.train.SessionRunHook):
     def _check(self, previous: int, loss: float):
         """Stops on a loss that is not finite; this runs before the step is saved."""
         # A TPU cannot stop in its loop, and leaves updates out.
-        wanted = min(previous + steps_per_call(self.settings), self._max_steps)
+        wanted = min(previous + steps_per_call(self.settings), self.max_steps)
         if self.step < wanted:
             reason = f"the gradient norm is not finite in {wanted - self.step} of them"
             raise diverged(f"within steps {previous + 1} to {wanted}", reason)
