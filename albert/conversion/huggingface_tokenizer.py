@@ -203,8 +203,7 @@ def _find_vocabulary(settings: ConversionFlags) -> Optional[Vocabulary]:
 
 
 def _read_optional(folder: str, name: str, schema: Any) -> Dict[str, Any]:
-    path = os.path.join(folder, name)
-    return json_files.read(path, schema) if tf.io.gfile.exists(path) else {}
+    return json_files.read(os.path.join(folder, name), schema, missing={})
 
 
 def _rules(

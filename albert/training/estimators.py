@@ -375,7 +375,8 @@ def train(
     hashes = {**made_from, "initial_weights": origin.weights_hash(settings.init_checkpoint)}
     resumed = agreed_resume_point(settings, flags, hashes)
     if resumed:
-        hashes.update(origin.check(flags, hashes, resumed.step, last_step=max_steps))
+        weights = origin.check(flags, hashes, resumed.step, last_step=max_steps)
+        hashes["initial_weights"] = weights
     _log_start(settings, resumed, max_steps)
     if resumed and resumed.step >= max_steps:
         return None

@@ -21,7 +21,6 @@ import time
 from typing import (
     Any,
     Callable,
-    Collection,
     Dict,
     Iterable,
     List,
@@ -113,10 +112,9 @@ def read_results(output_dir: str) -> List[Evaluation]:
 
 def read_ledger(output_dir: str) -> Dict[str, Any]:
     """Returns the content of eval_results.json; its beginning if there is none."""
+    beginning: Dict[str, Any] = {"fingerprint": {}, "best_step": None, "results": []}
     path = os.path.join(output_dir, LEDGER_NAME)
-    if not tf.io.gfile.exists(path):
-        return {"fingerprint": {}, "best_step": None, "results": []}
-    ledger = json_files.read(path, _LEDGER)
+    ledger = json_files.read(path, _LEDGER, missing=beginning)
     for result in ledger["results"]:
         result["metrics"] = json_files.numbers(result["metrics"])
     return ledger
@@ -382,14 +380,14 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
             if result.get("checkpoint") == sha256:
                 return result["metrics"]
         path = os.path.join(place, f"{_STEM}.{name}.json")
-        alone = json_files.read(path, _SINGLE) if tf.io.gfile.exists(path) else {}
+        alone = json_files.read(path, _SINGLE, missing={})
         if alone.pop("identity", None) == sha256:
             alone.pop("checkpoint", None)
             return json_files.numbers(alone)
     return {}
 
 
-def prune_checkpoints(output_dir: str, keep: int, evaluated: Collection[int]) -> None:
+def prune_checkpoints(output_dir: str, keep: int, evaluated: List[int]) -> None:
     """Deletes evaluated checkpoints beyond the newest `keep`; 0 keeps all."""
     # An intact older checkpoint is kept where a newer one could not be evaluated.
     known = [item.path for item in list_checkpoints(output_dir) if item.step in evaluated]

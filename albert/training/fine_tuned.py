@@ -46,11 +46,11 @@ _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_mo
 
 
 def _read_description(path: str, kind: Type[Task]) -> Dict[str, Any]:
-    """The description of a task's model."""
+    """The description of a task's model; {} without the file."""
     required = {"task": str, "max_seq_length": range(1, 1 << 31), "do_lower_case": bool}
     recorded = flags.schema(kind.flags, kind.recorded_flags)
     schema = {**model_vocabulary.DESCRIPTION, **required, **recorded, **kind.description_schema}
-    content = json_files.read(path, schema)
+    content = json_files.read(path, schema, missing={})
     return {key: value for key, value in content.items() if value is not None}
 
 
@@ -60,28 +60,21 @@ def check_description(task: Task, folder: str = "") -> None:
     A flag that only the training depends on may differ where the model is used. `folder` is that of
     a model to use, whose task may have another name.
     """
-    may_differ = {*task.free_keys, *(["task"] if folder else [])}
-    folder = folder or task.settings.output_dir
-    path = os.path.join(folder, task.description_name)
-    if not tf.io.gfile.exists(path):
+    path = os.path.join(folder or task.settings.output_dir, task.description_name)
+    description = _read_description(path, type(task))
+    if not description:
         return
+    may_differ = ["path", *task.free_keys]  # of a vocabulary the content counts
+    if folder:
+        may_differ.append("task")
     if not task.settings.do_train:
-        may_differ.update(("max_seq_length", *task.recorded_flags))
+        may_differ += ["max_seq_length", *task.recorded_flags]
     wanted = {**task.describe(), **task.vocabulary.record()}
-    present, wanted = (
-        {
-            # Of a vocabulary the content counts, not the name.
-            key: value["sha256"] if key in model_vocabulary.KEYS and value else value
-            for key, value in content.items()
-            if key not in may_differ
-        }
-        for content in (_read_description(path, type(task)), wanted)
-    )
-    difference = provenance.difference(present, wanted)
+    difference = provenance.difference(description, wanted, may_differ)
     if difference:
         raise UserError(
-            f"--output_dir={folder} has a run with other settings: {difference}. Choose another "
-            f"--output_dir. If you want the change, first remove {path}."
+            f"{path} is of a run with other settings: {difference}. Choose another --output_dir. "
+            "If you want the change, first remove this file."
         )
 
 
@@ -122,10 +115,11 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
     start = settings.checkpoint or settings.init_checkpoint
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
-    path, description = os.path.join(folder, name), {}
     models = {model for model in _MODELS if getattr(settings, model)}
-    if not settings.do_train and tf.io.gfile.exists(path):
-        description = _read_description(path, kind)
+    description = {}
+    if not settings.do_train:
+        description = _read_description(os.path.join(folder, name), kind)
+    if description:
         models.discard("init_checkpoint")
     if not (settings.do_train or models):
         if not description:

@@ -333,7 +333,8 @@ class FineTuning:
             _LOGGER.warning(
                 "The best checkpoint predicts %s every time. Try another --learning_rate (it is "
                 "%g), more training steps or a longer warm-up, or another --seed.",
-                *(task.labels[predicted[0]], self.settings.learning_rate),
+                task.labels[predicted[0]],
+                self.settings.learning_rate,
             )
 
     def compare(self, metrics: Mapping[str, float]) -> List[published.Comparison]:

@@ -10,8 +10,6 @@ import logging
 import os
 from typing import Any, Dict, Mapping, Optional
 
-import tensorflow.compat.v1 as tf
-
 from albert.configs.flags import TrainingFlags
 from albert.pretrained import warm_start
 from albert.training import evaluation
@@ -38,8 +36,7 @@ def weights_hash(init_checkpoint: Optional[str]) -> str:
 
 def read(folder: str) -> Dict[str, Any]:
     """Returns what the training in a folder was made from; {} without a record."""
-    path = os.path.join(folder, RECORD_NAME)
-    return json_files.read(path, _SCHEMA) if tf.io.gfile.exists(path) else {}
+    return json_files.read(os.path.join(folder, RECORD_NAME), _SCHEMA, missing={})
 
 
 def write(folder: str, made_from: Mapping[str, Any], *, is_new: bool) -> None:
@@ -51,7 +48,7 @@ def write(folder: str, made_from: Mapping[str, Any], *, is_new: bool) -> None:
 
 def check(
     flags: TrainingFlags, made_from: Mapping[str, Any], step: int, *, last_step: int
-) -> Dict[str, Any]:
+) -> Optional[str]:
     """Compares a training with the flags and data of a start that resumes it.
 
     Warns of initial weights that are not used, and of training data that changed after the end.
@@ -61,15 +58,15 @@ def check(
       step, last_step: where the training is, and where the start ends.
 
     Returns:
-      {"initial_weights": hash of the weights that the training began with, None if unknown}.
+      The hash of the weights that the training began with, None if unknown.
 
     Raises:
       UserError: the training data changed in the middle of the training.
     """
     folder, past = flags.output_dir, read(flags.output_dir)
     start = f"--init_checkpoint={flags.init_checkpoint}" if flags.init_checkpoint else ""
-    first = {"initial_weights": past.get("initial_weights")}
-    if start or first["initial_weights"] not in (None, made_from["initial_weights"]):
+    first_weights = past.get("initial_weights")
+    if start or first_weights not in (None, made_from["initial_weights"]):
         _LOGGER.warning(
             "%s is not used, because --output_dir=%s has a training at step %d.",
             start or "The model that the flags name",
@@ -86,4 +83,4 @@ def check(
             )
         if step >= last_step:
             _LOGGER.warning("%s. To train on the new data, choose another --output_dir.", changed)
-    return first
+    return first_weights

@@ -44,8 +44,13 @@ _NOUNS = {
 }
 
 
-def read(path: str, schema: Any = dict) -> Any:
-    """Returns the JSON value in a file; UserError names the file and the key that is wrong."""
+def read(path: str, schema: Any = dict, *, missing: Any = None) -> Any:
+    """Returns the JSON value in a file, or `missing`, if that is not None, where there is no file.
+
+    UserError names the file and the key that is wrong.
+    """
+    if missing is not None and not files.gfile().exists(path):
+        return missing
     return parse(files.read_bytes(path), f"'{path}'", schema)
 
 

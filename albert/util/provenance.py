@@ -9,7 +9,7 @@ provenance.difference(kept, made_from)    # "max_seq_length was 128 and is 512";
 import hashlib
 import json
 import os
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterable, Iterator, Set
 
 from albert.util import files
 
@@ -42,14 +42,17 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()
 
 
-def difference(old: Any, new: Any) -> str:
-    """Returns what changed between two JSON values in words; "" if nothing did."""
+def difference(old: Any, new: Any, but_for: Iterable[str] = ()) -> str:
+    """Returns what changed between two JSON values in words; "" if nothing did.
+
+    `but_for`: keys of objects that do not count.
+    """
     old, new = json.loads(json.dumps([old, new]))  # tuples become lists
-    changes = "; ".join(_changes(old, new))
+    changes = "; ".join(_changes(old, new, set(but_for)))
     return changes if len(changes) <= _LONGEST else f"{changes[:_LONGEST]}..."
 
 
-def _changes(old: Any, new: Any, name: str = "") -> Iterator[str]:
+def _changes(old: Any, new: Any, but_for: Set[str], *, name: str = "") -> Iterator[str]:
     """What changed, key by key."""
     if old == new:
         return
@@ -57,10 +60,10 @@ def _changes(old: Any, new: Any, name: str = "") -> Iterator[str]:
     if are_lists and all(isinstance(item, dict) for item in old + new):
         old, new = dict(enumerate(old)), dict(enumerate(new))
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted({**old, **new}):
+        for key in sorted({**old, **new}.keys() - but_for):
             if key == "sample" and old.get(key) is None:  # recorded by an older version
                 continue
-            yield from _changes(old.get(key), new.get(key), f"{name} {key}")
+            yield from _changes(old.get(key), new.get(key), but_for, name=f"{name} {key}")
         return
     before, after = (json.dumps(value)[:80] for value in (old, new))
     yield f"{name.strip()} was {before} and is {after}"
