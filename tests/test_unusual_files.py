@@ -8,11 +8,13 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, predictor, tokenization
+from albert.checkpoints import checkpoint_files
 from albert.classification import examples, tasks
-from albert.data import record_files, text_lines
+from albert.data import parquet, record_files, text_lines
 from albert.pretraining import documents
+from albert.pretraining.settings import JobFlags
 from albert.squad import examples as squad_examples
-from albert.util import files
+from albert.util import files, flags
 from albert.util.errors import UserError
 from tests.support.damaged_files import small_disk
 
@@ -36,6 +38,27 @@ READERS = {
 def test_reader_refuses_a_file_without_an_end(name):
     with pytest.raises(ValueError, match="/dev/zero"):
         READERS[name]("/dev/zero")
+
+
+# ---------------------------------------------------------------------------------------------
+# Names that are not UTF-8.
+
+LISTERS = {
+    "parquet": lambda folder: parquet.find(f"{folder}/*.parquet"),
+    "task": lambda folder: tasks.task_folders(tasks.get_task("mrpc"), folder),
+    "checkpoints": checkpoint_files.list_checkpoints,
+    "text": lambda folder: documents.find_files(folder, "input_file"),
+    "pattern": lambda folder: files.expand_patterns(f"{folder}/*", "input_file"),
+    "flag": lambda folder: flags.make(JobFlags, input_file=f"{folder}/{ODD_NAME}"),
+}
+ODD_NAME = os.fsdecode(b"\xff.txt")
+
+
+@pytest.mark.parametrize("name", LISTERS)
+def test_file_name_that_is_not_utf8_is_refused(name, tmp_path):
+    (tmp_path / ODD_NAME).write_text("text")
+    with pytest.raises(UserError, match=tmp_path.name):
+        LISTERS[name](str(tmp_path))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -72,10 +72,8 @@ def names_in(folder: str, ending: str = ".index") -> List[str]:
 
     A checkpoint is named by its index, which is written last and deleted first.
     """
-    # `exists` raises where a file system cannot be reached; for `isdir`, nothing is there.
-    is_folder = tf.io.gfile.exists(folder) and tf.io.gfile.isdir(folder)
-    names = tf.io.gfile.listdir(folder) if is_folder else []
-    return sorted(name[: len(name) - len(ending)] for name in names if name.endswith(ending))
+    names = files.names_in(folder)
+    return [name[: len(name) - len(ending)] for name in names if name.endswith(ending)]
 
 
 def named_in_state(folder: str) -> str:

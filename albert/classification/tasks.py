@@ -23,7 +23,7 @@ from albert.classification.settings import CustomTaskFlags
 from albert.classification.task_table import CUSTOM, TASKS, Recipe, Task, get_task
 from albert.data import parquet
 from albert.datasets import table
-from albert.util import json_files, wording
+from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag, make
 
@@ -42,8 +42,8 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
     data_dir = os.path.expanduser(data_dir)
     if not tf.io.gfile.isdir(data_dir):
         raise UserError(f"'{data_dir}' is not a folder. {_advice(task, data_dir)}")
-    there = [name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)]
-    own = [name for folder in task.folders for name in there if name.lower() == folder.lower()]
+    names = files.names_in(data_dir)
+    own = [name for folder in task.folders for name in names if name.lower() == folder.lower()]
     return [os.path.join(data_dir, name) for name in own] + [data_dir]
 
 

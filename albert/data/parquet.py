@@ -24,11 +24,8 @@ def find(pattern: str) -> List[str]:
     Args:
       pattern: such as "mnli/train-*.parquet"; only the last component is a pattern.
     """
-    filesystem, (folder, name) = files.gfile(), os.path.split(pattern)
-    if not filesystem.isdir(folder or "."):
-        return []
-    names = sorted(fnmatch.filter(filesystem.listdir(folder or "."), name))
-    return [os.path.join(folder, name) for name in names]
+    folder, name = os.path.split(pattern)
+    return [os.path.join(folder, name) for name in fnmatch.filter(files.names_in(folder), name)]
 
 
 def parts(pattern: str) -> List[str]:

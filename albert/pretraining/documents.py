@@ -358,13 +358,8 @@ def _below(folder: str, flag_name: str, but: Sequence[str]) -> List[str]:
     """The text files in a folder and below it."""
     excluded = set(map(os.path.abspath, but))
     found = []
-    try:
+    with files.naming_odd_names(f"--{flag_name}: '{folder}'"):
         walked = list(tf.io.gfile.walk(folder))
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"--{flag_name}: a file name below '{folder}' is not UTF-8 ({error.object!r}). Rename "
-            "it."
-        ) from error
     for parent, _, names in walked:
         present = set(names)
         for name in filter(_TEXT_NAME.match, names):

@@ -217,6 +217,31 @@ def read_text(path: str) -> str:
 # ------------------------------------------------------------------------------------------ finding
 
 
+@contextlib.contextmanager
+def naming_odd_names(place: str) -> Iterator[None]:
+    """Turns the error of a listing that has a file name that is not UTF-8 into a UserError."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{place}: the file name {error.object!r} is not UTF-8. Rename the file."
+        ) from error
+
+
+def names_in(folder: str) -> List[str]:
+    """Returns the names in a folder, sorted; [] if there is no such folder.
+
+    Raises:
+      UserError: a name is not UTF-8.
+    """
+    folder = folder or "."
+    # `exists` raises where a file system cannot be reached; for `isdir`, nothing is there.
+    if not (gfile().exists(folder) and gfile().isdir(folder)):
+        return []
+    with naming_odd_names(f"'{folder}'"):
+        return sorted(name.rstrip("/") for name in gfile().listdir(folder))
+
+
 def split_paths(text: str) -> List[str]:
     """Returns the paths of a text with commas between them; "~" is expanded.
 
@@ -242,7 +267,8 @@ def expand_patterns(patterns: str, flag_name: str) -> List[str]:
     """
     paths = set()
     for pattern in split_paths(patterns) or [""]:
-        with naming_path(f"--{flag_name}: {pattern}"):  # TensorFlow 1.15: there is no such folder
+        place = f"--{flag_name}: {pattern}"
+        with naming_path(place), naming_odd_names(place):  # TensorFlow 1.15: no such folder
             # An empty pattern would list the whole folder.
             matches = [pattern] if gfile().exists(pattern) else pattern and gfile().glob(pattern)
         matches = [path for path in matches if not os.path.basename(path).startswith(".")]

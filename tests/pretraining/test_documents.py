@@ -122,7 +122,6 @@ def test_find_files_in_folders(tmp_path):
     assert find("HERE/", str(tmp_path / "vocab.txt")) == expected
     mixed = f"HERE/notes.md, HERE/d*,HERE/deep,HERE/*.txt,HERE/../{tmp_path.name}/b.txt"
     assert find(mixed) == {"b.txt", "notes.md", "records.txt", "vocab.txt", *deep}
-    write(tmp_path, os.fsdecode(b"bad/\xff.txt"), b"x\n")
-    for named in ("HERE/none", "HERE/*.zip", " , ", "HERE/bad"):
+    for named in ("HERE/none", "HERE/*.zip", " , "):
         with pytest.raises(ValueError, match="--input_file"):
             find(named)
