@@ -127,13 +127,13 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
     count = settings.num_shards or min(_MOST, 1 + size * settings.dupe_factor // _SHARD_TEXT)
     fingerprint = _fingerprint(text, maker.fingerprint(vocabulary.path))
     outputs = Shards(base, ending, count, fingerprint, engine.storage)
-    copy = model_vocabulary.beside_records(os.path.dirname(base), vocabulary)
-    engine.storage.copy(vocabulary.path, copy)
     report = outputs.report()
     if report:
         _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
     else:
         outputs.make_way(overwrite=settings.overwrite)
+        copy = model_vocabulary.beside_records(os.path.dirname(base), vocabulary)
+        engine.storage.copy(vocabulary.path, copy)
         try:
             with explained(engine.name):
                 engine.run(text, maker, outputs)

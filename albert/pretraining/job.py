@@ -79,10 +79,6 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
     text = list(many_files.each(provenance.stamp, input_files, "Looking at the text"))
     made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
     outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
-    # This also shows whether the folders can be written.
-    for folder in sorted(set(map(os.path.dirname, paths))):
-        copy = model_vocabulary.beside_records(folder, vocabulary)
-        files.atomic_write_bytes(copy, files.read_bytes(vocabulary.path))
     work = work_folder(settings.work_dir, paths[0])
     parts = os.path.join(work, provenance.digest([made_from, *paths])[:12])
     counts = None
@@ -93,6 +89,10 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
             size, _ = files.state_of(path)
             check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
     with folder_lock.held(work):
+        # This also shows whether the folders can be written.
+        for folder in sorted(set(map(os.path.dirname, paths))):
+            copy = model_vocabulary.beside_records(folder, vocabulary)
+            files.atomic_write_bytes(copy, files.read_bytes(vocabulary.path))
         reasons = filter(None, itertools.starmap(record_files.why_stale, outputs))
         reason = next(reasons, "")
         if reason:

@@ -181,10 +181,10 @@ def test_foreign_file_is_replaced_only_with_overwrite(what, tmp_path, text_file)
     else:
         with open(str(outputs[1]), "ab") as stream:
             stream.write(b"precious")
-    before = sha256(outputs[1])
+    before = sha256(outputs[1]), sorted(tmp_path.iterdir())
     with pytest.raises(ValueError, match="--overwrite"):
         create(outputs, text=text_file)
-    assert sha256(outputs[1]) == before
+    assert (sha256(outputs[1]), sorted(tmp_path.iterdir())) == before
     assert create(outputs, "--overwrite", text_file)
     assert record_files.count_records(str(outputs[1])) > 0
 
