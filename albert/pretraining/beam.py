@@ -57,6 +57,9 @@ class Storage(cluster.Storage):
     @staticmethod
     def copy(source: str, path: str) -> None:
         """Replaces a file that another worker may be replacing, too."""
+        if "://" not in path:
+            cluster.Storage.copy(source, path)
+            return
         folder, name = os.path.split(path)
         temporary = os.path.join(folder, f".{name}.tmp-{files.random_suffix()}")
         raw = CompressionTypes.UNCOMPRESSED
