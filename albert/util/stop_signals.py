@@ -61,8 +61,12 @@ def _watch(pipe: int) -> None:
     seconds: Optional[float] = ANSWER_SECONDS
     if first in _SIGNALS:
         request(signal.Signals(first).name)
-        if _is_postponed:
-            _say("Signal received. Finishing this step, then saving.")
+    if first and _is_postponed:
+        rest = "" if first == signal.SIGINT else ", then saving"
+        _say(
+            f"Signal received. Waiting for this step to end{rest}. A second signal ends the "
+            "process at once."
+        )
     number = first
     while number != 0:
         number = _next_signal(pipe, seconds)

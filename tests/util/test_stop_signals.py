@@ -60,7 +60,6 @@ def test_second_stop_signal_ends_process():
 WAITING = """
 import ctypes, os, signal, sys, threading, time
 from albert.util import stop_signals
-from tests.support import processes
 
 def send(*numbers):
     for number in numbers:
@@ -90,6 +89,7 @@ with stop_signals.handled():
         (60, "", "SIGINT SIGINT", 130, False),
         (0.3, "postponed", "SIGTERM", 143, True),
         (60, "postponed", "SIGTERM SIGTERM", 143, False),
+        (60, "postponed", "SIGINT SIGINT", 130, False),
     ],
 )
 def test_signal_ends_a_process_that_waits_in_c(seconds, kind, signals, code, is_saved):
@@ -97,6 +97,7 @@ def test_signal_ends_a_process_that_waits_in_c(seconds, kind, signals, code, is_
     said = process.communicate(timeout=30)[1]
     assert (process.returncode, "saved" in said) == (code, is_saved), said
     assert "Traceback" not in said and "SIG" in said
+    assert len(said.splitlines()) == 1 + bool(kind)  # what it waits for, and how it ended
 
 
 def test_signal_to_a_forked_process_is_not_its_parents():
