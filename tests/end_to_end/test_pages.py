@@ -3,11 +3,19 @@
 """What the pages say is run as it stands there, with small numbers."""
 
 import json
+import re
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+from albert import tokenization
+from albert.classification.examples import InputExample
+from albert.classification.features import convert_examples_to_features
+from albert.conversion import huggingface_tokenizer
+from albert.pretrained.model_vocabulary import Vocabulary
 from albert.runtimes import hub_module
 from tests.support import classification_data, pages, released_archives, squad_data
 
@@ -123,3 +131,58 @@ def test_hugging_face_tutorial(folder, capsys):
     pages.run(pages.Command("convert_checkpoint", arguments), {})
     follow("tutorials/hugging_face")
     assert len(capsys.readouterr().out.splitlines()) > 2
+
+
+# How to run serving.md's programs; 77 says that a library is missing.
+PROGRAMS = {
+    "ids.py": f"{sys.executable} ids.py tiny.model 16",
+    "ids.cjs": "node -e 'require(\"sentencepiece-js\")' || exit 77; node ids.cjs tiny.model 16",
+    "ids.cc": "echo '#include <sentencepiece_processor.h>' | g++ -E -x c++ - >include || exit 77; "
+    "g++ ids.cc -o ids -lsentencepiece -licuuc && ./ids tiny.model 16",
+    "tokens.cjs": "node -e 'require(\"@huggingface/tokenizers\")' || exit 77; node tokens.cjs .",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_without_this_package_gives_our_ids(name, tmp_path):
+    """NODE_PATH names the folder of JavaScript's libraries."""
+    page, vocabulary = pages.read("serving"), tmp_path / "tiny.model"
+    shutil.copy(str(classification_data.VOCABULARY), str(vocabulary))
+    huggingface_tokenizer.write_vocabulary(
+        str(tmp_path), Vocabulary("spm_model_file", str(vocabulary), True), 512
+    )
+    source = re.search(f"^```\\w+\n\\S+ {name}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / name).write_text(source.group(1), encoding="utf-8")
+    table = re.findall(r"^\| `(.+)` \| `?(.*?)`? \| `([\d /]+)` \|$", page, re.MULTILINE)
+    lines = ["\t".join(filter(None, row[:2])) for row in table]
+    if name == "tokens.cjs":
+        lines.pop()  # it does not cut
+    else:
+        languages = (released_archives.FIXTURES / "languages.txt").read_text(encoding="utf-8")
+        texts = languages.replace("\t", " ").splitlines()
+        lines += [*texts, *map("{}\t{}".format, texts, texts[1:])]
+    result = subprocess.run(
+        PROGRAMS[name],
+        shell=True,
+        cwd=str(tmp_path),
+        input="".join(f"{line}\n" for line in lines).encode("utf-8"),
+        stdout=subprocess.PIPE,
+    )
+    if result.returncode == 77:
+        pytest.skip(f"the libraries of {name} are not installed")
+    rows = convert_examples_to_features(
+        [InputExample("", *line.split("\t")) for line in lines],
+        [None],
+        16,
+        tokenization.FullTokenizer(None, True, str(vocabulary)),
+        "",
+        is_raw=True,
+    )
+    used = [sum(row.input_mask) for row in rows]
+    expected = [
+        " ".join(map(str, [*row.input_ids[:length], "/", *row.segment_ids[:length]]))
+        for row, length in zip(rows, used)
+    ]
+    assert result.stdout.decode("utf-8").splitlines() == expected
+    assert expected[:5] == [ids for *_, ids in table][: len(expected)]
