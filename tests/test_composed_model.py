@@ -7,6 +7,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from tests.support import graphs
 
 CONFIG = {
     "vocab_size": 11,
@@ -25,7 +26,7 @@ TYPES = [[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]]
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         yield session
 
 

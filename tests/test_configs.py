@@ -2,36 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published sizes in albert/configs, against the tables they were published in."""
 
-import json
-import pathlib
-
 import pytest
 
 from albert import configs, modeling, plan
+from tests.support import read_json
 
-# Size -> hidden size, intermediate size, heads and layers.
-TINY, SMALL = (312, 1248, 12, 4), (384, 1536, 12, 6)
-BASE, LARGE = (768, 3072, 12, 12), (1024, 4096, 16, 24)
-XLARGE, XXLARGE = (2048, 8192, 16, 24), (4096, 16384, 64, 12)
-# Presets -> size, words, parameters of the encoder and with the heads of pretraining. Parameters of
-# Google's models and of albert_zh_base are published; those of the others follow.
-PUBLISHED = {
-    "base_v1 base_v2": (BASE, 30000, 11683584, 11813810),
-    "large_v1 large_v2": (LARGE, 30000, 17683968, 17847474),
-    "xlarge_v1 xlarge_v2": (XLARGE, 30000, 58724864, 59021490),
-    "xxlarge_v1 xxlarge_v2": (XXLARGE, 30000, 222595584, 223158450),
-    "base_zh": (BASE, 21128, 10547968, 10669322),
-    "large_zh": (LARGE, 21128, 16548352, 16702986),
-    "xlarge_zh": (XLARGE, 21128, 57589248, 57877002),
-    "xxlarge_zh": (XXLARGE, 21128, 221459968, 222013962),
-    "zh_tiny": (TINY, 21128, 4175152, 4295186),
-    "zh_small": (SMALL, 21128, 4742272, 4813706),
-    "zh_base": (BASE, 21128, 10877440, 11492234),
-    "zh_large": (LARGE, 21128, 17009664, 18084490),
-    "zh_xlarge": ((2048, 8192, 32, 24), 21128, 58577920, 62803594),
-    "zh_xxlarge": (XXLARGE, 21128, 223503360, 240322186),
-}
-PRESETS = {f"albert_{name}": row for names, row in PUBLISHED.items() for name in names.split()}
+# Presets; hidden and intermediate size, heads and layers; words; parameters of the encoder and with
+# the heads of pretraining. Parameters of Google's models and of albert_zh_base are published; those
+# of the others follow.
+PUBLISHED = [
+    ("base_v1 base_v2", [768, 3072, 12, 12], 30000, 11683584, 11813810),
+    ("large_v1 large_v2", [1024, 4096, 16, 24], 30000, 17683968, 17847474),
+    ("xlarge_v1 xlarge_v2", [2048, 8192, 16, 24], 30000, 58724864, 59021490),
+    ("xxlarge_v1 xxlarge_v2", [4096, 16384, 64, 12], 30000, 222595584, 223158450),
+    ("base_zh", [768, 3072, 12, 12], 21128, 10547968, 10669322),
+    ("large_zh", [1024, 4096, 16, 24], 21128, 16548352, 16702986),
+    ("xlarge_zh", [2048, 8192, 16, 24], 21128, 57589248, 57877002),
+    ("xxlarge_zh", [4096, 16384, 64, 12], 21128, 221459968, 222013962),
+    ("zh_tiny", [312, 1248, 12, 4], 21128, 4175152, 4295186),
+    ("zh_small", [384, 1536, 12, 6], 21128, 4742272, 4813706),
+    ("zh_base", [768, 3072, 12, 12], 21128, 10877440, 11492234),
+    ("zh_large", [1024, 4096, 16, 24], 21128, 17009664, 18084490),
+    ("zh_xlarge", [2048, 8192, 32, 24], 21128, 58577920, 62803594),
+    ("zh_xxlarge", [4096, 16384, 64, 12], 21128, 223503360, 240322186),
+]
+PRESETS = {f"albert_{name}": row for names, *row in PUBLISHED for name in names.split()}
 WITH_DROPOUT = ("albert_base_v1", "albert_large_v1", "albert_xlarge_v1")
 
 
@@ -41,7 +36,7 @@ def test_presets_are_the_published_models():
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_preset_has_its_published_sizes(name):
-    keys = json.loads(pathlib.Path(configs.preset_path(name)).read_text(encoding="utf-8"))
+    keys = read_json(configs.preset_path(name))
     # A variant is stated only where the model is not Google's.
     variants = {}
     if name.startswith("albert_zh_") and name != "albert_zh_small":

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """convert_checkpoint: models of albert_zh, in their layout and in Google's, and its flags."""
 
-import json
 import os
 import pathlib
 import shutil
@@ -15,8 +14,10 @@ from tests.support import (
     albert_zh_models,
     conversion_check,
     pretrained_models,
+    read_json,
     recorded,
     released_archives,
+    write_json,
 )
 from tests.support.conversion_check import config_in
 from tests.support.conversions import convert, restore, values_in
@@ -58,7 +59,7 @@ def test_from_albert_zh_keeps_the_outputs(layout, labels, ln_type, tmp_path):
     assert config.ln_type == ln_type
     assert config.embedding_layout == ("albert_zh" if layout == "native" else "google")
     assert not [name for name in values_in(tmp_path / "ours") if "lamb" in name]
-    written = json.loads((tmp_path / "ours" / "albert_config.json").read_text())
+    written = read_json(tmp_path / "ours" / "albert_config.json")
     for key, value in albert_zh_models.CONFIG.items():
         assert layout == "google" or key == "ln_type" or written.get(key, value) == value
     # The new folder is used as an archive is.
@@ -125,10 +126,10 @@ def test_convert_refuses_direction(direction, named, tmp_path):
 def test_from_albert_zh_refuses_other_shapes_and_variables(tmp_path):
     source = albert_zh_models.write(tmp_path / "zh")
     path = tmp_path / "zh" / "albert_config_base.json"
-    path.write_text(json.dumps(dict(albert_zh_models.CONFIG, intermediate_size=64)))
+    write_json(path, dict(albert_zh_models.CONFIG, intermediate_size=64))
     with pytest.raises(ValueError, match=r"intermediate/dense/kernel \[16, 64\]"):
         convert("from_albert_zh", source, tmp_path / "ours")
-    path.write_text(json.dumps(albert_zh_models.CONFIG))
+    write_json(path, albert_zh_models.CONFIG)
     change(source, bert__encoder__extra__kernel=np.zeros([2, 2], np.float32))
     with pytest.raises(ValueError, match="bert/encoder/extra/kernel"):
         convert("from_albert_zh", source, tmp_path / "ours")

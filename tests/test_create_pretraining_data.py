@@ -4,24 +4,20 @@
 
 import gzip
 import json
-import pathlib
 
 import pytest
 
 from albert import create_pretraining_data
 from albert.data import record_files
-from albert.util import flags as flags_lib
+from tests.support import FIXTURES, scripts
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-FIXTURES = ROOT / "tests" / "fixtures"
 VOCAB = str(FIXTURES / "wordpiece_vocab.txt")
 CORPUS = str(FIXTURES / "corpus.txt")
 SMALL = "--max_seq_length=32 --max_predictions_per_seq=5 --dupe_factor=2"
 
 
 def run_here(arguments):
-    settings = flags_lib.parse(create_pretraining_data.Flags, arguments.split())
-    create_pretraining_data.main(settings)
+    scripts.run(create_pretraining_data, arguments)
 
 
 def test_input_file_of_folder(tmp_path):

@@ -3,8 +3,6 @@
 """The script create_pretraining_data_beam: options, messages, outputs, and worker processes."""
 
 import functools
-import json
-import pathlib
 import shutil
 
 import pytest
@@ -13,9 +11,8 @@ from albert import create_pretraining_data_beam
 from albert.pretraining import beam
 from albert.util import config_files
 from albert.util import flags as flags_lib
-from tests.support import processes
+from tests.support import FIXTURES, processes, read_json
 
-FIXTURES = pathlib.Path(__file__).resolve().parent / "fixtures"
 SHARD = "train-00000-of-00002.tf"
 CORPUS = f"--input_file={FIXTURES}/corpus.txt"
 SMALL = f"""--vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --dupe_factor=1
@@ -70,7 +67,7 @@ def test_two_workers_write_the_bytes_of_one(made, tmp_path):
     done = run_process(*arguments_for(tmp_path, f"--runner DirectRunner {workers}"))
     assert done.returncode == 0, done.stderr.decode()
     assert contents(tmp_path) == contents(made)
-    counts = json.loads((made / "train.counts.json").read_text("utf-8"))["counts"]
+    counts = read_json(made / "train.counts.json")["counts"]
     assert f"instances: {counts['instances']:,}".encode() in done.stderr
 
 

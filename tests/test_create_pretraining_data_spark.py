@@ -10,9 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, create_pretraining_data_spark
-from albert.util import flags
-from tests.support import damaged_files, processes
-from tests.support.squad_data import FIXTURES
+from tests.support import FIXTURES, ROOT, damaged_files, processes, read_json, scripts
 
 SMALL = f"""--vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --dupe_factor=2
     --max_predictions_per_seq=5 --input_file_mode=rb"""
@@ -22,8 +20,7 @@ needs_java = pytest.mark.skipif(
 
 
 def run(script, text, output, more=""):
-    arguments = f"--input_file={text} --output_file={output} {SMALL} {more}"
-    script.main(flags.parse(script.Flags, arguments.split()))
+    scripts.run(script, f"--input_file={text} --output_file={output} {SMALL} {more}")
 
 
 def records_in(folder):
@@ -49,14 +46,14 @@ def text(tmp_path):
 @needs_java
 def test_records_equal_one_machine(text, tmp_path, caplog, monkeypatch, capfd):
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    monkeypatch.setenv("PYTHONPATH", str(processes.ROOT))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     run(create_pretraining_data, text, tmp_path / "one" / "a")
     run(create_pretraining_data_spark, text, tmp_path / "a", "--num_shards=3 --master=local[2]")
     made = records_in(tmp_path)
     assert len(made) > 200 and sorted(made) == sorted(
         tf.python_io.tf_record_iterator(str(tmp_path / "one" / "a"))
     )
-    counts = json.loads((tmp_path / "a.counts.json").read_text("utf-8"))["counts"]
+    counts = read_json(tmp_path / "a.counts.json")["counts"]
     assert (counts["documents"], counts["bad_lines"], counts["bad_documents"]) == (34, 1, 3)
     assert counts["instances"] == len(made)
     caplog.set_level("INFO", logger="albert")

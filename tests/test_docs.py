@@ -10,8 +10,7 @@ import pytest
 
 from albert.command_line import commands
 from albert.util import flags as flags_lib
-from tests.support import pages
-from tests.support.processes import ROOT
+from tests.support import ROOT, pages
 
 FLAG = re.compile(r"(?<![\w-])--([a-z_0-9]+)")
 OF_EVERY_SCRIPT = {"config", "help", "verbose"}

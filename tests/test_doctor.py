@@ -14,7 +14,7 @@ from albert import doctor, modeling, tokenization
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import pretrained_models, processes
+from tests.support import ROOT, pretrained_models
 
 
 def settings_for(*arguments):
@@ -82,7 +82,7 @@ def test_main_finds_this_machine_ready(capsys):
 
 def test_main_without_tensorflow_says_why(tmp_path):
     (tmp_path / "tensorflow.py").write_text("raise TypeError('Descriptors\\nMore.')\n")
-    path = os.pathsep.join([str(tmp_path), str(processes.ROOT)])
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
     ended = subprocess.run(
         [sys.executable, "-m", "albert.doctor"],
         env={**os.environ, "PYTHONPATH": path},

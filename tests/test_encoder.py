@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.ops import fused, plain
-from tests.support import model_outputs
+from tests.support import graphs, model_outputs
 from tests.support.model_outputs import assert_near
 from tests.support.recorded import arrays
 
@@ -65,7 +65,7 @@ def test_encoder_gives_recorded_outputs_and_gradients(dtype, use_xla, tolerances
 
 
 def test_gelu_of_large_float16_is_exact():
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         x = tf.constant([300.0, -300.0, 50.0], tf.float16)
         activated = plain.gelu(x)
         found = session.run([activated, tf.gradients(activated, x)[0]])
@@ -96,7 +96,7 @@ def test_dropout_has_a_mask_for_each_place(ops, monkeypatch):
 
 def test_dropout_depends_on_seed_step_and_place():
     keys = [((4, 9), 1), ((5, 9), 1), ((4, 10), 1), ((4, 9), 2), ((4, 9), 4)]
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         ones = tf.ones([50, 40])
         masks = [modeling.dropout(ones, 0.5, seed=tf.constant(k), position=p) for k, p in keys]
         masks, again = session.run(masks), session.run(masks[0])

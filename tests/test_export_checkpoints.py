@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 
-import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import export_checkpoints, modeling
-from albert.util import flags as flags_lib
-from tests.support import released_archives
+from tests.support import graphs, released_archives, scripts
+from tests.support.conversions import values_in
+from tests.support.recorded import assert_equal
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +32,7 @@ def copied(trained, tmp_path):
 
 def export(folder, export_path, more=""):
     arguments = f"--albert_directory={folder} --export_path={export_path} {more}"
-    export_checkpoints.main(flags_lib.parse(export_checkpoints.Flags, arguments.split()))
-
-
-def values_in(folder, name="model.ckpt-best"):
-    reader = tf.train.load_checkpoint(str(folder / name))
-    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+    scripts.run(export_checkpoints, arguments)
 
 
 def files_in(folder):
@@ -60,10 +55,9 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
     before, after = values_in(folder), values_in(new)
     weights = {name for name in before if not re.search(r"/(adam|lamb)_[mv]$|^global_step$", name)}
     assert set(after) == weights
-    for name, value in after.items():
-        np.testing.assert_array_equal(value, before[name], err_msg=name)
+    assert_equal(after, before)
     assert set(files_in(new)) == {"vocabulary.json", *files_in(folder)} - {"30k-clean.vocab"}
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         saver = tf.train.import_meta_graph(f"{new}/model.ckpt-best.meta")
         saver.restore(session, f"{new}/model.ckpt-best")
     config = (new / "albert_config.json").read_bytes()
@@ -84,8 +78,7 @@ def test_export_takes_named_checkpoint_vocabulary_and_prefix(copied, tmp_path):
     values = released_archives.write_checkpoint(copied / "model.ckpt-7", config, seed=7)
     (copied / "30k-clean.model").unlink()
     export(copied, f"{tmp_path}/without/", "--checkpoint_name=model.ckpt-7")
-    for name, value in values_in(tmp_path / "without").items():
-        np.testing.assert_array_equal(value, values[name])
+    assert_equal(values_in(tmp_path / "without"), values)
     export(copied, f"{tmp_path}/with/small", f"--spm_model_file={released_archives.SPM_MODEL}")
     assert {"tiny.model", "vocabulary.json", "small.index"} < set(files_in(tmp_path / "with"))
     assert not {"tiny.model", "vocabulary.json"} & set(files_in(tmp_path / "without"))

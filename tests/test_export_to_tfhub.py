@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TF-Hub modules, written and loaded again in every way they are meant for."""
 
-import json
 import os
 import pathlib
 import re
@@ -12,8 +11,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
-from tests.support import hub_modules, pretrained_models
+from tests.support import hub_modules, pretrained_models, read_json
 from tests.support.hub_modules import BATCH, call, export
+from tests.support.recorded import assert_close
 from tests.support.shared import needs_shared, shared_path
 
 slow = pytest.mark.slow
@@ -49,16 +49,14 @@ def test_signatures_give_model_outputs(expected, module):
     for signature, batch in hub_modules.SIGNATURES.items():
         found = call(module, signature, batch)
         assert set(found) == OUTPUTS[signature]
-        for name, value in found.items():
-            np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
+        assert_close(found, expected)
 
 
 @slow
 @pytest.mark.skipif(not hub_modules.HAS_HUB_MODULE, reason="tensorflow-hub 0.16 dropped hub.Module")
 def test_hub_module_gives_outputs(expected, module):
     for found in hub_modules.call_by_hub_module(module).values():
-        for name, value in found.items():
-            np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
+        assert_close(found, expected)
 
 
 def saved_model_of(module):
@@ -96,8 +94,7 @@ def module_tf2(archive, tmp_path_factory):
 @slow
 def test_hub_load_gives_outputs_and_trains(expected, module_tf2):
     for outputs in hub_modules.call_loaded(module_tf2):
-        for name, value in outputs.items():
-            np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
+        assert_close(outputs, expected)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -141,7 +138,7 @@ def test_module_equals_reference(tmp_path):
         for name, value in call(path, signature, dict(tokens, **extra)).items():
             expected = arrays[f"{signature}/{name}"]
             np.testing.assert_allclose(value, expected, atol=1e-4, err_msg=name)
-    known = json.loads(shared_path("golden/hub/expected_info.json").read_text())
+    known = read_json(shared_path("golden/hub/expected_info.json"))
     graphs = saved_model_of(path).meta_graphs
     assert sorted(sorted(graph.meta_info_def.tags) for graph in graphs) == sorted(known["tag_sets"])
     for graph in graphs:

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from albert.util import flags as flags_lib
-from tests.support import fine_tuned_models, pretrained_models, training_scripts
+from tests.support import fine_tuned_models, pretrained_models, scripts, training_scripts
 
 TEXTS = """--albert_config_file={model}/albert_config.json --spm_model_file={model}/30k-clean.model
     --init_checkpoint={model}/model.ckpt-best --output_file={out} --input_file={data}/text
@@ -64,7 +64,7 @@ def test_every_flag_is_read(script, read, training_data, tmp_path):
             model=pretrained_models.write_archive(tmp_path / "model"),
             classifier=fine_tuned_models.write_classifier(tmp_path / "classifier"),
         )
-        module.main(flags_lib.parse(module.Flags, arguments.split()))
+        scripts.run(module, arguments)
     flags = flags_lib.describe(module.Flags).items()
     heard = {
         name

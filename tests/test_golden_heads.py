@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling, race_utils
 from albert.squad import decoding, heads
-from tests.support import golden_heads
+from tests.support import golden_heads, graphs
 from tests.support.shared import needs_shared, shared_path
 
 pytestmark = needs_shared
@@ -75,7 +75,7 @@ def run(name, head, *, is_training):
     arrays = golden_heads.arrays(name)
     outputs = ("start_logits", "end_logits")
     inputs = {key: value for key, value in arrays.items() if value.ndim and "/" not in key}
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         features = {key: tf.constant(inputs[key]) for key in inputs if key not in outputs}
         encoder = fine_tuning_utils.Encoder(golden_heads.config(), is_training)
         output = head(features, encoder)
@@ -86,7 +86,7 @@ def run(name, head, *, is_training):
 
 def test_encoder_of_a_hub_module_equals_the_reference():
     expected = np.load(str(shared_path("golden/hub/expected_outputs.npz")))
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         config = modeling.AlbertConfig(7)  # the module's takes its place
         module = str(shared_path("golden/hub/module"))
         encoder = fine_tuning_utils.Encoder(config, False, hub_module=module)

@@ -15,7 +15,7 @@ from albert import fine_tuning_utils, modeling
 from albert.classification import model
 from albert.race import model as race_model
 from albert.squad import heads
-from tests.support import recorded
+from tests.support import graphs, recorded
 
 BATCH, LENGTH, HIDDEN = 3, 7, 4
 
@@ -42,7 +42,7 @@ class GivenEncoder:
 def run(head, features, encoder):
     """The head's output as arrays, with weights that are drawn at random."""
     random = np.random.RandomState(8)
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         sequences = [BATCH, LENGTH] if len(encoder.pooled) == BATCH else [BATCH, -1, LENGTH]
         zeros = np.zeros([len(encoder.pooled), LENGTH], np.int32).reshape(sequences)
         given = dict(dict.fromkeys(race_model.SEQUENCES, zeros), **features)

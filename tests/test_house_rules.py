@@ -4,15 +4,13 @@
 
 import ast
 import functools
-import json
-import pathlib
 import sys
 
 import pytest
 
+from tests.support import FIXTURES, ROOT, read_json
 from tools import size
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 LONGEST = 60
 MOST_POSITIONAL = 3
 
@@ -106,7 +104,7 @@ def test_functions_have_at_most_sixty_lines():
 
 def test_fourth_parameter_is_keyword_only():
     # Programs call the published names by position; TPUEstimator calls model_fn.
-    published = (ROOT / "tests" / "fixtures" / "reference_names.json").read_text(encoding="utf-8")
+    published = (FIXTURES / "reference_names.json").read_text(encoding="utf-8")
     published += '"model_fn"'
     many = [
         place
@@ -126,6 +124,6 @@ def test_reference_folder_is_named_only_by_tests():
 
 
 def test_size_is_within_the_limits():
-    counts, limits = size.sizes(), json.loads(size.LIMITS.read_text(encoding="utf-8"))
+    counts, limits = size.sizes(), read_json(size.LIMITS)
     above = {name: (counts[name], limit) for name, limit in limits.items() if counts[name] > limit}
     assert above == {}, "Make something simpler, or raise the limit and give the reason"

@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.ops import fused, plain
 from albert.util.errors import UserError
-from tests.support import model_outputs
+from tests.support import graphs, model_outputs, write_json
 
 BATCH, LENGTH = 3, 12
 
@@ -96,7 +96,7 @@ def test_config_refuses_misspelt_key():
 @pytest.mark.parametrize("key, value", [("layer_norm_eps", 1e-5), ("position_embedding_type", "x")])
 def test_config_file_with_a_setting_that_is_not_implemented_is_refused(key, value, tmp_path):
     path = tmp_path / "albert_config.json"
-    path.write_text(json.dumps({"vocab_size": 10, key: value}))
+    write_json(path, {"vocab_size": 10, key: value})
     with pytest.raises(ValueError, match=f"albert_config.json.*{key}"):
         modeling.AlbertConfig.from_json_file(str(path))
 
@@ -126,7 +126,7 @@ def test_layer_groups_divide_the_layers():
 
 def test_attention_probs_sum_to_one_without_padding():
     config = tiny_config()
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         ids, mask, *_ = map(tf.constant, features_for(config).values())
         model = modeling.AlbertModel(config, False, ids, mask)
         session.run(tf.global_variables_initializer())
@@ -156,7 +156,7 @@ def test_fused_gradients_equal_autodiff(variant):
 
 
 def test_shared_weights_add_gradients_in_float32():
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         weight = tf.constant([2.0])
         first, rest = fused.shared([weight], [tf.cast(weight, tf.bfloat16)])
         second, _ = fused.shared(rest, first)
@@ -168,7 +168,7 @@ def test_shared_weights_add_gradients_in_float32():
 def vocabulary_losses(ops, labels, dtype=tf.float32):
     """Losses and logits of four places over 50 words; gradients of inputs and weights."""
     random = np.random.RandomState(1)
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         values = (random.randn(4, 8), random.randn(50, 8), random.randn(50))
         x, table, bias = (tf.constant(value, tf.float32) for value in values)
         weights = plain.Dense(table, bias)
@@ -247,7 +247,7 @@ def test_input_of_wrong_shape_is_refused(shape):
 
 
 def test_assignment_map_gives_group_0_to_every_group(tmp_path):
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         build(tiny_config())
         session.run(tf.global_variables_initializer())
         prefix = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))

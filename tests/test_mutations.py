@@ -3,13 +3,10 @@
 """The faults of mutations.py can still be planted; `make mutations` says which are caught."""
 
 import ast
-import pathlib
 
 import pytest
 
-from tests.support import mutations
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from tests.support import ROOT, mutations
 
 
 @pytest.mark.slow  # a reworded line needs no new entry before the change is finished

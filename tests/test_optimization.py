@@ -110,12 +110,12 @@ def assert_same_values(actual, expected):
 # ---- schedule and rule ----
 
 
+# Warm-up joins the decay counted from step zero; before its start it is negative.
 @pytest.mark.parametrize(
     "steps, changes, expected",
     [
         ([0, 5, 10, 12], {}, [1.0, 0.5, 0.0, 0.0]),
         ([0, 5, 9], {"poly_power": 2.0}, [1.0, 0.25, 0.01]),
-        # Warm-up joins the decay counted from step zero; before its start it is negative.
         ([0, 1, 3, 4], {"num_warmup_steps": 4}, [0.0, 0.25, 0.75, 0.6]),
         ([0, 2, 5, 6], {"num_warmup_steps": 4, "start_warmup_step": 2}, [-0.5, 0.0, 0.75, 0.4]),
     ],

@@ -3,21 +3,19 @@
 """The plan of a training run, compared with graphs, with arithmetic by hand, and with a run."""
 
 import json
-import pathlib
 import re
 import shutil
 
 import pytest
 
 from albert import configs, modeling, plan
-from albert.util import flags as flags_lib
 from albert.util.errors import UserError
+from tests.support import FIXTURES, cases, read_json, scripts
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 BATCH, LENGTH, PREDICTIONS, LABELS = 4, 12, 3, 5
 
 # Of each task: its sizes and operations, counted in TensorFlow's graphs of training.
-GRAPHS = json.loads((ROOT / "tests" / "fixtures" / "plan.json").read_text(encoding="utf-8"))
+GRAPHS = read_json(FIXTURES / "plan.json")
 
 
 def tiny_config(**changes):
@@ -113,7 +111,7 @@ def test_devices_share_the_batch():
 
 
 def run(*arguments):
-    plan.main(flags_lib.parse(plan.Flags, list(arguments)))
+    scripts.run(plan, arguments)
 
 
 def as_json(capsys, *arguments):
@@ -155,14 +153,14 @@ def test_table_agrees_with_published_sizes(capsys):
 
 @pytest.mark.parametrize(
     "arguments, named",
-    [
-        (["--name=base_v2", "--albert_dir=x"], "--name and --albert_dir"),
-        (["--name=bse_v2"], "albert_base_v"),
-        (["--albert_dir=nowhere"], "nowhere"),
-        (["--name=base_v2", "--max_seq_length=600"], "--max_seq_length=600"),
-        (["--name=base_v2", "--batch=30", "--devices=4"], "--batch=30"),
-    ],
+    cases.table("""
+        --name=base_v2 --albert_dir=x         | --name and --albert_dir
+        --name=bse_v2                         | albert_base_v
+        --albert_dir=nowhere                  | nowhere
+        --name=base_v2 --max_seq_length=600   | --max_seq_length=600
+        --name=base_v2 --batch=30 --devices=4 | --batch=30
+    """),
 )
 def test_main_refuses(arguments, named):
     with pytest.raises(UserError, match=named):
-        run(*arguments)
+        run(*arguments.split())

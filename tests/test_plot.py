@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script plot: its picture, its table, and folders that cannot be drawn."""
 
-import json
 import re
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from albert import plot
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
+from tests.support import scripts, write_json
 
 CURVE = "step,loss,gradient_norm,examples_per_second\n10,2.5,0.1,100\n20,1.25,,300\n"
 
@@ -24,17 +24,17 @@ def write_run(folder, values=(0.5, 0.75), best_step=20, curve=CURVE, summary=Tru
     ]
     ledger = {"fingerprint": {}, "best_step": best_step, "results": results}
     if values:
-        (folder / "eval_results.json").write_text(json.dumps(ledger), encoding="utf-8")
+        write_json(folder / "eval_results.json", ledger)
     if summary:
         summary = {"task": "custom", "metric": "eval_loss", "seed": 1}
-        (folder / "run_summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        write_json(folder / "run_summary.json", summary)
     return str(folder)
 
 
 def run(folder, *names):
     output = f"--output_file={folder / 'runs.png'}"
     names = [str(folder / name) for name in names]
-    plot.main(flags_lib.parse(plot.Flags, [*names, output]))
+    scripts.run(plot, [*names, output])
     return folder / "runs.png"
 
 
@@ -63,7 +63,7 @@ def test_ending_of_the_name_decides_the_format(tmp_path, name, start):
         with pytest.raises(UserError, match=name):
             flags_lib.parse(plot.Flags, arguments)
     else:
-        plot.main(flags_lib.parse(plot.Flags, arguments))
+        scripts.run(plot, arguments)
         assert (tmp_path / name).read_bytes().startswith(start)
 
 

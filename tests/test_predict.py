@@ -7,7 +7,6 @@ import io
 import json
 import logging
 import os
-import pathlib
 import subprocess
 import sys
 import time
@@ -19,13 +18,12 @@ from albert import predict, predictor
 from albert.data import text_lines
 from albert.pretrained import inference
 from albert.pretrained.settings import TextFlags
-from albert.util import flags as flags_lib
+from tests.support import FIXTURES, ROOT, cases, read_json, scripts
 from tests.support import fine_tuned_models as models
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAIRS = [("the king", "went home"), ("he had a dog", "once"), ("a", "b"), ("", "nothing")]
 PLAIN = ["\t".join(pair) for pair in PAIRS]
-ROWS = json.loads((ROOT / "tests" / "fixtures" / "rows.json").read_text(encoding="utf-8"))
+ROWS = read_json(FIXTURES / "rows.json")
 LABELS = ("no, never", 'so "so"', "yes")
 
 
@@ -41,8 +39,7 @@ def expected(model_dir):
 
 
 def run(model_dir, *arguments):
-    settings = flags_lib.parse(predict.Flags, [f"--model_dir={model_dir}", *map(str, arguments)])
-    predict.main(settings)
+    scripts.run(predict, [f"--model_dir={model_dir}", *map(str, arguments)])
 
 
 def answers(text):
@@ -123,19 +120,18 @@ def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
 
 @pytest.mark.parametrize(
     "arguments, words",
-    [
-        (["--text_b=x"], "--text_a"),
-        (["--text_a=x", "--input_file=y"], "--input_file"),
-        (["--input_file=/nowhere/x"], "/nowhere/x"),
-        (["--text_a=x", "--exit_threshold=0.5"], "--exit_patience"),
-        (["--input_file={0}/in"], "in:2"),
-    ],
+    cases.table("""
+        --text_b=x                      | --text_a
+        --text_a=x --input_file=y       | --input_file
+        --input_file=/nowhere/x         | /nowhere/x
+        --text_a=x --exit_threshold=0.5 | --exit_patience
+        --input_file={0}/in             | in:2
+    """),
 )
 def test_predict_names_a_wrong_flag(model_dir, tmp_path, arguments, words):
     (tmp_path / "in").write_text("a\tb\na\tb\tc\n", encoding="utf-8")
-    arguments = [item.format(tmp_path) for item in arguments]
     with pytest.raises(ValueError, match=words):
-        run(model_dir, f"--output_file={tmp_path / 'out'}", *arguments)
+        run(model_dir, f"--output_file={tmp_path}/out", *arguments.format(tmp_path).split())
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 

@@ -3,7 +3,6 @@
 """A fine-tuned model in memory: its answers, its batches, and models it must refuse."""
 
 import concurrent.futures
-import json
 import pickle
 
 import numpy as np
@@ -20,7 +19,7 @@ from albert.squad.run import SquadV1
 from albert.tagging.run import TaggingTask
 from albert.util.errors import UserError
 from tests.support import fine_tuned_models as models
-from tests.support import pretrained_models
+from tests.support import pretrained_models, write_json
 
 LABELS = ("no", "maybe", "yes")
 TEXTS = [
@@ -106,7 +105,7 @@ def places(model_dir, tmp_path_factory):
     }
     for name, (file, content) in contents.items():
         (folder / name).mkdir()
-        (folder / name / file).write_text(json.dumps(content), encoding="utf-8")
+        write_json(folder / name / file, content)
     (folder / "empty").mkdir()
     pretrained_models.write_archive(folder / "encoder")
     names = ("absent", "empty", "encoder", *contents)

@@ -7,7 +7,6 @@ the last value counts.
 """
 
 import importlib
-import json
 import os
 import pathlib
 import re
@@ -22,17 +21,16 @@ from albert.demo import __main__ as demo
 from albert.pretrained import released
 from albert.util import flags as flags_lib
 from tests.support import (
+    FIXTURES,
     classification_data,
     file_server,
     hub_modules,
     released_archives,
     squad_data,
     training_scripts,
+    write_json,
 )
 from tests.support.squad_data import CONTEXT
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-FIXTURES = ROOT / "tests" / "fixtures"
 
 
 def published():
@@ -162,7 +160,7 @@ def test_commands_of_albert_zh(folder, capsys):
         (folder / name).mkdir()
         shutil.copy(str(FIXTURES / "chinese_vocab.txt"), str(folder / name / "vocab.txt"))
     for path in ("bert_config/albert_config_xxlarge", "albert_config/albert_config_large"):
-        (folder / f"{path}.json").write_text(json.dumps(config), encoding="utf-8")
+        write_json(folder / f"{path}.json", config)
     released_archives.write_checkpoint(
         "bert_config/bert_model.ckpt", modeling.AlbertConfig.from_dict(config)
     )
@@ -178,7 +176,7 @@ def test_commands_of_albert_zh(folder, capsys):
 def small_sizes(monkeypatch):
     """The published sizes of the demo are tiny."""
     config = dict(released_archives.CONFIG, max_position_embeddings=512, vocab_size=30000)
-    pathlib.Path("tiny.json").write_text(json.dumps(config), encoding="utf-8")
+    write_json("tiny.json", config)
     monkeypatch.setattr(configs, "preset_path", lambda name: "tiny.json")
     parse = flags_lib.parse
 

@@ -23,6 +23,15 @@ def test_valid_file_is_read(tmp_path, kind):
     assert fuzz.fault_of(readers.Files(tmp_path), kind, content) == (fuzz.READ, "")
 
 
+# Metadata of records that cannot be read are those of nobody, and made again.
+@pytest.mark.parametrize("content", [b"", b"{", b'{"name": "\xc5se"}'])
+@pytest.mark.parametrize("kind", readers.JSON)
+def test_file_that_is_no_json_is_refused_and_named(tmp_path, kind, content):
+    outcome, fault = fuzz.fault_of(readers.Files(tmp_path), kind, content)
+    is_made_again = kind in (".data.meta.json", "record_index.json", "data.counts.json")
+    assert (outcome == fuzz.REFUSED or is_made_again) and fault == ""
+
+
 @pytest.mark.parametrize("kind", readers.JSON)
 def test_value_of_a_wrong_type_is_refused_and_the_file_named(tmp_path, kind):
     reader, valid = readers.READERS[kind], readers.CONTENTS[kind]

@@ -8,16 +8,15 @@ and module -> class -> method -> the same, without self and cls.
 
 import importlib
 import inspect
-import json
-import pathlib
 
 import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import run_squad_v1
+from tests.support import FIXTURES, read_json
 
-PATH = pathlib.Path(__file__).resolve().parent / "fixtures" / "reference_names.json"
-NAMES = json.loads(PATH.read_text(encoding="utf-8"))
+PATH = FIXTURES / "reference_names.json"
+NAMES = read_json(PATH)
 
 
 def check_call(function, published):

@@ -19,8 +19,8 @@ from albert import run_classifier, tokenization
 from albert.pretrained import model_vocabulary
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
-from tests.support import pretrained_models, training_scripts
-from tests.support.classification_data import contents, read_json
+from tests.support import pretrained_models, read_json, training_scripts, write_json
+from tests.support.classification_data import contents
 
 run = functools.partial(training_scripts.run, "run_classifier")
 
@@ -66,7 +66,7 @@ def test_killed_evaluation_writes_its_details_later(training_data, finished, tmp
     summary = read_json(folder / "run_summary.json")
     for name in ("metrics", "value", "best_step"):  # what evaluation writes at its end
         del summary[name]
-    (folder / "run_summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    write_json(folder / "run_summary.json", summary)
     run(training_data, folder, "--do_eval")
     assert contents(folder) == before
 

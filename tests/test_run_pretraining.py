@@ -16,10 +16,17 @@ from albert import create_pretraining_data, modeling
 from albert.pretraining import model
 from albert.pretraining import run as pretraining
 from albert.util import files
-from albert.util import flags as flags_lib
-from tests.support import fine_tuned_models, one_weight, processes, squad_data, training_scripts
+from tests.support import (
+    FIXTURES,
+    fine_tuned_models,
+    one_weight,
+    processes,
+    read_json,
+    scripts,
+    training_scripts,
+)
 from tests.support import pretraining_records as records
-from tests.support.classification_data import read_json, steps_in
+from tests.support.classification_data import steps_in
 
 run = functools.partial(training_scripts.run, "run_pretraining")
 
@@ -117,10 +124,10 @@ def test_hashes_are_of_content(training_data, tmp_path):
 
 def write_unmasked(path, more=""):
     """Writes records without masks; returns the flags of a training on them."""
-    flags = f"""--input_file={squad_data.FIXTURES}/corpus.txt --output_file={path} --dupe_factor=1
+    flags = f"""--input_file={FIXTURES}/corpus.txt --output_file={path} --dupe_factor=1
         --spm_model_file={fine_tuned_models.VOCABULARY} --masked_lm_prob=0
         --max_seq_length={records.LENGTH} --max_predictions_per_seq={records.PREDICTIONS} {more}"""
-    create_pretraining_data.main(flags_lib.parse(create_pretraining_data.Flags, flags.split()))
+    scripts.run(create_pretraining_data, flags)
     return f"--input_file={path} --albert_config_file={{data}}/config.json"
 
 

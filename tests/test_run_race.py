@@ -11,7 +11,7 @@ import pytest
 import albert
 from albert.race import examples
 from albert.race import run as race_run
-from tests.support.classification_data import read_json
+from tests.support import read_json
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretrained import exported as exported_files
 from albert.squad import metrics as squad_metrics
-from tests.support import squad_data, training_scripts
-from tests.support.classification_data import contents, read_json
+from tests.support import read_json, squad_data, training_scripts
+from tests.support.classification_data import contents
 from tests.support.fine_tuned_models import serve
+from tests.support.recorded import assert_close
 from tests.support.squad_data import CONTEXT
 
 every_version = pytest.mark.parametrize("version", ["v1", "v2"])
@@ -85,7 +86,6 @@ def test_export_answers_arrays_and_records_alike(training_data, trained, tmp_pat
         found.append(program.run(values))
     for outputs in found:
         assert set(outputs) == set(expected)
-        for name, value in outputs.items():
-            np.testing.assert_allclose(value, expected[name], atol=1e-4, err_msg=name)
+        assert_close(outputs, expected, 1e-4)
     threshold = read_json(f"{export}/assets.extra/squad.json").get("null_score_diff_threshold")
     assert threshold == outcome.metrics.get("null_score_diff_threshold")

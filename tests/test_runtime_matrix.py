@@ -23,8 +23,10 @@ from tests.support import (
     hub_modules,
     other_runtime,
     pretrained_models,
+    read_json,
     training_scripts,
 )
+from tests.support.recorded import assert_close, assert_equal
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +75,7 @@ def answer_again(folder, name):
     folder = pathlib.Path(folder)
     features = f"--predict_feature_file={folder}/{name}.tf_record"
     outcome = answer(folder, folder / name, f"--checkpoint={folder}/squad {features}")
-    return [outcome.metrics, classification_data.read_json(outcome.predictions[0])]
+    return [outcome.metrics, read_json(outcome.predictions[0])]
 
 
 def read(folder, name, is_lite_read):
@@ -113,11 +115,6 @@ def found(request, folder):
 # ---- compared ------------------------------------------------------------------------------------
 
 
-def assert_close(found, expected):
-    for name, value in found.items():
-        np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
-
-
 def test_checkpoint_gives_same_outputs_elsewhere(folder, found):
     expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
     assert set(found["checkpoint"]) == set(expected)
@@ -137,14 +134,13 @@ def test_conversion_comes_back_from_elsewhere(folder, found):
     before = conversions.values_in(folder / "archive")
     after = conversions.values_in(folder / f"back_{found['name']}")
     assert set(before) == set(after)
-    for name in before:
-        np.testing.assert_array_equal(before[name], after[name])
+    assert_equal(before, after)
 
 
 def test_squad_model_gives_same_answers_elsewhere(folder, found):
     here = answer_again(folder, "here")
     assert found["answers"][0] == pytest.approx(here[0])
-    written = classification_data.read_json(folder / "squad" / "predictions.json")
+    written = read_json(folder / "squad" / "predictions.json")
     assert found["answers"][1] == here[1] == written
     exported = str(folder / "exported" / "squad")
     batch = pretrained_models.inputs(32, 1)

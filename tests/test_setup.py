@@ -4,7 +4,6 @@
 
 import ast
 import os
-import pathlib
 import re
 import subprocess
 import sys
@@ -14,8 +13,8 @@ from packaging import requirements as packaging_requirements
 from packaging import specifiers
 
 import albert
+from tests.support import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 # TensorFlow's versions that an installation takes, and does not.
 RUNTIMES = {
     "3.7": (["1.15.5"], ["2.11.0"]),

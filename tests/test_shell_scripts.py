@@ -13,7 +13,8 @@ import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from tests.support import ROOT
+
 TOOLS = "sh awk cat cksum cp dirname env kill mkdir mktemp pkill sed rm tail tee tr"
 
 # An environment's interpreter is a copy of the one that made it.

@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """SQuAD by the names that existing programs use, up to predictions and their scores."""
 
-import json
-
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import squad_utils, tokenization
 from albert.runtimes import estimator as tf_estimator
-from tests.support import fine_tuned_models, pretrained_models
+from tests.support import fine_tuned_models, pretrained_models, read_json
 from tests.support.shared import needs_shared, shared_path
 
 N_BEST, LONGEST = 20, 30
@@ -25,7 +23,7 @@ class _Golden:
         path = self.path("_examples.json")
         model = str(shared_path("data/spm/30k-clean.model"))
         tokenizer = tokenization.FullTokenizer(None, True, model)
-        self.dataset = json.loads(path.read_text())["data"]
+        self.dataset = read_json(path)["data"]
         self.examples = squad_utils.read_squad_examples(str(path), False)
         self.features = []
         squad_utils.convert_examples_to_features(
@@ -36,7 +34,7 @@ class _Golden:
         return shared_path(f"golden/squad_postprocess/{self.name}{ending}")
 
     def json(self, ending):
-        return json.loads(self.path(ending).read_text())
+        return read_json(self.path(ending))
 
     def results(self, result_type, ending):
         arrays = dict(np.load(str(self.path(ending))))
@@ -47,7 +45,7 @@ class _Golden:
 
 def _assert_nbest(folder, golden, prefix=""):
     """Top 3 and lengths; probabilities to 1e-9."""
-    written = json.loads((folder / "nbest").read_text())
+    written = read_json(folder / "nbest")
     for qas_id, entries in golden.json(f"{prefix}_nbest_top3.json").items():
         for mine, reference in zip(written[qas_id], entries):
             assert mine["text"] == reference["text"], qas_id
@@ -64,7 +62,7 @@ def _answers_v1(data, folder, *runs):
     for results in runs:
         squad_utils.accumulate_predictions_v1(found, *data, results, *LIMITS)
     answers = squad_utils.write_predictions_v1(found, *data, runs[-1], *LIMITS, *paths)
-    assert json.loads((folder / "predictions").read_text()) == answers
+    assert read_json(folder / "predictions") == answers
     return answers
 
 
@@ -79,7 +77,7 @@ def _answers_v2(data, folder, results, dataset=None):
 
 
 def _summary(name):
-    return json.loads(shared_path("golden/squad_postprocess/summary.json").read_text())[name]
+    return read_json(shared_path("golden/squad_postprocess/summary.json"))[name]
 
 
 @needs_shared
@@ -105,12 +103,12 @@ def test_v2_predictions_equal_the_reference(tmp_path):
     first, scores = _answers_v2(data, tmp_path, results, golden.dataset)
     assert first == golden.json("_predictions_no_threshold.json")
     _assert_nbest(tmp_path, golden)
-    null_odds = json.loads((tmp_path / "odds").read_text())
+    null_odds = read_json(tmp_path / "odds")
     assert null_odds == pytest.approx(golden.json("_null_odds.json"), abs=1e-6)
     summary = _summary("v2")
     threshold = pytest.approx(summary["metrics"]["null_score_diff_threshold"], abs=1e-9)
     assert scores["null_score_diff_threshold"] == threshold
-    predictions = json.loads((tmp_path / "predictions").read_text())
+    predictions = read_json(tmp_path / "predictions")
     # The reference drops the very answer that it chose the threshold for.
     reference = golden.json("_predictions.json")
     different = [key for key in reference if reference[key] != predictions[key]]

@@ -4,7 +4,6 @@
 
 import logging
 import multiprocessing
-import pathlib
 import pickle
 import random
 import string
@@ -14,10 +13,9 @@ import pytest
 from sentencepiece import sentencepiece_model_pb2
 
 from albert import tokenization
-from tests.support import cases
+from tests.support import FIXTURES, cases
 from tests.support.shared import json_lines, needs_shared, shared_path
 
-FIXTURES = pathlib.Path(__file__).parent / "fixtures"
 MODEL = f"file://{FIXTURES}/tiny.model"  # read by gfile
 VOCAB = f"file://{FIXTURES}/wordpiece_vocab.txt"
 

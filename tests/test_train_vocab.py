@@ -11,9 +11,9 @@ from albert import tokenization
 from albert.pretraining import vocabulary
 from albert.pretraining.settings import VocabularyFlags
 from albert.util import flags
-from tests.support import processes, squad_data
+from tests.support import FIXTURES, processes
 
-CORPUS = str(squad_data.FIXTURES / "corpus.txt")
+CORPUS = str(FIXTURES / "corpus.txt")
 TEXT = pathlib.Path(CORPUS).read_text(encoding="utf-8")
 VOCAB_SIZE = 300
 SPECIAL = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "(", ")", '"', "-", ".", "–", "£", "€"]

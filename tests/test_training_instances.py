@@ -13,13 +13,13 @@ from absl.testing import flagsaver
 
 from albert import create_pretraining_data as data
 from albert import tokenization
-from tests.support import squad_data
+from tests.support import FIXTURES
 from tests.support.shared import english_tokenizer, json_lines, needs_shared, shared_path
 
 FLAGS = flags.FLAGS
-SPM = str(squad_data.FIXTURES / "tiny.model")
+SPM = str(FIXTURES / "tiny.model")
 TOKENIZER = tokenization.FullTokenizer(None, True, SPM)
-CORPUS = str(squad_data.FIXTURES / "corpus.txt")
+CORPUS = str(FIXTURES / "corpus.txt")
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]"]
 VOCAB += [f"w{number}" for number in range(60)] + [f"##c{number}" for number in range(20)]
 

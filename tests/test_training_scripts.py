@@ -8,8 +8,8 @@ import pytest
 
 from albert.classification.run import ClassifierTask
 from albert.training import fine_tuning
-from tests.support import damaged_files, one_weight, pretraining_records
-from tests.support.classification_data import contents, read_json, steps_in, write_config
+from tests.support import cases, damaged_files, one_weight, pretraining_records, read_json
+from tests.support.classification_data import contents, steps_in, write_config
 from tests.support.runtimes import needs_tf_estimator
 from tests.support.training_scripts import SCRIPTS, run, settings_for
 
@@ -128,54 +128,48 @@ def test_training_never_goes_on_with_other_data(training_data, trained, tmp_path
     assert all((found[key] == expected[key]).all() for key in expected)
 
 
-# Script, arguments, and the flag or file that is named. {small} is a configuration for fewer
-# words.
-MISTAKES = [
-    ("run_pretraining", "--nodo_train", "--do_train, --do_eval"),
-    ("run_pretraining", "--gradient_accumulation_steps=3", "--train_batch_size=8 .* 3"),
-    ("run_pretraining", "--max_seq_length=64", "--max_seq_length=64 .* 32"),
-    ("run_pretraining", "--do_eval --eval_file=nothing*", "--eval_file: 'nothing"),
-    ("run_pretraining", "--train_layers=3", "--train_layers=3"),
-    ("run_pretraining", "--train_layers=1 --share_type=none", "--train_layers=1 .*share_type"),
-    ("run_pretraining", "--vocab_file=a --spm_model_file=b", "--vocab_file and --spm_model_file"),
-    ("run_pretraining", "--masked_lm_budget=nan", "masked_lm_budget"),
-    ("run_pretraining", "--masked_lm_budget=0.2 --use_tpu --tpu_name=a", "masked_lm_budget.* TPU"),
-    pytest.param(
-        "run_pretraining",
-        "--use_tpu --num_tpu_cores=16",
-        "--train_batch_size=8 .* 16",
-        marks=needs_tf_estimator,
-    ),
-    ("run_classifier", "", "--do_train"),
-    ("run_classifier", "--do_train --labels=a,b", "--labels"),
-    ("run_classifier", "--do_train --max_seq_length=65", "max_position_embeddings"),
-    ("run_classifier", "--do_train --predict_file=/absent.tsv", "/absent.tsv"),
-    ("run_classifier", "--do_eval", "no checkpoint"),
-    ("run_classifier", "--do_train --do_eval --checkpoint=/absent/m", "/absent/m"),
-    ("run_classifier", "--do_train --albert_config_file={small}", "vocab_size"),
-    ("run_race", "--high_only --middle_only", "--high_only"),
-    ("run_race", "--max_qa_length=45", "--max_qa_length=45"),
-    ("run_squad_v1", "", "--do_train.*--do_predict.*--export_dir"),
-    ("run_squad_v2", "--do_predict --null_score_diff_threshold=nan", "null_score_diff_threshold"),
-    ("run_squad_v1", "--do_train --train_file={data}/v2.json", "run_squad_v2"),
-    ("run_squad_v1", "--do_train --train_feature_file={data}/bare.json", "bare.json"),
-    ("run_squad_v1", "--do_train --train_feature_file={data}/eval.tf_record", "eval.tf_record"),
-    (
-        "run_squad_v2",
-        "--do_predict --do_train --predict_feature_file={data}/eval.tf_record",
-        "eval.tf_record",
-    ),
-    ("run_race", "--do_train --train_file={data}/eval.tf_record", "eval.tf_record"),
-    ("run_race", "--do_train --do_eval --eval_file={data}/eval.tf_record", "eval.tf_record"),
-    ("run_race", "--do_train --do_predict --predict_file={data}/eval.tf_record", "eval.tf_record"),
-]
+# The flag or file that is named; {small} is a configuration for fewer words, and {records} are of
+# pretraining.
+MISTAKES = cases.table("""
+    run_pretraining | --nodo_train | --do_train, --do_eval
+    run_pretraining | --gradient_accumulation_steps=3 | --train_batch_size=8 .* 3
+    run_pretraining | --max_seq_length=64 | --max_seq_length=64 .* 32
+    run_pretraining | --do_eval --eval_file=nothing* | --eval_file: 'nothing
+    run_pretraining | --train_layers=3 | --train_layers=3
+    run_pretraining | --train_layers=1 --share_type=none | --train_layers=1 .*share_type
+    run_pretraining | --vocab_file=a --spm_model_file=b | --vocab_file and --spm_model_file
+    run_pretraining | --masked_lm_budget=nan | masked_lm_budget
+    run_pretraining | --masked_lm_budget=0.2 --use_tpu --tpu_name=a | masked_lm_budget.* TPU
+    run_classifier | | --do_train
+    run_classifier | --do_train --labels=a,b | --labels
+    run_classifier | --do_train --max_seq_length=65 | max_position_embeddings
+    run_classifier | --do_train --predict_file=/absent.tsv | /absent.tsv
+    run_classifier | --do_eval | no checkpoint
+    run_classifier | --do_train --do_eval --checkpoint=/absent/m | /absent/m
+    run_classifier | --do_train --albert_config_file={small} | vocab_size
+    run_race | --high_only --middle_only | --high_only
+    run_race | --max_qa_length=45 | --max_qa_length=45
+    run_squad_v1 | | --do_train.*--do_predict.*--export_dir
+    run_squad_v2 | --do_predict --null_score_diff_threshold=nan | null_score_diff_threshold
+    run_squad_v1 | --do_train --train_file={data}/v2.json | run_squad_v2
+    run_squad_v1 | --do_train --train_feature_file={data}/bare.json | bare.json
+    run_squad_v1 | --do_train --train_feature_file={records} | eval.tf_record
+    run_squad_v2 | --do_predict --do_train --predict_feature_file={records} | eval.tf_record
+    run_race | --do_train --train_file={records} | eval.tf_record
+    run_race | --do_train --do_eval --eval_file={records} | eval.tf_record
+    run_race | --do_train --do_predict --predict_file={records} | eval.tf_record
+""")
+CORES = ("run_pretraining", "--use_tpu --num_tpu_cores=16", "--train_batch_size=8 .* 16")
 
 
-@pytest.mark.parametrize("script, arguments, named", MISTAKES)
+@pytest.mark.parametrize(
+    "script, arguments, named", [*MISTAKES, pytest.param(*CORES, marks=needs_tf_estimator)]
+)
 def test_wrong_flag_is_named(training_data, tmp_path, script, arguments, named):
     before = contents(training_data)
     arguments = arguments.format(
         data=training_data,
+        records=training_data / "eval.tf_record",
         small=write_config(tmp_path, vocab_size=50),
     )
     with pytest.raises((ValueError, OSError), match=f"(?i){named}"):
@@ -192,18 +186,14 @@ def test_unwritable_folder_is_named(training_data, script):
 
 @pytest.mark.parametrize(
     "script, arguments, named",
-    [
-        ("run_pretraining", "--albert_config_file={data}/config.json", "num_hidden_layers"),
-        ("run_classifier", "--do_predict --task_name=rte", "output_dir=.*mrpc"),
-        ("run_classifier", "--do_train --max_seq_length=16", "output_dir=.*max_seq_length"),
-        ("run_classifier", "--do_predict --exit_patience=2", "--exit_patience=2.*--early_exit"),
-        ("run_classifier", "--do_predict --albert_config_file={wide}", "another configuration"),
-        (
-            "run_classifier",
-            "--do_predict --albert_config_file={wide} --output_dir=x --checkpoint={trained}",
-            "ckpt-6",
-        ),
-    ],
+    cases.table("""
+        run_pretraining | --albert_config_file={data}/config.json | num_hidden_layers
+        run_classifier | --do_predict --task_name=rte | output_dir=.*mrpc
+        run_classifier | --do_train --max_seq_length=16 | output_dir=.*max_seq_length
+        run_classifier | --do_predict --exit_patience=2 | --exit_patience=2.*--early_exit
+        run_classifier | --do_predict --albert_config_file={wide} | another configuration
+        run_classifier | --do_predict --albert_config_file={wide} {elsewhere} | ckpt-6
+    """),
 )
 def test_folder_of_another_run_is_refused(
     training_data, trained, tmp_path, monkeypatch, script, arguments, named
@@ -211,6 +201,7 @@ def test_folder_of_another_run_is_refused(
     monkeypatch.chdir(tmp_path)
     folder, _ = trained(script)
     wide = write_config(tmp_path, hidden_size=20)
-    arguments = arguments.format(data=training_data, wide=wide, trained=folder / "model.ckpt-6")
+    elsewhere = f"--output_dir=x --checkpoint={folder}/model.ckpt-6"
+    arguments = arguments.format(data=training_data, wide=wide, elsewhere=elsewhere)
     with pytest.raises(ValueError, match=named):
         run(script, training_data, folder, arguments)

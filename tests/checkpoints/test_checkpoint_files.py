@@ -16,7 +16,7 @@ from albert.checkpoints import checkpoint_files, weights
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import damaged_files, fine_tuned_models, pretrained_models
+from tests.support import damaged_files, fine_tuned_models, graphs, pretrained_models
 
 ENDINGS = (".index", ".data-00000-of-00001")
 
@@ -24,7 +24,7 @@ ENDINGS = (".index", ".data-00000-of-00001")
 @pytest.fixture
 def checkpoint(tmp_path):
     """The prefix of a checkpoint of two weights and its step; a state names it."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         tf.get_variable("a", initializer=np.float32([1, 2, 3]))
         tf.get_variable("b/c", initializer=np.float32([[4, 5]]))
         tf.train.get_or_create_global_step()

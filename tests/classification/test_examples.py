@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """From rows to examples: columns, fields, headers, labels."""
 
-import json
 import math
-import pathlib
 
 import pytest
 
 from albert.classification import examples, tasks
 from albert.classification.examples import Columns, InputExample
+from tests.support import FIXTURES, read_json
 
 SINGLE = Columns(0, None, 1)
 PAIRS = Columns(0, 1, 2)
 BY_NAME = Columns("text_a", None, "label")
-FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "rows.json"
-ROWS = json.loads(FIXTURE.read_text(encoding="utf-8"))
+ROWS = read_json(FIXTURES / "rows.json")
 
 
 def read(folder, text, columns, *, name="train", **changes):

@@ -16,6 +16,7 @@ from albert.classification.examples import InputExample
 from albert.classification.run import ClassifierTask
 from albert.classification.settings import ClassifierFlags
 from albert.data.records import PaddingInputExample
+from tests.support import FIXTURES, graphs
 from tests.support.shared import (
     canonical_sha256,
     english_tokenizer,
@@ -26,7 +27,6 @@ from tests.support.shared import (
 from tests.support.squad_data import sentencepiece as spm
 from tests.support.squad_data import wordpiece
 
-FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures"
 GOLDEN_TASKS = ("mrpc", "cola", "sts-b", "rte", "sst-2")
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 BINARY = ["0", "1"]
@@ -97,7 +97,7 @@ def test_feature_spec_parses_records(label, labels, tmp_path, caplog):
     built = write(examples, tmp_path / "a.tf_record", labels=labels)
     assert "1 x cut to 16 tokens" in caplog.text
     spec = classifier_features.feature_spec(16, labels == [None])
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         parsed = session.run(spec.parse_batch(list(tf.python_io.tf_record_iterator(built.path))))
     assert parsed["input_mask"].tolist() == [[1] * 16, [0] * 16]
     assert not any(parsed[name][1].any() for name in SEQUENCES)

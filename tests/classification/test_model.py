@@ -12,7 +12,7 @@ from scipy import special
 
 from albert import fine_tuning_utils
 from albert.classification import model
-from tests.support import pretrained_models
+from tests.support import graphs, pretrained_models
 
 LAYERS = 6
 ROWS = 16
@@ -50,7 +50,7 @@ def run(*builds, encoder=RandomLayers, labels=(), is_training=False, **changes):
     """What each of `builds` makes of one encoder and features, with the same weights."""
     config = pretrained_models.config(**{"num_hidden_layers": LAYERS, **changes})
     values = dict(batch(), **({"label_ids": labels} if len(labels) else {}))
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         features = {
             name: tf.placeholder(tf.int32, [None] * value.ndim) for name, value in values.items()
         }

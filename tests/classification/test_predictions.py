@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of predictions for people, GLUE and CLUE; and files of texts to predict."""
 
-import json
-import pathlib
 import zipfile
 
 import numpy as np
@@ -14,9 +12,9 @@ from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import InputExample
 from albert.classification.run import ClassifierTask
 from albert.util import flags
+from tests.support import FIXTURES, cases, read_json
 
-FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "prediction_files.json"
-FILES = json.loads(FIXTURE.read_text(encoding="utf-8"))
+FILES = read_json(FIXTURES / "prediction_files.json")
 
 
 @pytest.mark.parametrize("given", FILES["written"], ids=lambda given: given["task"])
@@ -30,17 +28,17 @@ def test_split_files_of_each_task(given):
 
 @pytest.mark.parametrize(
     "name, file, expected",
-    [
-        *(
-            (name, "test.json", f"{name}_predict.json")
-            for name in ("afqmc", "iflytek", "cmnli", "csl")
-        ),
-        ("ocnli", "test.json", "ocnli_50k_predict.json"),
-        ("tnews", "test.json", "tnews11_predict.json"),
-        ("tnews", "test1.0.json", "tnews10_predict.json"),
-        ("wsc", "test1.1.json", "cluewsc11_predict.json"),
-        ("wsc", "test1.0.json", "cluewsc10_predict.json"),
-    ],
+    cases.table("""
+        afqmc   | test.json    | afqmc_predict.json
+        iflytek | test.json    | iflytek_predict.json
+        cmnli   | test.json    | cmnli_predict.json
+        csl     | test.json    | csl_predict.json
+        ocnli   | test.json    | ocnli_50k_predict.json
+        tnews   | test.json    | tnews11_predict.json
+        tnews   | test1.0.json | tnews10_predict.json
+        wsc     | test1.1.json | cluewsc11_predict.json
+        wsc     | test1.0.json | cluewsc10_predict.json
+    """),
 )
 def test_clue_files_have_the_names_of_its_page(name, file, expected, tmp_path):
     (tmp_path / file).write_text("{}", encoding="utf-8")

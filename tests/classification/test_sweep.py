@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps: what they plan, refuse and skip, a failed run, and the table."""
 
-import json
 import math
 import os
 import pathlib
@@ -18,12 +17,11 @@ from albert.classification import tasks as classifier_tasks
 from albert.classification.settings import ClassifierFlags, SweepFlags
 from albert.util import config_files
 from albert.util import flags as flags_lib
-from tests.support import classification_data, damaged_files
+from tests.support import FIXTURES, cases, classification_data, damaged_files, read_json
 from tests.support import fine_tuned_models as models
 
-FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "task_files.json"
 # From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
-RECIPES = json.loads(FIXTURE.read_text(encoding="utf-8"))["recipes"]
+RECIPES = read_json(FIXTURES / "task_files.json")["recipes"]
 # Stands in for run_classifier: leaves what a run leaves, and fails for seed 13.
 RUNNER = """#!{python}
 import json, pathlib, sys
@@ -196,20 +194,20 @@ def test_run_flags_replace_the_recipe(make):
 
 @pytest.mark.parametrize(
     "arguments, words",
-    [
-        (["--tasks=rte"], "train"),
-        (["--seeds=1,x"], "1,x"),
-        (["--seeds=1,5-2"], "5-2"),
-        (["--seeds=1-1000000"], "1-1000000"),
-        (["--tasks=mrpc", "--labels=0,1"], "labels"),
-        (["--learning_rate=1e-5,1e-05"], "learning_rate"),
-        (["--max_seq_length=64"], "max_position_embeddings"),
-        (["--run_flags=--nosuch"], "nosuch"),
-        (["--model_dir="], "--albert_dir"),
-        (["--albert_config_file={}/config.json"], "model.ckpt-best"),
-        (["--data_dir={}/glue"], "dev_matched.tsv:8.*perhaps"),
-        (["--tasks=mrpc", "--output_dir={}/used"], "used/mrpc/seed-12345"),
-    ],
+    cases.table("""
+        --tasks=rte                         | train
+        --seeds=1,x                         | 1,x
+        --seeds=1,5-2                       | 5-2
+        --seeds=1-1000000                   | 1-1000000
+        --tasks=mrpc --labels=0,1           | labels
+        --learning_rate=1e-5,1e-05          | learning_rate
+        --max_seq_length=64                 | max_position_embeddings
+        --run_flags=--nosuch                | nosuch
+        --model_dir=                        | --albert_dir
+        --albert_config_file={}/config.json | model.ckpt-best
+        --data_dir={}/glue                  | dev_matched.tsv:8.*perhaps
+        --tasks=mrpc --output_dir={}/used   | used/mrpc/seed-12345
+    """),
 )
 def test_sweep_names_a_wrong_input(make, data_dir, tmp_path, fake_runs, arguments, words):
     classification_data.write_config(tmp_path, hidden_size=8)
@@ -218,7 +216,7 @@ def test_sweep_names_a_wrong_input(make, data_dir, tmp_path, fake_runs, argument
         stream.write("\t".join(["x"] * 10 + ["perhaps"]) + "\n")
     (tmp_path / "used" / "mrpc" / "seed-12345" / "thesis").mkdir(parents=True)
     with pytest.raises(ValueError, match=words):
-        sweep.sweep(make(*(argument.format(tmp_path) for argument in arguments)))
+        sweep.sweep(make(*arguments.format(tmp_path).split()))
     assert not (tmp_path / "out").exists()
 
 

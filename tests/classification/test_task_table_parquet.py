@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data sets as the hubs keep them, in Parquet files."""
 
-import json
 import pathlib
 import sys
 
@@ -11,11 +10,10 @@ import pytest
 
 from albert.classification import tasks
 from albert.data import parquet
-from tests.support import parquet_files
+from tests.support import FIXTURES, parquet_files, read_json
 
 FIRST, SECOND = ["He left.", "A bird", "x"], ["He  went. ", "été", "y"]
-FIXTURE = pathlib.Path(__file__).parents[1] / "fixtures" / "task_files.json"
-FILES = json.loads(FIXTURE.read_text(encoding="utf-8"))
+FILES = read_json(FIXTURES / "task_files.json")
 
 
 def write(path, columns, names=None):

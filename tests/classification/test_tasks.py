@@ -3,18 +3,16 @@
 """The classification tasks: declarations, the layouts people have, and tasks of one's own."""
 
 import json
-import pathlib
 
 import pytest
 
 from albert.classification import task_table, tasks
 from albert.training import metrics
+from tests.support import FIXTURES, read_json
 from tests.support.shared import needs_shared, shared_path
 
 # Rows in the layouts that people have.
-FILES = json.loads(
-    (pathlib.Path(__file__).parents[1] / "fixtures" / "task_files.json").read_text(encoding="utf-8")
-)
+FILES = read_json(FIXTURES / "task_files.json")
 
 
 def _write(path, text):
@@ -179,15 +177,16 @@ def test_custom_test_file_without_header(text, expected, tmp_path, caplog):
 # ------------------------------------------------------------------------- a trained model's task
 
 
+# In the second, the label is a number.
 @pytest.mark.parametrize(
     "description, text, expected",
     [
-        ({}, "text_a\ttext_b\tlabel\nA\tB\tyes\n", ("A", "B", "yes")),
-        ({}, "sentence\tlabel\nA\t1\n", ("A", None, "yes")),  # the number of a label
-        ({"labels": ["1", "0"]}, "text\tlabel\nA\t1\n", ("A", None, "1")),
-        ({"is_pair": False}, "text\ttext_a\ttext_b\tlabel\n?\tA\tB\tno\n", ("A", None, "no")),
-        ({"labels": []}, "text\tscore\nA\t2.5\n", ("A", None, 2.5)),
-        ({"task": "mrpc", "labels": ["0", "1"]}, "x\ty\tz\ta\tb\n1\t\t\tA\tB\n", ("A", "B", "1")),
+        ({}, "text_a\ttext_b\tlabel\nA\tB\tyes\n", ["A", "B", "yes"]),
+        ({}, "sentence\tlabel\nA\t1\n", ["A", None, "yes"]),
+        ({"labels": ["1", "0"]}, "text\tlabel\nA\t1\n", ["A", None, "1"]),
+        ({"is_pair": False}, "text\ttext_a\ttext_b\tlabel\n?\tA\tB\tno\n", ["A", None, "no"]),
+        ({"labels": []}, "text\tscore\nA\t2.5\n", ["A", None, 2.5]),
+        ({"task": "mrpc", "labels": ["0", "1"]}, "x\ty\tz\ta\tb\n1\t\t\tA\tB\n", ["A", "B", "1"]),
     ],
 )
 def test_described_task_reads_usual_columns(description, text, expected, tmp_path):
@@ -195,7 +194,7 @@ def test_described_task_reads_usual_columns(description, text, expected, tmp_pat
     task = task_table.described_task(content)
     _write(tmp_path / "dev.tsv", text)
     (example,) = tasks.read_examples(task, str(tmp_path), "dev").examples
-    assert (example.text_a, example.text_b, example.label) == expected
+    assert [example.text_a, example.text_b, example.label] == expected
     assert (task.name, list(task.labels)) == (content["task"], content["labels"])
 
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a script starts, ends and fails."""
 
-import pathlib
 import subprocess
 import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from tests.support import ROOT
+
 SCRIPT = '''"""Says what the script is for."""
 
 import logging
@@ -71,12 +71,12 @@ def run(command):
         ("--output_dir=x --seed=14", 130, "Interrupted."),
         ("--output_dir=x --seed=15", 3, "WARNING: a warning"),
         ("--output_dir=x --seed=16", 1, "ValueError: a bug"),
-        ("--output_dir=x --seed=17 | head -1", 0, ""),
         ("--output_dir=x --seed=19", 1, "No space left on device"),
         ("--seed=4", 2, "ERROR: --output_dir must be given"),
         ("--output_dir=x 2>/dev/full", 0, ""),
         ("--output_dir=x 2>&-", 0, ""),
         ("--output_dir=x --use_horovod", 0, "--use_horovod"),
+        ("--output_dir=x --seed=17 | head -1", 0, ""),
     ],
 )
 def test_run_ends_with_code_and_line(run, arguments, code, told):
@@ -112,13 +112,14 @@ exec(os.environ["THEN"])
 """
 
 
+# A sweep starts its runs with level 3.
 @pytest.mark.parametrize(
     "then, before, arguments, is_shown",
     [
         ("", "", "", False),
         ("", "", "--verbose", True),
         ("", "TF_CPP_MIN_LOG_LEVEL=1", "", True),
-        ("", "TF_CPP_MIN_LOG_LEVEL=3", "", False),  # as a sweep starts its runs
+        ("", "TF_CPP_MIN_LOG_LEVEL=3", "", False),
         ("import no_such_module", "", "", True),
         ("os.abort()", "", "", True),
         ("os._exit(3)", "", "", True),

@@ -3,15 +3,13 @@
 """The command `albert`, and what every script answers before it imports TensorFlow."""
 
 import json
-import pathlib
 import subprocess
 import sys
 
 import albert
 from albert.command_line import commands
-from tests.support import cases
+from tests.support import ROOT, cases
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What takes a tenth of a second and more to import.
 HEAVY = ("tensorflow", "numpy", "scipy", "sklearn", "requests", "matplotlib", "sentencepiece")
 # Runs modules as `python -m` does, each with some arguments; prints what each did as JSON.

@@ -3,7 +3,6 @@
 """Programs that set FLAGS and call a script's main, as google-research/albert's own test does."""
 
 import importlib
-import json
 import sys
 
 import pytest
@@ -13,10 +12,10 @@ from absl.testing import flagsaver
 from albert import run_classifier, run_pretraining, run_race
 from albert.command_line import cli
 from albert.util import flags as flags_lib
-from tests.support import squad_data
+from tests.support import FIXTURES, read_json, scripts
 
 FLAGS = flags.FLAGS
-PUBLISHED = json.loads((squad_data.FIXTURES / "published_flags.json").read_text(encoding="utf-8"))
+PUBLISHED = read_json(FIXTURES / "published_flags.json")
 SCRIPTS = [
     importlib.import_module(f"albert.{name}")
     for name in (*PUBLISHED, "export_to_tfhub", "export_checkpoints")
@@ -94,7 +93,7 @@ def test_main_takes_settings():
     FLAGS.input_file = "mine"
     required = ["--albert_config_file=c", "--input_file=other", "--output_dir=o"]
     with pytest.raises(ValueError, match="'c'"):
-        run_pretraining.main(flags_lib.parse(run_pretraining.Flags, required))
+        scripts.run(run_pretraining, required)
 
 
 def test_of_process_ignores_foreign_arguments(monkeypatch):

@@ -20,7 +20,17 @@ from albert.conversion import exports
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import fine_tuned_models, pretrained_models, race_data, squad_data, squad_models
+from tests.support import (
+    cases,
+    fine_tuned_models,
+    pretrained_models,
+    race_data,
+    read_json,
+    scripts,
+    squad_data,
+    squad_models,
+    write_json,
+)
 
 TEXTS = [
     "the king left",
@@ -58,10 +68,10 @@ def write_classifier(folder, labels, *, right=None, metric=None, **options):
 
 def write_race(folder):
     fine_tuned_models.write_classifier(folder, labels=("score",))
-    description = json.loads((folder / "classifier.json").read_text("utf-8"))
+    description = read_json(folder / "classifier.json")
     (folder / "classifier.json").unlink()
     description.update(task="race", max_qa_length=12)
-    (folder / "race.json").write_text(json.dumps(description), encoding="utf-8")
+    write_json(folder / "race.json", description)
     race_data.write_race(f"{folder}.data", splits=("dev",), passages=2)
 
 
@@ -137,11 +147,11 @@ def test_exported_folder_predicts_alone(place, exported, capsys):
     names = ["albert_config.json", "classifier.json", "export.json", "model.onnx", "tiny.model"]
     assert sorted(os.listdir(str(exported))) == names
     arguments = [f"--model_dir={exported}", "--text_a=the king left"]
-    predict.main(flags_lib.parse(predict.Flags, arguments))
+    scripts.run(predict, arguments)
     assert json.loads(capsys.readouterr().out)["label"] in LABELS
     wanted, found = (answers(folder, "classifier") for folder in (place / "classifier", exported))
     np.testing.assert_allclose(found, wanted, atol=1e-4)
-    record = json.loads((exported / "export.json").read_text("utf-8"))
+    record = read_json(exported / "export.json")
     assert record["examples"] == 4 and record["quantize"] == "none"
     assert record["export"]["bytes"] == (exported / "model.onnx").stat().st_size
     assert 0 < record["export"]["p50_ms"] <= record["export"]["p95_ms"]
@@ -223,7 +233,7 @@ def test_data_of_a_model_without_flags_are_read(tmp_path, is_recorded):
     fine_tuned_models.write_classifier(folder, labels=labels, description={"task": name})
     if is_recorded:
         task = {"name": name, "text_a": "body", "label": "what", "labels": labels}
-        (tmp_path / "task.json").write_text(json.dumps(task), encoding="utf-8")
+        write_json(tmp_path / "task.json", task)
         flags = f'task_name = "custom"\ntask_file = "{tmp_path}/task.json"\n'
         (folder / "run.toml").write_text(flags, encoding="utf-8")
     with albert.load(str(folder)) as model:
@@ -279,12 +289,12 @@ def test_reader_is_measured_with_the_threshold_that_it_keeps(tmp_path):
 
 @pytest.mark.parametrize(
     "name, argument, named",
-    [
-        ("classifier", "--eval_file=/nowhere", "/nowhere"),
-        ("encoder", "--max_seq_length=512", "max_seq_length"),
-        ("classifier", "--output_dir={}", "exists"),
-        ("moved", "--format=onnx", "model_dir"),
-    ],
+    cases.table("""
+        classifier | --eval_file=/nowhere | /nowhere
+        encoder    | --max_seq_length=512 | max_seq_length
+        classifier | --output_dir={}      | exists
+        moved      | --format=onnx        | model_dir
+    """),
 )
 def test_export_mistake_is_named(place, exported, tmp_path, name, argument, named):
     if name == "moved":

@@ -31,6 +31,7 @@ from tests.support import (
     fine_tuned_models,
     huggingface_models,
     pretrained_models,
+    write_json,
 )
 from tests.support.conversions import convert
 from tests.support.huggingface_models import needs_huggingface
@@ -217,9 +218,9 @@ for folder in sys.argv[3:]:
 def their_ids(folders, texts, environment, kind="fast"):
     """What their tokenizers make of texts, by folder."""
     path = pathlib.Path(str(folders[0])).parent / "texts.json"
-    path.write_text(json.dumps(texts), encoding="utf-8")
+    write_json(path, texts)
     for folder in folders:
-        (folder / "config.json").write_text(json.dumps({"model_type": "albert"}))
+        write_json(folder / "config.json", {"model_type": "albert"})
     printed = huggingface_models.run(
         _TOKENIZE, kind, str(path), *map(str, folders), environment=environment
     )
@@ -288,7 +289,7 @@ def test_read_tokenizers_give_their_ids(environment, tmp_path):
     source, wordpieces = tmp_path / "spiece.model", tmp_path / "vocab.txt"
     train(source, user_defined_symbols=[])
     wordpieces.write_bytes(pretrained_models.WORDPIECES.read_bytes())
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "albert"}))
+    write_json(tmp_path / "config.json", {"model_type": "albert"})
     orders, convertible = [], []
     for lower in (True, False):
         options = {"do_lower_case": lower, "keep_accents": not lower}

@@ -5,7 +5,7 @@
 import pytest
 
 from albert.datasets import table
-from tests.support.processes import ROOT
+from tests.support import ROOT
 
 
 def test_data_sets_page_equals_the_table():

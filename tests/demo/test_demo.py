@@ -19,7 +19,6 @@ from albert.demo import runs as demo_runs
 from albert.demo import tour as demo_tour
 from albert.util.errors import UserError
 from tests.support import (
-    cases,
     classification_data,
     pretrained_models,
     pretraining_records,
@@ -44,23 +43,23 @@ def data(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "arguments, code, named",
-    cases.table("""
-        sculpture                                     | 2 | sculpture
-        --text python --language zh                   | 1 | --language zh
-        pretraining -e 1 --steps 9                    | 2 | --steps
-        pretraining -i /no/such/folder                | 1 | /no/such/folder
-        pretraining -c -5                             | 1 | =-5
-        pretraining -s 513 -b 2                       | 1 | 513
-        finetuning -b 2 -i absent --model {0}         | 1 | absent
-        finetuning -b 2 -i {0} --model absent         | 1 | absent
-        finetuning -b 2 -i {0}/MRPC --model {0}       | 1 | v1.1.json
-    """),
+    [
+        ("sculpture", 2, "sculpture"),
+        ("--text python --language zh", 1, "--language zh"),
+        ("pretraining -e 1 --steps 9", 2, "--steps"),
+        ("pretraining -i /no/such/folder", 1, "/no/such/folder"),
+        ("pretraining -c -5", 1, "=-5"),
+        ("pretraining -s 513 -b 2", 1, "513"),
+        ("finetuning -b 2 -i absent --model {0}", 1, "absent"),
+        ("finetuning -b 2 -i {0} --model absent", 1, "absent"),
+        ("finetuning -b 2 -i {0}/MRPC --model {0}", 1, "v1.1.json"),
+    ],
 )
 def test_demo_names_wrong_argument(data, tmp_path, capsys, arguments, code, named):
     given = arguments.format(data).split()
     with pytest.raises(SystemExit) as ended:
         sys.exit(demo.main([*given, "-o", str(tmp_path / "out")]))
-    assert str(ended.value.code) == code
+    assert ended.value.code == code
     assert named in capsys.readouterr().err
 
 

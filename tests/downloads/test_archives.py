@@ -3,53 +3,17 @@
 """Archives that are not to be trusted, of both kinds."""
 
 import gzip
-import io
-import stat
 import tarfile
 import tracemalloc
-import zipfile
 
 import numpy as np
 import pytest
 
 from albert.downloads import archives
 from albert.util.errors import UserError
+from tests.support.public_archives import member, tar_of, zip_of
 
 CONTENT = np.random.RandomState(0).bytes(700001)
-# The type in a .tar and the mode in a .zip.
-KINDS = {
-    "file": (tarfile.REGTYPE, stat.S_IFREG),
-    "folder": (tarfile.DIRTYPE, stat.S_IFDIR),
-    "link": (tarfile.SYMTYPE, stat.S_IFLNK),
-    "hard link": (tarfile.LNKTYPE, stat.S_IFLNK),
-    "device": (tarfile.CHRTYPE, stat.S_IFCHR),
-}
-
-
-def tar_of(members):
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for name, content, kind in members:
-            info = tarfile.TarInfo(name)
-            info.size, info.type, info.mode = len(content), KINDS[kind][0], 0o4777
-            info.linkname = "../../evil" if "link" in kind else ""
-            archive.addfile(info, io.BytesIO(content))
-    return stream.getvalue()
-
-
-def zip_of(members):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content, kind in members:
-            info = zipfile.ZipInfo(name + "/" * (kind == "folder"))
-            info.external_attr = (KINDS[kind][1] | 0o4777) << 16
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, b"../../evil" if "link" in kind else content)
-    return stream.getvalue()
-
-
-def member(name, content=b"text", kind="file"):
-    return name, content, kind
 
 
 @pytest.fixture(params=[(tar_of, ".tar.gz"), (zip_of, ".zip")], ids=["tar", "zip"])

@@ -15,9 +15,8 @@ import time
 
 import pytest
 
-from tests.support.processes import ROOT
+from tests.support import FIXTURES, ROOT
 from tests.support.shared import sha256
-from tests.support.squad_data import FIXTURES
 
 FILES = 12
 NO_JAVA = pytest.mark.skipif(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from albert import run_pretraining
-from albert.util import flags as flags_lib
-from tests.support import one_weight, processes
+from tests.support import one_weight, processes, scripts
 from tests.support import pretraining_records as records
+from tests.support.recorded import assert_close
 from tests.support.workers import two_workers
 
 STEPS, FIRST = 90, 30  # of all the training, and of what one process makes
@@ -43,8 +43,7 @@ def remove_checkpoints_after(folder, step):
 @pytest.mark.slow
 def test_two_workers_train_as_one_and_resume(arguments, tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
-    alone = f"{arguments} --output_dir={one}".split()
-    run_pretraining.main(flags_lib.parse(run_pretraining.Flags, alone))
+    scripts.run(run_pretraining, f"{arguments} --output_dir={one}")
     arguments += f" --output_dir={two}"
     shutil.copytree(str(one), str(two))
     remove_checkpoints_after(two, FIRST)
@@ -84,6 +83,5 @@ def test_two_workers_train_as_one_and_resume(arguments, tmp_path):
         one_weight.values_in(folder / f"model.ckpt-{STEPS}") for folder in (two, one)
     )
     assert sorted(found) == sorted(expected)
-    for name, value in expected.items():
-        np.testing.assert_allclose(found[name], value, atol=1e-5, err_msg=name)
+    assert_close(found, expected)
     np.testing.assert_allclose(losses(two), losses(one), rtol=1e-5)

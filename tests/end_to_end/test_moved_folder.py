@@ -8,8 +8,7 @@ import pytest
 
 import albert
 from albert import run_classifier, run_squad_v2
-from albert.util import flags as flags_lib
-from tests.support import hub_modules, pretrained_models
+from tests.support import hub_modules, pretrained_models, scripts
 from tests.support.squad_data import CONTEXT
 
 # Script, flags of its data, those of its training alone, and what it predicts.
@@ -35,8 +34,7 @@ ASKED = {
 
 
 def run(script, data, out, flags):
-    given = f"--output_dir={out} {flags}".format(data=data)
-    script.main(flags_lib.parse(script.Flags, given.split()))
+    scripts.run(script, f"--output_dir={out} {flags}".format(data=data))
 
 
 def predictions(path):

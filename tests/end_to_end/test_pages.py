@@ -17,7 +17,14 @@ from albert.classification.features import convert_examples_to_features
 from albert.conversion import huggingface_tokenizer
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.runtimes import hub_module
-from tests.support import classification_data, pages, released_archives, squad_data
+from tests.support import (
+    FIXTURES,
+    classification_data,
+    pages,
+    released_archives,
+    squad_data,
+    write_json,
+)
 
 # Small values of flags, which replace the page's or are added.
 SMALL = {
@@ -29,7 +36,7 @@ SMALL = {
     "run_squad_v1": "--max_seq_length=64 --max_query_length=20 --train_batch_size=2 --nouse_xla",
 }
 STEPS = "--train_step=2 --warmup_step=1"
-CHINESE_VOCABULARY = released_archives.FIXTURES / "chinese_vocab.txt"
+CHINESE_VOCABULARY = FIXTURES / "chinese_vocab.txt"
 STREET = "清晨，小镇的街道上还没有多少行人。面包店的老板已经打开了大门，新鲜面包的香味飘到了路口。"
 LIBRARY = "图书馆位于城市的中心，每天上午九点开门。读者可以在二楼借书，也可以在三楼的阅览室学习。"
 TRAIN = (
@@ -47,7 +54,7 @@ QUESTIONS = (
 def folder(tmp_path, monkeypatch):
     """The folder a reader is in: text, a few sentences, a task's data."""
     monkeypatch.chdir(tmp_path)
-    corpus = (released_archives.FIXTURES / "corpus.txt").read_text(encoding="utf-8")
+    corpus = (FIXTURES / "corpus.txt").read_text(encoding="utf-8")
     (tmp_path / "text").mkdir()
     for name in ("train-1.txt", "eval-1.txt"):
         (tmp_path / "text" / name).write_text(corpus, encoding="utf-8")
@@ -55,7 +62,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "glue").mkdir()
     classification_data.write_mrpc(tmp_path / "glue", train=8, dev=4, test=2)
     config = dict(released_archives.CONFIG, vocab_size=200, max_position_embeddings=512)
-    (tmp_path / "tiny.json").write_text(json.dumps(config), encoding="utf-8")
+    write_json(tmp_path / "tiny.json", config)
     return tmp_path
 
 

@@ -3,17 +3,14 @@
 """run_glue.sh as a user starts it."""
 
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from tests.support import classification_data
+from tests.support import ROOT, classification_data
 from tests.support import fine_tuned_models as models
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def run_glue(folder, **variables):

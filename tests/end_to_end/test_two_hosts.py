@@ -16,8 +16,8 @@ import time
 
 import pytest
 
+from tests.support import ROOT, processes, workers
 from tests.support import pretraining_records as records
-from tests.support import processes, workers
 
 NETWORK = "10.99.0"
 ADDRESSES = [f"{NETWORK}.{number}:2222" for number in (1, 2)]
@@ -45,7 +45,7 @@ def host(folder, *commands):
 @pytest.fixture(scope="module")
 def train(tmp_path_factory):
     """The folder that the hosts share, and a function that starts a training on both."""
-    if "/tmp/" in f"{processes.ROOT}:{sys.prefix}":
+    if "/tmp/" in f"{ROOT}:{sys.prefix}":
         pytest.skip("the hosts do not see this folder: each has its own /tmp")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name, contextlib.ExitStack() as stack:
         shared = pathlib.Path(name)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vocabularies that go with records and models: recorded, found, and never mistaken for others."""
 
-import json
 import os
 import shutil
 
@@ -14,9 +13,9 @@ from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
+from tests.support import FIXTURES, read_json, released_archives, scripts, write_json
 from tests.support import pretraining_records as records
-from tests.support import released_archives
-from tests.support.released_archives import FIXTURES, SPM_MODEL, WORDPIECES
+from tests.support.released_archives import SPM_MODEL, WORDPIECES
 
 LENGTH = 32
 CASED = Vocabulary("spm_model_file", str(SPM_MODEL), do_lower_case=False)
@@ -69,17 +68,14 @@ def test_fine_tuned_folder_gives_vocabulary(cased):
     for recorded, found in ((SPM_MODEL, SPM_MODEL), ("/nowhere/my.v1", cased / "my.v1")):
         vocabulary = {"path": str(recorded), "sha256": sha256}
         content = {"do_lower_case": False, "spm_model_file": vocabulary}
-        (cased / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
+        write_json(cased / "classifier.json", content)
         settings = completed(f"--albert_dir={cased}")
         assert (settings.spm_model_file, settings.do_lower_case) == (str(found), False)
 
 
-@pytest.mark.parametrize(
-    "name, text", [("my.v1", ""), ("vocabulary.json", '{"spm_model_file": "x"}')], ids=range(2)
-)
-def test_damaged_vocabulary_or_record_is_named(cased, name, text):
-    (cased / name).write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=name):
+def test_damaged_vocabulary_is_named(cased):
+    (cased / "my.v1").write_text("", encoding="utf-8")
+    with pytest.raises(ValueError, match="my.v1"):
         completed(f"--albert_dir={cased}")
 
 
@@ -103,17 +99,10 @@ def cased_records(tmp_path_factory):
     folder = tmp_path_factory.mktemp("records")
     vocabulary = folder / "own.model"
     shutil.copy(str(SPM_MODEL), str(vocabulary))
-    arguments = [
-        f"--input_file={FIXTURES / 'corpus.txt'}",
-        f"--output_file={folder}/data/train.tf_record",
-        f"--spm_model_file={vocabulary}",
-        f"--max_seq_length={LENGTH}",
-        "--dupe_factor=1",
-        "--num_processes=1",
-        "--nodo_lower_case",
-    ]
-    settings = flags_lib.parse(create_pretraining_data.Flags, arguments)
-    create_pretraining_data.main(settings)
+    arguments = f"""--input_file={FIXTURES}/corpus.txt --output_file={folder}/data/train.tf_record
+        --spm_model_file={vocabulary} --max_seq_length={LENGTH} --dupe_factor=1 --num_processes=1
+        --nodo_lower_case"""
+    scripts.run(create_pretraining_data, arguments)
     vocabulary.unlink()
     return folder / "data"
 
@@ -142,7 +131,7 @@ def test_training_keeps_vocabulary_of_records(cased_records, tmp_path):
     for _ in range(2):
         assert keep(cased_records, tmp_path / "out") == ["own.model", "vocabulary.json"]
     assert (tmp_path / "out" / "own.model").read_bytes() == SPM_MODEL.read_bytes()
-    record = json.loads((tmp_path / "out" / "vocabulary.json").read_text(encoding="utf-8"))
+    record = read_json(tmp_path / "out" / "vocabulary.json")
     assert record["do_lower_case"] is False
 
 

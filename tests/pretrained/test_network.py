@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.data.batches import Feature, FeatureSpec
 from albert.pretrained import network
-from tests.support import damaged_files, pretrained_models
+from tests.support import damaged_files, graphs, pretrained_models
 
 SPEC = FeatureSpec([Feature(name, (1,)) for name in network.SEQUENCES])
 
@@ -68,7 +68,7 @@ def encoder(inputs, **options):
 def checkpoints(tmp_path):
     """Three of an encoder, the last of which is damaged."""
     paths = [str(tmp_path / f"model.ckpt-{step}") for step in (1, 2, 3)]
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         encoder({"input_ids": tf.zeros([1, 1], tf.int32)})
         for path in paths:
             session.run(tf.global_variables_initializer())

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Released models: names, the cache, what is found in a folder, and how the scripts take it."""
 
-import json
 import os
 import pathlib
 import shutil
@@ -21,12 +20,15 @@ from albert.pretrained import inference, released, releases
 from albert.util import flags as flags_lib
 from tests.support import (
     albert_zh_models,
+    cases,
     classification_data,
     conversions,
     file_server,
     hub_modules,
     public_archives,
+    read_json,
     released_archives,
+    scripts,
 )
 
 BASE = releases.find_release("base_v2")
@@ -90,7 +92,7 @@ def test_obtain_downloads_once(server, folder, tmp_path):
     assert visible(cache) == ["albert_base_v2", "albert_base_v2.json"]
     assert visible(found) == visible(folder)
     record = cache / "albert_base_v2.json"
-    (source,) = json.loads(record.read_text(encoding="utf-8"))["sources"]
+    (source,) = read_json(record)["sources"]
     assert source["url"] == server.url + PATH and source["size"] == len(server.files[PATH])
     released.obtain(BASE, TransferFlags(sha256=source["sha256"].upper()))
     with pytest.raises(ValueError, match="0000.*--sha256"):
@@ -164,17 +166,17 @@ def test_module_gives_config_weights_and_vocabulary(module):
 
 @pytest.mark.parametrize(
     "flags, named",
-    [
-        (["--albert_dir={folder}"], "--albert_dir"),
-        (["--init_checkpoint={folder}"], "--init_checkpoint"),
-        (["--do_lower_case"], "--do_lower_case"),
-        (["--albert_hub_module_handle={folder}"], "saved_model.pb"),
-    ],
+    cases.table("""
+        --albert_dir={folder}               | --albert_dir
+        --init_checkpoint={folder}          | --init_checkpoint
+        --do_lower_case                     | --do_lower_case
+        --albert_hub_module_handle={folder} | saved_model.pb
+    """),
 )
 def test_contradicting_flags_are_refused(module, folder, flags, named):
-    given = [f"--albert_hub_module_handle={module}", *flags]
+    given = [f"--albert_hub_module_handle={module}", *flags.format(folder=folder).split()]
     with pytest.raises(ValueError, match=named):
-        resolved(*(flag.format(folder=folder) for flag in given))
+        resolved(*given)
 
 
 def test_folder_without_a_part_is_refused(copied):
@@ -231,6 +233,6 @@ def test_every_folder_flag_takes_release_name(server, tmp_path):
         (export_to_tfhub, [*ours, "--export_path=module"]),
         (convert_checkpoint, theirs),
     ):
-        script.main(flags_lib.parse(script.Flags, arguments))
+        scripts.run(script, arguments)
     assert visible(tmp_path / "module" / "assets")[:2] == ["30k-clean.model", "30k-clean.vocab"]
     assert server.ranges == [None]

@@ -3,7 +3,6 @@
 """Pretraining data by Apache Beam, run in this process: the same data as on one machine."""
 
 import collections
-import json
 import pathlib
 import shutil
 
@@ -14,9 +13,8 @@ from albert.data import record_files
 from albert.pretraining import beam, cluster, documents
 from albert.pretraining.settings import BeamFlags
 from albert.util import flags
-from tests.support import damaged_files, pretraining_records
+from tests.support import FIXTURES, cases, damaged_files, pretraining_records, read_json
 from tests.support.shared import sha256
-from tests.support.squad_data import FIXTURES
 
 CORPUS = FIXTURES / "corpus.txt"
 # Beam 2.48 on Python 3.7 and Beam 2.77 on Python 3.11 both gave these. A change means that data
@@ -32,7 +30,7 @@ def create(text, output, arguments=""):
     settings = flags.parse(BeamFlags, given.split())
     counts = pathlib.Path(cluster.create_pretraining_data(settings, beam.Engine(settings)))
     paths = sorted(map(str, counts.parent.glob("[!.]*-of-*")))
-    return Made(paths, json.loads(counts.read_text("utf-8"))["counts"])
+    return Made(paths, read_json(counts)["counts"])
 
 
 def records_in(made):
@@ -101,13 +99,13 @@ def test_beam_refuses_bad_text(content, tmp_path):
 
 @pytest.mark.parametrize(
     "text, output, arguments",
-    [
-        ("text.txt", "a", "--random_next_sentence"),
-        ("nothing*", "a", ""),
-        ("empty.txt", "a", ""),
-        ("text.txt", "a,b", ""),
-        ("text.txt", "tr*in", ""),
-    ],
+    cases.table("""
+        text.txt  | a     | --random_next_sentence
+        nothing*  | a     |
+        empty.txt | a     |
+        text.txt  | a,b   |
+        text.txt  | tr*in |
+    """),
 )
 def test_beam_refuses_wrong_flag(text, output, arguments, tmp_path):
     (tmp_path / "text.txt").write_text("The sea.\n\nThe sun.\n")

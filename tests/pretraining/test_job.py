@@ -14,9 +14,8 @@ from albert.data import record_files
 from albert.pretraining import documents, job
 from albert.pretraining.settings import JobFlags
 from albert.util import flags
-from tests.support import damaged_files, pretraining_records, processes
+from tests.support import FIXTURES, damaged_files, pretraining_records, processes
 from tests.support.shared import sha256
-from tests.support.squad_data import FIXTURES
 
 CORPUS = FIXTURES / "corpus.txt"
 VOCABULARY = FIXTURES / "wordpiece_vocab.txt"

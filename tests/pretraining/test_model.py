@@ -3,7 +3,6 @@
 """Input, losses and metrics of pretraining, by the functions that programs call."""
 
 import collections
-import json
 
 import numpy as np
 import pytest
@@ -17,9 +16,10 @@ from albert.run_pretraining import input_fn_builder, model_fn_builder
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
-from tests.support import damaged_files, golden_heads, training_scripts
+from tests.support import damaged_files, golden_heads, graphs, read_json, training_scripts
 from tests.support import pretraining_records as records
 from tests.support.number_records import served
+from tests.support.recorded import assert_close
 from tests.support.shared import needs_shared, shared_path
 
 CONFIG = dict(
@@ -62,7 +62,7 @@ Trace = collections.namedtuple("Trace", "losses variables scalars")
 
 def train(model_fn, batch, steps):
     """Runs the model function's update on one batch."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         tf.set_random_seed(1)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
         spec = model_fn(tensors, None, tf_estimator.ModeKeys.TRAIN, {})
@@ -138,15 +138,14 @@ def test_accumulation_equals_whole_batch(trace, uneven):
     parts = train(built(gradient_accumulation_steps=8), uneven, 3)
     assert parts.losses == pytest.approx(trace.losses, abs=1e-5)
     assert parts.variables.keys() == trace.variables.keys()
-    for name, value in trace.variables.items():
-        np.testing.assert_allclose(parts.variables[name], value, atol=1e-5, err_msg=name)
+    assert_close(parts.variables, trace.variables)
     for name in ("masked_lm_accuracy", "sentence_order_accuracy", "gradient_norm"):
         assert parts.scalars[2][name] == pytest.approx(trace.scalars[2][name], abs=1e-4)
 
 
 def test_dropout_differs_by_step_and_micro_batch():
     flags = PretrainingFlags(gradient_accumulation_steps=2, seed=1)
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         keys = [training_graph.dropout_seed(flags, {}, tf.constant(part)) for part in (0, 1)]
         for piece in (7, 8):  # the cores of a TPU go by what they read
             batch = {"input_ids": tf.constant([[2, piece, 3]])}
@@ -162,8 +161,7 @@ def test_dropout_differs_by_step_and_micro_batch():
 
 def golden(name, **settings):
     """A run of the reference, our model function with its settings, and its batch."""
-    trace = shared_path("golden/model_tiny/train_trace/trace.json").read_text(encoding="utf-8")
-    run = json.loads(trace)[name]
+    run = read_json(shared_path("golden/model_tiny/train_trace/trace.json"))[name]
     folder = shared_path(f"golden/model_tiny/{run['config']}")
     with np.load(str(folder / "io.npz")) as values:
         batch = dict(values)
@@ -185,11 +183,7 @@ def test_training_equals_reference(name, use_xla):
     trace = train(model_fn, batch, 12)
     np.testing.assert_allclose(trace.losses, run["losses"], atol=1e-3)
     final = np.load(str(shared_path(f"golden/model_tiny/train_trace/{name}/final_step12.npz")))
-    assert set(final.files) <= set(trace.variables) | {"global_step"}
-    for variable in final.files:
-        np.testing.assert_allclose(
-            trace.variables[variable], final[variable], atol=5e-3, err_msg=variable
-        )
+    assert_close(final, trace.variables, 5e-3)
     assert len(trace.variables) == run["global_variables"]
     assert trace.variables["global_step"] == run["final_global_step"]
     expected = run.get("eval_metrics_at_init", {})

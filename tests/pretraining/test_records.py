@@ -22,6 +22,7 @@ from albert.pretraining.settings import PretrainingFlags
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
 from tests.support.number_records import served
+from tests.support.recorded import assert_equal
 from tests.support.shared import json_lines, needs_shared, shared_path
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<S>"]
@@ -210,8 +211,7 @@ def test_masks_on_the_fly(made):
         return served(lambda: read({"batch_size": 200}), 1)[0]
 
     found, of_plain = batch(EXACT), batch(f"{EXACT} --masked_lm_prob=0")
-    for name, values in found.items():
-        np.testing.assert_array_equal(of_plain[name], values, err_msg=name)
+    assert_equal(found, of_plain)
     wanted = np.clip(np.rint(found["input_mask"].sum(axis=1) * 0.2), 1, 9)
     assert (found["masked_lm_weights"].sum(axis=1) == wanted).all()
     assert len(np.unique(found["masked_lm_positions"], axis=0)) > 150

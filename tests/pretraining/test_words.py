@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where sentences end, and which tokens begin a word."""
 
-import pathlib
 import pickle
 import random
 import time
@@ -12,9 +11,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.pretraining import words
-from tests.support import squad_data
+from tests.support import FIXTURES, squad_data
 
-FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 TOKENIZER = tokenization.FullTokenizer(str(FIXTURES / "chinese_vocab.txt"))
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<S>", "w", "##c", "x"]
 

@@ -12,7 +12,7 @@ from albert import race_utils
 from albert.data.records import PaddingInputExample
 from albert.race import examples as race_examples
 from albert.race import features as race_features
-from tests.support import race_data, squad_data
+from tests.support import graphs, race_data, squad_data
 from tests.support.shared import (
     canonical_sha256,
     english_tokenizer,
@@ -102,7 +102,7 @@ def test_records_equal_prepared_examples(tmp_path, tokenizer):
     processor = race_utils.RaceProcessor(tokenizer is SPM, True, False, False)
     prepared = processor.get_dev_examples(folder)
     assert records == _file_records(prepared, tmp_path / "records", sizes)
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         parsed = session.run(spec.parse_batch(tf.constant(records[:3])))
     assert parsed["input_ids"].shape == (3, 4, 40)
     assert parsed["label_ids"].tolist() == [item.label for item in read[:3]]

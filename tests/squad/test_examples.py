@@ -143,22 +143,35 @@ def test_misaligned_answers_are_dropped_up_to_a_share(tmp_path):
 @pytest.mark.parametrize(
     "content, named",
     [
-        ('{"data": ["text"]}', r"data\[0\]"),
-        ('{"data": []}', ""),
-        ([OLD, OLD], "'r'"),
-        ([dict(OLD, id=None)], "id"),
-        ([dict(OLD, answers=[])], "'r'"),
-        ([question("r", "?", ("old", "four"))], "'r'"),
-        ([dict(OLD, answers=["old"])], "'r': answers.*paragraphs"),
-        ([dict(OLD, answers={"text": [], "answer_start": [4]})], "'r'.*paragraphs"),
-        ('[{"context_text": "a", "qas": [{"query_text": "b"}]}]', "context.*paragraphs"),
-        ('{"id": "a", "question": "b"}', "'a': context.*paragraphs"),
+        ({"data": ["text"]}, r"data\[0\]"),
+        ({"data": []}, ""),
+        ([{"context_text": "a", "qas": [{"query_text": "b"}]}], "context.*paragraphs"),
+        ({"id": "a", "question": "b"}, "'a': context.*paragraphs"),
         ('{"id": "a", "question": "b"}\n{"id"', "line 2"),
     ],
 )
-def test_read_squad_examples_names_file_and_question(tmp_path, content, named):
+def test_read_squad_examples_names_the_file(tmp_path, content, named):
+    text = content if isinstance(content, str) else json.dumps(content)
+    (tmp_path / "squad.json").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=f"squad.json.*{named}"):
-        if isinstance(content, list):
-            _read(tmp_path, *content)
-        (tmp_path / "squad.json").write_text(content, encoding="utf-8")
         squad_examples.read_squad_examples(str(tmp_path / "squad.json"), is_training=False)
+
+
+@pytest.mark.parametrize(
+    "changes, named",
+    [
+        ({"id": None}, "id"),
+        ({"answers": []}, "'r'"),
+        ({"answers": [{"text": "old", "answer_start": "four"}]}, "'r'"),
+        ({"answers": ["old"]}, "'r': answers.*paragraphs"),
+        ({"answers": {"text": [], "answer_start": [4]}}, "'r'.*paragraphs"),
+    ],
+)
+def test_read_squad_examples_names_file_and_question(tmp_path, changes, named):
+    with pytest.raises(ValueError, match=f"squad.json.*{named}"):
+        _read(tmp_path, dict(OLD, **changes))
+
+
+def test_question_that_comes_twice_is_named(tmp_path):
+    with pytest.raises(ValueError, match="squad.json.*'r'"):
+        _read(tmp_path, OLD, OLD)

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The official scores of SQuAD."""
 
-import json
-
 import pytest
 
 from albert.squad import metrics
+from tests.support import read_json
 from tests.support.shared import needs_shared, shared_path
 
 
@@ -82,9 +81,9 @@ def test_v2_best_threshold():
 
 @needs_shared
 def test_v1_scores_equal_the_reference():
-    dataset = json.loads(shared_path("data/squad/xquad.en.json").read_text())["data"]
+    dataset = read_json(shared_path("data/squad/xquad.en.json"))["data"]
     name = "data/squad/predictions_bert_ensemble_v1.1.json"
-    predictions = json.loads(shared_path(name).read_text())
-    summary = json.loads(shared_path("golden/squad_postprocess/summary.json").read_text())
+    predictions = read_json(shared_path(name))
+    summary = read_json(shared_path("golden/squad_postprocess/summary.json"))
     scores = metrics.evaluate_v1(dataset, predictions)
     assert scores == pytest.approx(summary["bert_ensemble_on_xquad_en"], abs=1e-9)

@@ -6,8 +6,7 @@ import pytest
 
 import albert
 from albert import predictor
-from tests.support import squad_models, training_scripts
-from tests.support.classification_data import read_json
+from tests.support import read_json, squad_models, training_scripts
 from tests.support.squad_data import CONTEXT
 
 TRAINED = {"n_best_size": 3, "max_answer_length": 2}

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders in the shape of albert_zh's, with random weights."""
 
-import json
 import pathlib
 import shutil
 
 import numpy as np
 
-from tests.support import fine_tuned_models, released_archives
+from tests.support import FIXTURES, fine_tuned_models, released_archives, write_json
 
 WORDPIECES = released_archives.WORDPIECES  # 257 pieces
 
@@ -30,7 +29,7 @@ CONFIG = dict(
 
 
 # The variables and their sizes, written down from the description of the layout.
-TABLE = fine_tuned_models.FIXTURES / "albert_zh_variables.txt"
+TABLE = FIXTURES / "albert_zh_variables.txt"
 
 
 def shapes(config, labels=None):
@@ -72,7 +71,7 @@ def write(
         for kind in ("lamb_m", "lamb_v"):
             values.update({f"{name}/{kind}": values[name] for name in weights})
         values["global_step"] = np.array(125000, np.int64)
-    (folder / config_name).write_text(json.dumps(config), encoding="utf-8")
+    write_json(folder / config_name, config)
     shutil.copy(str(WORDPIECES), str(folder / "vocab.txt"))
     released_archives.save(folder / "albert_model.ckpt", values)
     return str(folder)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of command lines and of what each answers."""
+"""Tables of test cases whose cells are all words: names, flags, patterns of messages."""
 
 
 def table(text):

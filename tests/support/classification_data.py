@@ -5,12 +5,11 @@
 Texts differ in length. Pairs come in MRPC's columns, single texts in a layout of one's own.
 """
 
-import json
 import pathlib
 import random
 
 from albert.training import evaluation
-from tests.support import fine_tuned_models
+from tests.support import fine_tuned_models, write_json
 
 VOCABULARY = fine_tuned_models.VOCABULARY
 WORDS = ["the", "old", "man", "went", "home", "with", "his", "friend", "and", "a", "dog"]
@@ -28,7 +27,7 @@ CONFIG = dict(
 def write_config(folder, **changes):
     """Writes the configuration of a tiny model and returns its path."""
     path = pathlib.Path(str(folder)) / "config.json"
-    path.write_text(json.dumps(dict(CONFIG, **changes)), encoding="utf-8")
+    write_json(path, dict(CONFIG, **changes))
     return str(path)
 
 
@@ -93,10 +92,6 @@ def write_rows(path, rows):
 def steps_in(folder):
     """Returns the steps of the checkpoints."""
     return [item.step for item in evaluation.list_checkpoints(str(folder))]
-
-
-def read_json(path):
-    return json.loads(pathlib.Path(str(path)).read_text(encoding="utf-8"))
 
 
 def contents(folder):

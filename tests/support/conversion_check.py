@@ -11,14 +11,19 @@ import collections
 import functools
 import json
 import os
-import pathlib
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.pretrained import warm_start
-from tests.support import fine_tuned_models, huggingface_models, pretrained_models, squad_models
+from tests.support import (
+    fine_tuned_models,
+    huggingface_models,
+    pretrained_models,
+    read_json,
+    squad_models,
+)
 
 # Input, int32 [B, S].
 Batch = collections.namedtuple("Batch", "input_ids input_mask segment_ids")
@@ -113,7 +118,7 @@ def huggingface_outputs(folder, batch, scratch):
     """What transformers computes, with the names of ours; all weights have to be found."""
     inputs = zip(("input_ids", "attention_mask", "token_type_ids"), batch)
     np.savez(str(scratch / "in.npz"), **{name: value.astype(np.int64) for name, value in inputs})
-    config = json.loads((pathlib.Path(str(folder)) / "config.json").read_text(encoding="utf-8"))
+    config = read_json(os.path.join(str(folder), "config.json"))
     (architecture,) = config["architectures"]
     paths = [str(scratch / name) for name in ("in.npz", "out.npz")]
     said = huggingface_models.run(_RUN, str(folder), architecture, *paths)

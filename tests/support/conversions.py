@@ -10,7 +10,7 @@ from albert.checkpoints import weights
 from albert.conversion import convert as conversion
 from albert.conversion.settings import ConversionFlags
 from albert.util import flags as flags_lib
-from tests.support import pretrained_models
+from tests.support import graphs, pretrained_models
 from tests.support.conversion_check import config_in
 
 
@@ -29,7 +29,7 @@ def values_in(folder, name="model.ckpt-best"):
 def restore(folder):
     """The shapes of a pretraining model's variables, restored with nothing missing."""
     config = config_in(folder)
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
         tf.train.Saver().restore(session, os.path.join(str(folder), "model.ckpt-best"))
         return {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}

@@ -5,13 +5,14 @@
 import contextlib
 import http.server
 import os
-import pathlib
 import re
 import select
 import ssl
 import threading
 from typing import Dict, NamedTuple, Optional
 from unittest import mock
+
+from tests.support import FIXTURES
 
 
 class Answer(NamedTuple):
@@ -27,7 +28,7 @@ class Answer(NamedTuple):
 
 
 # Key and certificate of 127.0.0.1, which no client trusts unasked.
-CERTIFICATE = str(pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "localhost.pem")
+CERTIFICATE = str(FIXTURES / "localhost.pem")
 
 
 class FileServer(http.server.ThreadingHTTPServer):

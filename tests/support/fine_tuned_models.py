@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny classifiers with random weights, in folders as run_classifier leaves them."""
 
-import json
 import pathlib
 
 import numpy as np
@@ -16,8 +15,8 @@ from albert.pretrained import warm_start
 from albert.tagging import run as tagging
 from albert.training import fine_tuned
 from albert.util import files, flags
+from tests.support import FIXTURES, graphs, write_json
 
-FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 VOCABULARY = FIXTURES / "tiny.model"
 LENGTH = 32
 
@@ -70,7 +69,7 @@ def describe(path, vocabulary=VOCABULARY, **content):
         "do_lower_case": True,
         "spm_model_file": {"path": str(vocabulary), "sha256": files.sha256(str(VOCABULARY))},
     }
-    path.write_text(json.dumps({**shared, **content}), encoding="utf-8")
+    write_json(path, {**shared, **content})
     return str(path.parent)
 
 
@@ -136,7 +135,7 @@ def build(config, labels, ids, mask, segments):
 
 def run(build, batch, checkpoint):
     """What `build` makes of arrays of integers, with the weights of a checkpoint."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         # With inputs of one row that are constants, or whose shape is, TensorFlow 2.15 crashes.
         inputs = [tf.placeholder(tf.int32, [None, None]) for _ in batch]
         outputs = build(*inputs)
@@ -173,7 +172,7 @@ def serialized(length=LENGTH):
 
 def serve(folder, signature, inputs, tags=("serve",)):
     """Serves a SavedModel as TensorFlow 1 does."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         loaded = tf.saved_model.loader.load(session, list(tags), folder)
         declared = loaded.signature_def[signature]
         feed = {declared.inputs[name].name: value for name, value in inputs.items()}

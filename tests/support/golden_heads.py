@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference's outputs for heads of fine-tuning, and how ours are compared with them."""
 
-import json
-
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.runtimes import estimator as tf_estimator
-from tests.support import recorded
+from tests.support import graphs, read_json, recorded
 from tests.support.shared import shared_path
 
 INPUTS = ("input_ids", "input_mask", "segment_ids", "label_ids")
@@ -31,7 +29,7 @@ def checkpoint(name):
 def check_outputs(name, build):
     """Checks what `build` makes of the inputs, with the weights of the checkpoint."""
     expected = arrays(name)
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         outputs = build([tf.constant(expected[key]) for key in INPUTS])
         tf.train.Saver(tf.trainable_variables()).restore(session, checkpoint(name))
         values = session.run(list(outputs))
@@ -49,7 +47,7 @@ def check_outputs(name, build):
 
 def measured(model_fn, batches):
     """Returns the metrics inside the graph, over batches of one shape."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         tf.set_random_seed(1)
         feeds = {key: tf.placeholder(array.dtype, array.shape) for key, array in batches[0].items()}
         metric_fn, tensors = model_fn(feeds, None, tf_estimator.ModeKeys.EVAL, {}).eval_metrics
@@ -63,6 +61,5 @@ def measured(model_fn, batches):
 
 
 def expected_metrics(name):
-    text = shared_path("golden/heads/eval_metrics.json").read_text(encoding="utf-8")
-    metrics = json.loads(text)[name]["metrics"]
+    metrics = read_json(shared_path("golden/heads/eval_metrics.json"))[name]["metrics"]
     return {key: value for key, value in metrics.items() if not isinstance(value, list)}

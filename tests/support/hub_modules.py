@@ -8,8 +8,7 @@ import tensorflow_hub as hub
 
 from albert import export_to_tfhub, fine_tuning_utils
 from albert.runtimes import compat
-from albert.util import flags as flags_lib
-from tests.support import fine_tuned_models, pretrained_models
+from tests.support import fine_tuned_models, graphs, pretrained_models, scripts
 
 BATCH = pretrained_models.inputs()
 MLM_BATCH = dict(BATCH, mlm_positions=np.ones([len(BATCH["input_ids"]), 1], np.int32))
@@ -19,7 +18,7 @@ HAS_HUB_MODULE = hasattr(hub, "Module")
 
 def export(archive, path, *arguments):
     given = [f"--albert_directory={archive}", f"--export_path={path}", *arguments]
-    export_to_tfhub.main(flags_lib.parse(export_to_tfhub.Flags, given))
+    scripts.run(export_to_tfhub, given)
     return str(path)
 
 
@@ -30,7 +29,7 @@ def call(path, signature, batch, *, tags=()):
 
 def call_by_hub_module(path):
     """What each signature makes of BATCH."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         module = hub.Module(path)
         made = {
             name: module(
@@ -46,7 +45,7 @@ def call_by_hub_module(path):
 
 def encode(path):
     """The pooled output of an encoder in fine-tuning, and how many variables have gradients."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         encoder = fine_tuning_utils.Encoder(None, True, hub_module=path)
         encoded = encoder(*(tf.constant(value) for value in BATCH.values()))
         gradients = tf.gradients(encoded.pooled_output, tf.trainable_variables())

@@ -3,12 +3,11 @@
 """The environment with PyTorch and transformers, if it is there, and models made in it."""
 
 import json
-import pathlib
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from tests.support import ROOT
 
 
 def python_of(environment):

@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from tests.support import graphs
 
 
 def build(
@@ -47,7 +48,7 @@ def build(
 
 def outputs_and_gradients(config, features, others=(), *, weights=None, **options):
     """Outputs and gradients by name, and the others, a list that may grow while it is built."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         tf.set_random_seed(3)
         outputs = build(config, features, **options)
         variables = {variable.op.name: variable for variable in tf.trainable_variables()}

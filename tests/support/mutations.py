@@ -23,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from tests.support import ROOT
+
 LONGEST_SECONDS = 300
 PASSED, CAUGHT = "passed", "caught"
 

@@ -16,8 +16,7 @@ import nbclient
 import nbformat
 from ipykernel import kernelspec
 
-from tests.support import pages
-from tests.support.processes import ROOT
+from tests.support import ROOT, pages
 
 # Lines in which TensorFlow speaks of itself: they are not saved.
 _NOTICE = re.compile(

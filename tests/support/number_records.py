@@ -9,6 +9,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
 from albert.data.batches import Feature, FeatureSpec
+from tests.support import graphs
 
 NUMBER = FeatureSpec([Feature("number", (), tf.int64)])
 
@@ -26,7 +27,7 @@ def write(folder, sizes):
 
 def served(build, count=None):
     """Returns the first `count` elements (all with None) of the data set that `build` makes."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         following = tf.data.make_one_shot_iterator(build()).get_next()
         elements = []
         with contextlib.suppress(tf.errors.OutOfRangeError):

@@ -14,6 +14,7 @@ from albert.configs.flags import TrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.util import files, flags
+from tests.support import graphs
 from tests.support.classification_data import steps_in  # noqa: F401
 
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
@@ -63,7 +64,7 @@ def train(output_dir, *arguments, max_steps, values=(0.5,), function=model_fn, *
 
 def save(folder, *steps, weight=0.0, name="model.ckpt-{}"):
     """Writes checkpoints, as training does, whose weight is the step + `weight`."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         value = tf.get_variable("weight", [3], use_resource=False)
         step = tf.train.get_or_create_global_step()
         saver = tf.train.Saver(max_to_keep=None)

@@ -4,14 +4,13 @@
 
 import json
 import os
-import pathlib
 import subprocess
 
 import pytest
 
 from albert.runtimes import compat, estimator
+from tests.support import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEWEST = "latest"
 HERE = (NEWEST if not estimator.HAS_TF_ESTIMATOR else "tf2") if compat.is_tf2() else "tf1"
 

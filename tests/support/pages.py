@@ -10,7 +10,7 @@ from typing import List, NamedTuple
 
 from albert.demo import __main__ as demo
 from albert.util import flags as flags_lib
-from tests.support.processes import ROOT
+from tests.support import ROOT
 
 NOTEBOOK = ROOT / "albert_glue_fine_tuning_tutorial.ipynb"
 PAGES = sorted(

@@ -8,10 +8,10 @@ import shutil
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from tests.support import fine_tuned_models
+from tests.support import FIXTURES, fine_tuned_models
 
 VOCABULARY = fine_tuned_models.VOCABULARY
-WORDPIECES = fine_tuned_models.FIXTURES / "wordpiece_vocab.txt"
+WORDPIECES = FIXTURES / "wordpiece_vocab.txt"
 
 
 inputs = fine_tuned_models.inputs

@@ -6,14 +6,13 @@ A sequence counts upwards through both segments; where they are swapped, the lab
 of each segment is masked.
 """
 
-import json
 import random
 
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
 from albert.pretraining import model
-from tests.support import fine_tuned_models
+from tests.support import fine_tuned_models, graphs, write_json
 
 LENGTH, PREDICTIONS, VOCAB_SIZE = 16, 3, 40
 PAD, CLS, SEP, MASK, FIRST_PIECE = 0, 2, 3, 4, 5
@@ -77,12 +76,12 @@ def write_records(path, count, seed=0, *, length=LENGTH, is_uneven=False):
 def read(path, length, predictions):
     """The features of a record file, by name [N, ...]."""
     spec = model.feature_spec(length, predictions)
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         records = list(tf.python_io.tf_record_iterator(str(path)))
         return session.run(spec.parse_batch(tf.constant(records)))
 
 
 def write_config(path, **changes):
     """Writes the configuration of a tiny model and returns its name."""
-    path.write_text(json.dumps(dict(CONFIG, **changes)), encoding="utf-8")
+    write_json(path, dict(CONFIG, **changes))
     return str(path)

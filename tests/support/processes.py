@@ -4,15 +4,12 @@
 
 import contextlib
 import os
-import pathlib
 import signal
 import subprocess
 import sys
 
 from albert.util import folder_lock
-from tests.support import one_weight
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from tests.support import ROOT, one_weight
 
 
 def start(*arguments, through=(), **variables):

@@ -4,37 +4,66 @@
 
 import hashlib
 import io
-import json
-import pathlib
+import stat
 import tarfile
 import zipfile
 
 from albert.datasets import table
+from tests.support import FIXTURES, read_json
 
-_TEXTS = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "public_files.json"
+# The type in a .tar and the mode in a .zip.
+KINDS = {
+    "file": (tarfile.REGTYPE, stat.S_IFREG),
+    "folder": (tarfile.DIRTYPE, stat.S_IFDIR),
+    "link": (tarfile.SYMTYPE, stat.S_IFLNK),
+    "hard link": (tarfile.LNKTYPE, stat.S_IFLNK),
+    "device": (tarfile.CHRTYPE, stat.S_IFCHR),
+}
+
+
+def member(name, content=b"text", kind="file"):
+    """What an archive has; a link leads out of the folder."""
+    return name, b"../../evil" if "link" in kind else content, kind
+
+
+def tar_of(members):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, content, kind in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.mode = KINDS[kind][0], 0o4777
+            if "link" in kind:
+                info.linkname = content.decode("ascii")
+            else:
+                info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def zip_of(members):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content, kind in members:
+            info = zipfile.ZipInfo(f"{name}/" if kind == "folder" else name)
+            info.external_attr = (KINDS[kind][1] | 0o4777) << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
+    return stream.getvalue()
 
 
 def zipped(files):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return stream.getvalue()
+    """A .zip of texts by name."""
+    return zip_of(member(name, text.encode("utf-8")) for name, text in files.items())
 
 
 def tarred(files):
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for name, text in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text.encode("utf-8"))
-            archive.addfile(info, io.BytesIO(text.encode("utf-8")))
-    return stream.getvalue()
+    """A .tar.gz of texts by name."""
+    return tar_of(member(name, text.encode("utf-8")) for name, text in files.items())
 
 
 def files():
     """The files by their names on the servers."""
-    texts = json.loads(_TEXTS.read_text(encoding="utf-8"))
+    texts = read_json(FIXTURES / "public_files.json")
     archives = {"zip": zipped, "gz": tarred}
     return {
         name: archives.get(name.rpartition(".")[2], str.encode)(content)

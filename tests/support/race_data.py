@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Passages in RACE's layout, small enough to be learnt in seconds: the king is the answer."""
 
-import json
 import pathlib
 import random
 
-from tests.support import classification_data
+from tests.support import classification_data, write_json
 
 VOCABULARY = classification_data.VOCABULARY
 QUESTIONS = ("Who went home?", "The friend of the old man is _ .")
@@ -40,5 +39,5 @@ def write_race(folder, *, passages=4, splits=("train", "dev", "test")):
             for number in range(passages):
                 content = passage(f"{level}{number}.txt", generator)
                 # As distributed: one line without an end.
-                (target / f"{number}.txt").write_text(json.dumps(content), encoding="utf-8")
+                write_json(target / f"{number}.txt", content)
     return str(folder)

@@ -16,10 +16,8 @@ import io
 import json
 import os
 import pathlib
-import tarfile
 import tempfile
 import typing
-import zipfile
 
 import numpy as np
 import pyarrow
@@ -48,7 +46,7 @@ from albert.tagging import sentences
 from albert.tagging.run import TaggingTask
 from albert.training import distribution, evaluation, fine_tuned, fine_tuning, hooks
 from albert.util import config_files, flags
-from tests.support import fine_tuned_models
+from tests.support import FIXTURES, fine_tuned_models, public_archives, read_json
 
 
 class Reader(typing.NamedTuple):
@@ -64,7 +62,7 @@ class Reader(typing.NamedTuple):
 
 VOCABULARY = fine_tuned_models.VOCABULARY
 # By kind: a file's name, and perhaps a word behind it. Bytes, or JSON values.
-CONTENTS = json.loads((fine_tuned_models.FIXTURES / "readers.json").read_text(encoding="utf-8"))
+CONTENTS = read_json(FIXTURES / "readers.json")
 CONTENTS = {
     kind: content.encode("utf-8") if isinstance(content, str) else content
     for kind, content in CONTENTS.items()
@@ -83,24 +81,6 @@ def parquet_bytes(columns, metadata=None):
     return stream.getvalue()
 
 
-def tar_bytes():
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w") as archive:
-        for name in ("model/a", "model/" + 30 * "long/"):
-            info = tarfile.TarInfo(name)
-            info.size = 3
-            archive.addfile(info, io.BytesIO(b"abc"))
-    return stream.getvalue()
-
-
-def zip_bytes():
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("model/a", "abc")
-        archive.writestr("b", 100 * "abc")
-    return stream.getvalue()
-
-
 def checkpoint_files_of(prefix, **values):
     """The bytes of a checkpoint's files by their ends."""
     with tempfile.TemporaryDirectory() as folder:
@@ -113,11 +93,12 @@ CONTENTS.update(CHECKPOINT)
 index = hashlib.sha256(CHECKPOINT["model.ckpt-1.index"]).hexdigest()
 CONTENTS["eval_results.model.ckpt-1.json"]["identity"] = index
 CONTENTS["data.counts.json"]["counts"] = dict.fromkeys(instances.Counts._fields, 1)
+TAR = public_archives.tarred(dict.fromkeys(("model/a", "model/" + 30 * "long/"), "abc"))
 CONTENTS.update(
     {
-        "archive.tar.gz": gzip.compress(tar_bytes()),
-        "archive.tar.gz members": tar_bytes(),
-        "archive.zip": zip_bytes(),
+        "archive.tar.gz": TAR,
+        "archive.tar.gz members": gzip.decompress(TAR),
+        "archive.zip": public_archives.zipped({"model/a": "abc", "b": 100 * "abc"}),
         "data": RECORDS,
         "data walked": RECORDS,
         "dev.parquet": parquet_bytes({"text": ["a", "b"], "label": [0, 1]}),
@@ -270,7 +251,7 @@ def tokenizer_json():
     with tempfile.TemporaryDirectory() as folder:
         vocabulary = Vocabulary("spm_model_file", str(VOCABULARY), True)
         huggingface_tokenizer.write_vocabulary(folder, vocabulary, 32)
-        return json.loads(pathlib.Path(folder, "tokenizer.json").read_text(encoding="utf-8"))
+        return read_json(f"{folder}/tokenizer.json")
 
 
 def read_race(path):

@@ -1,12 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays that were computed once, see tests/fixtures/README.md."""
-
-import pathlib
+"""Arrays that were computed once, see tests/fixtures/README.md; and how arrays are compared."""
 
 import numpy as np
 
-_FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
+from tests.support import FIXTURES
 
 
 def read(path, name):
@@ -19,4 +17,16 @@ def read(path, name):
 
 def arrays(file, name):
     """Returns what a file of the fixtures has below a name."""
-    return read(_FIXTURES / f"{file}.npz", name)
+    return read(FIXTURES / f"{file}.npz", name)
+
+
+def assert_close(found, expected, tolerance=1e-5):
+    """Each array that was found is near the expected one of its name."""
+    for name, value in found.items():
+        np.testing.assert_allclose(value, expected[name], atol=tolerance, err_msg=name)
+
+
+def assert_equal(found, expected):
+    """Each array that was found is the expected one of its name, bit for bit."""
+    for name, value in found.items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=name)

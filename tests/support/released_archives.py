@@ -8,7 +8,6 @@ import tarfile
 from albert.checkpoints import weights
 from tests.support import fine_tuned_models, pretrained_models
 
-FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 SPM_MODEL = pretrained_models.VOCABULARY  # 400 tokens
 WORDPIECES = pretrained_models.WORDPIECES  # 257 tokens
 

@@ -7,8 +7,8 @@ import json
 import pathlib
 
 from albert import tokenization
+from tests.support import FIXTURES
 
-FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
 
 

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from albert.tagging import schemes
+from tests.support import cases
 
 # Scheme -> how tags are written, its places, and what conlleval calls them.
 WRITTEN = {
@@ -79,21 +80,20 @@ def test_scores_equal_conlleval(name):
 
 @pytest.mark.parametrize(
     "tags, entities",
-    [
-        # IOB1: B only where an entity touches another of its type.
-        ("I-PER I-PER B-PER O I-LOC I-PER", "PER:0-1 PER:2-2 LOC:4-4 PER:5-5"),
-        ("B-PER I-PER I-LOC O I-LOC", "PER:0-1 LOC:2-2 LOC:4-4"),
-        ("B_PER I_PER O", "PER:0-1"),
-        ("PER-B PER-I O LOC-B", "PER:0-1 LOC:3-3"),
-        ("B-LOC E-LOC S-LOC S-LOC B-PER I-PER E-PER", "LOC:0-1 LOC:2-2 LOC:3-3 PER:4-6"),
-        ("B-LOC L-LOC O B-LOC I-LOC L-LOC O U-LOC U-LOC", "LOC:0-1 LOC:3-5 LOC:7-7 LOC:8-8"),
-        ("B-LOC M-LOC E-LOC O S-LOC", "LOC:0-2 LOC:4-4"),
-        ("B E S B M E", "_:0-1 _:2-2 _:3-5"),
-        ("I-PER E-PER I-PER O E-PER", "PER:0-1 PER:2-2 PER:4-4"),  # without B
-        ("PER O LOC ORG ORG PER PER", "PER:0-0 LOC:2-2 ORG:3-4 PER:5-6"),
-        ("DET NOUN NOUN M", "DET:0-0 NOUN:1-2 M:3-3"),
-        ("O O", ""),
-    ],
+    cases.table("""
+        I-PER I-PER B-PER O I-LOC I-PER               | PER:0-1 PER:2-2 LOC:4-4 PER:5-5
+        B-PER I-PER I-LOC O I-LOC                     | PER:0-1 LOC:2-2 LOC:4-4
+        B_PER I_PER O                                 | PER:0-1
+        PER-B PER-I O LOC-B                           | PER:0-1 LOC:3-3
+        B-LOC E-LOC S-LOC S-LOC B-PER I-PER E-PER     | LOC:0-1 LOC:2-2 LOC:3-3 PER:4-6
+        B-LOC L-LOC O B-LOC I-LOC L-LOC O U-LOC U-LOC | LOC:0-1 LOC:3-5 LOC:7-7 LOC:8-8
+        B-LOC M-LOC E-LOC O S-LOC                     | LOC:0-2 LOC:4-4
+        B E S B M E                                   | _:0-1 _:2-2 _:3-5
+        I-PER E-PER I-PER O E-PER                     | PER:0-1 PER:2-2 PER:4-4
+        PER O LOC ORG ORG PER PER                     | PER:0-0 LOC:2-2 ORG:3-4 PER:5-6
+        DET NOUN NOUN M                               | DET:0-0 NOUN:1-2 M:3-3
+        O O                                           |
+    """),
 )
 def test_entities_of_each_scheme(tags, entities):
     tags = tags.split()
@@ -112,16 +112,16 @@ def test_scores_by_hand():
 
 @pytest.mark.parametrize(
     "labels, tag",
-    [
-        ("B-PER I-PER LOC", "LOC"),
-        ("B-PER I-PER L-PER S-PER", "L-PER"),
-        ("B-PER I-LOC B", "B"),
-        ("B-PER B_LOC I-PER", "B_LOC"),
-        ("PER-B I-PER LOC-B", "I-PER"),
-        ("b-per i-per", "b-per"),
-        ("B- B-PER", "B-"),
-        ("W-PER B-PER", "W-PER"),
-    ],
+    cases.table("""
+        B-PER I-PER LOC         | LOC
+        B-PER I-PER L-PER S-PER | L-PER
+        B-PER I-LOC B           | B
+        B-PER B_LOC I-PER       | B_LOC
+        PER-B I-PER LOC-B       | I-PER
+        b-per i-per             | b-per
+        B- B-PER                | B-
+        W-PER B-PER             | W-PER
+    """),
 )
 def test_labels_that_fit_no_scheme_are_refused_by_name(labels, tag):
     labels = labels.split()

@@ -12,7 +12,7 @@ from albert import run_tagger
 from albert.tagging import run as tagging
 from albert.tagging import schemes, sentences
 from albert.util import flags as flags_lib
-from tests.support import classification_data, parquet_files, squad_data
+from tests.support import cases, classification_data, parquet_files, squad_data
 
 TAGS = ("B-PER", "I-PER", "O", "S-LOC")
 WORDS = ("the", "king", "left", "Rome")
@@ -130,15 +130,12 @@ def test_numbered_tags_are_named_or_refused(column, tmp_path):
 
 @pytest.mark.parametrize(
     "names, expected",
-    [
-        ("my_train.txt dev.conllu test contest.txt latest.conll", "my_train.txt dev.conllu test"),
-        ("eng.train eng.testa eng.testb train.md", "eng.train eng.testa eng.testb"),
-        ("train.bmes validation.iob test.tsv .train.txt", "train.bmes validation.iob test.tsv"),
-        (
-            "train-0-of-1.parquet x-valid.bio Test.json",
-            "train-0-of-1.parquet x-valid.bio Test.json",
-        ),
-    ],
+    cases.table("""
+        my_train.txt dev.conllu test contest.txt latest.conll | my_train.txt dev.conllu test
+        eng.train eng.testa eng.testb train.md | eng.train eng.testa eng.testb
+        train.bmes validation.iob test.tsv .train.txt | train.bmes validation.iob test.tsv
+        train-0-of-1.parquet x-valid.bio Test.json | train-0-of-1.parquet x-valid.bio Test.json
+    """),
 )
 def test_find_takes_whole_words_of_names(names, expected, tmp_path):
     (tmp_path / "train").mkdir()

@@ -18,7 +18,7 @@ from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import classification_data, one_weight, training_scripts
+from tests.support import classification_data, graphs, one_weight, training_scripts
 from tests.support.runtimes import needs_tf_estimator
 from tests.support.workers import MIRRORED, MULTI_WORKER
 
@@ -161,7 +161,7 @@ def test_replica_number_counts_over_workers(monkeypatch, worker, told, expected)
     monkeypatch.setattr(
         tf.distribute, "get_replica_context", lambda: place_among_six_replicas(told)
     )
-    with tf.Graph().as_default(), tf.Session() as session:
+    with graphs.new_session() as session:
         assert session.run(distribution.replica_number()) == expected
 
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configuration, resumption and the stop on NaN, on a model of one variable."""
 
-import json
 import logging
 import pathlib
 import resource
@@ -19,7 +18,7 @@ from albert.training import distribution, estimators, evaluation, hooks, origin
 from albert.util import flags as flags_lib
 from albert.util import progress
 from albert.util.errors import UserError
-from tests.support import damaged_files, workers
+from tests.support import damaged_files, workers, write_json
 from tests.support.one_weight import (
     CONFIG,
     curve_of,
@@ -35,21 +34,22 @@ from tests.support.one_weight import (
 # What is trained on.
 
 
+# The GPUs of a TPU's host are left alone.
 @pytest.mark.parametrize(
     "flags, used",
     [
-        ([], [1]),
-        (["--distribution_strategy=mirrored"], [None]),
-        (["--distribution_strategy=mirrored", "--num_devices=2"], [2]),
-        (["--use_tpu", "--tpu_name=pod"], []),  # the GPUs of a TPU's host are left alone
-        (["--distribution_strategy=mirrored", "--nodo_train", "--do_eval"], [1]),
+        ("", [1]),
+        ("--distribution_strategy=mirrored", [None]),
+        ("--distribution_strategy=mirrored --num_devices=2", [2]),
+        ("--use_tpu --tpu_name=pod", []),
+        ("--distribution_strategy=mirrored --nodo_train --do_eval", [1]),
     ],
 )
 def test_device_line_has_the_devices_in_use(monkeypatch, tmp_path, flags, used):
     asked = []
     monkeypatch.setattr(devices, "training_line", lambda at_most, _: asked.append(at_most))
     required = ["--albert_config_file=c", "--input_file=i", f"--output_dir={tmp_path}"]
-    settings = flags_lib.parse(run_pretraining.Flags, [*required, *flags])
+    settings = flags_lib.parse(run_pretraining.Flags, [*required, *flags.split()])
     line = estimators.device_line(settings)
     assert asked == used and (used or "TPU pod" in line)
 
@@ -62,7 +62,7 @@ def test_output_dir_of_another_configuration_is_refused(tmp_path):
     path = str(tmp_path)
     # What is left out has its default.
     written = {"vocab_size": 10, "hidden_size": 4, "num_attention_heads": 2, "share_type": "all"}
-    (tmp_path / "albert_config.json").write_text(json.dumps(written), encoding="utf-8")
+    write_json(tmp_path / "albert_config.json", written)
     estimators.check_output_dir(path, CONFIG)
     with pytest.raises(UserError, match=f"{path}.*hidden_size"):
         estimators.check_output_dir(path, dict(CONFIG, hidden_size=8))

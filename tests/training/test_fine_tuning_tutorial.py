@@ -5,7 +5,6 @@
 import ast
 import importlib
 import json
-import pathlib
 import random
 import re
 
@@ -13,9 +12,9 @@ import pytest
 
 from albert.training import fine_tuning
 from albert.util import flags as flags_lib
-from tests.support import classification_data
+from tests.support import ROOT, classification_data, read_json
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "new_task.md"
+PAGE = ROOT / "docs" / "new_task.md"
 WORDS = {"money": "king", "sport": "bird", "weather": "river"}
 
 
@@ -49,7 +48,7 @@ def test_tutorial_task_trains_and_its_program_answers(tmp_path, monkeypatch, cap
     assert outcome.training.last_step == 4
     assert [result.step for result in outcome.evaluation.results] == [2, 4]
     assert set(outcome.metrics) == {"exact", "eval_loss", "global_step"}
-    summary = json.loads((out / "run_summary.json").read_text(encoding="utf-8"))
+    summary = read_json(out / "run_summary.json")
     assert (summary["task"], summary["value"]) == ("topics", outcome.metrics["exact"])
     # The program answers as the script predicted.
     lines = (out / "topics_test.jsonl").read_text(encoding="utf-8").splitlines()

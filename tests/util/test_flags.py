@@ -6,7 +6,6 @@ import ast
 import dataclasses
 import importlib
 import itertools
-import pathlib
 import re
 from typing import Optional, Tuple
 
@@ -19,7 +18,7 @@ from albert.util import config_files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from albert.util.flags import flag
-from tests.support import cases
+from tests.support import ROOT, cases
 
 SCRIPTS = [name.split(".")[1] for name in commands.COMMANDS.values() if "demo" not in name]
 STRANGE = 'tab\t "quoted" back\\slash \x7f \U0001f600 # [a] = 1'
@@ -202,7 +201,7 @@ def test_every_pair_is_declared():
             words = "replaces|in place of|instead of|name of|not both"
             named = re.findall(f"(?:{words}) --(\\w+)", options.get("help", ""))
             assert all((name, other) in pairs_of(described) for other in named), name
-    sources = list(pathlib.Path(flags_lib.__file__).parents[1].rglob("*.py"))
+    sources = list((ROOT / "albert").rglob("*.py"))
     choices = [part for source in sources for part in choices_of_attributes(source)]
     assert len(choices) > 5
     for names in choices:
@@ -232,7 +231,7 @@ def test_whole_numbers_are_bounded(script):
 
 def rows_of_relatives():
     """(flag of another project, whether it works here, flags here) for docs/relatives.md."""
-    page = pathlib.Path(flags_lib.__file__).parents[2] / "docs" / "relatives.md"
+    page = ROOT / "docs" / "relatives.md"
     rows = re.findall(r"(?m)^\| (.*?) \| (.*) \|$", page.read_text(encoding="utf-8"))
     for there, here in rows:
         for name, star in re.findall(r"`--(\w+)[^`]*`(\*?)", there):
