@@ -135,6 +135,8 @@ EXAMPLES = {int: 3, float: 0.5, str: "x", bool: True}
 COMBINED = [
     {"albert_config_file", "albert_dir", "init_checkpoint"},  # files in place of the folder's
     {"cached_dir", "output_dir"},
+    # What is evaluated, where the training starts, and how long to wait for its checkpoints.
+    {"checkpoint", "init_checkpoint", "wait_for_checkpoints_minutes"},
     {"checkpoint", "output_dir"},
     {"num_train_steps", "until_step"},  # the schedule, and where this run stops
     {"spm_model_file", "vocab_file"},  # published commands give both
