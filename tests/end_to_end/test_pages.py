@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the pages say is run as it stands there, with small numbers."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -166,7 +165,7 @@ def test_program_without_this_package_gives_our_ids(name, tmp_path):
     if name == "tokens.cjs":
         lines.pop()  # it does not cut
     else:
-        languages = (released_archives.FIXTURES / "languages.txt").read_text(encoding="utf-8")
+        languages = (FIXTURES / "languages.txt").read_text(encoding="utf-8")
         texts = languages.replace("\t", " ").splitlines()
         lines += [*texts, *map("{}\t{}".format, texts, texts[1:])]
     result = subprocess.run(
