@@ -129,6 +129,25 @@ class HeadOutput(NamedTuple):
 Head = Callable[[Features, Encoder], HeadOutput]
 
 
+def softmax_output(logits: tf.Tensor, features: Features) -> HeadOutput:
+    """Returns the output of a head whose logits [B, C] are of classes.
+
+    These are the logits and probabilities, float32 [B, C], predictions, int32 [B], and the labels
+    if features have label_ids; the loss is the cross entropy.
+    """
+    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
+    outputs = {
+        "logits": logits,
+        "probabilities": tf.nn.softmax(logits, axis=-1),
+        "predictions": predictions,
+    }
+    if "label_ids" not in features:
+        return HeadOutput(None, outputs, {})
+    outputs["label_ids"] = labels = tf.reshape(features["label_ids"], [-1])
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return HeadOutput(losses, outputs, {"accuracy": tf.equal(predictions, labels)})
+
+
 # ---- configuration and vocabulary, as flags name them ----
 
 

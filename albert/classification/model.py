@@ -5,13 +5,13 @@
 Dimensions: B batch, H hidden, C labels. C is 1 for regression, whose logit is the score.
 """
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.classification.settings import EXIT_THRESHOLD
-from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput
+from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, softmax_output
 from albert.ops import plain
 from albert.pretrained.network import SEQUENCES
 
@@ -114,23 +114,16 @@ def patient_logits(
 # ---- the head with its loss ----
 
 
-def predictions_of(logits: tf.Tensor) -> Dict[str, tf.Tensor]:
-    """Returns logits and probabilities [B, C], and predictions, int32 [B] (scores: float32)."""
-    if logits.shape[-1] == 1:
-        scores = tf.squeeze(logits, [-1])
-        # TensorFlow Lite would drop one of two outputs that are the same tensor.
-        again = tf.reshape(scores, [-1, 1])
-        return {"logits": again, "probabilities": logits, "predictions": scores}
-    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
-    probabilities = tf.nn.softmax(logits, axis=-1)
-    return {"logits": logits, "probabilities": probabilities, "predictions": predictions}
-
-
-def losses_of(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Returns cross entropy, or the squared error, of each example; float32 [B]."""
-    if logits.shape[-1] == 1:
-        return tf.square(tf.squeeze(logits, [-1]) - tf.cast(labels, tf.float32))
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+def _score_output(logits: tf.Tensor, features: Features) -> HeadOutput:
+    """The output of a regressor, as softmax_output gives a classifier's; the loss is squared."""
+    scores = tf.squeeze(logits, [-1])  # [B]
+    # TensorFlow Lite would drop one of two outputs that are the same tensor.
+    again = tf.reshape(scores, [-1, 1])
+    outputs = {"logits": again, "probabilities": logits, "predictions": scores}
+    if "label_ids" not in features:
+        return HeadOutput(None, outputs, {})
+    outputs["label_ids"] = labels = tf.reshape(features["label_ids"], [-1])
+    return HeadOutput(tf.square(scores - tf.cast(labels, tf.float32)), outputs, {})
 
 
 def classification_head(
@@ -140,7 +133,7 @@ def classification_head(
     patience: Optional[int] = None,
     threshold: float = EXIT_THRESHOLD,
 ) -> Head:
-    """Returns the head, with the outputs of `predictions_of` and, if features have them, label_ids.
+    """Returns the head of a classifier or regressor.
 
     Args:
       num_labels: 1 for regression.
@@ -162,13 +155,13 @@ def classification_head(
         else:
             pooled = _encode(encoder, features)  # first: the order of variables decides their seeds
             every = [_make_head(encoder, num_labels)(pooled)]
-        outputs = {**predictions_of(every[-1]), **more}
-        if "label_ids" not in features:
-            return HeadOutput(None, outputs, {})
-        outputs["label_ids"] = labels = tf.reshape(features["label_ids"], [-1])
-        logged = {} if num_labels == 1 else {"accuracy": tf.equal(outputs["predictions"], labels)}
-        total = tf.add_n([n * losses_of(logits, labels) for n, logits in enumerate(every, 1)])
-        loss = total / sum(range(1, len(every) + 1))  # [B]
-        return HeadOutput(loss, outputs, logged)
+        measure = _score_output if num_labels == 1 else softmax_output
+        measured = [measure(logits, features) for logits in every]
+        output = measured[-1]
+        output.outputs.update(more)
+        if output.per_example_loss is None:
+            return output
+        total = tf.add_n([n * item.per_example_loss for n, item in enumerate(measured, 1)])
+        return output._replace(per_example_loss=total / sum(range(1, len(every) + 1)))
 
     return head

@@ -8,15 +8,20 @@ Dimensions: B batch, C options, S sequence, H hidden.
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
+from albert.fine_tuning_utils import (
+    HEAD_INITIALIZER_RANGE,
+    Encoder,
+    Features,
+    HeadOutput,
+    softmax_output,
+)
 from albert.pretrained.network import SEQUENCES
 
 
 def choice_head(features: Features, encoder: Encoder, dropout_prob: float) -> HeadOutput:
     """Builds a softmax over the options' scores, one score per pooled output.
 
-    Features are int32 [B, C, S], and label_ids [B] if they are known. The outputs are logits and
-    probabilities, float32 [B, C], predictions, int32 [B], and the labels.
+    Features are int32 [B, C, S], and label_ids [B] if they are known.
     """
     num_choices, length = modeling.get_shape_list(features["input_ids"])[1:]
     sequences = [tf.reshape(features[name], [-1, length]) for name in SEQUENCES]  # [B * C, S]
@@ -27,14 +32,4 @@ def choice_head(features: Features, encoder: Encoder, dropout_prob: float) -> He
     pooled = encoder.dropout(pooled, dropout_prob)
     scores = tf.nn.bias_add(tf.matmul(pooled, weights, transpose_b=True), bias)  # [B * C, 1]
     logits = tf.reshape(scores, [-1, num_choices])  # [B, C]
-    outputs = {
-        "logits": logits,
-        "probabilities": tf.nn.softmax(logits, axis=-1),
-        "predictions": tf.argmax(logits, axis=-1, output_type=tf.int32),
-    }
-    if "label_ids" not in features:
-        return HeadOutput(None, outputs, {})
-    labels = tf.reshape(features["label_ids"], [-1])
-    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    logged = {"accuracy": tf.equal(outputs["predictions"], labels)}
-    return HeadOutput(losses, {**outputs, "label_ids": labels}, logged)
+    return softmax_output(logits, features)
