@@ -28,36 +28,60 @@ from tests.support import ROOT
 LONGEST_SECONDS = 300
 PASSED, CAUGHT = "passed", "caught"
 
-# A wrong line: `old`, which occurs once in `file` (below albert/), becomes `new`. None is no fault.
+# In a function of `file` (below albert/), `old` code becomes `new`; without a file it is no fault.
 Fault = collections.namedtuple(
-    "Fault", "part name file old new", defaults=["(no fault)", *[""] * 3]
+    "Fault", "part name file function old new", defaults=["(no fault)", *[""] * 4]
 )
 _ENTRY = re.compile(
-    r"(?m)^\[(?P<part>.+)\] (?P<tests>.+)|^(?P<file>\w\S+)$"
+    r"(?m)^\[(?P<part>.+)\] (?P<tests>.+)|^(?P<file>\w\S+)(?: (?P<function>\w+))?$"
     r"|^  (?P<name>\S.*)\n(?P<lines>(?: {4}.*\n?)+)",
 )
 
 
 def read(path):
     """Returns the parts' tests (below tests/) by name, and the faults that they are to catch."""
-    tests, faults, part, file = {}, [], "", ""
+    tests, faults, part, place = {}, [], "", ()
     for entry in _ENTRY.finditer(path.read_text(encoding="utf-8")):
-        part, file = entry["part"] or part, entry["file"] or file
         if entry["tests"]:
+            part = entry["part"]
             tests[part] = entry["tests"].split()
+        elif entry["file"]:
+            place = entry["file"], entry["function"]
         elif entry["name"]:
             lines = entry["lines"].splitlines()
             old, new = ("\n".join(line[6:] for line in lines if line[4] == sign) for sign in "-+")
-            faults.append(Fault(part, entry["name"], file, old, new))
+            faults.append(Fault(part, entry["name"], *place, old, new))
     return tests, faults
 
 
 TESTS, FAULTS = read(pathlib.Path(__file__).with_suffix(".txt"))
 
 
+def pattern_of(code):
+    """Matches code whose lines may be wrapped elsewhere, with a comma before a closing bracket."""
+    parts = []
+    for token in re.findall(r'"[^"\n]*"|[\w.]+|\S', code):
+        part = re.escape(token)
+        if re.match(r"\w", token):
+            part = rf"(?<!\w){part}(?!\w)"
+        elif token in ")]}":
+            part = rf",?\s*{part}"
+        parts.append(part)
+    return re.compile(r"\s*".join(parts))
+
+
 def planted(fault, text):
-    """Returns the file's text with the fault, or None unless the old line occurs exactly once."""
-    return text.replace(fault.old, fault.new) if text.count(fault.old) == 1 else None
+    """Returns the file's text with the fault, or None unless its function has the old code once."""
+    scope = r"(?s).+"
+    if fault.function:  # to the next line that is not further in
+        name = rf"^( *)(?:def|class) {fault.function}\b"
+        scope = rf"(?ms){name}.*?(?=^(?!\1\s) *[\w@#]|\Z)"
+    old = pattern_of(fault.old)
+    functions = [function.span() for function in re.finditer(scope, text)]
+    places = [place for span in functions for place in old.finditer(text, *span)]
+    if len(places) != 1:
+        return None
+    return text[: places[0].start()] + fault.new + text[places[0].end() :]
 
 
 def result_of(fault):
