@@ -84,29 +84,38 @@ SUITES = {
     "glue": tuple(name for name in GLUE_TASKS if name != "mismnli"),
     "clue": tuple(name for name in CHINESE_TASKS if name != "lcqmc_pair"),
 }
-# Flags of run_classifier of which a sweep combines several values.
-GRID = (
-    *describe(shared.OptimizerFlags),
-    *("max_seq_length", "train_batch_size", "train_step", "warmup_step", "num_train_epochs"),
-    *("warmup_proportion", "save_checkpoints_steps", "precision", "padding"),
-)
 
 
-# Each value is a text, such as "1e-5,3e-5"; None: the task's published value.
-_GridFlags: Any = dataclasses.make_dataclass(
-    "_GridFlags",
-    [
-        (name, Optional[str], dataclasses.field(default=None, metadata=dict(item, several=True)))
-        for name, item in describe(ClassifierFlags).items()
-        if name in GRID
-    ],
-    bases=(Settings,),
-    frozen=True,
-)
+def _several(name: str) -> Any:
+    """A flag of run_classifier that takes several values; None: the task's published value."""
+    options = dict(describe(ClassifierFlags)[name], default=None, several=True)
+    return flag(**options)
 
 
 @dataclasses.dataclass(frozen=True)
-class SweepFlags(_GridFlags, shared.EncoderFlags, CustomTaskFlags):
+class GridFlags(Settings):
+    """The flags of which a sweep combines several values, such as "1e-5,3e-5"."""
+
+    optimizer: Optional[str] = _several("optimizer")
+    learning_rate: Optional[str] = _several("learning_rate")
+    weight_decay_rate: Optional[str] = _several("weight_decay_rate")
+    adam_beta_1: Optional[str] = _several("adam_beta_1")
+    adam_beta_2: Optional[str] = _several("adam_beta_2")
+    adam_epsilon: Optional[str] = _several("adam_epsilon")
+    max_grad_norm: Optional[str] = _several("max_grad_norm")
+    max_seq_length: Optional[str] = _several("max_seq_length")
+    train_batch_size: Optional[str] = _several("train_batch_size")
+    train_step: Optional[str] = _several("train_step")
+    warmup_step: Optional[str] = _several("warmup_step")
+    num_train_epochs: Optional[str] = _several("num_train_epochs")
+    warmup_proportion: Optional[str] = _several("warmup_proportion")
+    save_checkpoints_steps: Optional[str] = _several("save_checkpoints_steps")
+    precision: Optional[str] = _several("precision")
+    padding: Optional[str] = _several("padding")
+
+
+@dataclasses.dataclass(frozen=True)
+class SweepFlags(GridFlags, shared.EncoderFlags, CustomTaskFlags):  # type: ignore[misc]
     """The flags of a sweep."""
 
     suite: str = data_flag("glue", "Group of tasks to run without --tasks.", choices=sorted(SUITES))

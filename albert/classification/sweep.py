@@ -18,7 +18,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.classification import predictions, tasks
 from albert.classification.run import ClassifierTask, find_task
-from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepFlags
+from albert.classification.settings import SUITES, ClassifierFlags, GridFlags, SweepFlags
 from albert.classification.task_table import LOSSES
 from albert.configs import published
 from albert.pretrained import warm_start
@@ -65,7 +65,8 @@ def make_plan(settings: SweepFlags) -> List[Run]:
       UserError: an input that is missing, unreadable or does not fit the others.
     """
     given, known = settings.given_values(), flags_lib.describe(ClassifierFlags)
-    values = {name: given[name].split(",") for name in GRID if name in given}
+    grid = flags_lib.describe(GridFlags)
+    values = {name: given[name].split(",") for name in grid if name in given}
     shared = {name: value for name, value in given.items() if name in known}
     if settings.model_dir:
         shared["albert_dir"] = settings.model_dir

@@ -4,7 +4,7 @@
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from albert.util.errors import UserError
 from albert.util.flags import WITHOUT_EFFECT, Settings, flag
@@ -67,7 +67,8 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
         """Checks that a model is named; a script with --do_train needs one only to train."""
         super().check()
         names = ["albert_dir", "init_checkpoint", "albert_hub_module_handle"]
-        names += ["albert_config_file"] * hasattr(self, "do_train")  # from random weights
+        if hasattr(self, "do_train"):
+            names.append("albert_config_file")  # from random weights
         needs_model = getattr(self, "do_train", True)
         if needs_model and not any(getattr(self, name) for name in names):
             raise UserError(
@@ -180,10 +181,10 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
 class FineTuningFlags(TrainingFlags, EncoderFlags):
     """The flags of every fine-tuning."""
 
-    if TYPE_CHECKING:  # flags of most tasks; a task without them overrides what reads them
-        do_eval: bool = False
-        eval_batch_size: int = 0
-        keep_checkpoint_max: int = 0
+    # Of a task without these flags.
+    do_eval = False
+    eval_batch_size = 0
+    keep_checkpoint_max = 0
 
     max_seq_length: int = flag(512, "Maximum tokens per input; longer inputs are cut.")
     do_predict: bool = flag(False, "Predict with the best checkpoint.", group="What to do")

@@ -33,7 +33,7 @@ class RaceFlags(shared.TaskFlags):
     save_checkpoints_steps: int = flag(100)
     num_keep_checkpoint: int = shared.keep_checkpoint_max()
 
-    @property  # type: ignore[misc]
-    def keep_checkpoint_max(self) -> int:
+    @property
+    def keep_checkpoint_max(self) -> int:  # type: ignore[override]
         """The value of --num_keep_checkpoint by the name that other scripts use."""
         return self.num_keep_checkpoint

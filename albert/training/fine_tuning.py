@@ -304,7 +304,7 @@ class FineTuning:
         settings, task, records = self.settings, self.task, self._splits[split].records
         size = settings.predict_batch_size
         if split in task.splits("dev"):
-            size = getattr(settings, "eval_batch_size", size)
+            size = settings.eval_batch_size or size
         if settings.use_tpu:
             input_fn = self.input_fn(records.path)
             return estimators.tpu_outputs(

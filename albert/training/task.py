@@ -108,7 +108,7 @@ class Task:
 
     def splits(self, use: str) -> List[str]:
         """Returns the splits to evaluate on (use "dev") or to predict ("test")."""
-        asked = {"dev": getattr(self.settings, "do_eval", False), "test": self.settings.do_predict}
+        asked = {"dev": self.settings.do_eval, "test": self.settings.do_predict}
         return [use] if asked[use] else []
 
     def examples(self, split: str) -> Sequence[Any]:

@@ -119,15 +119,11 @@ class Settings:
         excluded = replaced(type(self), changes)
         values = {**dict.fromkeys(excluded), **changes}
         changed = dataclasses.replace(self, **values)  # type: ignore[type-var]
-        return _with_given(changed, self.given - excluded | set(changes))
+        object.__setattr__(changed, "given", self.given - excluded | set(changes))
+        return changed
 
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
-
-
-def _with_given(settings: AnySettings, names: FrozenSet[str]) -> AnySettings:
-    object.__setattr__(settings, "given", names)
-    return settings
 
 
 def replaced(kind: Type[Settings], names: Iterable[str]) -> FrozenSet[str]:
@@ -254,11 +250,11 @@ def read(
     define(kind, flag_values)
     flags.DEFINE_multi_string(CONFIG, [], OWN["--config"], flag_values)
     flags.DEFINE_boolean(VERBOSE, False, OWN["--[no]verbose"], flag_values)
-    for alias in set(ALIASES) - set(flag_values):
-        if ALIASES[alias] in flag_values:
-            flag_values[alias] = flag_values[ALIASES[alias]]
     flag_values.set_gnu_getopt(True)
     described = describe(kind)
+    for alias, name in ALIASES.items():
+        if name in described and alias not in flag_values:
+            flag_values[alias] = flag_values[name]
     positional = next((name for name in described if described[name].get("positional")), None)
     takes_rest = bool(positional) and described[positional]["kind"] is tuple
     program, *command_line = arguments
@@ -293,8 +289,7 @@ def _parse(
 ) -> List[str]:
     """Sets flags and returns the other arguments; `prefix` begins an error's text."""
     names = [re.sub("^--?|=.*", "", word) for word in arguments if word[:1] == "-"]
-    flags_set = _check_pairs(kind, filter(flag_values.__contains__, names), prefix)
-    for name in replaced(kind, flags_set):
+    for name in replaced(kind, _check_pairs(kind, names, prefix)):
         flag_values[name].unparse()  # what an earlier call set
     try:
         return flag_values(arguments, known_only=known_only)[1:]
@@ -327,15 +322,17 @@ def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any
     for name in set(describe(kind)) & set(flag_values):
         is_default = flag_values[name].using_default_value
         (more if is_default else values)[name] = flag_values[name].value
-    settings = make(kind, **values)
-    for name in replaced(kind, values):
-        more.pop(name, None)
-    changed = dataclasses.replace(settings, **more)  # type: ignore[type-var]
-    return _with_given(changed, settings.given)
+    return _changed(kind(**more), values)
 
 
 def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
     """Returns the settings for a program's values; UserError for a wrong value."""
+    return _changed(kind(), values)
+
+
+def _changed(settings: AnySettings, values: Dict[str, Any]) -> AnySettings:
+    """The settings with values that are checked first; None is no value."""
+    kind = type(settings)
     declared = describe(kind)
     values = {name: value for name, value in values.items() if value is not None}
     for name in values:
@@ -346,9 +343,7 @@ def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
         except ValueError as error:
             raise UserError(f"{name} is {values[name]!r}; {error}") from error
     _check_pairs(kind, values)
-    return _with_given(
-        kind(**{**dict.fromkeys(replaced(kind, values)), **values}), frozenset(values)
-    )
+    return settings.replace(**values)
 
 
 def parse(

@@ -118,6 +118,8 @@ def test_parse_aliases():
     assert parse("--max_steps=3", "-is_on") == parse("--train_step", "3", "--is_on")
     assert parse("--output_dir=a-max_steps=3").output_dir == "a-max_steps=3"
     assert parse("--max_steps", "3").given == {"output_dir", "train_step"}
+    with pytest.raises(UserError, match="max_steps"):  # stands for a flag that is an alias there
+        flags_lib.parse(script_flags("run_pretraining"), ["--max_steps=3"])
     known = [set(flags_lib.describe(script_flags(script))) for script in SCRIPTS]
     for alias, name in flags_lib.ALIASES.items():
         assert any(name in flags for flags in known)
