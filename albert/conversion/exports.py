@@ -14,7 +14,7 @@ import os
 import pathlib
 import tempfile
 import time
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -63,32 +63,35 @@ class _FineTuned:
     def answer(self, model: Any, examples: Sequence[Any]) -> Mapping[str, np.ndarray]:
         return model.outputs(examples)
 
-    def scores(self, *answers: Mapping[str, np.ndarray]) -> List[float]:
+    def score(self, outputs: Mapping[str, np.ndarray], _: Any) -> float:
         losses = np.full(len(self.examples), np.nan)  # which an export does not know
-        found = ({"per_example_loss": losses, **outputs} for outputs in answers)
-        measured = (self._task.measure(self.examples, outputs) for outputs in found)
-        return [self._task.metric_scale * scores[self.metric] for scores in measured]
+        metrics = self._task.measure(self.examples, {"per_example_loss": losses, **outputs})
+        return self._task.metric_scale * metrics[self.metric]
 
 
 def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
     """The task as it was trained, and what it reads in --eval_file."""
     path, record = settings.eval_file, os.path.join(settings.model_dir, config_files.RECORD_NAME)
-    known, general = flags.describe(task.flags), flags.describe(TaskFlags)
+    declared = flags.describe(task.flags)
     trained = config_files.read(record) if tf.io.gfile.exists(record) else {}
-    is_folder = "data_dir" in known  # but of SQuAD
-    is_file = is_folder and not tf.io.gfile.isdir(path)
-    place = os.path.dirname(path) or "." if is_file else path
+    for name in flags.describe(TaskFlags):
+        trained.pop(name, None)
+    data = {"predict_file": path}
+    if "data_dir" in declared:  # of SQuAD there is one file alone
+        data = {"data_dir": path if tf.io.gfile.isdir(path) else os.path.dirname(path) or "."}
     values = {
         **task.settings.given_values(),
-        **{name: value for name, value in trained.items() if name not in general},
+        **trained,
         **task.served(),  # measured with what the export will use
+        **data,
         "do_eval": True,
         "do_predict": True,
-        "data_dir" if is_folder else "predict_file": place,
     }
-    own = {name: value for name, value in values.items() if name in known}
+    own = {name: value for name, value in values.items() if name in declared}
     reader = type(task)(flags.make(task.flags, **own), task.tokenizer, task.description)
-    return reader, reader.read_file(path) if is_file else reader.examples(reader.splits("dev")[0])
+    if path in data.values():
+        return reader, reader.examples(reader.splits("dev")[0])
+    return reader, reader.read_file(path)
 
 
 class _Encoder:
@@ -110,9 +113,9 @@ class _Encoder:
     def answer(self, model: Any, examples: Sequence[Any]) -> np.ndarray:
         return model.embed(examples).astype(np.float64)  # [N, H]
 
-    def scores(self, *answers: np.ndarray) -> List[float]:
-        units = [vectors / np.linalg.norm(vectors, axis=-1, keepdims=True) for vectors in answers]
-        return [100 * float((vectors * units[0]).sum(-1).mean()) for vectors in units]
+    def score(self, vectors: np.ndarray, right: np.ndarray) -> float:
+        lengths = np.linalg.norm(vectors, axis=-1) * np.linalg.norm(right, axis=-1)
+        return 100 * float(((vectors * right).sum(-1) / lengths).mean())
 
 
 # ---- export ----
@@ -171,11 +174,11 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
 def _compared(subject: Any, models: Sequence[Any], size: int) -> Dict[str, Dict[str, float]]:
     """Score, times and size of the model and of its export, which has `size` bytes; prints them."""
     sizes = (sum(x.nbytes for x in weights.read_checkpoint(subject.checkpoint).values()), size)
-    scores = subject.scores(*(subject.answer(model, subject.examples) for model in models))
+    answers = [subject.answer(model, subject.examples) for model in models]
     sides = {}
     rows = [("", subject.metric, "p50 ms", "p95 ms", "MB")]
-    for name, model, score, size in zip(("model", "export"), models, scores, sizes):
-        times = []
+    for name, model, answer, size in zip(("model", "export"), models, answers, sizes):
+        score, times = subject.score(answer, answers[0]), []
         for example in subject.examples[:_MOST_TIMED]:
             began = time.perf_counter()
             subject.answer(model, [example])

@@ -14,7 +14,7 @@ there: tokens that it forbids get a score with which they are never chosen in or
 import json
 import os
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 from google.protobuf import json_format
@@ -37,40 +37,33 @@ _FORBIDDEN_SCORE = -1e4
 _DIGIT_COMMA = re.compile(r".*[0-9],")
 
 
-class _Content(NamedTuple):
-    """What is in a vocabulary."""
-
-    tokens: List[str]  # by id
-    scores: List[float]  # of SentencePiece
-    settings: Dict[str, Any]  # of SentencePiece, with the names in its files
-
-
-def _read(vocabulary: Vocabulary) -> _Content:
+def _read(vocabulary: Vocabulary) -> Dict[str, Any]:
+    """[token, score] by ID as `vocab`, and the settings of SentencePiece by their own names."""
     if vocabulary.key == "vocab_file":
-        return _Content(list(tokenization.load_vocab(vocabulary.path)), [], {})
+        return {"vocab": [[token, None] for token in tokenization.load_vocab(vocabulary.path)]}
     tokenizer = tokenization.FullTokenizer(None, True, vocabulary.path)
     model = ModelProto.FromString(tokenizer.sp_model.serialized_model_proto())
-    settings: Dict[str, Any] = {"keep_accents": tokenizer.keep_accents}
+    content: Dict[str, Any] = {"keep_accents": tokenizer.keep_accents}
     for part in (model.trainer_spec, model.normalizer_spec):
-        settings.update(json_format.MessageToDict(part, preserving_proto_field_name=True))
-    pieces = model.pieces
-    return _Content([item.piece for item in pieces], [item.score for item in pieces], settings)
+        content.update(json_format.MessageToDict(part, preserving_proto_field_name=True))
+    return {**content, "vocab": [[item.piece, item.score] for item in model.pieces]}
 
 
 # ---- to Hugging Face ----
 
 
-def _tokenizer_json(content: _Content, do_lower_case: bool) -> Dict[str, Any]:
+def _tokenizer_json(
+    content: Mapping[str, Any], ids: Mapping[str, int], do_lower_case: bool
+) -> Dict[str, Any]:
     """What preprocess_text does to a text, and then SentencePiece."""
-    steps = [] if content.settings["keep_accents"] else [_STEPS["NFKD"], _STEPS["marks"]]
+    steps = [] if content["keep_accents"] else [_STEPS["NFKD"], _STEPS["marks"]]
     if do_lower_case:
         steps += [_STEPS["final sigma"], _STEPS["Lowercase"]]
-    charsmap = content.settings.get("precompiled_charsmap")
+    charsmap = content.get("precompiled_charsmap")
     if charsmap:
         # It takes a letter with its marks at once, and composes no others.
         table = dict(_STEPS["Precompiled"], precompiled_charsmap=charsmap)
         steps += [_STEPS["NFC"], table, _STEPS["NFC"]]
-    ids = {token: number for number, token in enumerate(content.tokens)}
     return {
         **_TABLE["template"],
         "added_tokens": [
@@ -86,12 +79,12 @@ def _tokenizer_json(content: _Content, do_lower_case: bool) -> Dict[str, Any]:
         },
         "model": {
             "type": "Unigram",
-            "unk_id": content.settings.get("unk_id", 0),
+            "unk_id": content.get("unk_id", 0),
             "vocab": [
                 [token, _FORBIDDEN_SCORE if _DIGIT_COMMA.fullmatch(token) else score]
-                for token, score in zip(content.tokens, content.scores)
+                for token, score in content["vocab"]
             ],
-            "byte_fallback": content.settings.get("byte_fallback", False),
+            "byte_fallback": content.get("byte_fallback", False),
         },
     }
 
@@ -103,7 +96,8 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
       UserError: transformers has no such tokenizer.
     """
     content, lower = _read(vocabulary), bool(vocabulary.do_lower_case)
-    if not {"[CLS]", "[SEP]"}.issubset(content.tokens):
+    ids = {token: number for number, (token, _) in enumerate(content["vocab"])}
+    if not {"[CLS]", "[SEP]"} <= ids.keys():
         raise UserError(
             f"{vocabulary.path} has no tokens [CLS] and [SEP], which transformers needs."
         )
@@ -115,13 +109,13 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
     if vocabulary.key == "spm_model_file":
-        their_settings.check(content.settings, "spiece.model", vocabulary.path)
+        their_settings.check(content, "spiece.model", vocabulary.path)
         settings.update(
-            {name: token for name, token in _SPECIAL.items() if token in content.tokens},
+            {name: token for name, token in _SPECIAL.items() if token in ids},
             tokenizer_class="PreTrainedTokenizerFast",  # it changes nothing in tokenizer.json
-            keep_accents=content.settings["keep_accents"],
+            keep_accents=content["keep_accents"],
         )
-        tokenizer = _tokenizer_json(content, lower)
+        tokenizer = _tokenizer_json(content, ids, lower)
         files.atomic_write_json(os.path.join(folder, _JSON_NAME), tokenizer)
     path = os.path.join(folder, _NAMES[vocabulary.key])
     files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
@@ -164,8 +158,9 @@ def read_vocabulary(settings: ConversionFlags) -> Tuple[Optional[Vocabulary], Op
     their_settings.check(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
     tokenizer = _read_optional(folder, _JSON_NAME, _JSON)
     added = config.get("added_tokens_decoder") or {}
+    tokens = {token for token, _ in content["vocab"]}
     for token in [*added.values(), *(tokenizer.get("added_tokens") or ())]:
-        if token["content"] not in content.tokens or not token["special"]:
+        if token["content"] not in tokens or not token["special"]:
             raise UserError(
                 f"{folder} adds the token {token['content']!r}. Only transformers cuts words there."
                 f" To use {vocabulary.path} alone, remove {_JSON_NAME}, and added_tokens_decoder "
@@ -207,14 +202,14 @@ def _read_optional(folder: str, name: str, schema: Any) -> Dict[str, Any]:
 
 
 def _rules(
-    tokenizer: Mapping[str, Any], content: _Content, vocabulary: Vocabulary, *, folder: str
+    tokenizer: Mapping[str, Any], ours: Dict[str, Any], vocabulary: Vocabulary, *, folder: str
 ) -> Dict[str, Optional[bool]]:
     """What tokenizer.json says of lower case and accents; refuses what changes ids otherwise."""
     path, model = os.path.join(folder, _JSON_NAME), tokenizer["model"]
-    vocab, is_wordpiece = model["vocab"], vocabulary.key == "vocab_file"
-    steps: List[Dict[str, Any]] = []
-    their_settings.check(content.settings, "spiece.model", vocabulary.path)
+    is_wordpiece = vocabulary.key == "vocab_file"
+    their_settings.check(ours, "spiece.model", vocabulary.path)
     model.setdefault("type", "WordPiece" if is_wordpiece else "Unigram")
+    steps: List[Dict[str, Any]] = []
     for name in _PARTS:
         part = tokenizer.get(name) or {}
         inner = part.get("normalizers", part.get("pretokenizers"))
@@ -224,11 +219,11 @@ def _rules(
         if setting not in _STEPS.values():
             raise UserError(f"{path}: albert has no counterpart of {json.dumps(setting)[:200]}.")
     by_type = {step["type"]: step for step in steps}
-    tokens = sorted(vocab, key=vocab.get) if isinstance(vocab, dict) else [row[0] for row in vocab]
-    theirs = {**by_type.get("Precompiled", {}), **model, "vocab": tokens}
-    ours = {**content.settings, "vocab": content.tokens}
+    theirs = {**by_type.get("Precompiled", {}), **model}
+    if isinstance(model["vocab"], dict):
+        theirs["vocab"] = sorted(model["vocab"].items(), key=lambda item: item[1])
     for side in (theirs, ours):  # only a token's first word counts
-        side["vocab"] = [str(token).split()[:1] for token in side["vocab"]]
+        side["vocab"] = [str(token).split()[:1] for token, _ in side["vocab"]]
     for name in ("vocab", "byte_fallback", "precompiled_charsmap"):
         if (theirs.get(name) or None) != (ours.get(name) or None):
             raise UserError(f"{path} has another {name} than {vocabulary.path}.")

@@ -81,6 +81,7 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
         required: whether a value must be given.
         path: whether "~" is expanded.
         several: takes several values, separated by commas; the setting is their text.
+        kind: the type of one of several values.
         needs: a flag that must have a value if this one is given.
         replaces: flags that exclude this one. If one of a pair is given, the other is None.
         positional: takes the argument without a flag's name; a Tuple takes all such arguments.
@@ -143,9 +144,8 @@ def describe(kind: Type[Settings]) -> Dict[str, Dict[str, Any]]:
     described: Dict[str, Dict[str, Any]] = {}
     for base in reversed(kind.__mro__):
         for name, field in getattr(base, "__dataclass_fields__", {}).items():
-            # The first class says what one value is: below, several may be a text.
-            options = described.setdefault(name, {"kind": _type_of(field.type)})
-            options.update(field.metadata, default=field.default)
+            options = {"kind": _type_of(field.type), **field.metadata, "default": field.default}
+            described.setdefault(name, {}).update(options)
     return described
 
 

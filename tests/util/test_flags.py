@@ -42,7 +42,7 @@ class Derived(Base):
     """Another default, several values, and an argument without a name."""
 
     count: int = flag(5)
-    rate: Optional[str] = flag(None, several=True)
+    rate: Optional[str] = flag(None, several=True, kind=float)
     name: Optional[str] = flag(None, "Name.", positional=True)
 
     def check(self):
