@@ -88,30 +88,29 @@ SUITES = {
 
 def _several(name: str) -> Any:
     """A flag of run_classifier that takes several values; None: the task's published value."""
-    options = dict(describe(ClassifierFlags)[name], default=None, several=True)
-    return flag(**options)
+    return flag(**dict(describe(ClassifierFlags)[name], default=None, several=True))
 
 
 @dataclasses.dataclass(frozen=True)
 class GridFlags(Settings):
     """The flags of which a sweep combines several values, such as "1e-5,3e-5"."""
 
-    optimizer: Optional[str] = _several("optimizer")
-    learning_rate: Optional[str] = _several("learning_rate")
-    weight_decay_rate: Optional[str] = _several("weight_decay_rate")
-    adam_beta_1: Optional[str] = _several("adam_beta_1")
-    adam_beta_2: Optional[str] = _several("adam_beta_2")
-    adam_epsilon: Optional[str] = _several("adam_epsilon")
-    max_grad_norm: Optional[str] = _several("max_grad_norm")
-    max_seq_length: Optional[str] = _several("max_seq_length")
-    train_batch_size: Optional[str] = _several("train_batch_size")
-    train_step: Optional[str] = _several("train_step")
-    warmup_step: Optional[str] = _several("warmup_step")
-    num_train_epochs: Optional[str] = _several("num_train_epochs")
-    warmup_proportion: Optional[str] = _several("warmup_proportion")
-    save_checkpoints_steps: Optional[str] = _several("save_checkpoints_steps")
-    precision: Optional[str] = _several("precision")
-    padding: Optional[str] = _several("padding")
+    optimizer: str = _several("optimizer")
+    learning_rate: str = _several("learning_rate")
+    weight_decay_rate: str = _several("weight_decay_rate")
+    adam_beta_1: str = _several("adam_beta_1")
+    adam_beta_2: str = _several("adam_beta_2")
+    adam_epsilon: str = _several("adam_epsilon")
+    max_grad_norm: str = _several("max_grad_norm")
+    max_seq_length: str = _several("max_seq_length")
+    train_batch_size: str = _several("train_batch_size")
+    train_step: str = _several("train_step")
+    warmup_step: str = _several("warmup_step")
+    num_train_epochs: str = _several("num_train_epochs")
+    warmup_proportion: str = _several("warmup_proportion")
+    save_checkpoints_steps: str = _several("save_checkpoints_steps")
+    precision: str = _several("precision")
+    padding: str = _several("padding")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@
 
 import dataclasses
 import functools
-from typing import Any, Optional
+from typing import Optional
 
 from albert.util.errors import UserError
 from albert.util.flags import WITHOUT_EFFECT, Settings, flag
@@ -27,6 +27,13 @@ _tpu = functools.partial(flag, group="TPU")
 speed_flag = functools.partial(flag, group="Memory and speed")
 _distribution = functools.partial(flag, group="Distribution")
 accepted_flag = functools.partial(flag, help="No effect here.", group=WITHOUT_EFFECT)
+keep_checkpoint_max = functools.partial(  # whose name differs between scripts
+    flag,
+    5,
+    "Keep this many of the newest checkpoints, and the best one; 0: keep all.",
+    lower=0,
+    group="Checkpoints",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,12 +231,6 @@ class TaskFlags(FineTuningFlags):
 
     do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
     eval_batch_size: int = evaluation_flag(8, "Batch size of evaluation.", lower=1)
-
-
-def keep_checkpoint_max(default: int = 5) -> Any:
-    """Returns the flag for how many checkpoints to keep; its name differs between scripts."""
-    text = "Keep this many of the newest checkpoints, and the best one; 0: keep all."
-    return flag(default, text, lower=0, group="Checkpoints")
 
 
 @dataclasses.dataclass(frozen=True)
