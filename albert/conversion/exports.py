@@ -89,9 +89,10 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
     }
     own = {name: value for name, value in values.items() if name in declared}
     reader = type(task)(flags.make(task.flags, **own), task.tokenizer, task.description)
-    if path in data.values():
-        return reader, reader.examples(reader.splits("dev")[0])
-    return reader, reader.read_file(path)
+    if path not in data.values():
+        return reader, reader.read_file(path)
+    splits = reader.splits("dev")  # none if questions have no answers
+    return reader, reader.examples(splits[0]) if splits else []
 
 
 class _Encoder:
@@ -142,7 +143,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         subject: Any = (_Encoder if is_encoder else _FineTuned)(model, settings)
         subject.examples = subject.examples[: settings.eval_examples or None]
         if not len(subject.examples):
-            raise UserError(f"--eval_file={settings.eval_file} has no examples.")
+            raise UserError(f"--eval_file={settings.eval_file} has no examples to measure.")
         content = _converted(subject, settings)
         named = {**subject.files, exported.NAMES[settings.format]: content}
         for name, value in named.items():

@@ -304,6 +304,13 @@ def test_export_mistake_is_named(place, exported, tmp_path, name, argument, name
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+def test_questions_without_answers_measure_nothing(place, tmp_path):
+    asked = squad_data.paragraph(CONTEXT, squad_data.question("q", "who ?"))
+    path = squad_data.write_squad(tmp_path, [asked])
+    with pytest.raises(UserError, match=path):
+        export(place, "reader", tmp_path / "new", f"--eval_file={path}")
+
+
 def test_damaged_export_is_named(exported, tmp_path):
     shutil.copytree(str(exported), str(tmp_path / "damaged"))
     path = tmp_path / "damaged" / "model.onnx"
