@@ -60,21 +60,22 @@ def check_description(task: Task, folder: str = "") -> None:
     A flag that only the training depends on may differ where the model is used. `folder` is that of
     a model to use, whose task may have another name.
     """
-    path = os.path.join(folder or task.settings.output_dir, task.description_name)
-    description = _read_description(path, type(task))
-    if not description:
-        return
     may_differ = ["path", *task.free_keys]  # of a vocabulary the content counts
     if folder:
         may_differ.append("task")
+    folder = folder or task.settings.output_dir
+    path = os.path.join(folder, task.description_name)
+    description = _read_description(path, type(task))
+    if not description:
+        return
     if not task.settings.do_train:
         may_differ += ["max_seq_length", *task.recorded_flags]
     wanted = {**task.describe(), **task.vocabulary.record()}
     difference = provenance.difference(description, wanted, may_differ)
     if difference:
         raise UserError(
-            f"{path} is of a run with other settings: {difference}. Choose another --output_dir. "
-            "If you want the change, first remove this file."
+            f"--output_dir={folder} has a run with other settings: {difference}. Choose another "
+            f"--output_dir. If you want the change, first remove {path}."
         )
 
 
