@@ -65,8 +65,8 @@ def make_plan(settings: SweepFlags) -> List[Run]:
       UserError: an input that is missing, unreadable or does not fit the others.
     """
     given, known = settings.given_values(), flags_lib.describe(ClassifierFlags)
-    grid = flags_lib.describe(GridFlags)
-    values = {name: given[name].split(",") for name in grid if name in given}
+    grid_flags = flags_lib.describe(GridFlags)
+    values = {name: given[name].split(",") for name in grid_flags if name in given}
     shared = {name: value for name, value in given.items() if name in known}
     if settings.model_dir:
         shared["albert_dir"] = settings.model_dir
