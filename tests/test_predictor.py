@@ -3,6 +3,7 @@
 """A fine-tuned model in memory: its answers, its batches, and models it must refuse."""
 
 import concurrent.futures
+import functools
 import pickle
 
 import numpy as np
@@ -19,7 +20,7 @@ from albert.squad.run import SquadV1
 from albert.tagging.run import TaggingTask
 from albert.util.errors import UserError
 from tests.support import fine_tuned_models as models
-from tests.support import pretrained_models, write_json
+from tests.support import pretrained_models, squad_models, write_json
 
 LABELS = ("no", "maybe", "yes")
 TEXTS = [
@@ -180,6 +181,28 @@ def test_load_gives_an_encoder_for_a_pretrained_model(places):
         vectors = [encoder.embed(["a", "the " * 60]) for encoder in (mean, first)]
         assert np.array_equal(mean.predict(["a", "the " * 60]), vectors[0])
         assert vectors[0].shape == (2, 16) and np.abs(vectors[0] - vectors[1]).max() > 0.1
+
+
+LONG = "the " * 60
+write_reader = functools.partial(squad_models.write_reader, is_v2=False)
+ODD_TEXTS = {
+    "classifier": (models.write_classifier, ["a", "", ("a", "\n"), LONG], [1, 2]),
+    "reader": (write_reader, [("", "a b"), (LONG, "a " * 60)], [1, 1]),
+    "tagger": (models.write_tagger, ["a", [], " ", LONG], [2]),
+    "encoder": (pretrained_models.write_archive, ["a", "", ("a", LONG)], [1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", ODD_TEXTS)
+def test_empty_and_cut_texts_are_counted(name, tmp_path, caplog):
+    write, texts, counts = ODD_TEXTS[name]
+    write(tmp_path / "model")
+    with albert.load(tmp_path / "model") as model:
+        for text in texts:
+            model.predict([text])
+    assert sorted(filter(None, model.notes.values())) == counts
+    (message,) = [record.getMessage() for record in caplog.records if record.name == "albert"]
+    assert all(str(count) in message for count in counts)
 
 
 # ---- early exit ----

@@ -80,6 +80,7 @@ def convert_examples_to_features(
             **pack(segments, ends, max_seq_length),
             label_id=_label_id(example, label_ids),
             is_cut=len(ids_a) + len(ids_b) > room,
+            is_empty=not all(segments),
         )
         converted.append(features)
     return converted

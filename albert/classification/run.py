@@ -196,7 +196,7 @@ class ClassifierTask(Task):
         features = classifier_features.convert_examples_to_features(
             examples, self._label_ids, length, self.tokenizer, self.name, is_raw=True
         )
-        notes = {f"cut to {length} tokens": sum(item.is_cut for item in features)}
+        notes = feature_cache.notes_on(features, f"{length} tokens")
         return feature_cache.Conversion(list(map(record_of, features)), notes)
 
     # ---- the model and its answers ----

@@ -45,6 +45,14 @@ class Conversion(NamedTuple):
     notes: Mapping[str, int] = {}  # what is worth counting -> how often
 
 
+def notes_on(items: Sequence[Any], limits: str) -> Mapping[str, int]:
+    """Returns the notes on items with `is_cut`, to the limits, and `is_empty`."""
+    return {
+        f"cut to {limits}": sum(item.is_cut for item in items),
+        "empty": sum(item.is_empty for item in items),
+    }
+
+
 def build_records(
     path: str,
     *,
@@ -100,9 +108,14 @@ def build_records(
                 file.write(record)
             notes.update(chunk.notes)
             bar.update(min(_CHUNK_ITEMS, len(converted) - first))
-    counts = "".join(f", {count} x {what}" for what, count in sorted(notes.items()) if count)
-    _LOGGER.info("%s: %d records%s.", description, file.count, counts)
+    summary = filter(None, [f"{file.count} records", in_words(notes)])
+    _LOGGER.info("%s: %s.", description, ", ".join(summary))
     return file
+
+
+def in_words(notes: Mapping[str, int]) -> str:
+    """Returns "3 x cut to 128 tokens, 1 x empty" for notes; "" if all are 0."""
+    return ", ".join(f"{count} x {what}" for what, count in notes.items() if count)
 
 
 def check_ours(path: str) -> None:

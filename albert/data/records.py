@@ -34,6 +34,7 @@ class InputFeatures:
       guid, example_id: the example's name, or None; of multiple choice example_id is the passage's.
       is_real_example: False if it only fills a batch.
       is_cut: whether the texts were too long.
+      is_empty: whether a text has no tokens.
     """
 
     input_ids: List[Any]
@@ -44,6 +45,7 @@ class InputFeatures:
     example_id: Any = None
     is_real_example: bool = True
     is_cut: bool = False
+    is_empty: bool = False
 
 
 def record_of(features: InputFeatures) -> Mapping[str, Any]:

@@ -72,11 +72,7 @@ def _decoded(stream: Any, name: str) -> Iterator[List[Line]]:
 
 
 class TextReader:
-    """Finds the texts in lines. The first line decides the format.
-
-    Attributes:
-      empty_count, first_empty: how many texts are empty, and where the first one is.
-    """
+    """Finds the texts in lines. The first line decides the format."""
 
     def __init__(self, name: str, columns: Optional[str], known: Sequence[str] = ()):
         """Takes the input's name, for messages, and where the texts are, with commas.
@@ -93,7 +89,6 @@ class TextReader:
         self._is_json: Optional[bool] = None  # once a line was seen
         self._header: List[str] = []
         self._blank = ""  # the first blank line after others
-        self.empty_count, self.first_empty = 0, ""
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
         """Returns a text or a pair for each line, except for header and blank lines."""
@@ -113,9 +108,6 @@ class TextReader:
                 _LOGGER.info("%s is the header: %s.", where, ", ".join(_cells(line.text))[:200])
                 continue
             found.append(texts)
-            if not all(map(str.strip, texts)):
-                self.empty_count += 1
-                self.first_empty = self.first_empty or where
         return found
 
     def _is_header(self, text: Any) -> bool:

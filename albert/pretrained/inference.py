@@ -12,6 +12,7 @@ Models of the tasks are in training.fine_tuned.
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
 """
 
+import collections
 import collections.abc
 import contextlib
 import functools
@@ -21,6 +22,7 @@ from typing import (
     Any,
     Callable,
     ContextManager,
+    Counter,
     Dict,
     Iterable,
     Iterator,
@@ -37,7 +39,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.configs.flags import PRECISIONS, EncoderFlags
-from albert.data import text_lines
+from albert.data import feature_cache, text_lines
 from albert.data.batches import Feature, FeatureSpec
 from albert.data.packing import pack
 from albert.pretrained import exported, released, warm_start
@@ -66,12 +68,22 @@ _SPACE = "\u2581"  # in SentencePiece's tokens
 
 
 class Model(contextlib.AbstractContextManager):
-    """A `Network` and the conversion of texts to its inputs. Use it in a `with` statement."""
+    """A `Network` and the conversion of texts to its inputs. Use it in a `with` statement.
+
+    Attributes:
+      notes: how many texts were cut or empty so far; the end of the `with` statement logs it.
+    """
 
     network: Network
 
+    def __init__(self) -> None:
+        self.notes: Counter[str] = collections.Counter()
+
     def __exit__(self, *_) -> None:
         self.network.close()
+        notes = feature_cache.in_words(self.notes)
+        if notes:
+            _LOGGER.warning("Texts: %s.", notes)
 
     def __reduce__(self) -> str:
         raise UserError("A loaded model cannot be pickled. Call albert.load in each process.")
@@ -125,8 +137,6 @@ def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts
             texts = reader.texts(lines)
             yield texts
             bar.update(len(texts), "")
-    if reader.empty_count:
-        _LOGGER.warning("empty texts: %d (first %s).", reader.empty_count, reader.first_empty)
 
 
 def announce(config: modeling.AlbertConfig, checkpoint: str, settings: TextFlags) -> None:
@@ -208,6 +218,7 @@ class _Pretrained(Model):
     output: str
 
     def __init__(self, source: Source, *, precision_name: str = "float32", batch_size: int = 32):
+        super().__init__()
         self.source = source
         if precision_name not in PRECISIONS:
             raise UserError(f"precision_name={precision_name!r} must be one of {PRECISIONS}.")
@@ -237,7 +248,10 @@ class _Pretrained(Model):
     def _row(self, segments: Sequence[Sequence[int]]) -> Row:
         """Returns [CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
         longest = self.source.max_seq_length
-        row = {name: ids[:longest] for name, ids in pack(segments, self._ends).items()}
+        packed = pack(segments, self._ends)
+        self.notes[f"cut to {longest} tokens"] += len(packed["input_ids"]) > longest
+        self.notes["empty"] += not all(segments)
+        row = {name: ids[:longest] for name, ids in packed.items()}
         row["input_ids"][-1] = self._ends[-1]
         return row
 

@@ -75,13 +75,24 @@ def convert_single_example(
     ids_of = ids_of or (lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)))
     article = ids_of(example.context_sentence)
     start = ids_of(example.start_ending) if example.start_ending else []
-    rows = []
+    rows, is_cut, is_empty = [], False, False
     for ending in example.endings:
-        asked = (start + ids_of(ending))[-max_qa_length:]
+        whole = start + ids_of(ending)
+        asked = whole[-max_qa_length:]
         segments = [article[: max_seq_length - 3 - len(asked)], asked]
+        is_cut = is_cut or segments != [article, whole]
+        is_empty = is_empty or not all(segments)
         rows.append(pack(segments, ends, max_seq_length).values())
     ids, masks, types = map(list, zip(*rows))
-    return InputFeatures(ids, masks, types, example.label or 0, example_id=example.example_id)
+    return InputFeatures(
+        ids,
+        masks,
+        types,
+        example.label or 0,
+        example_id=example.example_id,
+        is_cut=is_cut,
+        is_empty=is_empty,
+    )
 
 
 def convert_examples(
@@ -98,7 +109,9 @@ def convert_examples(
         convert_single_example(0, item, NUM_CHOICES, *sizes, ids_of=ids.__getitem__)
         for item in examples
     ]
-    return feature_cache.Conversion(list(map(record_of, features)))
+    limits = f"{settings.max_seq_length} tokens (the question: {settings.max_qa_length})"
+    notes = feature_cache.notes_on(features, limits)
+    return feature_cache.Conversion(list(map(record_of, features)), notes)
 
 
 def file_based_convert_examples_to_features(

@@ -47,6 +47,12 @@ class Window(NamedTuple):
     answer: Tuple[
         int, int
     ]  # positions of the answer to learn, inclusive; (0, 0) if it is not in this window
+    is_cut: bool  # whether the question was too long
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the question or the window has no tokens."""
+        return len(self.question) == 2 or not len(self.ids)
 
     @property
     def token_is_max_context(self) -> Dict[int, bool]:
@@ -131,8 +137,9 @@ def make_windows(
                 shift = len(question) - span.start
                 target = (answer[0] + shift, answer[1] - 1 + shift) if is_whole else (0, 0)
                 shown, starts, lasts = paragraph[:, span]
+                cut = len(ids) > max_query_length
                 windows.append(
-                    Window(0, number, index, question, shown, starts, lasts, flags, target)
+                    Window(0, number, index, question, shown, starts, lasts, flags, target, cut)
                 )
         return windows
 

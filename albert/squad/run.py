@@ -126,8 +126,13 @@ class SquadTask(Task):
         self, items: Sequence[squad_features.Window], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns the records of windows."""
-        length = self.settings.max_seq_length
-        return feature_cache.Conversion([item.record(length, is_training) for item in items])
+        settings = self.settings
+        questions = [item for item in items if item.doc_span_index == 0]
+        notes = feature_cache.notes_on(
+            questions, f"{settings.max_query_length} tokens (the question)"
+        )
+        records = [item.record(settings.max_seq_length, is_training) for item in items]
+        return feature_cache.Conversion(records, notes)
 
     # ---- answers ----
 

@@ -130,7 +130,8 @@ class TaggingTask(Task):
                 labels = [0, *(label for _, label in part)]
                 record["label_ids"] = labels + [0] * (length - len(labels))
                 records.append(record)
-        return feature_cache.Conversion(records)
+        notes = {"empty": sum(not words for _, words, _ in examples)}
+        return feature_cache.Conversion(records, notes)
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds dropout and a dense layer on the output for each token."""

@@ -214,6 +214,7 @@ class Model(inference.Model):
         Raises:
           UserError: no such model, or an option that it cannot have.
         """
+        super().__init__()
         kind, folder = task or self.kind, os.path.expanduser(str(model_dir))
         heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
         unheard = options.keys() & set(flags.describe(kind.flags)) - heard
@@ -240,7 +241,8 @@ class Model(inference.Model):
     def outputs(self, examples: Sequence[Any]) -> Outputs:
         """Returns the outputs of the head for examples of the task, and what their records hold."""
         task, features = self.task, {}
-        records = task.encode(task.items(examples, False), False).records
+        records, notes = task.encode(task.items(examples, False), False)
+        self.notes.update(notes)
         for feature in task.spec(False).features:
             dtype = np.int32 if feature.dtype.is_integer else np.float32
             values = np.array([record[feature.name] for record in records], dtype)

@@ -62,11 +62,7 @@ def _watch(pipe: int) -> None:
     if first in _SIGNALS:
         request(signal.Signals(first).name)
     if first and _is_postponed:
-        rest = "" if first == signal.SIGINT else ", then saving"
-        _say(
-            f"Signal received. Waiting for this step to end{rest}. A second signal ends the "
-            "process at once."
-        )
+        _say("Signal received. Waiting for this step to end. A second signal ends it at once.")
     number = first
     while number != 0:
         number = _next_signal(pipe, seconds)
