@@ -10,7 +10,7 @@ folder, patterns do not match it, and jobs that share a folder do not overwrite 
 
 import os
 import re
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -116,11 +116,25 @@ def path_in(folder: str, vocabulary: Vocabulary) -> str:
     return path
 
 
+def documents(
+    vocabulary: Vocabulary, name: str = RECORD_NAME, description: Mapping[str, Any] = {}
+) -> Dict[str, bytes]:
+    """Returns the files of a vocabulary in a model's folder by name: its copy and the description.
+
+    `name` and `description` are those of a fine-tuned model's, without the vocabulary.
+    """
+    content = files.json_text({**description, **vocabulary.record()})
+    return {
+        vocabulary.base_name: files.read_bytes(vocabulary.path),
+        name: content.encode("utf-8"),
+    }
+
+
 def put(folder: str, vocabulary: Vocabulary) -> str:
     """Copies a vocabulary into a model's folder, and records it there. Returns its path."""
     path = path_in(folder, vocabulary)
-    files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
-    files.atomic_write_json(os.path.join(folder, RECORD_NAME), vocabulary.record())
+    for name, content in documents(vocabulary).items():
+        files.atomic_write_bytes(os.path.join(folder, name), content)
     return path
 
 

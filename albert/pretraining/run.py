@@ -116,17 +116,13 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
     is_chief, vocabulary = distribution.is_chief(settings), None
     if settings.do_train and is_chief:
         vocabulary = find_vocabulary(settings, training_files)
-
-    def put_vocabulary() -> None:
-        if vocabulary:
-            model_vocabulary.put(settings.output_dir, vocabulary)
-
     training = evaluation = None
     if settings.do_train:
-        training = train(settings, config, training_files, flags=flags, on_start=put_vocabulary)
+        training = train(settings, config, training_files, flags=flags, vocabulary=vocabulary)
     if is_chief and not training:
         estimators.record_flags(flags)
-        put_vocabulary()
+        if vocabulary:  # of a training that has ended
+            model_vocabulary.put(settings.output_dir, vocabulary)
     if settings.do_eval and is_chief:
         evaluation = evaluate(settings, config, evaluation_files)
     return Outcome(training, evaluation)
@@ -174,6 +170,7 @@ def find_vocabulary(settings: PretrainingFlags, files: RecordFiles) -> Optional[
         )
         return None
     model_vocabulary.check_same(settings.output_dir, vocabulary)
+    model_vocabulary.path_in(settings.output_dir, vocabulary)
     return vocabulary
 
 
@@ -199,12 +196,15 @@ def train(
     files: RecordFiles,
     *,
     flags: PretrainingFlags,
-    on_start: Callable[[], None],
+    vocabulary: Optional[Vocabulary],
 ) -> Optional[hooks.TrainingSummary]:
     """Trains to the last step of this run, from the newest checkpoint if there is one.
 
-    `flags` and `on_start` are those of estimators.train.
+    `flags` are those of estimators.train.
     """
+    documents = {estimators.CONFIG_NAME: config.to_json_string().encode("utf-8")}
+    if vocabulary:
+        documents.update(model_vocabulary.documents(vocabulary))
     return estimators.train(
         settings,
         functools.partial(
@@ -215,11 +215,10 @@ def train(
         ),
         lambda step: _input_fn(settings, files, is_training=True, start_step=step),
         max_steps=settings.last_step,
-        documents={estimators.CONFIG_NAME: config.to_json_string().encode("utf-8")},
+        documents=documents,
         made_from=made_from(settings, config, files),
         keep_checkpoint_max=settings.keep_checkpoint_max,
         flags=flags,
-        on_start=on_start,
     )
 
 

@@ -351,7 +351,6 @@ def train(
     flags: Optional[TrainingFlags] = None,
     keep_checkpoint_max: int = 0,
     hooks: Sequence[tf.train.SessionRunHook] = (),
-    on_start: Callable[[], None] = lambda: None,
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from its newest checkpoint or the first weights.
 
@@ -362,7 +361,7 @@ def train(
       made_from: hashes of what it is made from, such as "training_data"; see origin.py.
       flags: the settings of the command line, before the parts of --albert_dir were found.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      on_start: called before the first step; `hooks` are called before those of the training.
+      hooks: called before those of the training.
 
     Returns a summary; None if training was already finished.
 
@@ -387,7 +386,6 @@ def train(
         origin.write(settings.output_dir, hashes, is_new=not resumed)
         for name, content in documents.items():
             files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
-        on_start()
 
     training = training_hooks.TrainingHook(
         settings, max_steps=max_steps, resumed=resumed, on_start=write

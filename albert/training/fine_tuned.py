@@ -30,7 +30,7 @@ from albert.pretrained import (
 from albert.pretrained.network import Network, check_finite
 from albert.training import evaluation
 from albert.training.task import Outputs, Task
-from albert.util import files, flags, json_files, provenance
+from albert.util import flags, json_files, provenance
 from albert.util.errors import UserError
 
 CONFIG_NAME = released.CONFIG_NAME
@@ -87,13 +87,8 @@ def portable_files(model: Any, name: str, description: Mapping[str, Any]) -> Dic
       name: of the description.
       description: its content, but for the vocabulary.
     """
-    content = {**description, **model.vocabulary.record()}
-    path = model.vocabulary.path
-    return {
-        os.path.basename(path): files.read_bytes(path),
-        name: files.json_text(content).encode("utf-8"),
-        CONFIG_NAME: model.config.to_json_string().encode("utf-8"),
-    }
+    config = model.config.to_json_string().encode("utf-8")
+    return {**model_vocabulary.documents(model.vocabulary, name, description), CONFIG_NAME: config}
 
 
 def exported_files(task: Task) -> Dict[str, bytes]:

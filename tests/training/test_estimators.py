@@ -15,8 +15,8 @@ import tensorflow.compat.v1 as tf
 from albert import run_pretraining
 from albert.runtimes import devices
 from albert.training import distribution, estimators, evaluation, hooks, origin
+from albert.util import config_files, progress
 from albert.util import flags as flags_lib
-from albert.util import progress
 from albert.util.errors import UserError
 from tests.support import damaged_files, workers, write_json
 from tests.support.one_weight import (
@@ -68,16 +68,16 @@ def test_output_dir_of_another_configuration_is_refused(tmp_path):
         estimators.check_output_dir(path, dict(CONFIG, hidden_size=8))
 
 
-def test_failed_start_does_not_claim_the_folder(tmp_path):
+def test_failed_start_does_not_claim_the_folder(tmp_path, monkeypatch):
     def failing(features, labels, mode, params):
         raise ValueError("the checkpoint does not fit")
 
     calls = []
-    more = {"max_steps": 1, "on_start": lambda: calls.append(steps_in(tmp_path))}
+    monkeypatch.setattr(config_files, "record", lambda *_, **__: calls.append(steps_in(tmp_path)))
     with pytest.raises(ValueError, match="does not fit"):
-        train(tmp_path, function=failing, **more)
+        train(tmp_path, max_steps=1, function=failing)
     assert not (tmp_path / "albert_config.json").exists() and not calls
-    train(tmp_path, **more)
+    train(tmp_path, max_steps=1)
     assert (tmp_path / "albert_config.json").exists() and calls == [[]]
 
 
