@@ -62,8 +62,15 @@ def main() -> None:
         license="Apache-2.0",
         license_files=["LICENSE"],
         author="The albert Authors",
+        url="https://arxiv.org/abs/1909.11942",
+        project_urls={
+            "Paper": "https://arxiv.org/abs/1909.11942",
+            "Reference implementation": "https://github.com/google-research/albert",
+        },
+        keywords="ALBERT BERT TensorFlow NLP pretraining fine-tuning",
         packages=setuptools.find_packages(include=["albert", "albert.*"]),
         package_data={
+            "albert": ["py.typed"],
             "albert.configs": ["*.json"],
             "albert.conversion": ["*.json"],
             "albert.datasets": ["*.json"],
@@ -80,7 +87,18 @@ def main() -> None:
         extras_require=extras,
         zip_safe=False,
         classifiers=[
+            "Development Status :: 4 - Beta",
+            "Environment :: Console",
+            "Environment :: GPU :: NVIDIA CUDA",
+            "Intended Audience :: Developers",
+            "Intended Audience :: Science/Research",
             "License :: OSI Approved :: Apache Software License",
+            "Natural Language :: Chinese (Simplified)",
+            "Natural Language :: English",
+            "Operating System :: MacOS",
+            "Operating System :: POSIX :: Linux",
+            "Programming Language :: Python :: 3",
+            "Programming Language :: Python :: 3 :: Only",
             "Programming Language :: Python :: 3.7",
             "Programming Language :: Python :: 3.9",
             "Programming Language :: Python :: 3.10",
@@ -88,6 +106,8 @@ def main() -> None:
             "Programming Language :: Python :: 3.12",
             "Programming Language :: Python :: 3.13",
             "Topic :: Scientific/Engineering :: Artificial Intelligence",
+            "Topic :: Text Processing :: Linguistic",
+            "Typing :: Typed",
         ],
     )
 

@@ -5,8 +5,9 @@
   python -m albert.plot output/base
   python -m albert.plot output/rte-1 output/rte-2 --output_file=rte.png
 
-Give the --output_dir of each run. Lines show training_curve.csv, dots show eval_results.json. The
-command needs matplotlib: pip install 'albert-tf[plots]'.
+Give the --output_dir of each run. Lines show training_curve.csv, dots show eval_results.json. A
+classifier also has its confusion matrix, with the recall of each label and the precision of each
+prediction. The command needs matplotlib: pip install 'albert-tf[plots]'.
 """
 
 import dataclasses
@@ -16,8 +17,10 @@ import statistics
 import sys
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+import numpy as np
+
 from albert.command_line import cli
-from albert.util import files, wording
+from albert.util import files, json_files, wording
 from albert.util.errors import UserError, needing
 from albert.util.flags import Settings, flag
 
@@ -47,7 +50,8 @@ class Flags(Settings):
 
 _NOT_DRAWN = re.compile(r"step|global_step|exit_.*|.*total")
 _HEAD = ("run", "last step", "loss", "metric", "best", "at step", "examples/s")
-_COLUMNS = 3
+_COLUMNS = 2
+_CONFUSION = {"labels": ([str], None), "matrix": ([[int]], None)}
 Curves = Dict[str, List[Tuple[int, float]]]  # metric -> (step, value)
 
 
@@ -59,14 +63,16 @@ class Run(NamedTuple):
     evaluation: Curves
     metric: str  # that chose the best checkpoint
     best_step: Optional[int]
+    confusion: Dict[str, Any]  # "labels" and "matrix"; {}: none
 
 
 def read_run(folder: str) -> Run:
     """Returns the run of a folder; UserError if there is none, or for a damaged file."""
+    from albert.classification import run as classification
     from albert.training import evaluation, fine_tuning, hooks
 
-    names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME)
-    curve, summary = (os.path.join(folder, name) for name in names)
+    names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME, classification.CONFUSION_NAME)
+    curve, summary, matrix = (os.path.join(folder, name) for name in names)
     exists = files.gfile().exists
     training = _curves(hooks.read_curve(curve) if exists(curve) else [])
     results = evaluation.read_results(folder)
@@ -79,7 +85,8 @@ def read_run(folder: str) -> Run:
     metric = next((name for name in sorted(evaluated) if "accuracy" in name), "loss")
     if exists(summary):
         metric = fine_tuning.read_summary(summary)["metric"]
-    return Run(folder, training, evaluated, _short(metric), best_step)
+    confusion = json_files.read(matrix, _CONFUSION) if exists(matrix) else {}
+    return Run(folder, training, evaluated, _short(metric), best_step, confusion)
 
 
 def _short(name: str) -> str:
@@ -122,8 +129,9 @@ def draw(path: str, runs: Sequence[Run]) -> None:
 
     names = dict.fromkeys(name for run in runs for name in (*run.training, *run.evaluation))
     drawn = [name for name in names if not _NOT_DRAWN.fullmatch(name)]
-    height = -(-len(drawn) // _COLUMNS)
-    figure = Figure(figsize=(12, 3.1 * height), constrained_layout=True)
+    classifiers = [run for run in runs if run.confusion.get("matrix")]
+    height = -(-(len(drawn) + len(classifiers)) // _COLUMNS)
+    figure = Figure(figsize=(6.4, 2.2 * height), constrained_layout=True)
     for number, name in enumerate(drawn, 1):
         axes = figure.add_subplot(height, _COLUMNS, number)
         for color, run in enumerate(runs):
@@ -133,7 +141,10 @@ def draw(path: str, runs: Sequence[Run]) -> None:
         axes.set(title=name.replace("_", " "), xlabel="step")
         if name in ("gradient_norm", "loss_scale"):
             axes.set_yscale("log")
+            axes.yaxis.set_minor_formatter("{x:g}")
         axes.grid(alpha=0.3)
+    for number, run in enumerate(classifiers, len(drawn) + 1):
+        _draw_confusion(figure.add_subplot(height, _COLUMNS, number), run)
     figure.legend(
         figure.axes[0].get_lines()[::2],
         [run.folder for run in runs],
@@ -142,7 +153,20 @@ def draw(path: str, runs: Sequence[Run]) -> None:
         title="solid lines: training; dashed lines: evaluation",
     )
     with files.atomic_path(path) as temporary:
-        figure.savefig(temporary, format=path[-3:].lower(), dpi=110, bbox_inches="tight")
+        figure.savefig(temporary, format=path[-3:].lower(), dpi=130, bbox_inches="tight")
+
+
+def _draw_confusion(axes: Any, run: Run) -> None:
+    """Draws the counts of predictions by label, with the recall and precision of each label."""
+    from sklearn import metrics
+
+    names, matrix = run.confusion["labels"], np.array(run.confusion["matrix"])
+    display = metrics.ConfusionMatrixDisplay(matrix, display_labels=names)
+    display.plot(ax=axes, cmap="Blues", colorbar=False, include_values=len(names) < 20)
+    axes.set(title=run.folder, xlabel="prediction, precision", ylabel="label, recall")
+    for axis, set_labels in enumerate((axes.set_xticklabels, axes.set_yticklabels)):
+        shares = matrix.diagonal() / np.maximum(matrix.sum(axis), 1)
+        set_labels([f"{name}\n{share:.0%}" for name, share in zip(names, shares)])
 
 
 def main(settings: Flags) -> None:

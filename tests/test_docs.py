@@ -15,7 +15,14 @@ from tests.support import ROOT, pages
 FLAG = re.compile(r"(?<![\w-])--([a-z_0-9]+)")
 OF_EVERY_SCRIPT = {"config", "help", "verbose"}
 # Pages that name flags of other programs as well.
-OTHER_PROGRAMS = {"CONTRIBUTING.md", "cluster_data.md", "gpu.md", "hugging_face.md", "results.md"}
+OTHER_PROGRAMS = {
+    "README.md",
+    "CONTRIBUTING.md",
+    "cluster_data.md",
+    "gpu.md",
+    "hugging_face.md",
+    "results.md",
+}
 every_page = pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
 
 
@@ -54,6 +61,17 @@ def test_pages_are_listed_in_readme():
     contents = (ROOT / "README.md").read_text(encoding="utf-8")
     listed = {(ROOT / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)", contents)}
     assert sorted(set(pages.PAGES) - listed - {ROOT / "README.md"}) == []
+
+
+def test_readme_code_fits_into_ninety_characters():
+    code = pages.script(pages.text_of(ROOT / "README.md"))
+    assert max(map(len, code.splitlines())) <= 90
+
+
+def test_pictures_are_small_and_shown():
+    text = "".join(map(pages.text_of, pages.PAGES))
+    for picture in (ROOT / "docs" / "images").iterdir():
+        assert picture.stat().st_size < 200000 and f"images/{picture.name}" in text
 
 
 def anchors_of(page):

@@ -55,6 +55,19 @@ def test_plot_draws_and_prints_a_row_for_each_run(tmp_path, capsys):
     ]
 
 
+def test_confusion_matrix_has_counts_recall_and_precision(tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    folder = write_run(tmp_path / "a")
+    matrix = {"labels": ["no", "yes"], "matrix": [[41, 123], [0, 0]]}
+    (tmp_path / "a" / "confusion_matrix.json").write_text(json.dumps(matrix), encoding="utf-8")
+    picture = f"--output_file={tmp_path / 'a.svg'}"
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        plot.main(flags_lib.parse(plot.Flags, [folder, picture]))
+    texts = re.findall(">([^<>]+)</t", (tmp_path / "a.svg").read_text(encoding="utf-8"))
+    for text in ("41", "123", "no", "yes", "25%", "100%"):
+        assert text in texts
+
+
 @pytest.mark.parametrize("name, start", [("a.PDF", b"%PDF"), ("a.svg", b"<?xml"), ("a.jpg", None)])
 def test_ending_of_the_name_decides_the_format(tmp_path, name, start):
     pytest.importorskip("matplotlib")
@@ -67,11 +80,13 @@ def test_ending_of_the_name_decides_the_format(tmp_path, name, start):
         assert (tmp_path / name).read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize("name", ["training_curve.csv", "eval_results.json", "run_summary.json"])
+@pytest.mark.parametrize(
+    "name", ["training_curve.csv", "eval_results.json", "run_summary.json", "confusion_matrix.json"]
+)
 def test_plot_names_a_damaged_file(tmp_path, name):
     pytest.importorskip("matplotlib")
     write_run(tmp_path / "bad")
-    (tmp_path / "bad" / name).write_text('{"metric": 5}', encoding="utf-8")
+    (tmp_path / "bad" / name).write_text('{"metric": 5, "matrix": 5}', encoding="utf-8")
     for folder, named in (("bad", f"bad.{name}"), ("nowhere", "nowhere")):
         with pytest.raises(UserError, match=named):
             run(tmp_path, folder)

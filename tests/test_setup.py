@@ -71,6 +71,8 @@ def test_setup_has_the_packages_version():
     version = subprocess.check_output(command, cwd=str(ROOT))
     assert version.decode().split()[-1] == albert.__version__
     assert re.match(r"\d+\.\d+\.\d+", albert.__version__)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {albert.__version__}\n" in citation
 
 
 def test_modules_run_from_above_a_clone(tmp_path):

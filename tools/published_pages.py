@@ -1,6 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of docs/published.md and docs/recipes.md from albert/configs/published.json.
+"""Writes the tables of README.md, docs/published.md and docs/recipes.md.
+
+The numbers come from albert/configs/published.json.
 
     python -m tools.published_pages
 
@@ -15,9 +17,17 @@ from typing import Any, List, Optional, Sequence
 from albert import plan
 from albert.classification import task_table
 from albert.configs import published
+from albert.pretrained import releases
 
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
-PAGES = ("published.md", "recipes.md")
+PAGES = ("../README.md", "published.md", "recipes.md")
+# Language of released models -> their table: a result, and its columns.
+_SCORES = {
+    "English": {
+        "versions": ("average", "SQuAD 1.1 F1", "SQuAD 2.0 F1", "MNLI", "SST-2", "RACE"),
+    },
+    "Chinese": {"xnli": ("dev", "test"), "lcqmc": ("dev", "test")},
+}
 _NUMBER = re.compile(r"[-+\d]")
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -36,16 +46,43 @@ def _table(name: str) -> str:
             ("task", "learning rate", "batch", "length", "updates or epochs", "warm-up"),
             [(task.name, *_numbers(task.recipe)) for task in tasks],
         )
+    if name.startswith("released, "):
+        return _released(name[len("released, ") :])
     if name.startswith("sizes of "):
         rows = [
             row for row in plan.compared_sizes() if row.pop("source") == name[len("sizes of ") :]
         ]
         head = [key.replace("_", " ") for key in rows[0]]
         return _markdown(head, [tuple(map(plan.cell, row.values())) for row in rows])
-    (result,) = [one for one in published.document()["results"] if one["name"] == name]
+    result = _result(name)
     titles = [column["title"] for column in result["columns"]]
     rows = [(row["model"], *map(_cell, row["values"])) for row in result["rows"]]
     return _markdown(("", *titles), rows)
+
+
+def _result(name: str) -> Any:
+    (result,) = [one for one in published.document()["results"] if one["name"] == name]
+    return result
+
+
+def _released(language: str) -> str:
+    """The names, sizes and published scores of the models that can be downloaded."""
+    sizes = {row["name"]: row["without_heads"] for row in plan.compared_sizes()}
+    head, rows = ["name", "parameters"], {}
+    for release in releases.RELEASES.values():
+        if ("zh" in release.name) == (language == "Chinese"):
+            preset = release.name if release.is_albert_zh else f"albert_{release.name}"
+            rows[preset] = [f"`{release.name}`", f"{sizes[preset] / 1e6:.1f} M"]
+    for name, titles in _SCORES[language].items():
+        result = _result(name)
+        scores = {row["preset"]: row["values"] for row in result["rows"]}
+        columns = [column["title"] for column in result["columns"]]
+        for title in titles:
+            head.append(f"{result['title']} {title}" if title in ("dev", "test") else title)
+            for preset, row in rows.items():
+                values = scores.get(preset, {})
+                row.append(_cell(values[columns.index(title)] if values else None))
+    return _markdown(head, rows.values())
 
 
 def _recipes() -> str:
@@ -94,7 +131,7 @@ def _markdown(head: Sequence[str], rows: Any) -> str:
 
 
 def main() -> None:
-    """Rewrites both pages."""
+    """Rewrites the pages."""
     for name in PAGES:
         path = DOCS / name
         path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -49,6 +49,11 @@ class Question(NamedTuple):
     masked: List[int]  # the tokens of the word
     rows: List[inference.Row]  # with the gap, without it, and with the halves swapped
 
+    @property
+    def with_gap(self) -> str:
+        """The text as `fill_mask` takes it."""
+        return self.text[: self.start] + "[MASK]" * len(self.masked) + self.text[self.end :]
+
 
 class Score(NamedTuple):
     """The scores at a step, or of the baseline."""

@@ -11,6 +11,7 @@ on text that it did not see in training. Each run writes to a new folder, unless
 import argparse
 import html
 import platform
+import shlex
 import time
 from typing import Any, Dict, NamedTuple
 
@@ -21,7 +22,7 @@ from albert import create_pretraining_data, modeling, run_pretraining, tokenizat
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
 from albert.demo import page, runs
-from albert.pretrained import inference
+from albert.pretrained import inference, released
 from albert.training import hooks
 from albert.util import files, progress
 from albert.util.errors import UserError
@@ -113,13 +114,15 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         text=KINDS[kind].text,
         language="zh" if kind == "zh" else "en",
         config=config,
-        parameters=sum(modeling.parameter_counts(config, "pretraining").values()),
+        model=released.model_summary(config),
         tensorflow=tf.__version__,
         characters=sum(map(len, training_lines)) / 1e6,
         documents=list(map(len, corpus)),
         seen=np.mean(np.isin(held_out_lines, training_lines)),
         speed=float(curve[-1]["examples_per_second"] or 0),
         commands="</pre><pre>".join(map(html.escape, command.lines)),
+        model_folder=html.escape(shlex.quote(str(path / "model"))),
+        gap=html.escape(shlex.quote(findings.questions[0].with_gap)),
         time=progress.format_seconds(time.time() - began),
         times={name: progress.format_seconds(value) for name, value in command.seconds.items()},
     )

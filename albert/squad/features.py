@@ -77,7 +77,7 @@ class Window(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _spans(tokens: int, room: int, stride: int) -> List[Tuple[slice, np.ndarray]]:
+def paragraph_spans(tokens: int, room: int, stride: int) -> List[Tuple[slice, np.ndarray]]:
     """The windows of a paragraph, of at most `room` tokens each; one if it has none.
 
     With each token of a window comes whether this window shows it with the most around it. A
@@ -131,7 +131,7 @@ def make_windows(
                     "below 1."
                 )
             answer = _answer_tokens(example, encoding) if is_training else (0, 0)
-            spans = _spans(len(encoding.ids), room, doc_stride)
+            spans = paragraph_spans(len(encoding.ids), room, doc_stride)
             for index, (span, flags) in enumerate(spans):
                 is_whole = span.start <= answer[0] < answer[1] <= span.stop
                 shift = len(question) - span.start

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo: its corpus, its command line, its report page, and a short run of each phase."""
 
+import html
 import os
 import re
 import sys
@@ -20,6 +21,7 @@ from albert.demo import tour as demo_tour
 from albert.util.errors import UserError
 from tests.support import (
     classification_data,
+    pages,
     pretrained_models,
     pretraining_records,
     squad_data,
@@ -144,6 +146,12 @@ def test_tour_from_text_to_report(tiny, tmp_path, capsys, text):
         assert text == "zh" or "python -m albert.train_vocab" in shown
         assert "##" not in shown  # Chinese words are whole
     assert "src=" not in page
+    lines = html.unescape(page).replace("<pre>", "\n    ")
+    *_, guessing, drawing, training = pages.commands(lines.replace("</pre>", "\n"))
+    assert pages.parse(training).text == "python"
+    assert pages.parse(drawing).folders == (str(tmp_path / "model"),)
+    pages.run(guessing, {})
+    assert '"gaps": [[{' in capsys.readouterr().out
     assert "4 steps" in page  # they teach nothing, and the page says so
     for question, guesses in zip(findings.questions, findings.guesses):
         assert text != "zh" or set(map(len, guesses)) == {len(question.word)}

@@ -23,6 +23,9 @@ _STEP = re.compile(
     r"(?:(?:\S+/)?python -m albert\.(?P<module>\w+)|sh run_(?P<suite>\w+)\.sh)(?P<arguments>.*?)$",
     re.DOTALL | re.MULTILINE,
 )
+_BLOCK = re.compile(
+    r"^```python\n(?P<program>.*?)^```|(?P<commands>(?:^ {4}[^\n]*\n)+)", re.DOTALL | re.M
+)
 _FUNCTIONS = {"run_pretraining": "pretrain", "run_classifier": "classify"}  # else main
 
 
@@ -65,6 +68,15 @@ def steps(text):
             arguments.append(f"--suite={match.group('suite')}")
         found.append(Command(match.group("module") or "sweep", arguments))
     return found
+
+
+def script(text):
+    """All blocks of a page as one script of bash; `python` runs its code."""
+    blocks = []
+    for match in _BLOCK.finditer(text):
+        program = match.group("program")
+        blocks.append(match.group("commands") or f"python - <<'END'\n{program}END\n")
+    return "".join(blocks)
 
 
 def commands(text):
