@@ -59,10 +59,9 @@ def test_confusion_matrix_has_counts_recall_and_precision(tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     folder = write_run(tmp_path / "a")
     matrix = {"labels": ["no", "yes"], "matrix": [[41, 123], [0, 0]]}
-    (tmp_path / "a" / "confusion_matrix.json").write_text(json.dumps(matrix), encoding="utf-8")
-    picture = f"--output_file={tmp_path / 'a.svg'}"
+    write_json(tmp_path / "a" / "confusion_matrix.json", matrix)
     with matplotlib.rc_context({"svg.fonttype": "none"}):
-        plot.main(flags_lib.parse(plot.Flags, [folder, picture]))
+        scripts.run(plot, [folder, f"--output_file={tmp_path / 'a.svg'}"])
     texts = re.findall(">([^<>]+)</t", (tmp_path / "a.svg").read_text(encoding="utf-8"))
     for text in ("41", "123", "no", "yes", "25%", "100%"):
         assert text in texts
