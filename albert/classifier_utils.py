@@ -26,7 +26,7 @@ from albert.classification.model import classification_head  # noqa: F401
 from albert.data import padded_batches
 from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
 from albert.pretrained.network import SEQUENCES
-from albert.training import model_fn
+from albert.training import fine_tuning_program
 
 
 class DataProcessor:
@@ -75,37 +75,151 @@ class DataProcessor:
         return examples
 
 
-_NAMES = {
-    "cola": "ColaProcessor",
-    "sst-2": "Sst2Processor",
-    "mrpc": "MrpcProcessor",
-    "sts-b": "StsbProcessor",
-    "qqp": "QqpProcessor",
-    "mnli": "MnliProcessor",
-    "mismnli": "MisMnliProcessor",
-    "qnli": "QnliProcessor",
-    "rte": "RteProcessor",
-    "wnli": "WnliProcessor",
-    "ax": "AXProcessor",
-    "lcqmc": "LcqmcProcessor",
-    "lcqmc_pair": "LCQMCPairClassificationProcessor",
-    "sentence_pair": "SentencePairClassificationProcessor",
-    "xnli": "XnliProcessor",
-    "tnews": "TnewsProcessor",
-    "iflytek": "iFLYTEKDataProcessor",
-    "afqmc": "AFQMCProcessor",
-    "cmnli": "CMNLIProcessor",
-    "ocnli": "OcnliProcessor",
-    "csl": "CslProcessor",
-    "wsc": "WSCProcessor",
-    "copa": "COPAProcessor",
-    "chnsenticorp": "ChnSentiCorpProcessor",
-}
-PROCESSORS = {
-    task: type(name, (DataProcessor,), {"task_name": task, "__doc__": f"Reads {task}."})
-    for task, name in _NAMES.items()
-}
-globals().update({cls.__name__: cls for cls in PROCESSORS.values()})
+class ColaProcessor(DataProcessor):
+    """Reads cola."""
+
+    task_name = "cola"
+
+
+class Sst2Processor(DataProcessor):
+    """Reads sst-2."""
+
+    task_name = "sst-2"
+
+
+class MrpcProcessor(DataProcessor):
+    """Reads mrpc."""
+
+    task_name = "mrpc"
+
+
+class StsbProcessor(DataProcessor):
+    """Reads sts-b."""
+
+    task_name = "sts-b"
+
+
+class QqpProcessor(DataProcessor):
+    """Reads qqp."""
+
+    task_name = "qqp"
+
+
+class MnliProcessor(DataProcessor):
+    """Reads mnli."""
+
+    task_name = "mnli"
+
+
+class MisMnliProcessor(DataProcessor):
+    """Reads mismnli."""
+
+    task_name = "mismnli"
+
+
+class QnliProcessor(DataProcessor):
+    """Reads qnli."""
+
+    task_name = "qnli"
+
+
+class RteProcessor(DataProcessor):
+    """Reads rte."""
+
+    task_name = "rte"
+
+
+class WnliProcessor(DataProcessor):
+    """Reads wnli."""
+
+    task_name = "wnli"
+
+
+class AXProcessor(DataProcessor):
+    """Reads ax."""
+
+    task_name = "ax"
+
+
+class LcqmcProcessor(DataProcessor):
+    """Reads lcqmc."""
+
+    task_name = "lcqmc"
+
+
+class LCQMCPairClassificationProcessor(DataProcessor):
+    """Reads lcqmc_pair."""
+
+    task_name = "lcqmc_pair"
+
+
+class SentencePairClassificationProcessor(DataProcessor):
+    """Reads sentence_pair."""
+
+    task_name = "sentence_pair"
+
+
+class XnliProcessor(DataProcessor):
+    """Reads xnli."""
+
+    task_name = "xnli"
+
+
+class TnewsProcessor(DataProcessor):
+    """Reads tnews."""
+
+    task_name = "tnews"
+
+
+class iFLYTEKDataProcessor(DataProcessor):  # noqa: N801  as programs know it
+    """Reads iflytek."""
+
+    task_name = "iflytek"
+
+
+class AFQMCProcessor(DataProcessor):
+    """Reads afqmc."""
+
+    task_name = "afqmc"
+
+
+class CMNLIProcessor(DataProcessor):
+    """Reads cmnli."""
+
+    task_name = "cmnli"
+
+
+class OcnliProcessor(DataProcessor):
+    """Reads ocnli."""
+
+    task_name = "ocnli"
+
+
+class CslProcessor(DataProcessor):
+    """Reads csl."""
+
+    task_name = "csl"
+
+
+class WSCProcessor(DataProcessor):
+    """Reads wsc."""
+
+    task_name = "wsc"
+
+
+class COPAProcessor(DataProcessor):
+    """Reads copa."""
+
+    task_name = "copa"
+
+
+class ChnSentiCorpProcessor(DataProcessor):
+    """Reads chnsenticorp."""
+
+    task_name = "chnsenticorp"
+
+
+PROCESSORS = {processor.task_name: processor for processor in DataProcessor.__subclasses__()}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -166,7 +280,6 @@ def run_head(head, sequences, labels, **options):
     return (loss, losses, *(outputs[name] for name in names))
 
 
-@model_fn.builder_of
 def model_fn_builder(
     albert_config,
     num_labels,
@@ -185,7 +298,20 @@ def model_fn_builder(
 
     Further keywords are fields of FineTuningFlags. One label is regression, whatever `task_name`.
     """
-    return model.classification_head(num_labels)
+    del task_name
+    return fine_tuning_program.published_model_fn(
+        model.classification_head(num_labels),
+        albert_config,
+        hub_module=hub_module,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        use_tpu=use_tpu,
+        optimizer=optimizer,
+        **settings,
+    )
 
 
 def file_based_input_fn_builder(

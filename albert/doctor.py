@@ -117,7 +117,8 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
 
     from albert import modeling
     from albert.data import batches
-    from albert.pretraining import model as pretraining
+    from albert.pretraining import records
+    from albert.pretraining.program import PretrainingProgram
     from albert.pretraining.settings import PretrainingFlags
     from albert.runtimes import compat
 
@@ -130,10 +131,10 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
     with tf.Graph().as_default():
         tf.set_random_seed(1)
         ids = tf.constant(np.random.RandomState(1).randint(1, 1000, [4, 128]))
-        features = pretraining.feature_spec(128, 20).features
+        features = records.feature_spec(128, 20).features
         batch = {feature.name: tf.ones([4, *feature.shape], feature.dtype) for feature in features}
         batch = batches.integers_to_int32(dict(batch, input_ids=ids))
-        spec = pretraining.build_model_fn(settings, config)(batch, None, "train", {})
+        spec = PretrainingProgram(settings, config).model_fn(batch, None, "train", {})
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             losses, seconds = [], []

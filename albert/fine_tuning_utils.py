@@ -81,21 +81,27 @@ class Encoder:
     ) -> Encoded:
         """Encodes int32 [B, S] ids, mask and segments; `after_layer` is AlbertModel's."""
         present = len(tf.trainable_variables())
-        model = modeling.AlbertModel(
+        model = self.model(input_ids, input_mask, segment_ids, after_layer=after_layer)
+        new = tf.trainable_variables()[present:]
+        if self._checkpoint and new:
+            names = {item.op.name[item.op.name.index("bert/") :]: item for item in new}
+            tf.train.init_from_checkpoint(self._checkpoint, names)
+        return Encoded(model.get_pooled_output(), model.get_sequence_output())
+
+    def model(
+        self, input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor, **options: Any
+    ) -> modeling.AlbertModel:
+        """Returns the model of `__call__`, with all its outputs, but without a module's weights."""
+        return modeling.AlbertModel(
             self.config,
             self.is_training,
             input_ids,
             input_mask=input_mask,
             token_type_ids=segment_ids,
             dropout_seed=self._dropout_seed,
-            after_layer=after_layer,
             **self._options,
+            **options,
         )
-        new = tf.trainable_variables()[present:]
-        if self._checkpoint and new:
-            names = {item.op.name[item.op.name.index("bert/") :]: item for item in new}
-            tf.train.init_from_checkpoint(self._checkpoint, names)
-        return Encoded(model.get_pooled_output(), model.get_sequence_output())
 
     def dropout(self, tensor: tf.Tensor, rate: float, position: int = -1) -> tf.Tensor:
         """Returns the tensor with dropout when training; heads use negative positions."""

@@ -490,26 +490,28 @@ def accumulate_gradients(
       steps: n, the number of micro-batches, which divides B.
       loss_scale: of float16; the gradients are those of the loss times its value.
     """
-    scope = tf.get_variable_scope()
-    split = {} if steps == 1 else {name: _split(value, steps) for name, value in batch.items()}
-    per_part: List[AccumulatedGradients] = []  # by the loop's only trace: which ones there are
-
-    def loss_of(index: Any) -> Tuple[tf.Tensor, Tensors]:
-        part = {name: tf.gather(value, index) for name, value in split.items()} or batch
-        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
-            return loss_fn(part, index)
-
-    loss, metrics = loss_of(0 if steps == 1 else tf.constant(0))
     if steps == 1:
+        loss, metrics = loss_fn(batch, 0)
         return differentiate(loss, loss_scale)._replace(metrics=metrics)
+    scope = tf.get_variable_scope()
+    split = {name: _split(value, steps) for name, value in batch.items()}
+    traced: List[AccumulatedGradients] = []  # of the loop's only trace: which gradients there are
+
+    def loss_of(index: tf.Tensor) -> Tuple[tf.Tensor, Tensors]:
+        micro_batch = {name: tf.gather(value, index) for name, value in split.items()}
+        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+            return loss_fn(micro_batch, index)
+
+    _, metrics = loss_of(tf.constant(0))
     variables = _trainable_variables()
     squares = {name: tf.zeros([]) for name in variables}
     zeros = AccumulatedGradients(tf.zeros([]), _zeros(metrics), _zeros(variables), squares)
 
     def body(index, sums):
         loss, metrics = loss_of(index)
-        per_part.append(differentiate(loss, loss_scale)._replace(metrics=metrics))
-        added = [_added(*parts) for parts in zip(sums[1:], per_part[-1][1:])]
+        new = differentiate(loss, loss_scale)._replace(metrics=metrics)
+        traced.append(new)
+        added = [_added(*parts) for parts in zip(sums[1:], new[1:])]
         return index + 1, AccumulatedGradients(sums.loss + loss, *added)
 
     _, sums = tf.while_loop(
@@ -521,7 +523,7 @@ def accumulate_gradients(
         maximum_iterations=steps,
         name="micro_batches",
     )
-    present = [{n: part[n] for n in traced} for part, traced in zip(sums[1:], per_part[-1][1:])]
+    present = [{n: part[n] for n in names} for part, names in zip(sums[1:], traced[-1][1:])]
     return AccumulatedGradients(sums.loss, *present)
 
 

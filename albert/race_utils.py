@@ -18,7 +18,7 @@ from albert.race.features import (  # noqa: F401
     file_based_convert_examples_to_features,
 )
 from albert.race.model import SEQUENCES, choice_head
-from albert.training import model_fn
+from albert.training import fine_tuning_program
 
 
 class RaceProcessor(classifier_utils.DataProcessor):
@@ -110,7 +110,6 @@ def create_model(
     )
 
 
-@model_fn.builder_of
 def model_fn_builder(
     albert_config,
     num_labels,
@@ -130,4 +129,15 @@ def model_fn_builder(
     num_labels is C, max_seq_length S, and dropout_prob that of the head; further keywords are
     fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
     """
-    return _head(num_labels, max_seq_length, dropout_prob)
+    return fine_tuning_program.published_model_fn(
+        _head(num_labels, max_seq_length, dropout_prob),
+        albert_config,
+        hub_module=hub_module,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        use_tpu=use_tpu,
+        **settings,
+    )

@@ -38,7 +38,7 @@ from albert.squad.metrics import (  # noqa: F401
     merge_eval,
     metric_max_over_ground_truths,
 )
-from albert.training import model_fn
+from albert.training import fine_tuning_program
 from albert.util import files
 
 # ---- models and input ----
@@ -123,7 +123,18 @@ def create_v2_model(
     return found
 
 
-@model_fn.builder_of
+def _published_v1_head(
+    features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
+) -> fine_tuning_utils.HeadOutput:
+    """The head, with the output and tensor names of google-research/albert."""
+    output = heads.v1_head(features, encoder)
+    outputs = {
+        name.replace("logits", "log_prob"): tf.identity(tensor, name=name)
+        for name, tensor in output.outputs.items()
+    }
+    return output._replace(outputs=outputs)
+
+
 def v1_model_fn_builder(
     albert_config,
     init_checkpoint,
@@ -142,22 +153,21 @@ def v1_model_fn_builder(
 
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
+    del use_einsum
+    return fine_tuning_program.published_model_fn(
+        _published_v1_head,
+        albert_config,
+        hub_module=hub_module,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        use_tpu=use_tpu,
+        **settings,
+    )
 
-    def head(
-        features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
-        """The head, with the output and tensor names of google-research/albert."""
-        output = heads.v1_head(features, encoder)
-        outputs = {
-            name.replace("logits", "log_prob"): tf.identity(tensor, name=name)
-            for name, tensor in output.outputs.items()
-        }
-        return output._replace(outputs=outputs)
 
-    return head
-
-
-@model_fn.builder_of
 def v2_model_fn_builder(
     albert_config,
     init_checkpoint,
@@ -177,8 +187,20 @@ def v2_model_fn_builder(
 
     max_seq_length is ignored; further keywords are fields of FineTuningFlags.
     """
+    del max_seq_length
     options = heads.V2Options(start_n_top, end_n_top, dropout_prob)
-    return functools.partial(heads.v2_head, options=options)
+    return fine_tuning_program.published_model_fn(
+        functools.partial(heads.v2_head, options=options),
+        albert_config,
+        hub_module=hub_module,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        use_tpu=use_tpu,
+        **settings,
+    )
 
 
 # ---- scores: those of squad.metrics; private functions that programs copied ----

@@ -244,17 +244,17 @@ def reader(arguments, paths, budget=0.0, **params):
     import tensorflow.compat.v1 as tf
 
     from albert import modeling, run_pretraining
-    from albert.pretraining import model, settings
+    from albert.pretraining import records, settings
 
     flags = settings.PretrainingFlags(
         max_seq_length=arguments.length,
         max_predictions_per_seq=arguments.masked,
         masked_lm_budget=budget,
     )
-    files = model.read_files(paths, flags, modeling.AlbertConfig(30000))
+    files = records.read_files(paths, flags, modeling.AlbertConfig(30000))
     input_fn = run_pretraining.input_fn_builder(
         *(paths, arguments.length, arguments.masked, True),
-        transform=model.masks_on_the_fly(flags, files, is_training=True),
+        transform=records.masks_on_the_fly(flags, files, is_training=True),
     )
     session = tf.Session(graph=tf.Graph())
     with session.graph.as_default():
@@ -377,9 +377,9 @@ def read_as_hosts(arguments, folder):
     import tensorflow.compat.v1 as tf
 
     from albert.data import record_files
-    from albert.pretraining import model
+    from albert.pretraining import records
 
-    spec = model.feature_spec(arguments.length, arguments.masked)
+    spec = records.feature_spec(arguments.length, arguments.masked)
     example = spec.encode({name: np.ones(shape, int) for name, shape, *_ in spec.features})
     paths = [f"{folder}/{number}" for number in range(FILES)]
     for path in paths:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from albert import create_pretraining_data, modeling
-from albert.pretraining import model
 from albert.pretraining import run as pretraining
+from albert.pretraining.records import read_files
 from albert.util import files
 from tests.support import (
     FIXTURES,
@@ -104,7 +104,7 @@ def test_hashes_are_of_content(training_data, tmp_path):
         for name, value in changes.items():
             setattr(config, name, value)
         paths = files.expand_patterns(settings.input_file, "input_file")
-        read = model.read_files(paths, settings, config)
+        read = read_files(paths, settings, config)
         return pretraining.made_from(settings, config, read)
 
     def changed(other):

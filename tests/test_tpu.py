@@ -13,10 +13,10 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, run_pretraining
 from albert.classification import run as classifier_run
-from albert.pretraining import model as pretraining_model
+from albert.pretraining.program import PretrainingProgram
 from albert.race import run as race_run
 from albert.squad import run as squad_run
-from albert.training import estimators, fine_tuning, model_fn
+from albert.training import estimators, fine_tuning, program
 from albert.util import flags as flags_lib
 from tests.support import classification_data, training_scripts
 from tests.support import pretraining_records as records
@@ -90,11 +90,11 @@ def built(name, data, folder, tpu=""):
             mode: run_pretraining.input_fn_builder(*files, mode == TRAIN) for mode in (TRAIN, EVAL)
         }
         config = modeling.AlbertConfig.from_json_file(path)
-        build = pretraining_model.build_model_fn
-        return Script(build(settings, config, use_one_hot_embeddings=True), inputs)
+        model = PretrainingProgram(settings, config, use_one_hot_embeddings=True)
+        return Script(model.model_fn, inputs)
     flags += classification_data.write_config(folder, num_hidden_layers=1, **NO_DROPOUT)
     run = fine_tuning.FineTuning(training_scripts.settings_for(name, data, folder, flags), task)
-    run.schedule = model_fn.Schedule(10)
+    run.schedule = program.Schedule(10)
     is_squad = "squad" in name
     inputs = {}
     for mode in (TRAIN, PREDICT) if is_squad else (EVAL, PREDICT, TRAIN):

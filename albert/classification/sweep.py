@@ -22,7 +22,7 @@ from albert.classification.settings import SUITES, ClassifierFlags, GridFlags, S
 from albert.classification.task_table import LOSSES
 from albert.configs import published
 from albert.pretrained import warm_start
-from albert.training import evaluation, fine_tuning, metrics, model_fn
+from albert.training import evaluation, fine_tuning, metrics, program
 from albert.util import config_files, files, folder_lock, json_files, provenance, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -106,7 +106,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             parsed = flags_lib.parse(ClassifierFlags, arguments, fallback=recipe)
             arguments = [f"--{name}={value}" for name, value in parsed.given_values().items()]
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
-            model_fn.check_first_weights(checked.settings, checked.task.config)
+            program.check_first_weights(checked.settings, checked.task.config)
             start = checked.settings.init_checkpoint
             weights = start and warm_start.resolve_checkpoint(start) + ".index"
             for path in filter(None, [parsed.task_file, weights]):

@@ -14,11 +14,13 @@ from albert.checkpoints import checkpoint_files
 from albert.data import batches
 from albert.fine_tuning_utils import Vocabulary
 from albert.pretrained import model_vocabulary, released
-from albert.pretraining import model as pretraining_utils
+from albert.pretraining import records as pretraining_records
 from albert.pretraining import words
+from albert.pretraining.program import PretrainingProgram, evaluation_results
 from albert.pretraining.settings import PretrainingFlags
-from albert.training import distribution, estimators, hooks, model_fn
+from albert.training import distribution, estimators, hooks
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training.program import PROGRAM_DEFAULTS
 from albert.util import files as file_utils
 from albert.util import many_files, provenance, wording
 from albert.util.errors import UserError
@@ -29,7 +31,7 @@ _LOGGER = logging.getLogger("albert")
 get_masked_lm_output = modeling.get_masked_lm_output
 get_sentence_order_output = modeling.get_sentence_order_output
 gather_indexes = modeling.gather_indexes
-input_fn_builder = pretraining_utils.input_fn_builder
+input_fn_builder = pretraining_records.input_fn_builder
 
 # ---------------------------------------------------------------------------------------------
 # Functions that existing programs call by these names and arguments.
@@ -50,6 +52,7 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator; more keywords: fields of PretrainingFlags."""
     flags = PretrainingFlags(
+        init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,
         num_train_steps=num_train_steps,
         num_warmup_steps=num_warmup_steps,
@@ -57,11 +60,11 @@ def model_fn_builder(
         optimizer=optimizer,
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
-        **dict(model_fn.PROGRAM_DEFAULTS, **settings),
+        **dict(PROGRAM_DEFAULTS, **settings),
     )
-    return pretraining_utils.build_model_fn(
-        flags, albert_config, init_checkpoint, use_one_hot_embeddings=use_one_hot_embeddings
-    )
+    return PretrainingProgram(
+        flags, albert_config, use_one_hot_embeddings=use_one_hot_embeddings
+    ).model_fn
 
 
 def _decode_record(record, name_to_features):
@@ -80,7 +83,7 @@ class Outcome(NamedTuple):
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
 
 
-RecordFiles = List[pretraining_utils.RecordFile]
+RecordFiles = List[pretraining_records.RecordFile]
 
 
 @estimators.lock_output_dir
@@ -136,7 +139,7 @@ def find_data(
 
     def read(flag: str) -> RecordFiles:
         paths = file_utils.expand_patterns(getattr(settings, flag), flag)
-        return pretraining_utils.read_files(paths, settings, config)
+        return pretraining_records.read_files(paths, settings, config)
 
     training = read("input_file") if settings.do_train or not settings.eval_file else []
     has_own = settings.do_eval and settings.eval_file
@@ -207,12 +210,7 @@ def train(
         documents.update(model_vocabulary.documents(vocabulary))
     return estimators.train(
         settings,
-        functools.partial(
-            pretraining_utils.build_model_fn,
-            settings,
-            config_to_train(settings, config),
-            use_one_hot_embeddings=settings.use_tpu,
-        ),
+        functools.partial(_model_fn, settings, config_to_train(settings, config)),
         lambda step: _input_fn(settings, files, is_training=True, start_step=step),
         max_steps=settings.last_step,
         documents=documents,
@@ -227,7 +225,7 @@ def made_from(
 ) -> Dict[str, Any]:
     """Returns hashes of what a training is made from, for estimators.train."""
 
-    def content(file: pretraining_utils.RecordFile) -> List[Any]:
+    def content(file: pretraining_records.RecordFile) -> List[Any]:
         stamp = provenance.stamp(file.path)
         return [stamp["size"], stamp["sample"], settings.masked_lm_budget and file.metadata]
 
@@ -246,6 +244,17 @@ def _tokenizer(settings: PretrainingFlags) -> tokenization.FullTokenizer:
     return tokenization.FullTokenizer(settings.vocab_file, False, settings.spm_model_file)
 
 
+def _model_fn(
+    settings: PretrainingFlags,
+    config: modeling.AlbertConfig,
+    init_checkpoint: Optional[str] = None,
+) -> Callable:
+    """The model function; training starts from `init_checkpoint`, not from that of the flags."""
+    settings = settings.replace(init_checkpoint=init_checkpoint)
+    # On a TPU looking up rows is slower than a product.
+    return PretrainingProgram(settings, config, use_one_hot_embeddings=settings.use_tpu).model_fn
+
+
 def _input_fn(
     settings: PretrainingFlags, files: RecordFiles, *, is_training: bool, **more: Any
 ) -> Callable:
@@ -262,7 +271,7 @@ def _input_fn(
         seed=settings.seed,
         padding=settings.padding,
         index_folder=settings.output_dir,
-        transform=pretraining_utils.masks_on_the_fly(
+        transform=pretraining_records.masks_on_the_fly(
             settings, files, is_training=is_training, vocabulary=vocabulary
         ),
         **more,
@@ -292,7 +301,7 @@ def evaluate(
     """Evaluates each checkpoint once and keeps the best."""
     folder, batch_size = settings.output_dir, settings.eval_batch_size
     warn_of_deleted(settings)
-    paths, steps = pretraining_utils.evaluation_part(
+    paths, steps = pretraining_records.evaluation_part(
         [file.path for file in files], batch_size, settings.max_eval_steps, index_folder=folder
     )
     files = files[: len(paths)]
@@ -307,14 +316,14 @@ def evaluate(
             fingerprint[name] = getattr(settings, name)
     evaluate_checkpoint = estimators.evaluator(
         settings,
-        pretraining_utils.build_model_fn(settings, config, use_one_hot_embeddings=settings.use_tpu),
+        _model_fn(settings, config),
         _input_fn(settings, files, is_training=False, max_batches=steps),
         batch_size=batch_size,
         steps=steps,
     )
     return checkpoint_evaluator.evaluate_checkpoints(
         folder,
-        lambda path: pretraining_utils.evaluation_results(evaluate_checkpoint(path)),
+        lambda path: evaluation_results(evaluate_checkpoint(path)),
         best_metric="masked_lm_accuracy",
         fingerprint=fingerprint,
         untrained_too=settings.eval_untrained,

@@ -21,8 +21,9 @@ from albert.command_line import cli
 from albert.data import record_files
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import masking, model, random_keys, words
+from albert.pretraining import masking, random_keys, words
 from albert.pretraining import pairs as segment_pairs
+from albert.pretraining import records as pretraining_records
 from albert.pretraining.settings import RecordFlags
 
 _SPECIAL = ("[CLS]", "[SEP]")
@@ -161,7 +162,7 @@ def write_instance_to_example_files(
       ValueError: an instance is longer, or has more predictions.
     """
     predictions = max_predictions_per_seq * (1 + _flags().do_permutation)
-    spec = model.feature_spec(max_seq_length, predictions)
+    spec = pretraining_records.feature_spec(max_seq_length, predictions)
     made_by = {"maker": "write_instance_to_example_files"}
 
     def row(instance: TrainingInstance) -> Dict[str, Any]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs estimators: resume points, TPUs, training, outputs, and several processes.
 
-This module has no code for single tasks. Only this module and model_fn.py use tf_estimator.
+This module has no code for single tasks. Only this module and program.py use tf_estimator.
 """
 
 import contextlib

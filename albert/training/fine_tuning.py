@@ -21,8 +21,9 @@ from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, network, warm_start
 from albert.runtimes import compat
-from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, model_fn
+from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, program
 from albert.training.evaluation import EvaluationSummary
+from albert.training.fine_tuning_program import FineTuningProgram, training_length
 from albert.training.task import Outputs, Split, Task
 from albert.util import files, json_files, progress, provenance
 
@@ -96,7 +97,7 @@ class FineTuning:
         is_random = settings.do_train and not any(places)
         config = self.task.config.to_dict()
         self.published_model = None if is_random else published.recognise(config, *places)
-        self.schedule = model_fn.ONE_STEP
+        self.schedule = program.ONE_STEP
         self._final_step: Optional[int] = None
         self._splits: Dict[str, Split] = {}
         # Rank, identity and outputs, by split, of the best checkpoint so far.
@@ -144,7 +145,7 @@ class FineTuning:
                 _LOGGER.warning(
                     "No pretrained weights: neither --init_checkpoint nor --albert_dir is given."
                 )
-            model_fn.check_first_weights(settings, config)
+            program.check_first_weights(settings, config)
         splits = task.splits("dev") + task.splits("test") if self._is_chief else []
         if settings.do_train:
             splits.append("train")  # last: it takes the longest
@@ -154,7 +155,7 @@ class FineTuning:
         self._splits = {split: task.features(split) for split in dict.fromkeys(splits)}
         if settings.do_train:
             count = len(self._splits["train"].examples)
-            self.schedule = model_fn.training_length(settings, count)
+            self.schedule = training_length(settings, count)
             self._final_step = self.schedule.num_train_steps
         elif "train_step" in settings.given:
             self._final_step = settings.train_step  # of another process
@@ -206,14 +207,14 @@ class FineTuning:
 
     def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
         """Returns the model function; training starts from `init_checkpoint`, if named."""
-        return model_fn.build_model_fn(
+        return FineTuningProgram(
             self.settings.replace(init_checkpoint=init_checkpoint),
             self.task.config,
             self.task.head,
             schedule=self.schedule,
             # On a TPU looking up rows is slower than a product.
             use_one_hot_embeddings=self.settings.use_tpu,
-        )
+        ).model_fn
 
     def input_fn(self, file: str, *, is_training: bool = False, start_step: int = 0) -> Callable:
         """Returns the input function for a record file; its params have the batch size."""

@@ -10,12 +10,13 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import record_files
-from albert.pretraining import model
+from albert.pretraining.program import evaluation_results
+from albert.pretraining.records import evaluation_part, read_files
 from albert.pretraining.settings import PretrainingFlags
 from albert.run_pretraining import input_fn_builder, model_fn_builder
 from albert.runtimes import estimator as tf_estimator
-from albert.training import hooks
-from albert.training import model_fn as training_graph
+from albert.training import hooks, program
+from albert.util.errors import UserError
 from tests.support import damaged_files, golden_heads, graphs, read_json, training_scripts
 from tests.support import pretraining_records as records
 from tests.support.number_records import served
@@ -98,7 +99,7 @@ def test_start_names_damaged_record(tmp_path):
     length = len(record_files.first_records(path)[0])
     damaged_files.flip_bit(path, length + 16 + 13)  # how long the second record's content is
     with pytest.raises(ValueError, match=f"{path}.* record 1 "):
-        model.read_files([path], flags, modeling.AlbertConfig.from_dict(CONFIG))
+        read_files([path], flags, modeling.AlbertConfig.from_dict(CONFIG))
 
 
 def test_evaluation_on_tpu_reads_each_record_once(record_file):
@@ -109,8 +110,8 @@ def test_evaluation_on_tpu_reads_each_record_once(record_file):
 
 
 def test_evaluation_part(record_file):
-    assert model.evaluation_part([record_file, record_file], 8, 100)[1] == 6
-    assert model.evaluation_part([record_file, record_file], 8, 2) == ([record_file], 2)
+    assert evaluation_part([record_file, record_file], 8, 100)[1] == 6
+    assert evaluation_part([record_file, record_file], 8, 2) == ([record_file], 2)
 
 
 # ---- training and evaluation ---------------------------------------------------------------------
@@ -128,7 +129,7 @@ def test_loss_is_sum_of_means(trace, uneven):
     parts = {name: scalars[name] for name in ("masked_lm_loss", "sentence_order_loss")}
     assert scalars["loss"] == pytest.approx(sum(parts.values()), abs=1e-6)
     metrics = golden_heads.measured(built(), [uneven])
-    results = model.evaluation_results(dict(metrics, loss=9.0, global_step=np.int64(7)))
+    results = evaluation_results(dict(metrics, loss=9.0, global_step=np.int64(7)))
     assert results["loss"] == metrics["masked_lm_loss"] + metrics["sentence_order_loss"]
     assert {name: metrics[name] for name in parts} == pytest.approx(parts, abs=1e-4)
 
@@ -143,13 +144,31 @@ def test_accumulation_equals_whole_batch(trace, uneven):
         assert parts.scalars[2][name] == pytest.approx(trace.scalars[2][name], abs=1e-4)
 
 
+def test_records_that_fill_a_batch_count_nothing(uneven):
+    is_real = np.array([1, 1, 1, 1, 1, 0, 0, 0], np.int32)
+    five = {name: array[:5] for name, array in uneven.items()}
+    filled = golden_heads.measured(built(), [dict(uneven, is_real_example=is_real)])
+    assert filled == pytest.approx(golden_heads.measured(built(), [five]), rel=1e-5)
+    with graphs.new_session() as session:
+        none = dict(uneven, is_real_example=np.zeros_like(is_real))
+        tensors = {name: tf.constant(array) for name, array in none.items()}
+        loss = built()(tensors, None, tf_estimator.ModeKeys.EVAL, {}).loss
+        session.run(tf.global_variables_initializer())
+        assert session.run(loss) == 0.0
+
+
+def test_pretraining_predicts_nothing(uneven):
+    with tf.Graph().as_default(), pytest.raises(UserError):
+        built()(uneven, None, tf_estimator.ModeKeys.PREDICT, {})
+
+
 def test_dropout_differs_by_step_and_micro_batch():
     flags = PretrainingFlags(gradient_accumulation_steps=2, seed=1)
     with graphs.new_session() as session:
-        keys = [training_graph.dropout_seed(flags, {}, tf.constant(part)) for part in (0, 1)]
+        keys = [program.dropout_seed(flags, {}, tf.constant(part)) for part in (0, 1)]
         for piece in (7, 8):  # the cores of a TPU go by what they read
             batch = {"input_ids": tf.constant([[2, piece, 3]])}
-            keys.append(training_graph.dropout_seed(flags.replace(use_tpu=True), batch, 0))
+            keys.append(program.dropout_seed(flags.replace(use_tpu=True), batch, 0))
         session.run(tf.global_variables_initializer())
         first = session.run(keys)
         session.run(tf.train.get_global_step().assign_add(1))
@@ -187,7 +206,5 @@ def test_training_equals_reference(name, use_xla):
     assert len(trace.variables) == run["global_variables"]
     assert trace.variables["global_step"] == run["final_global_step"]
     expected = run.get("eval_metrics_at_init", {})
-    results = model.evaluation_results(
-        dict(golden_heads.measured(model_fn, [batch]), global_step=0)
-    )
+    results = evaluation_results(dict(golden_heads.measured(model_fn, [batch]), global_step=0))
     assert {name: results[name] for name in expected} == pytest.approx(expected, abs=1e-4)

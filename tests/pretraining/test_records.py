@@ -17,7 +17,7 @@ import pytest
 from absl.testing import flagsaver
 
 from albert import create_pretraining_data, modeling, run_pretraining
-from albert.pretraining import documents, model
+from albert.pretraining import documents, records
 from albert.pretraining.settings import PretrainingFlags
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
@@ -205,8 +205,8 @@ def test_masks_on_the_fly(made):
         flags = PretrainingFlags(
             max_seq_length=64, max_predictions_per_seq=9, masked_lm_budget=0.25, seed=5
         )
-        files = model.read_files([path], flags, modeling.AlbertConfig(30000))
-        draw = model.masks_on_the_fly(flags, files, is_training=True)
+        files = records.read_files([path], flags, modeling.AlbertConfig(30000))
+        draw = records.masks_on_the_fly(flags, files, is_training=True)
         read = run_pretraining.input_fn_builder([path], 64, 9, True, seed=5, transform=draw)
         return served(lambda: read({"batch_size": 200}), 1)[0]
 

@@ -11,7 +11,7 @@ import random
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.pretraining import model
+from albert.pretraining.records import feature_spec
 from tests.support import fine_tuned_models, graphs, write_json
 
 LENGTH, PREDICTIONS, VOCAB_SIZE = 16, 3, 40
@@ -64,7 +64,7 @@ def write_records(path, count, seed=0, *, length=LENGTH, is_uneven=False):
 
     `is_uneven`: every third record has one masked piece less.
     """
-    spec, records = model.feature_spec(length, PREDICTIONS), make_records(count, seed, length)
+    spec, records = feature_spec(length, PREDICTIONS), make_records(count, seed, length)
     for record in records[::3] if is_uneven else ():
         record["masked_lm_weights"] = [1.0, 0.0, 0.0]
     with record_files.create(str(path)) as file:
@@ -75,7 +75,7 @@ def write_records(path, count, seed=0, *, length=LENGTH, is_uneven=False):
 
 def read(path, length, predictions):
     """The features of a record file, by name [N, ...]."""
-    spec = model.feature_spec(length, predictions)
+    spec = feature_spec(length, predictions)
     with graphs.new_session() as session:
         records = list(tf.python_io.tf_record_iterator(str(path)))
         return session.run(spec.parse_batch(tf.constant(records)))

@@ -15,7 +15,7 @@ from albert.configs.flags import TrainingFlags
 from albert.data import batches
 from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
-from albert.training import distribution, estimators, model_fn
+from albert.training import distribution, estimators, program
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import classification_data, graphs, one_weight, training_scripts
@@ -184,7 +184,7 @@ def test_dropout_seed_differs_by_replica_and_micro_batch():
     settings = TrainingFlags(seed=3, gradient_accumulation_steps=2)
 
     def keys():
-        return tf.stack([model_fn.dropout_seed(settings, {}, part) for part in range(2)])
+        return tf.stack([program.dropout_seed(settings, {}, part) for part in range(2)])
 
     found = on_two_replicas(keys)
     assert len({tuple(key) for keys in found for key in keys}) == 4
@@ -204,7 +204,7 @@ def test_warm_start_reaches_every_device(tmp_path):
     def read():
         variable = tf.get_variable("weight", [3], initializer=tf.zeros_initializer())
         checkpoint = str(tmp_path / "model.ckpt-0")
-        model_fn.warm_start(TrainingFlags(init_checkpoint=checkpoint))
+        program.warm_start(TrainingFlags(init_checkpoint=checkpoint))
         return tf.identity(variable)
 
     assert np.array(on_two_replicas(read)).tolist() == [[3.0] * 3] * 2

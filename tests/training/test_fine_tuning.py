@@ -10,7 +10,7 @@ import pytest
 from albert import configs, run_classifier, run_race, run_squad_v1, run_squad_v2, run_tagger
 from albert.race.run import RaceTask
 from albert.training import evaluation, fine_tuned, fine_tuning, task
-from albert.training import model_fn as training_graph
+from albert.training.fine_tuning_program import training_length
 from albert.util import flags as flags_lib
 from tests.support import cases, one_weight, race_data, workers, write_json
 
@@ -81,10 +81,10 @@ def test_folder_of_another_task_is_refused(tmp_path):
     ],
 )
 def test_training_length_prefers_epochs_to_steps(changes, steps, warmup, caplog):
-    assert training_graph.training_length(settings(**changes), 3668)[:2] == (steps, warmup)
+    assert training_length(settings(**changes), 3668)[:2] == (steps, warmup)
     assert bool(caplog.records) == (steps <= warmup)
     with pytest.raises(ValueError, match="num_train_epochs"):
-        training_graph.training_length(settings(num_train_epochs=0.5), 20)  # less than a batch
+        training_length(settings(num_train_epochs=0.5), 20)  # less than a batch
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_training_length_prefers_epochs_to_steps(changes, steps, warmup, caplog)
 def test_every_script_takes_steps_or_epochs(script, arguments, expected, monkeypatch):
     monkeypatch.setattr(script.Flags, "check", lambda settings: None)
     given = flags_lib.parse(script.Flags, ["--train_batch_size=32", *arguments.split()])
-    assert training_graph.training_length(given, 3200)[:2] == tuple(map(int, expected.split()))
+    assert training_length(given, 3200)[:2] == tuple(map(int, expected.split()))
 
 
 def a_run(**changes):

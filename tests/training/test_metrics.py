@@ -11,7 +11,8 @@ import scipy.stats
 import sklearn.metrics
 import tensorflow.compat.v1 as tf
 
-from albert.training import metrics, model_fn
+from albert.training import metrics
+from albert.training.fine_tuning_program import evaluation_metrics
 from tests.support import golden_heads
 
 
@@ -77,7 +78,7 @@ def in_graph(labels, predictions):
     def build(features, *_):
         losses = tf.zeros([4])
         tensors = {**features, "per_example_loss": losses, "probabilities": tf.zeros([4, 2])}
-        return types.SimpleNamespace(eval_metrics=(model_fn.evaluation_metrics, tensors))
+        return types.SimpleNamespace(eval_metrics=(evaluation_metrics, tensors))
 
     return golden_heads.measured(build, batches)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert import modeling
 from albert.configs.flags import TrainingFlags
 from albert.pretrained import warm_start
-from albert.training import estimators
-from albert.training import model_fn as training_graph
+from albert.training import estimators, program
 from tests.support import one_weight
 from tests.support.workers import MIRRORED
 
@@ -18,26 +18,21 @@ STEPS, OVERFLOW = 8, 3
 TOO_LARGE = 1000.0
 
 
-def model_fn_of(dtype):
-    def loss_of(batch, seed):
-        del seed
+class Pair(program.Program):
+    """Two weights, each to be the inverse of the input."""
+
+    def values(self, features, encoder):
+        dtype = tf.as_dtype(self.settings.precision)
         weight = tf.get_variable("bert/weight", initializer=np.array([0.5, 0.25], np.float32))
-        product = tf.cast(weight, dtype) * tf.cast(batch["x"], dtype)  # [b, 2]
-        return tf.reduce_mean(tf.square(tf.cast(product, tf.float32) - 1.0)), {}
+        product = tf.cast(weight, dtype) * tf.cast(features["x"], dtype)  # [b, 2]
+        losses = tf.square(tf.cast(product, tf.float32) - 1.0)
+        return {"": {"loss": tf.reduce_mean(losses, axis=1)}}
 
-    def model_fn(features, labels, mode, params):
-        del labels, mode
-        settings = TrainingFlags(learning_rate=0.1, precision=dtype.name, use_xla=False)
-        batch = {"x": features["x"], "input_ids": tf.zeros([1, 1], tf.int32)}
-        return training_graph.training_spec(
-            settings,
-            loss_of,
-            batch,
-            schedule=training_graph.Schedule(20),
-            model_dir=params.get("model_dir"),
-        )
 
-    return model_fn
+def model_fn_of(dtype):
+    settings = TrainingFlags(learning_rate=0.1, precision=dtype.name, use_xla=False)
+    config = modeling.AlbertConfig.from_dict(one_weight.CONFIG)
+    return Pair(settings, config, program.Schedule(20)).model_fn
 
 
 def train(folder, *arguments, max_steps=STEPS, dtype=tf.float16):

@@ -1,9 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining as a task: its records, losses, metrics and model function.
-
-The model predicts masked words, and whether two segments were swapped (arXiv:1909.11942, section
-3.1). Its loss is the sum of the two losses.
+"""The records of pretraining, and how training and evaluation read them.
 
 Dimensions: B batch, S sequence, P predictions a sequence.
 """
@@ -19,16 +16,14 @@ from google.protobuf import message
 
 from albert import modeling
 from albert.data import batches, padded_batches, record_files
-from albert.ops import plain
 from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings, PretrainingFlags
-from albert.training import distribution, model_fn
 from albert.util import flags, json_files, many_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-Tensors = model_fn.Tensors
+Tensors = Mapping[str, tf.Tensor]
 
 _RECORDS_TO_CHECK = 10  # of each file
 # The metadata that training needs; the rest may be long, and there may be many files.
@@ -43,8 +38,6 @@ _METADATA = {
 }
 _SEQUENCES = ("input_ids", "input_mask", "segment_ids", "token_boundary")
 _EVALUATION_SEED = 0  # no result may depend on the training's seed
-# Keeps the mean over weights finite where a batch has none.
-_WEIGHT_EPSILON = 1e-5
 
 
 # ---------------------------------------------------------------------------------------------
@@ -292,169 +285,3 @@ def evaluation_part(
     found = record_files.load(files, folder=index_folder, enough=batch_size * max_steps)
     batch_count = math.ceil(sum(file.count for file in found) / batch_size)
     return [file.path for file in found], min(max_steps, batch_count)
-
-
-# ---------------------------------------------------------------------------------------------
-# Model.
-
-
-# What each head predicts.
-_LABELS = {"masked_lm": "masked_lm_ids", "sentence_order": "next_sentence_labels"}
-
-Heads = Mapping[str, modeling.HeadOutput]  # of B * P masked words and of B sentence orders
-
-
-def build_model_fn(
-    settings: PretrainingFlags,
-    config: modeling.AlbertConfig,
-    init_checkpoint: Optional[str] = None,
-    *,
-    use_one_hot_embeddings: bool = False,
-) -> Callable:
-    """Returns a TPUEstimator's model function for training and evaluation; see training.model_fn.
-
-    Training starts from `init_checkpoint`, not from that of the settings.
-
-    Features are those of `feature_spec`, int32 and float32, with a leading dimension B, and
-    optionally is_real_example [B], 0 for records that only fill up a batch.
-    """
-    settings = settings.replace(init_checkpoint=init_checkpoint)
-    heads_of = functools.partial(
-        _heads, settings, config, use_one_hot_embeddings=use_one_hot_embeddings
-    )
-    schedule = model_fn.Schedule(
-        settings.num_train_steps,
-        settings.num_warmup_steps,
-        settings.poly_power,
-        settings.start_warmup_step,
-    )
-
-    def loss_of(micro_batch: Tensors, dropout_seed: tf.Tensor) -> Tuple[tf.Tensor, Dict]:
-        heads = heads_of(micro_batch, is_training=True, dropout_seed=dropout_seed)
-        metrics = {}  # this micro-batch's part of each
-        for name, values in _losses_and_accuracies(heads, micro_batch).items():
-            shares = micro_batch[f"{name.rpartition('_')[0]}_shares"]
-            metrics[name] = tf.reduce_sum(tf.reshape(shares, [-1]) * values)
-        return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
-
-    def train(features: Tensors, model_dir: Optional[str]) -> Any:
-        batch = _with_shares(features, use_tpu=settings.use_tpu)
-        return model_fn.training_spec(
-            settings, loss_of, batch, schedule=schedule, model_dir=model_dir
-        )
-
-    def evaluate(features: Tensors) -> Tuple[tf.Tensor, Callable, Dict]:
-        heads = heads_of(features, is_training=False)
-        loss = heads["masked_lm"].loss + heads["sentence_order"].loss
-        return loss, evaluation_metrics, _evaluation_tensors(heads, features)
-
-    return model_fn.make_model_fn(settings, train=train, evaluate=evaluate)
-
-
-def _heads(
-    settings: PretrainingFlags,
-    config: modeling.AlbertConfig,
-    features: Tensors,
-    *,
-    is_training: bool,
-    use_one_hot_embeddings: bool,
-    dropout_seed: Optional[tf.Tensor] = None,
-) -> Heads:
-    dtype = tf.as_dtype(settings.precision)
-    use_xla = settings.use_xla and not settings.use_tpu
-    model = modeling.AlbertModel(
-        config,
-        is_training,
-        features["input_ids"],
-        input_mask=features["input_mask"],
-        token_type_ids=features["segment_ids"],
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        scope="bert",
-        compute_dtype=dtype,
-        recompute=settings.recompute and is_training,
-        use_xla=use_xla,
-        dropout_seed=dropout_seed,
-    )
-    masked_lm = modeling.get_masked_lm_output(
-        config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        features["masked_lm_positions"],
-        features["masked_lm_ids"],
-        features["masked_lm_weights"],
-        projection=model.get_embedding_projection(),
-        compute_dtype=dtype,
-        use_xla=use_xla and is_training,
-    )
-    sentence_order = modeling.get_sentence_order_output(
-        config, model.get_pooled_output(), features["next_sentence_labels"]
-    )
-    return {"masked_lm": masked_lm, "sentence_order": sentence_order}
-
-
-# ---------------------------------------------------------------------------------------------
-# Training.
-
-
-def _with_shares(features: Tensors, *, use_tpu: bool) -> Dict[str, tf.Tensor]:
-    """Adds the weight of each prediction in the means over the whole batch.
-
-    The sum of the micro-batches' losses is then the loss of the batch, however it is split. Where
-    replicas have parts of the batch, the mean of their losses is: their parts hold different
-    numbers of masked words, so each divides by the mean of these numbers.
-    """
-    weights = features["masked_lm_weights"]  # [B, P]
-    labels = features["next_sentence_labels"]  # [B, 1]
-    examples = tf.cast(tf.size(labels), tf.float32)
-    total = distribution.mean_over_replicas(tf.reduce_sum(weights), use_tpu=use_tpu)
-    return dict(
-        features,
-        masked_lm_shares=weights / (total + _WEIGHT_EPSILON),
-        sentence_order_shares=tf.ones_like(labels, dtype=tf.float32) / examples,
-    )
-
-
-def _losses_and_accuracies(heads: Heads, features: Tensors) -> Dict[str, tf.Tensor]:
-    """Returns the loss of each prediction, and 1 if it is right or 0, float32 [B * P] or [B].
-
-    A label that shares the first place is right, which takes a third of the time of argmax.
-    """
-    values = {}
-    for name, head in heads.items():
-        logits = head.log_probs.op.inputs[0]  # log_probs of 30,000 words would take far longer
-        of_labels = plain.gather_columns(logits, tf.reshape(features[_LABELS[name]], [-1]))
-        is_right = tf.equal(of_labels, tf.reduce_max(logits, axis=-1))
-        values[f"{name}_loss"] = head.per_example_loss
-        values[f"{name}_accuracy"] = tf.cast(is_right, tf.float32)
-    return values
-
-
-# ---------------------------------------------------------------------------------------------
-# Evaluation.
-
-
-def _evaluation_tensors(heads: Heads, features: Tensors) -> Dict[str, tf.Tensor]:
-    """The arguments of `evaluation_metrics`."""
-    ones = tf.ones_like(features["next_sentence_labels"])
-    real = tf.reshape(features.get("is_real_example", ones), [-1, 1])
-    real = tf.cast(real, tf.float32)  # [B, 1]
-    return {
-        **_losses_and_accuracies(heads, features),
-        "masked_lm_weights": tf.reshape(features["masked_lm_weights"] * real, [-1]),
-        "sentence_order_weights": tf.reshape(real, [-1]),
-    }
-
-
-def evaluation_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
-    """Returns tf.metrics over all batches, exact means; `tensors` are of _evaluation_tensors."""
-    return {
-        f"{head}_{name}": tf.metrics.mean(tensors[f"{head}_{name}"], tensors[f"{head}_weights"])
-        for head in _LABELS
-        for name in ("accuracy", "loss")
-    }
-
-
-def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
-    """Returns an estimator's results with the exact loss; its own is a mean of batch means."""
-    loss = results["masked_lm_loss"] + results["sentence_order_loss"]
-    return dict(results, loss=loss, global_step=int(results["global_step"]))

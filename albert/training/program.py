@@ -1,0 +1,298 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What is trained: a model that gives values with weights, from which `Program` forms all means.
+
+A mean is the same however many micro-batches a batch is split into, and however many devices share
+it. Dropout masks are functions of the seed and the step.
+
+Dimensions: B batch, N what the model predicts in a batch, such as all masked words.
+"""
+
+import functools
+import logging
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, optimization
+from albert.configs.flags import TrainingFlags
+from albert.fine_tuning_utils import Encoder
+from albert.pretrained import warm_start as checkpoint_init
+from albert.runtimes import estimator as tf_estimator
+from albert.training import distribution, hooks
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+# Keeps the random streams of micro-batches and replicas apart; odd, so that none coincide.
+_STREAM_FACTOR = 0x61C88647
+_SMALLEST_TOTAL = 1e-5
+
+# Where programs that call a reference's model_fn_builder differ from the flags' defaults: dropout
+# is by the graph's seed, and nothing is compiled.
+PROGRAM_DEFAULTS = {"seed": None, "use_xla": False}
+
+Tensors = Mapping[str, tf.Tensor]
+Values = Mapping[str, Tensors]  # float32 [N] by part and name
+
+
+class Schedule(NamedTuple):
+    """The length of training and the schedule of the learning rate."""
+
+    num_train_steps: int
+    num_warmup_steps: int = 0
+    poly_power: float = 1.0
+    start_warmup_step: int = 0
+
+
+ONE_STEP = Schedule(1)
+
+
+class Program:
+    """A model, its training and its evaluation.
+
+    A model predicts in parts, such as masked words and sentence orders, and its loss is the sum of
+    the parts' mean losses. The mean of "accuracy" in the part "masked_lm" is masked_lm_accuracy.
+    The only part of a model is named "", and its means have no prefix.
+
+    A class for a model defines `values`, and where they differ `weights`, `predict` and `evaluate`.
+
+    Attributes:
+      settings: their init_checkpoint is where the first weights come from.
+      epsilon: by part, what is added to the sum of its weights, as in google-research/albert.
+      compiles_evaluation: whether evaluation runs compiled operations, as training does.
+    """
+
+    epsilon: Mapping[str, float] = {}
+    compiles_evaluation = False  # it gains nothing without gradients, and compiles for each length
+
+    def __init__(
+        self,
+        settings: TrainingFlags,
+        config: Optional[modeling.AlbertConfig],
+        schedule: Schedule,
+        *,
+        use_one_hot_embeddings: bool = False,
+    ):
+        """Takes the encoder's configuration; one-hot embeddings are looked up by a product."""
+        self.settings, self.config, self.schedule = settings, config, schedule
+        self.use_xla = settings.use_xla and not settings.use_tpu
+        self.use_one_hot_embeddings = use_one_hot_embeddings
+
+    # ---- the model ----
+
+    def weights(self, features: Tensors) -> Tensors:
+        """Returns by part how much each prediction counts, float32 [N]."""
+        return {"": tf.ones(tf.shape(next(iter(features.values())))[:1])}
+
+    def values(self, features: Tensors, encoder: Encoder) -> Values:
+        """Returns by part the "loss" of each prediction, and by other names what else has a mean.
+
+        It makes the same variables each time.
+        """
+        raise NotImplementedError
+
+    def predict(self, features: Tensors, encoder: Encoder) -> Tensors:
+        """Returns the outputs by name, [B, ...] each."""
+        raise UserError("This model has the modes train and eval, but no predictions.")
+
+    def encoder(self, is_training: bool, seed: Optional[tf.Tensor] = None) -> Encoder:
+        """Returns the encoder; `seed` is what `dropout_seed` returns."""
+        return Encoder(
+            self.config,
+            is_training,
+            dropout_seed=seed,
+            use_one_hot_embeddings=self.use_one_hot_embeddings,
+            compute_dtype=tf.as_dtype(self.settings.precision),
+            recompute=self.settings.recompute and is_training,
+            use_xla=self.use_xla and (is_training or self.compiles_evaluation),
+        )
+
+    # ---- the modes of a TPUEstimator ----
+
+    def model_fn(
+        self, features: Tensors, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> "tf_estimator.tpu.TPUEstimatorSpec":
+        """The model function of a TPUEstimator."""
+        del labels
+        if mode == tf_estimator.ModeKeys.TRAIN:
+            return self._train(features, params.get("model_dir"))
+        encoder = self.encoder(is_training=False)
+        if mode == tf_estimator.ModeKeys.EVAL:
+            outputs = self.evaluate(features, encoder)
+        else:
+            outputs = {"predictions": self.predict(features, encoder)}
+        return tf_estimator.tpu.TPUEstimatorSpec(
+            mode=mode, scaffold_fn=warm_start(self.settings), **outputs
+        )
+
+    def evaluate(self, features: Tensors, encoder: Encoder) -> Dict[str, Any]:
+        """Returns the loss of the batch, and eval_metrics: the means over all batches."""
+        values, weights = self.values(features, encoder), self.weights(features)
+        loss, _ = _means(values, weights, self._totals(_sums(weights)))
+        tensors = {}
+        for part, weights_of_part in weights.items():
+            for name, value in values[part].items():
+                tensors[_name(part, name)] = value
+                tensors[_name(part, name) + _WEIGHTS] = weights_of_part
+        return {"loss": loss, "eval_metrics": (_mean_metrics, tensors)}
+
+    def _train(
+        self, features: Tensors, model_dir: Optional[str]
+    ) -> "tf_estimator.tpu.TPUEstimatorSpec":
+        """Builds one update: gradients, warm start, optimizer, and the numbers to report.
+
+        `model_dir`: where a TPU's host writes for TensorBoard.
+        """
+        settings, use_tpu = self.settings, self.settings.use_tpu
+        loss_scale = optimization.LossScale() if settings.precision == "float16" else None
+        # Replicas may have different numbers of predictions. Each divides by the mean of these
+        # numbers, so that the mean of the replicas' losses is the loss of the whole batch.
+        totals = self._totals(_replica_means(_sums(self.weights(features)), use_tpu=use_tpu))
+        gradients = optimization.accumulate_gradients(
+            functools.partial(self._losses, totals),
+            features,
+            settings.gradient_accumulation_steps,
+            loss_scale=loss_scale,
+        )
+        scaffold_fn = warm_start(settings)
+        step = optimization.build_train_step(
+            gradients,
+            settings,
+            loss_scale=loss_scale,
+            use_tpu=use_tpu,
+            use_xla=self.use_xla,
+            **self.schedule._asdict(),
+        )
+        # The means synchronize replicas even where they are not logged.
+        means = _replica_means(
+            {"loss": gradients.loss, **gradients.metrics, **hooks.stop_request(settings)},
+            use_tpu=use_tpu,
+        )
+        scalars = {
+            **means,
+            "learning_rate": step.learning_rate,
+            "gradient_norm": step.gradient_norm,
+        }
+        if loss_scale:
+            scalars["loss_scale"] = loss_scale.value
+        host_call = None
+        if not use_tpu:
+            hooks.report_scalars(scalars)
+        elif model_dir:
+            host_call = hooks.tpu_host_call(scalars, model_dir)
+        return tf_estimator.tpu.TPUEstimatorSpec(
+            mode=tf_estimator.ModeKeys.TRAIN,
+            loss=means["loss"],
+            train_op=tf.group(step.train_op, *means.values()),
+            scaffold_fn=scaffold_fn,
+            host_call=host_call,
+        )
+
+    def _losses(
+        self, totals: Tensors, micro_batch: Tensors, number: Any
+    ) -> Tuple[tf.Tensor, Tensors]:
+        """A micro-batch's part of the loss and of each mean of the batch."""
+        seed = dropout_seed(self.settings, micro_batch, number)
+        values = self.values(micro_batch, self.encoder(True, seed))
+        return _means(values, self.weights(micro_batch), totals)
+
+    def _totals(self, sums: Tensors) -> Tensors:
+        """By what the weights of each part are divided; it is not 0 where nothing counts."""
+        return {
+            part: tf.maximum(total + self.epsilon.get(part, 0.0), _SMALLEST_TOTAL)
+            for part, total in sums.items()
+        }
+
+
+# ---- means ----
+
+_WEIGHTS = "_weights"
+
+
+def _name(part: str, name: str) -> str:
+    return f"{part}_{name}" if part else name
+
+
+def _sums(weights: Tensors) -> Tensors:
+    return {part: tf.reduce_sum(weights_of_part) for part, weights_of_part in weights.items()}
+
+
+def _replica_means(scalars: Tensors, *, use_tpu: bool) -> Dict[str, tf.Tensor]:
+    """The means of all replicas or TPU cores, float32 []."""
+    stacked = tf.stack([tf.cast(scalar, tf.float32) for scalar in scalars.values()])
+    means = distribution.mean_over_replicas(stacked, use_tpu=use_tpu)
+    return dict(zip(scalars, tf.unstack(means)))
+
+
+def _means(values: Values, weights: Tensors, totals: Tensors) -> Tuple[tf.Tensor, Tensors]:
+    """The loss, and each mean by name; of a micro-batch, its part of them."""
+    losses, means = [], {}
+    for part, total in totals.items():
+        shares = weights[part] / total
+        for name, value in values[part].items():
+            means[_name(part, name)] = tf.reduce_sum(shares * value)
+        losses.append(means[_name(part, "loss")])
+    return tf.add_n(losses), means
+
+
+def _mean_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
+    """Returns tf.metrics by name; the weights of each are under its name with _WEIGHTS."""
+    return {
+        name: tf.metrics.mean(value, tensors[name + _WEIGHTS])
+        for name, value in tensors.items()
+        if name + _WEIGHTS in tensors
+    }
+
+
+# ---- what training starts from ----
+
+
+def dropout_seed(settings: TrainingFlags, batch: Tensors, micro_batch: Any) -> tf.Tensor:
+    """Returns the key of a (micro-)batch's dropout masks, int32 [2].
+
+    It is a function of the seed and the step, and differs between micro-batches and replicas. What
+    is compiled for a TPU cannot tell its core, so there the core's own batch tells cores apart.
+
+    Args:
+      batch: has input_ids.
+      micro_batch: its number in the update, an int or int32 [].
+    """
+    seed = settings.seed
+    if seed is None:
+        seed = tf.get_default_graph().seed or 0
+    stream = distribution.replica_number() * settings.gradient_accumulation_steps + micro_batch
+    if settings.use_tpu:
+        stream += tf.reduce_sum(batch["input_ids"])
+    step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
+    return tf.stack([seed + stream * _STREAM_FACTOR, step])
+
+
+def warm_start(settings: TrainingFlags) -> Optional[Callable]:
+    """Takes the initial weights from a checkpoint, if one is given; returns a scaffold_fn.
+
+    Raises ValueError if it does not fit the graph's trainable variables.
+    """
+    if not settings.init_checkpoint:
+        return None
+    start = checkpoint_init.warm_start(
+        settings.init_checkpoint,
+        tf.trainable_variables(),
+        init_from_group0=getattr(settings, "init_from_group0", False),
+        use_tpu=settings.use_tpu,
+    )
+    _LOGGER.info("%s", start)
+    return start.scaffold_fn
+
+
+def check_first_weights(settings: TrainingFlags, config: modeling.AlbertConfig) -> None:
+    """Checks the initial weights of training before features are made.
+
+    Raises:
+      UserError: the checkpoint is missing or damaged, or does not fit the configuration.
+    """
+    if settings.init_checkpoint:
+        with tf.Graph().as_default():
+            ids = tf.zeros([1, 1], tf.int32)
+            Encoder(config, False)(ids, ids, ids)
+            checkpoint_init.warm_start(settings.init_checkpoint, tf.trainable_variables())
