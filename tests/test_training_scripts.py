@@ -152,6 +152,7 @@ MISTAKES = cases.table("""
     run_squad_v1 | | --do_train.*--do_predict.*--export_dir
     run_squad_v2 | --do_predict --null_score_diff_threshold=nan | null_score_diff_threshold
     run_squad_v1 | --do_train --train_file={data}/v2.json | run_squad_v2
+    run_squad_v2 | --do_train --max_query_length=384 | --max_query_length=384.*--max_seq_length=
     run_squad_v1 | --do_train --train_feature_file={data}/bare.json | bare.json
     run_squad_v1 | --do_train --train_feature_file={records} | eval.tf_record
     run_squad_v2 | --do_predict --do_train --predict_feature_file={records} | eval.tf_record

@@ -60,6 +60,11 @@ class SquadTask(Task):
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
             if getattr(settings, part) and not getattr(settings, name):
                 raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
+        if settings.max_query_length > settings.max_seq_length - 4:
+            raise UserError(
+                f"--max_query_length={settings.max_query_length} must be at most --max_seq_length="
+                f"{settings.max_seq_length} minus 4. Usual values are 64 and 384."
+            )
         path = settings.train_feature_file
         if path and path == settings.predict_feature_file:
             raise UserError(
