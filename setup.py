@@ -92,7 +92,6 @@ def main() -> None:
             "Environment :: GPU :: NVIDIA CUDA",
             "Intended Audience :: Developers",
             "Intended Audience :: Science/Research",
-            "License :: OSI Approved :: Apache Software License",
             "Natural Language :: Chinese (Simplified)",
             "Natural Language :: English",
             "Operating System :: MacOS",

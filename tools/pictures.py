@@ -17,6 +17,7 @@ import sys
 import tempfile
 from typing import Any, Dict, List
 
+from matplotlib import rcParams
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -134,15 +135,15 @@ def _box(axes: Any, place: Any, text: str, color: str) -> None:
 
 
 def photograph(report: str) -> None:
-    """Writes a picture of the cards, the curves and the first gaps of the demo's report."""
+    """Writes a picture of the cards, the curves and the first gap of the demo's report."""
     page = pathlib.Path(report).read_text(encoding="utf-8")
     page = re.sub(r"<section>\n<h2>Before and after.*?</section>", "", page, flags=re.DOTALL)
-    hidden = ".card:nth-child(n+3), figure:nth-child(3) { display: none; }"
+    hidden = ".card:nth-child(n+3), figure:nth-child(n+2), section > p { display: none; }"
     gaps = page.replace("</style>", f"{hidden}</style>").split('<div class="item">')
     with tempfile.TemporaryDirectory() as folder:
         short = pathlib.Path(folder, "report.html")
-        short.write_text('<div class="item">'.join(gaps[:3]), encoding="utf-8")
-        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=760,1290"]
+        short.write_text('<div class="item">'.join(gaps[:2]), encoding="utf-8")
+        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=560,1150"]
         picture = f"--screenshot={IMAGES / 'demo.png'}"
         subprocess.run(["chromium", *options, picture, short.as_uri()], check=True)
 
@@ -150,6 +151,7 @@ def photograph(report: str) -> None:
 def main() -> None:
     """Draws the pictures, or that of a report."""
     IMAGES.mkdir(exist_ok=True)
+    rcParams["font.size"] = 11
     if sys.argv[1:]:
         photograph(sys.argv[1])
     else:

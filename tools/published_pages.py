@@ -26,7 +26,7 @@ _SCORES = {
     "English": {
         "versions": ("average", "SQuAD 1.1 F1", "SQuAD 2.0 F1", "MNLI", "SST-2", "RACE"),
     },
-    "Chinese": {"xnli": ("dev", "test"), "lcqmc": ("dev", "test")},
+    "Chinese": {"xnli": ("test",), "lcqmc": ("test",)},
 }
 _NUMBER = re.compile(r"[-+\d]")
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -68,7 +68,7 @@ def _result(name: str) -> Any:
 def _released(language: str) -> str:
     """The names, sizes and published scores of the models that can be downloaded."""
     sizes = {row["name"]: row["without_heads"] for row in plan.compared_sizes()}
-    head, rows = ["name", "parameters"], {}
+    head, rows = ["name", "size"], {}
     for release in releases.RELEASES.values():
         if ("zh" in release.name) == (language == "Chinese"):
             preset = release.name if release.is_albert_zh else f"albert_{release.name}"
@@ -78,7 +78,7 @@ def _released(language: str) -> str:
         scores = {row["preset"]: row["values"] for row in result["rows"]}
         columns = [column["title"] for column in result["columns"]]
         for title in titles:
-            head.append(f"{result['title']} {title}" if title in ("dev", "test") else title)
+            head.append(f"{result['title']} {title}" if title == "test" else title)
             for preset, row in rows.items():
                 values = scores.get(preset, {})
                 row.append(_cell(values[columns.index(title)] if values else None))
