@@ -63,7 +63,7 @@ def test_from_albert_zh_keeps_the_outputs(layout, labels, ln_type, tmp_path):
     for key, value in albert_zh_models.CONFIG.items():
         assert layout == "google" or key == "ln_type" or written.get(key, value) == value
     # The new folder is used as an archive is.
-    found = released.find_files(str(tmp_path / "ours"))
+    found = released.find_files(f"{tmp_path}/ours")
     assert os.path.basename(found["vocab_file"]) == "vocab.txt"
 
 
@@ -87,7 +87,7 @@ def test_to_google_layout_keeps_the_outputs(changes, tmp_path):
     assert restore(tmp_path / "wide")["bert/embeddings/word_embeddings"] == [400, 16]
     batch = pretrained_models.inputs()
     before = pretrained_models.outputs(source, batch)
-    after = pretrained_models.outputs(str(tmp_path / "wide"), batch)
+    after = pretrained_models.outputs(f"{tmp_path}/wide", batch)
     for name, value in before.items():
         np.testing.assert_allclose(value, after[name], rtol=1e-5, atol=5e-5)
 
@@ -95,7 +95,7 @@ def test_to_google_layout_keeps_the_outputs(changes, tmp_path):
 @slow
 def test_convert_takes_named_files(tmp_path):
     source = albert_zh_models.write(tmp_path / "zh", config_name="other.json")
-    shutil.move(os.path.join(source, "vocab.txt"), str(tmp_path / "words.txt"))
+    shutil.move(os.path.join(source, "vocab.txt"), f"{tmp_path}/words.txt")
     flags = [
         f"--albert_config_file={source}/other.json",
         f"--init_checkpoint={source}/albert_model.ckpt.index",

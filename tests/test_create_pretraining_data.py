@@ -11,8 +11,8 @@ from albert import create_pretraining_data
 from albert.data import record_files
 from tests.support import FIXTURES, scripts
 
-VOCAB = str(FIXTURES / "wordpiece_vocab.txt")
-CORPUS = str(FIXTURES / "corpus.txt")
+VOCAB = f"{FIXTURES}/wordpiece_vocab.txt"
+CORPUS = f"{FIXTURES}/corpus.txt"
 SMALL = "--max_seq_length=32 --max_predictions_per_seq=5 --dupe_factor=2"
 
 
@@ -24,7 +24,7 @@ def test_input_file_of_folder(tmp_path):
     (tmp_path / "in").mkdir()
     line = json.dumps({"body": "One two three. Four five six.", "text": ""})
     (tmp_path / "in" / "1.jsonl").write_text(line + "\n" + line + "\n", encoding="utf-8")
-    with gzip.open(str(tmp_path / "in" / "2.txt.gz"), "wb") as stream:
+    with gzip.open(tmp_path / "in" / "2.txt.gz", "wb") as stream:
         stream.write(b"Seven eight nine. Ten eleven.\n")
     output = f"{tmp_path}/in/a.txt"
     arguments = f"""--input_file={tmp_path}/in --output_file={output} --vocab_file={VOCAB}

@@ -54,7 +54,7 @@ def made(tmp_path_factory):
 def again(made, tmp_path):
     """A copy of it that a test may change."""
     folder = tmp_path / "again"
-    shutil.copytree(str(made), str(folder))
+    shutil.copytree(made, folder)
     return folder
 
 

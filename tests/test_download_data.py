@@ -51,7 +51,7 @@ def download(server, tmp_path):
 
 
 def visible(folder):
-    return sorted(name for name in os.listdir(str(folder)) if not name.endswith(".lock"))
+    return sorted(name for name in os.listdir(folder) if not name.endswith(".lock"))
 
 
 @pytest.mark.parametrize("name", [name for name in table.DATA_SETS if name != "lcqmc"])

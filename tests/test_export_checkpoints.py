@@ -26,7 +26,7 @@ def trained(tmp_path_factory):
 @pytest.fixture
 def copied(trained, tmp_path):
     """A copy of it, to be changed."""
-    shutil.copytree(str(trained), str(tmp_path / "trained"))
+    shutil.copytree(trained, tmp_path / "trained")
     return tmp_path / "trained"
 
 
@@ -36,7 +36,7 @@ def export(folder, export_path, more=""):
 
 
 def files_in(folder):
-    return sorted(os.listdir(str(folder)))
+    return sorted(os.listdir(folder))
 
 
 @pytest.mark.slow

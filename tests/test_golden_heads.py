@@ -85,7 +85,7 @@ def run(name, head, *, is_training):
 
 
 def test_encoder_of_a_hub_module_equals_the_reference():
-    expected = np.load(str(shared_path("golden/hub/expected_outputs.npz")))
+    expected = np.load(shared_path("golden/hub/expected_outputs.npz"))
     with graphs.new_session() as session:
         config = modeling.AlbertConfig(7)  # the module's takes its place
         module = str(shared_path("golden/hub/module"))

@@ -250,7 +250,7 @@ def test_assignment_map_gives_group_0_to_every_group(tmp_path):
     with graphs.new_session() as session:
         build(tiny_config())
         session.run(tf.global_variables_initializer())
-        prefix = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
+        prefix = tf.train.Saver().save(session, f"{tmp_path}/model.ckpt")
     with tf.Graph().as_default():
         build(tiny_config(num_hidden_groups=3))
         variables = tf.trainable_variables()

@@ -17,12 +17,12 @@ pytestmark = needs_shared
 
 def _compute(case, arrays, **model_options):
     folder = shared_path(f"golden/model_tiny/{case}")
-    config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
+    config = modeling.AlbertConfig.from_json_file(f"{folder}/albert_config.json")
     with tf.Graph().as_default():
         outputs = model_outputs.build(config, arrays, **model_options)
         saver = tf.train.Saver(tf.trainable_variables())
         with tf.Session() as session:
-            saver.restore(session, str(folder / "model.ckpt"))
+            saver.restore(session, f"{folder}/model.ckpt")
             return session.run(outputs)
 
 
@@ -44,12 +44,12 @@ def _assert_equal(outputs, arrays, tolerance=1e-4):
 )
 @pytest.mark.parametrize("case", CASES)
 def test_outputs_equal_the_reference(case, options):
-    arrays = dict(np.load(str(shared_path(f"golden/model_tiny/{case}/io.npz"))))
+    arrays = dict(np.load(shared_path(f"golden/model_tiny/{case}/io.npz")))
     _assert_equal(_compute(case, arrays, **options), arrays)
 
 
 def test_all_zero_mask_equals_the_reference():
-    arrays = dict(np.load(str(shared_path("golden/model_tiny/base/io_zero_mask_row.npz"))))
+    arrays = dict(np.load(shared_path("golden/model_tiny/base/io_zero_mask_row.npz")))
     outputs = _compute("base", arrays)
     for name in ("sequence_output", "pooled_output"):
         np.testing.assert_allclose(outputs[name][1], arrays[name][1], atol=1e-2)
@@ -65,6 +65,6 @@ def test_variables_have_reference_order(size):
         path = configs.preset_path(f"albert_{size}_{version}")
         with tf.Graph().as_default():
             config = modeling.AlbertConfig.from_json_file(path)
-            model_outputs.build(config, dict(np.load(str(folder / "base/io.npz"))))
+            model_outputs.build(config, dict(np.load(folder / "base/io.npz")))
             found = [f"{v.op.name}\t{v.shape.as_list()}" for v in tf.trainable_variables()]
         assert found == (folder / f"variables_{size}.txt").read_text().splitlines()

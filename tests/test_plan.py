@@ -120,7 +120,7 @@ def as_json(capsys, *arguments):
 
 
 def test_main_prints_table_and_json(capsys, tmp_path):
-    shutil.copy(configs.preset_path("albert_zh_tiny"), str(tmp_path / "albert_config.json"))
+    shutil.copy(configs.preset_path("albert_zh_tiny"), tmp_path / "albert_config.json")
     flags = [f"--albert_dir={tmp_path}", "--batch=64", "--gradient_accumulation_steps=2"]
     flags += ["--recompute", "--precision=float16", "--memory_gb=2", "--runtime_gb=0.5"]
     ways = as_json(capsys, *flags)["ways"]

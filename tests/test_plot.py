@@ -33,7 +33,7 @@ def write_run(folder, values=(0.5, 0.75), best_step=20, curve=CURVE, summary=Tru
 
 def run(folder, *names):
     output = f"--output_file={folder / 'runs.png'}"
-    names = [str(folder / name) for name in names]
+    names = [f"{folder}/{name}" for name in names]
     scripts.run(plot, [*names, output])
     return folder / "runs.png"
 

@@ -54,10 +54,10 @@ def texts_in(content, columns, known=()):
 
 def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    with open(str(source), "w", newline="", encoding="utf-8") as stream:
+    with open(source, "w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
     run(model_dir, f"--input_file={source}", f"--output_file={target}")
-    with open(str(target), newline="", encoding="utf-8") as stream:
+    with open(target, newline="", encoding="utf-8") as stream:
         head, _, *rows = csv.reader(stream)
     assert head == ["label", *LABELS]
     assert [row[0] for row in rows] == [LABELS[place] for place in expected.argmax(1)]

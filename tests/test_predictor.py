@@ -88,9 +88,9 @@ def test_predict_from_several_threads(loaded):
 @pytest.mark.slow
 def test_predictor_takes_a_checkpoint(model_dir, loaded, tmp_path):
     other = models.write_classifier(tmp_path, name="model.ckpt-7", seed=7)
-    with predictor.Predictor(model_dir, str(tmp_path / "model.ckpt-7.index")) as model:
+    with predictor.Predictor(model_dir, f"{tmp_path}/model.ckpt-7.index") as model:
         answers = model.predict_array(TEXTS)
-        assert model.checkpoint == str(tmp_path / "model.ckpt-7")
+        assert model.checkpoint == f"{tmp_path}/model.ckpt-7"
     np.testing.assert_allclose(answers, expected(other, TEXTS), atol=1e-5)
     assert abs(answers - loaded.predict_array(TEXTS)).max() > 0.1
 
@@ -110,7 +110,7 @@ def places(model_dir, tmp_path_factory):
     (folder / "empty").mkdir()
     pretrained_models.write_archive(folder / "encoder")
     names = ("absent", "empty", "encoder", *contents)
-    return {"model": model_dir, "bass_v2": "bass_v2", **{n: str(folder / n) for n in names}}
+    return {"model": model_dir, "bass_v2": "bass_v2", **{n: f"{folder}/{n}" for n in names}}
 
 
 @pytest.mark.parametrize(

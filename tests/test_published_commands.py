@@ -146,8 +146,8 @@ def test_commands_of_google_albert(google):
 
 @pytest.mark.slow
 def test_commands_of_albert_pytorch(google):
-    shutil.copy(str(FIXTURES / "corpus.txt"), "text.txt")
-    shutil.copy(str(FIXTURES / "wordpiece_vocab.txt"), "vocab.txt")
+    shutil.copy(FIXTURES / "corpus.txt", "text.txt")
+    shutil.copy(FIXTURES / "wordpiece_vocab.txt", "vocab.txt")
     for title in titles("albert_pytorch"):
         run(title)
     assert (google / "pytorch" / "test_results.tsv").exists()
@@ -158,13 +158,13 @@ def test_commands_of_albert_zh(folder, capsys):
     config = dict(released_archives.CONFIG, vocab_size=439)
     for name in ("bert_config", "albert_config", "data", "text"):
         (folder / name).mkdir()
-        shutil.copy(str(FIXTURES / "chinese_vocab.txt"), str(folder / name / "vocab.txt"))
+        shutil.copy(FIXTURES / "chinese_vocab.txt", folder / name / "vocab.txt")
     for path in ("bert_config/albert_config_xxlarge", "albert_config/albert_config_large"):
         write_json(folder / f"{path}.json", config)
     released_archives.write_checkpoint(
         "bert_config/bert_model.ckpt", modeling.AlbertConfig.from_dict(config)
     )
-    shutil.copy(str(FIXTURES / "corpus_zh.txt"), "data/news_zh_1.txt")
+    shutil.copy(FIXTURES / "corpus_zh.txt", "data/news_zh_1.txt")
     for name in ("train", "dev"):
         rows = [("清晨的街道", "早上的街道", number % 2) for number in range(4)]
         classification_data.write_rows(folder / "text" / f"{name}.txt", rows)

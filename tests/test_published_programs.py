@@ -67,7 +67,7 @@ def published_model_fn(config, num_labels):
 @pytest.mark.parametrize("build", [own_model_fn, published_model_fn])
 def test_program_trains_evaluates_and_predicts(build, tmp_path):
     """Training reads features in memory, and evaluation a record file."""
-    folder, records = data.write_mrpc(tmp_path), str(tmp_path / "dev.tf_record")
+    folder, records = data.write_mrpc(tmp_path), f"{tmp_path}/dev.tf_record"
     processor = classifier_utils.MrpcProcessor(use_spm=True, do_lower_case=True)
     train, dev = processor.get_train_examples(folder), processor.get_dev_examples(folder)
     labels = processor.get_labels()

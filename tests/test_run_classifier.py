@@ -46,7 +46,7 @@ def test_training_refuses_another_vocabulary(training_data, tmp_path):
 
 def test_predictions_are_of_the_best_checkpoint(finished):
     path, outcome = finished
-    results = np.loadtxt(str(path / "test_results.tsv"))
+    results = np.loadtxt(path / "test_results.tsv")
     np.testing.assert_allclose(results.sum(axis=1), np.ones(13), atol=1e-5)
     rows = (path / "submit_results.tsv").read_text(encoding="utf-8").splitlines()
     predictions = [f"{number}\t{label}" for number, label in enumerate(results.argmax(axis=1))]
@@ -60,7 +60,7 @@ def test_predictions_are_of_the_best_checkpoint(finished):
 
 def test_killed_evaluation_writes_its_details_later(training_data, finished, tmp_path):
     folder = tmp_path / "out"
-    shutil.copytree(str(finished[0]), str(folder))
+    shutil.copytree(finished[0], folder)
     before = contents(folder)
     (folder / "confusion_matrix.json").unlink()
     summary = read_json(folder / "run_summary.json")
@@ -91,7 +91,7 @@ def test_checkpoint_predicts_a_file(training_data, finished, tmp_path):
     flags = f"--predict_file={own} --checkpoint={finished[0]}/model.ckpt-4 --data_dir="
     outcome = run(training_data, tmp_path, flags)
     assert len(outcome.predictions) == 2
-    assert np.loadtxt(str(tmp_path / "test_results_own.tsv")).shape == (2, 2)
+    assert np.loadtxt(tmp_path / "test_results_own.tsv").shape == (2, 2)
     assert not (tmp_path / "test_results.tsv").exists()
 
 

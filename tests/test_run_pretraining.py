@@ -95,7 +95,7 @@ def test_train_layers_grows_model(training_data, trained, tmp_path):
 def test_hashes_are_of_content(training_data, tmp_path):
     data, vocabulary = tmp_path / "data", tmp_path / "vocab.txt"
     vocabulary.write_text("[PAD]\n")
-    shutil.copytree(str(training_data), str(data), copy_function=shutil.copyfile)
+    shutil.copytree(training_data, data, copy_function=shutil.copyfile)
 
     def hashes(folder, **changes):
         flags = f"--vocab_file={vocabulary} --input_file={folder}/train-*.tf_record"

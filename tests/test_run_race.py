@@ -32,7 +32,7 @@ def values_in(path):
 def test_predictions_are_letters_of_each_question(path, questions):
     answers = read_json(path / "predictions.json")
     assert list(answers) == [item.name for item in questions]
-    probabilities = np.loadtxt(str(path / "test_results.tsv"))
+    probabilities = np.loadtxt(path / "test_results.tsv")
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
     assert ["ABCD"[row] for row in probabilities.argmax(axis=1)] == list(answers.values())
     right = np.mean(["ABCD"[item.label] == answers[item.name] for item in questions])
@@ -44,7 +44,7 @@ def test_predictions_are_letters_of_each_question(path, questions):
 
 def test_load_chooses_as_the_script(path, questions):
     asked = [(item.context_sentence, "", item.endings) for item in questions]
-    expected = np.loadtxt(str(path / "test_results.tsv"))
+    expected = np.loadtxt(path / "test_results.tsv")
     with albert.load(str(path), batch_size=3) as model:
         choices = model.predict(asked)
         np.testing.assert_allclose([item.probabilities for item in choices], expected, atol=1e-5)

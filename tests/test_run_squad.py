@@ -82,7 +82,7 @@ def test_export_answers_arrays_and_records_alike(training_data, trained, tmp_pat
     expected = serve(export, "ids", values)
     found = [serve(export, "serving_default", {"examples": [serialized]})]
     if version == "v1":
-        program = exported_files.open_program(str(tmp_path / "albert_model.tflite"))
+        program = exported_files.open_program(f"{tmp_path}/albert_model.tflite")
         found.append(program.run(values))
     for outputs in found:
         assert set(outputs) == set(expected)

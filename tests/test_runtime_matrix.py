@@ -116,13 +116,13 @@ def found(request, folder):
 
 
 def test_checkpoint_gives_same_outputs_elsewhere(folder, found):
-    expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
+    expected = pretrained_models.outputs(f"{folder}/archive", hub_modules.BATCH)
     assert set(found["checkpoint"]) == set(expected)
     assert_close(found["checkpoint"], expected)
 
 
 def test_module_is_read_and_trained_elsewhere(folder, found):
-    expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
+    expected = pretrained_models.outputs(f"{folder}/archive", hub_modules.BATCH)
     assert bool(found["hub.Module"]) == (found["name"] != other_runtime.NEWEST)
     for outputs in [*found["signatures"], *found["hub.Module"].values(), *found["loaded"]]:
         assert_close(outputs, expected)
@@ -142,7 +142,7 @@ def test_squad_model_gives_same_answers_elsewhere(folder, found):
     assert found["answers"][0] == pytest.approx(here[0])
     written = read_json(folder / "squad" / "predictions.json")
     assert found["answers"][1] == here[1] == written
-    exported = str(folder / "exported" / "squad")
+    exported = f"{folder}/exported/squad"
     batch = pretrained_models.inputs(32, 1)
     expected = fine_tuned_models.serve(exported, "ids", batch)["start_logits"]
     np.testing.assert_allclose(found["squad"], expected, atol=1e-5)

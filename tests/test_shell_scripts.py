@@ -37,10 +37,10 @@ echo "uv $*" >>"$HOME/asked"
 @pytest.fixture
 def machine(tmp_path):
     """A checkout, on a machine that has no Python."""
-    shutil.copytree(str(ROOT / "tools"), str(tmp_path / "tools"))
+    shutil.copytree(ROOT / "tools", tmp_path / "tools")
     for pattern in ("run_*.sh", "demo_albert", "requirements*.txt"):
         for path in ROOT.glob(pattern):
-            shutil.copy(str(path), str(tmp_path))
+            shutil.copy(path, tmp_path)
     (tmp_path / "bin").mkdir()
     for name in filter(shutil.which, TOOLS.split()):  # a small system has no pkill
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
@@ -61,8 +61,8 @@ def install(machine, *versions, folder="bin", without_ensurepip=0):
 
 def run(machine, script, *arguments, **variables):
     return subprocess.run(
-        ["sh", str(machine / script), *arguments],
-        env=dict(variables, PATH=str(machine / "bin"), HOME=str(machine)),
+        ["sh", f"{machine}/{script}", *arguments],
+        env=dict(variables, PATH=f"{machine}/bin", HOME=str(machine)),
         capture_output=True,
         text=True,
         timeout=60,
@@ -79,7 +79,7 @@ def made(machine, wanted, **variables):
     assert done.returncode == 0, done.stderr
     found = []
     for python in done.stdout.split():
-        said = subprocess.run([str(machine / python), "--version"], capture_output=True, text=True)
+        said = subprocess.run([f"{machine}/{python}", "--version"], capture_output=True, text=True)
         found.append(f"{pathlib.Path(python).parts[1]} {said.stdout.split()[1][:-2]}")
     return ", ".join(found)
 
@@ -100,7 +100,7 @@ def test_environments_choose_the_fastest_runtime_or_all(machine, versions, first
 
 def test_environments_take_the_given_python_and_runtime(machine):
     install(machine, "3.13", "3.11", "3.7")
-    eleven = str(machine / "bin" / "python3.11")
+    eleven = f"{machine}/bin/python3.11"
     assert made(machine, "first", PYTHON=eleven) == "latest 3.11"
     assert made(machine, "first", PYTHON=eleven, RUNTIME="tf2") == "tf2 3.11"
     assert made(machine, "first", RUNTIME="tf1") == "tf1 3.7"
@@ -167,4 +167,4 @@ def test_scripts_run_by_the_active_python(machine, script, module):
     (machine / "bin" / "readlink").symlink_to(shutil.which("readlink"))
     (machine / "elsewhere").symlink_to(machine / script)
     assert run(machine, "elsewhere", "--tasks=rte", "-d", "bf16").stdout == taken
-    assert os.access(str(ROOT / "demo_albert"), os.X_OK)
+    assert os.access(f"{ROOT}/demo_albert", os.X_OK)

@@ -37,7 +37,7 @@ class _Golden:
         return read_json(self.path(ending))
 
     def results(self, result_type, ending):
-        arrays = dict(np.load(str(self.path(ending))))
+        arrays = dict(np.load(self.path(ending)))
         arrays["unique_id"] = arrays["unique_ids"]
         rows = zip(*(arrays[field].tolist() for field in result_type._fields))
         return [result_type(*row) for row in rows]
@@ -58,7 +58,7 @@ def _assert_nbest(folder, golden, prefix=""):
 
 def _answers_v1(data, folder, *runs):
     """The answers to (examples, features) by one or several runs' results."""
-    found, paths = {}, [str(folder / name) for name in ("predictions", "nbest")]
+    found, paths = {}, [f"{folder}/{name}" for name in ("predictions", "nbest")]
     for results in runs:
         squad_utils.accumulate_predictions_v1(found, *data, results, *LIMITS)
     answers = squad_utils.write_predictions_v1(found, *data, runs[-1], *LIMITS, *paths)
@@ -68,7 +68,7 @@ def _answers_v1(data, folder, *runs):
 
 def _answers_v2(data, folder, results, dataset=None):
     """The answers without a threshold; the scores with the best one, if a data set is given."""
-    found, cls, paths = {}, {}, [str(folder / name) for name in ("predictions", "nbest", "odds")]
+    found, cls, paths = {}, {}, [f"{folder}/{name}" for name in ("predictions", "nbest", "odds")]
     squad_utils.accumulate_predictions_v2(found, cls, *data, results, *LIMITS, 5, 5)
     arguments = (*data, results, *LIMITS, *paths)
     answers, _ = squad_utils.write_predictions_v2(found, cls, *arguments, None)
@@ -136,7 +136,7 @@ def test_squad_utils_from_features_to_answers(version, tmp_path):
     squad_utils.convert_examples_to_features(
         examples, tokenizer, 16, 4, 8, False, features.append, True
     )
-    (feature,), path = features, str(tmp_path / "features")
+    (feature,), path = features, f"{tmp_path}/features"
     writer = squad_utils.FeatureWriter(path, False)
     writer.process_feature(feature)
     writer.close()

@@ -85,7 +85,7 @@ def built(name, data, folder, tpu=""):
     if task is None:
         path = records.write_config(folder / "tiny.json", **NO_DROPOUT)
         settings = training_scripts.settings_for(name, data, folder, flags + path)
-        files = [str(data / "eval.tf_record")], records.LENGTH, records.PREDICTIONS
+        files = [f"{data}/eval.tf_record"], records.LENGTH, records.PREDICTIONS
         inputs = {
             mode: run_pretraining.input_fn_builder(*files, mode == TRAIN) for mode in (TRAIN, EVAL)
         }

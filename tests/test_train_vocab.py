@@ -13,7 +13,7 @@ from albert.pretraining.settings import VocabularyFlags
 from albert.util import flags
 from tests.support import FIXTURES, processes
 
-CORPUS = str(FIXTURES / "corpus.txt")
+CORPUS = f"{FIXTURES}/corpus.txt"
 TEXT = pathlib.Path(CORPUS).read_text(encoding="utf-8")
 VOCAB_SIZE = 300
 SPECIAL = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "(", ")", '"', "-", ".", "–", "£", "€"]
@@ -40,7 +40,7 @@ def content(path):
 
 
 def files_in(folder):
-    return sorted(os.listdir(str(folder)))
+    return sorted(os.listdir(folder))
 
 
 # ----------------------------------------------------------------------------------- the recipe
@@ -59,9 +59,9 @@ def test_special_pieces_come_first(trained, tokenizer):
 def test_train_normalizes_text(trained, tmp_path):
     upper = tmp_path / "upper.txt"
     upper.write_text(TEXT.upper().replace(" ", " \u3000 "), encoding="utf-8")
-    again = train(str(upper), str(tmp_path / "upper"))
+    again = train(str(upper), f"{tmp_path}/upper")
     assert content(again.model_file) == content(trained.model_file)
-    cased = train(CORPUS, str(tmp_path / "cased"), do_lower_case=False)
+    cased = train(CORPUS, f"{tmp_path}/cased", do_lower_case=False)
     pieces = tokenization.FullTokenizer(None, False, cased.model_file).vocab
     assert any(piece.lower() != piece for piece in pieces if piece not in SPECIAL)
 
@@ -120,7 +120,7 @@ def test_train_cuts_long_lines(tmp_path):
     text = " ".join(TEXT.split())
     long_line = tmp_path / "long.txt"
     long_line.write_text(text * 3 + "\n" + "中文" * 4000, encoding="utf-8")
-    result = train(str(long_line), str(tmp_path / "long"), 200)
+    result = train(str(long_line), f"{tmp_path}/long", 200)
     vocab = tokenization.FullTokenizer(None, True, result.model_file).vocab
     assert "中" in "".join(vocab) and "▁the" in vocab
 

@@ -17,9 +17,9 @@ from tests.support import FIXTURES
 from tests.support.shared import english_tokenizer, json_lines, needs_shared, shared_path
 
 FLAGS = flags.FLAGS
-SPM = str(FIXTURES / "tiny.model")
+SPM = f"{FIXTURES}/tiny.model"
 TOKENIZER = tokenization.FullTokenizer(None, True, SPM)
-CORPUS = str(FIXTURES / "corpus.txt")
+CORPUS = f"{FIXTURES}/corpus.txt"
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]"]
 VOCAB += [f"w{number}" for number in range(60)] + [f"##c{number}" for number in range(20)]
 
@@ -109,7 +109,7 @@ def test_functions_give_known_results(name):
 
 
 def test_write_instance_to_example_files(tmp_path):
-    paths, instances = [str(tmp_path / name) for name in "ab"], from_text()
+    paths, instances = [f"{tmp_path}/{name}" for name in "ab"], from_text()
     data.write_instance_to_example_files(instances, TOKENIZER, 32, 5, paths)
     first, second = map(examples_in, paths)
     assert len(first) - len(second) in (0, 1)
@@ -127,7 +127,7 @@ def test_records_equal_reference(tmp_path):
     lines = json_lines("golden/pretraining_sample/sample.jsonl")
     instances = [data.TrainingInstance(**line) for line in lines]
     data.write_instance_to_example_files(
-        instances, english_tokenizer(), 128, 20, [str(tmp_path / "all")]
+        instances, english_tokenizer(), 128, 20, [f"{tmp_path}/all"]
     )
     expected = examples_in(shared_path("golden/pretraining_sample/sample.tf_record"))
     assert examples_in(tmp_path / "all") == expected

@@ -95,8 +95,8 @@ CHANGES = {
 def test_training_never_goes_on_with_other_data(training_data, trained, tmp_path, caplog, script):
     source, outcome = trained(script)
     folder, data = tmp_path / "out", tmp_path / "data"
-    shutil.copytree(str(source), str(folder))
-    shutil.copytree(str(training_data), str(data), copy_function=shutil.copyfile)
+    shutil.copytree(source, folder)
+    shutil.copytree(training_data, data, copy_function=shutil.copyfile)
     name, old, new = CHANGES[script]
     original = (data / name).read_bytes()
     if old:

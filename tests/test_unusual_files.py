@@ -78,6 +78,6 @@ def write_text(path):
 @pytest.mark.parametrize("write", [write_text, write_records, write_checkpoint])
 def test_writer_on_a_full_disk_names_the_file(tmp_path, write):
     with small_disk(1 << 16), pytest.raises(UserError, match="the_file"):
-        write(str(tmp_path / "the_file"))
+        write(f"{tmp_path}/the_file")
     assert not (tmp_path / "the_file").exists()
-    assert not [name for name in os.listdir(str(tmp_path)) if ".tmp-" in name]
+    assert not [name for name in os.listdir(tmp_path) if ".tmp-" in name]

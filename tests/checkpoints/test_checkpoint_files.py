@@ -29,7 +29,7 @@ def checkpoint(tmp_path):
         tf.get_variable("b/c", initializer=np.float32([[4, 5]]))
         tf.train.get_or_create_global_step()
         session.run(tf.global_variables_initializer())
-        return tf.train.Saver().save(session, str(tmp_path / "model.ckpt-7"))
+        return tf.train.Saver().save(session, f"{tmp_path}/model.ckpt-7")
 
 
 def values_of(prefix):
@@ -63,7 +63,7 @@ def test_find_damage_looks_at_named_values_only(checkpoint):
 
 @pytest.mark.parametrize("folder", ["run[1]", "a*b", "what?"])
 def test_folder_that_is_a_pattern_is_refused(folder, tmp_path):
-    path = str(tmp_path / folder)
+    path = f"{tmp_path}/{folder}"
     for read in (checkpoint_files.list_checkpoints, checkpoint_files.check_whole):
         with pytest.raises(UserError, match=re.escape(folder)):
             read(path)
@@ -73,7 +73,7 @@ def test_folder_that_is_a_pattern_is_refused(folder, tmp_path):
 def test_pipe_in_place_of_a_file_is_refused_unopened(checkpoint, name):
     path = pathlib.Path(checkpoint).with_name(name)
     path.unlink()
-    os.mkfifo(str(path))
+    os.mkfifo(path)
     writer = threading.Thread(target=path.write_bytes, args=(b"",), daemon=True)
     writer.start()  # and waits for a reader
     with pytest.raises(UserError, match=name):
@@ -141,5 +141,5 @@ def damaged_models(tmp_path_factory):
 def test_reader_names_damaged_file(damaged_models, tmp_path, reader):
     kind = "fine_tuned" if reader in ("Predictor", "saved_model") else "pretrained"
     with pytest.raises(ValueError, match=r"model\.ckpt-best\.data-"):
-        READERS[reader](str(damaged_models / kind), str(tmp_path / "out"))
+        READERS[reader](f"{damaged_models}/{kind}", f"{tmp_path}/out")
     assert list(tmp_path.iterdir()) == []

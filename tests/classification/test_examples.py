@@ -21,7 +21,7 @@ def read(folder, text, columns, *, name="train", **changes):
     (folder / "data.txt").write_bytes(content)
     own = tasks.custom_task(text_a=0, labels="0,1")
     task = own._replace(columns=(columns,), **changes)
-    return examples.read_file(task, str(folder / "data.txt"), name)
+    return examples.read_file(task, f"{folder}/data.txt", name)
 
 
 def twice(values):

@@ -165,7 +165,7 @@ def test_features_equal_the_reference(name, tmp_path):
     prepared_file = write_prepared(examples, tmp_path / "a.tf_record", **options)
     for path in (prepared_file, write(raw, tmp_path / "b.tf_record", **options).path):
         assert canonical_sha256(str(path)) == golden["canonical_sha256"]
-        assert pathlib.Path(str(path)).stat().st_size == golden["tf_record_bytes"]
+        assert pathlib.Path(path).stat().st_size == golden["tf_record_bytes"]
 
 
 def test_labels_are_numbered_once_for_all_examples():

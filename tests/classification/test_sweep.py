@@ -48,7 +48,7 @@ def model_dir(tmp_path_factory):
     models.write_classifier(folder)
     # They name the folder in which the model was trained, and its vocabulary.
     (folder / "classifier.json").unlink()
-    shutil.copy(str(models.VOCABULARY), str(folder / "30k-clean.model"))
+    shutil.copy(models.VOCABULARY, folder / "30k-clean.model")
     return folder
 
 
@@ -211,7 +211,7 @@ def test_run_flags_replace_the_recipe(make):
 )
 def test_sweep_names_a_wrong_input(make, data_dir, tmp_path, fake_runs, arguments, words):
     classification_data.write_config(tmp_path, hidden_size=8)
-    shutil.copytree(str(data_dir), str(tmp_path / "glue"))
+    shutil.copytree(data_dir, tmp_path / "glue")
     with (tmp_path / "glue" / "MNLI" / "dev_matched.tsv").open("a") as stream:
         stream.write("\t".join(["x"] * 10 + ["perhaps"]) + "\n")
     (tmp_path / "used" / "mrpc" / "seed-12345" / "thesis").mkdir(parents=True)
@@ -232,11 +232,11 @@ def test_sweep_writes_table_and_submission(make, tmp_path, fake_runs, capsys):
     captured = capsys.readouterr()
     assert captured.out == text
     assert "[mrpc, seed 3] starting mrpc" in captured.err
-    with zipfile.ZipFile(str(out / "glue_submission.zip")) as archive:
+    with zipfile.ZipFile(out / "glue_submission.zip") as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     assert content == {"AX.tsv": b"ax 3", "MNLI-m.tsv": b"mnli 3", "MRPC.tsv": b"mrpc 3"}
     assert "starting mnli" in (out / "mnli" / "seed-2" / "log.txt").read_text()
-    assert config_files.read(str(out / "run.toml"))["seeds"] == "1,3,2"
+    assert config_files.read(f"{out}/run.toml")["seeds"] == "1,3,2"
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_parquet_parts_of_several_tables_are_refused(tmp_path, names):
         write(tmp_path / f"train-{name}.parquet", pairs([1, 0, 1]))
     with pytest.raises(ValueError, match=f"train-{names[-1][:14]}"):
         read("mrpc", tmp_path)
-    own = str(tmp_path / f"train-{names[0]}.parquet")
+    own = f"{tmp_path}/train-{names[0]}.parquet"
     assert parquet.parts(own) == [own]
 
 

@@ -147,7 +147,7 @@ def test_custom_task_flags_override_its_file(tmp_path):
         "metrics": ["eval_accuracy"], "train_file": "train.jsonl", "name": "mine"}"""
     _write(tmp_path / "task.json", settings)
     _write(tmp_path / "mine" / "train.jsonl", '{"question": "Who?", "y": "yes"}\n')
-    task = tasks.custom_task(str(tmp_path / "task.json"), text_a="question", text_b="", labels=None)
+    task = tasks.custom_task(f"{tmp_path}/task.json", text_a="question", text_b="", labels=None)
     (example,) = tasks.read_examples(task, str(tmp_path), "train").examples
     assert (example.text_a, example.label) == ("Who?", "yes")
     assert (task.name, task.metrics) == ("mine", ("f1", "eval_accuracy"))
@@ -159,7 +159,7 @@ def test_custom_task_names_a_wrong_setting(settings, named, tmp_path):
         tasks.custom_task(**settings)
     _write(tmp_path / "task.json", json.dumps(settings))
     with pytest.raises(ValueError, match=f"task.json.*{named}"):
-        tasks.custom_task(str(tmp_path / "task.json"))
+        tasks.custom_task(f"{tmp_path}/task.json")
 
 
 @pytest.mark.parametrize(

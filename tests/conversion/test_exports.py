@@ -138,14 +138,14 @@ def dimensions(path):
 
 
 def test_onnx_dimensions_have_names(exported):
-    inputs, outputs = dimensions(str(exported / "model.onnx"))
+    inputs, outputs = dimensions(f"{exported}/model.onnx")
     assert inputs == 3 * [["batch", "length"]]
     assert sorted(outputs, key=len) == [["batch"], ["batch", 3], ["batch", 3]]
 
 
 def test_exported_folder_predicts_alone(place, exported, capsys):
     names = ["albert_config.json", "classifier.json", "export.json", "model.onnx", "tiny.model"]
-    assert sorted(os.listdir(str(exported))) == names
+    assert sorted(os.listdir(exported)) == names
     arguments = [f"--model_dir={exported}", "--text_a=the king left"]
     scripts.run(predict, arguments)
     assert json.loads(capsys.readouterr().out)["label"] in LABELS
@@ -166,12 +166,12 @@ def test_export_gives_the_models_outputs(place, tmp_path, name, format_name):
     if (name, format_name) == ("reader2", "tflite") and not compat.is_tf2():
         with pytest.raises(UserError):  # what TensorFlow's converter cannot do
             export(place, name, tmp_path / "new", "--format=tflite")
-        assert os.listdir(str(tmp_path)) == []
+        assert os.listdir(tmp_path) == []
         return
     float32, int8 = tmp_path / "float32", tmp_path / "int8"
     before, after = scores(export(place, name, float32, f"--format={format_name}"))
     assert after == pytest.approx(before, abs=0.01)
-    path = str(float32 / f"model.{format_name}")
+    path = f"{float32}/model.{format_name}"
     if format_name == "onnx":
         (first, *_), outputs = dimensions(path)
         assert {item for shape in outputs for item in shape if isinstance(item, str)} <= set(first)
@@ -210,13 +210,13 @@ def test_shared_weights_are_exported_once(tmp_path, format_name):
 
 @pytest.mark.slow
 def test_scores_are_the_tasks_metric(place, tmp_path):
-    with albert.load(str(place / "classifier")) as model:
+    with albert.load(f"{place}/classifier") as model:
         right = [item.label for item in model.predict(TEXTS)]
     wrong = [LABELS[(LABELS.index(label) + 1) % 3] for label in right]
     write_classifier(tmp_path / "classifier", LABELS, layers=2, right=right[:3] + wrong[3:])
     record = export(tmp_path, "classifier", tmp_path / "new")
     assert scores(record) == [50.0, 50.0] and record["examples"] == len(TEXTS)
-    with albert.load(str(place / "regressor")) as model:
+    with albert.load(f"{place}/regressor") as model:
         loss = 100 * ((model.predict_array(TEXTS)[:, 0] - np.arange(6)) ** 2).mean()
     assert scores(export(place, "regressor", tmp_path / "mse")) == pytest.approx([loss] * 2)
     write_classifier(tmp_path / "regressor", (), metric="eval_loss")
@@ -256,7 +256,7 @@ def test_worse_export_is_refused(place, tmp_path, monkeypatch, caplog, name, met
     monkeypatch.setattr(ClassifierTask, "measure", lambda *_: results.pop(0))
     with pytest.raises(ValueError, match="max_loss"):
         export(place, name, tmp_path / "worse", "--max_loss=1", "--quantize=int8")
-    assert os.listdir(str(tmp_path)) == []
+    assert os.listdir(tmp_path) == []
     assert "root" not in {record.name for record in caplog.records}  # of quantisation
 
 
@@ -267,7 +267,7 @@ def test_reader_of_a_named_task_keeps_threshold_and_limits(place, tmp_path, monk
     monkeypatch.syspath_prepend(str(tmp_path))
     export(place, "reader2", tmp_path / "new", "--max_loss=100", "--task=mine:Mine")
     assert sys.modules["mine"].Mine
-    with albert.load(str(tmp_path / "new")) as model:
+    with albert.load(f"{tmp_path}/new") as model:
         assert model.task.threshold() == -2.5
         assert {name: getattr(model.task.settings, name) for name in LIMITS} == LIMITS
         outputs = model.outputs([model.task.parse(text) for text in ASKED["reader2"]])
@@ -312,8 +312,8 @@ def test_questions_without_answers_measure_nothing(place, tmp_path):
 
 
 def test_damaged_export_is_named(exported, tmp_path):
-    shutil.copytree(str(exported), str(tmp_path / "damaged"))
+    shutil.copytree(exported, tmp_path / "damaged")
     path = tmp_path / "damaged" / "model.onnx"
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ValueError, match=r"model\.onnx"):
-        albert.load(str(tmp_path / "damaged"))
+        albert.load(f"{tmp_path}/damaged")

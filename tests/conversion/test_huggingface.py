@@ -69,7 +69,7 @@ def assert_same_values(one, other):
 
 
 def assert_refused(direction, source, *flags, named):
-    target = os.path.join(os.path.dirname(str(source)), "refused")
+    target = os.path.join(os.path.dirname(source), "refused")
     with pytest.raises(UserError, match=named):
         direction(source, target, *flags)
     assert not os.path.exists(target)
@@ -86,7 +86,7 @@ def made(tmp_path_factory):
 @pytest.fixture
 def theirs(made, tmp_path):
     """A copy of the converted model."""
-    shutil.copytree(str(made / "theirs"), str(tmp_path / "theirs"))
+    shutil.copytree(made / "theirs", tmp_path / "theirs")
     return tmp_path / "theirs"
 
 
@@ -190,7 +190,7 @@ def test_to_huggingface_writes_what_transformers_reads(made):
     values = weights_in(made / "theirs")
     assert [name for name in values if "decoder" in name] == ["predictions.decoder.bias"]
     np.testing.assert_array_equal(values["predictions.decoder.bias"], values["predictions.bias"])
-    path = str(made / "theirs" / "model.safetensors")
+    path = f"{made}/theirs/model.safetensors"
     with safetensors.safe_open(path, framework="np") as stream:
         assert stream.metadata() == {"format": "pt"}
 
@@ -208,7 +208,7 @@ def test_to_huggingface_writes_what_transformers_reads(made):
 )
 def test_to_huggingface_refuses(changes, flag, named, made, tmp_path):
     source = tmp_path / "ours"
-    shutil.copytree(str(made / "source"), str(source))
+    shutil.copytree(made / "source", source)
     config = pretrained_models.config(**changes)
     (source / "albert_config.json").write_text(config.to_json_string())
     assert_refused(to_theirs, source, flag, named=named)
@@ -290,7 +290,7 @@ def test_bare_models_and_single_heads_are_taken(theirs, tmp_path):
     for name in ("30k-clean.model", "vocabulary.json"):
         (tmp_path / "masked" / name).unlink()
     to_theirs(tmp_path / "masked", tmp_path / "encoder", "--head=encoder")
-    assert sorted(os.listdir(str(tmp_path / "encoder"))) == ["config.json", "model.safetensors"]
+    assert sorted(os.listdir(tmp_path / "encoder")) == ["config.json", "model.safetensors"]
     assert architecture_of(tmp_path / "encoder") == "AlbertModel"
 
 

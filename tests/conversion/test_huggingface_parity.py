@@ -217,7 +217,7 @@ for folder in sys.argv[3:]:
 
 def their_ids(folders, texts, environment, kind="fast"):
     """What their tokenizers make of texts, by folder."""
-    path = pathlib.Path(str(folders[0])).parent / "texts.json"
+    path = pathlib.Path(folders[0]).parent / "texts.json"
     write_json(path, texts)
     for folder in folders:
         write_json(folder / "config.json", {"model_type": "albert"})
@@ -258,7 +258,7 @@ def test_tokenizer_that_they_cannot_have_is_refused(named, tmp_path):
     vocabulary = train(tmp_path / "kind.model", **REFUSED_KINDS[named])
     with pytest.raises(UserError, match=named):
         huggingface_tokenizer.write_vocabulary(str(tmp_path), vocabulary, 64)
-    assert os.listdir(str(tmp_path)) == ["kind.model"]
+    assert os.listdir(tmp_path) == ["kind.model"]
 
 
 _SAVE = """

@@ -27,7 +27,7 @@ NOT_UTF8 = b"label,text\n0,a\xff\n"
 def path(tmp_path):
     """A file with texts and labels, as a spreadsheet writes it."""
     rows = [["label", "text"], *zip(LABELS, TEXTS), []]
-    with open(str(tmp_path / "train.csv"), "w", newline="", encoding="utf-8-sig") as stream:
+    with open(tmp_path / "train.csv", "w", newline="", encoding="utf-8-sig") as stream:
         csv.writer(stream).writerows(rows)
     return tmp_path / "train.csv"
 

@@ -116,4 +116,4 @@ def test_build_that_fails_keeps_old_file(path, processes):
     with pytest.raises(ValueError, match="item 301"):
         _build(path, exact_path=True, items=range(500), length=3, num_processes=processes)
     assert path.read_bytes() == before
-    assert len(os.listdir(str(path.parent))) == 2  # with the sidecar
+    assert len(os.listdir(path.parent)) == 2  # with the sidecar

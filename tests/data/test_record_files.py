@@ -13,7 +13,7 @@ from albert.util import files, json_files
 
 @pytest.fixture
 def path(tmp_path):
-    return str(tmp_path / "a.tfrecord")
+    return f"{tmp_path}/a.tfrecord"
 
 
 def write(path, *records, fingerprint=None):
@@ -38,7 +38,7 @@ def write_several(folder, counts):
 
 
 def test_create_is_atomic(tmp_path):
-    path = str(tmp_path / "folder" / "a.tfrecord")
+    path = f"{tmp_path}/folder/a.tfrecord"
     with record_files.create(path, {"length": 3}) as file:
         file.write(b"one")
         assert not os.path.exists(path)
@@ -46,7 +46,7 @@ def test_create_is_atomic(tmp_path):
         file.write(b"other")
         raise RuntimeError("stopped")
     assert not record_files.why_stale(path, {"length": 3})
-    assert sorted(os.listdir(str(tmp_path / "folder"))) == [".a.tfrecord.meta.json", "a.tfrecord"]
+    assert sorted(os.listdir(tmp_path / "folder")) == [".a.tfrecord.meta.json", "a.tfrecord"]
 
 
 def test_create_when_killed(path, monkeypatch):
@@ -144,7 +144,7 @@ def walked(monkeypatch):
 
 
 def index_in(folder):
-    return json_files.read(str(folder / record_files.INDEX_NAME))
+    return json_files.read(f"{folder}/{record_files.INDEX_NAME}")
 
 
 def test_load_walks_files_once(tmp_path, walked):

@@ -60,7 +60,7 @@ def data(tmp_path_factory):
 def test_demo_names_wrong_argument(data, tmp_path, capsys, arguments, code, named):
     given = arguments.format(data).split()
     with pytest.raises(SystemExit) as ended:
-        sys.exit(demo.main([*given, "-o", str(tmp_path / "out")]))
+        sys.exit(demo.main([*given, "-o", f"{tmp_path}/out"]))
     assert ended.value.code == code
     assert named in capsys.readouterr().err
 
@@ -82,7 +82,7 @@ def test_folder_of_another_run(tmp_path):
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
     with pytest.raises(UserError, match="mine"):
         claim(tmp_path / "mine", "base")
-    assert os.listdir(str(tmp_path / "mine")) == ["thesis.txt"]
+    assert os.listdir(tmp_path / "mine") == ["thesis.txt"]
 
 
 # ---- What is found.
@@ -149,7 +149,7 @@ def test_tour_from_text_to_report(tiny, tmp_path, capsys, text):
     lines = html.unescape(page).replace("<pre>", "\n    ")
     *_, guessing, drawing, training = pages.commands(lines.replace("</pre>", "\n"))
     assert pages.parse(training).text == "python"
-    assert pages.parse(drawing).folders == (str(tmp_path / "model"),)
+    assert pages.parse(drawing).folders == (f"{tmp_path}/model",)
     pages.run(guessing, {})
     assert '"gaps": [[{' in capsys.readouterr().out
     assert "4 steps" in page  # they teach nothing, and the page says so
@@ -166,7 +166,7 @@ def test_pretraining_with_or_without_vocabulary(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(demo_pretraining, "train", lambda *_: None)
 
     def shown(name):
-        given = ["pretraining", "-i", str(mine), "-o", str(tmp_path / name), "-s", "32"]
+        given = ["pretraining", "-i", str(mine), "-o", f"{tmp_path}/{name}", "-s", "32"]
         assert demo.main([*given, "--vocab_size", "150"]) == 0
         assert (tmp_path / name / "train.tf_record").exists()
         return capsys.readouterr().out
@@ -187,7 +187,7 @@ def test_finetuning_reports_speed_and_scores(data, tmp_path, capsys):
         ("first", f"-t mrpc -b 4 -w 1 --model {data}", 128, "eval_accuracy"),
         ("second", f"-b 2 --model {trained}", 384, "exact_match"),
     ):
-        given = ["-i", data, "-e", "1", *arguments.split(), "-o", str(tmp_path / name)]
+        given = ["-i", data, "-e", "1", *arguments.split(), "-o", f"{tmp_path}/{name}"]
         assert demo.main(["finetuning", *given]) == 0
         shown = capsys.readouterr()
         assert f"--max_seq_length={length}" in shown.out

@@ -24,7 +24,7 @@ def unpack(tmp_path, request):
     def run(*members, damage=lambda content: content, **options):
         path = tmp_path / f"archive{ending}"
         path.write_bytes(damage(pack(members)))
-        return archives.unpack(str(path), str(tmp_path / "out"), **options)
+        return archives.unpack(str(path), f"{tmp_path}/out", **options)
 
     run.folder = tmp_path / "out"
     run.files = lambda: sorted(
@@ -72,13 +72,13 @@ def test_unpack_reads_no_long_header_of_a_tar(tmp_path, kind):
     info = tarfile.TarInfo("header")
     info.type, info.size = kind, 3 * 10**8
     path = tmp_path / "archive.tar.gz"
-    with gzip.open(str(path), "wb", 1) as stream:
+    with gzip.open(path, "wb", 1) as stream:
         stream.write(info.tobuf())
         for _ in range(info.size // 10**6):
             stream.write(bytes(10**6))
     tracemalloc.start()
     with pytest.raises(UserError, match="archive"):
-        archives.unpack(str(path), str(tmp_path / "out"))
+        archives.unpack(str(path), f"{tmp_path}/out")
     assert tracemalloc.get_traced_memory()[1] < 10**7
     tracemalloc.stop()
 
@@ -102,7 +102,7 @@ def test_archive_with_a_wrong_offset_or_two_equal_names_is_damaged(unpack, tmp_p
     path = tmp_path / "wrong.zip"
     path.write_bytes(damage(zip_of([member("b")])))
     with pytest.raises(UserError, match="wrong.zip"):
-        archives.unpack(str(path), str(tmp_path / "other"))
+        archives.unpack(str(path), f"{tmp_path}/other")
 
 
 def flipped(place):

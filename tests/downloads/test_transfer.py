@@ -55,7 +55,7 @@ def test_fetch_uses_a_login_and_does_not_show_it(server, tmp_path, caplog):
         source = cache.Source(server.url.replace("//", "//me:p@ssword@") + f"/{name}")
         server.answers = [CUT] if name == "model" else []
         try:
-            cache.obtain(str(tmp_path / name), [source], lambda paths, folder: None)
+            cache.obtain(f"{tmp_path}/{name}", [source], lambda paths, folder: None)
         except ValueError as error:
             shown.append(str(error))
     shown += [path.read_text("utf-8") for path in tmp_path.glob("*.json")] + caplog.messages

@@ -45,7 +45,7 @@ def test_two_workers_train_as_one_and_resume(arguments, tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     scripts.run(run_pretraining, f"{arguments} --output_dir={one}")
     arguments += f" --output_dir={two}"
-    shutil.copytree(str(one), str(two))
+    shutil.copytree(one, two)
     remove_checkpoints_after(two, FIRST)
 
     # One worker is killed: the other one does not wait for it for ever.

@@ -47,7 +47,7 @@ def test_stopped_pretraining_resumes(training_data, tmp_path):
 
     for attempt in range(3):
         folder = tmp_path / f"attempt-{attempt}"
-        shutil.copytree(str(stopped), str(folder))
+        shutil.copytree(stopped, folder)
         process = start(training_data, folder)
         # Steps of a model this small may be over before the signal arrives; building the graph is
         # not. Bare `except:` clauses of TensorFlow swallow an interrupt here and there.

@@ -48,7 +48,7 @@ def predictions(path):
 def test_moved_folder_predicts_and_loads(training_data, tmp_path, task, is_hub):
     script, data_flags, training_flags, predicted = TRAINED[task]
     data, out = tmp_path / "data", tmp_path / "out"
-    shutil.copytree(str(training_data), str(data))
+    shutil.copytree(training_data, data)
     model = f"--albert_dir={pretrained_models.write_archive(data / 'model')}"
     if is_hub:
         module = hub_modules.export(data / "model", data / "module")
@@ -61,7 +61,7 @@ def test_moved_folder_predicts_and_loads(training_data, tmp_path, task, is_hub):
     for path in [out / predicted, *out.glob("*.tf_record")]:
         path.unlink()
     for path in (data / "model", data / "module"):
-        shutil.rmtree(str(path), ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
     moved = tmp_path / "moved"
     out.rename(moved)
     run(script, data, moved, f"{data_flags} --nodo_train --do_predict")

@@ -143,7 +143,7 @@ def test_chinese_squad_tutorial(folder, capsys):
     released_archives.write_model(folder / "base_zh", vocab_size=words)
     for path in (folder / "base_zh").glob("30k-clean.*"):
         path.unlink()
-    shutil.copy(str(CHINESE_VOCABULARY), str(folder / "base_zh" / "vocab_chinese.txt"))
+    shutil.copy(CHINESE_VOCABULARY, folder / "base_zh" / "vocab_chinese.txt")
     (folder / "cmrc").mkdir()
     paragraphs = [
         squad_data.paragraph(context, squad_data.answered(str(n), context, answer, text))
@@ -181,7 +181,7 @@ PROGRAMS = {
 def test_program_without_this_package_gives_our_ids(name, tmp_path):
     """NODE_PATH names the folder of JavaScript's libraries."""
     page, vocabulary = pages.read("serving"), tmp_path / "tiny.model"
-    shutil.copy(str(classification_data.VOCABULARY), str(vocabulary))
+    shutil.copy(classification_data.VOCABULARY, vocabulary)
     huggingface_tokenizer.write_vocabulary(
         str(tmp_path), Vocabulary("spm_model_file", str(vocabulary), True), 512
     )

@@ -18,7 +18,7 @@ def run_glue(folder, **variables):
     environment = dict(os.environ, PYTHON=sys.executable)
     environment.update(variables, TF_CPP_MIN_LOG_LEVEL="3")
     environment.pop("PYTHONPATH", None)
-    command = ["sh", str(ROOT / "run_glue.sh"), "--train_step=3", "--train_batch_size=8"]
+    command = ["sh", f"{ROOT}/run_glue.sh", "--train_step=3", "--train_batch_size=8"]
     process = subprocess.run(
         command + ["--max_seq_length=32", "--run_flags=--export_dir=exported"],
         env=environment,
@@ -35,7 +35,7 @@ def test_sweep_runs_once_from_any_folder(tmp_path):
     root = tmp_path / "root"  # as the published script has it
     classification_data.write_mrpc(root / "glue")
     models.write_classifier(root)
-    shutil.copy(str(models.VOCABULARY), str(root / "30k-clean.model"))
+    shutil.copy(models.VOCABULARY, root / "30k-clean.model")
 
     first = run_glue(tmp_path, ALBERT_ROOT="root", OUTPUT_DIR="out", SEEDS="7")
     assert "[mrpc, seed 7] " in first.stderr and "Trained steps 1 to 3" in first.stderr

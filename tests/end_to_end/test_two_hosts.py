@@ -54,7 +54,7 @@ def train(tmp_path_factory):
         for number in range(4):
             records.write_records(data / f"{number}.tf_record", 20, seed=number)
         for number in "12":
-            shutil.copytree(str(data), str(shared / number))
+            shutil.copytree(data, shared / number)
         first = stack.enter_context(host(shared / "1"))
         link = f"ip link add eth0 type veth peer name eth0 netns {first}"
         other = f'nsenter --target {first} --net sh -c "{join(1)}"'

@@ -149,7 +149,7 @@ def test_embed_writes_array_or_lines(archive, source, tmp_path):
         alone(archive, source, TEXTS[2]),
     )
     rows = list(rows)
-    np.testing.assert_allclose(np.load(str(array), allow_pickle=False), rows, atol=1e-5)
+    np.testing.assert_allclose(np.load(array, allow_pickle=False), rows, atol=1e-5)
     np.testing.assert_allclose(rows[2], expected["mean"], atol=1e-5)
     texts.write_text("bird\n\nbird\n", encoding="utf-8")
     array.unlink()

@@ -33,7 +33,7 @@ def plain(tmp_path_factory):
 def cased(plain, tmp_path):
     """A folder of the same model, which records a cased vocabulary of another name."""
     folder = tmp_path / "cased"
-    shutil.copytree(str(plain), str(folder))
+    shutil.copytree(plain, folder)
     model_vocabulary.put(str(folder), CASED._replace(name="my.v1"))
     return folder
 
@@ -49,7 +49,7 @@ def completed(*arguments):
 
 def test_folder_gives_vocabulary_and_lower_casing(cased):
     settings = completed(f"--albert_dir={cased}")
-    assert settings.spm_model_file == str(cased / "my.v1") and settings.do_lower_case is False
+    assert settings.spm_model_file == f"{cased}/my.v1" and settings.do_lower_case is False
     for arguments, is_lower in (
         ([f"--init_checkpoint={cased}", f"--spm_model_file={cased}/my.v1"], False),
         ([f"--albert_dir={cased}", f"--spm_model_file={SPM_MODEL}"], False),  # the same one
@@ -80,8 +80,8 @@ def test_damaged_vocabulary_is_named(cased):
 
 
 def test_put_stays_in_folder_and_keeps_other_file(tmp_path):
-    path = model_vocabulary.put(str(tmp_path / "a" / "b"), CASED._replace(name="../../x.model"))
-    assert path == str(tmp_path / "a" / "b" / "x.model")
+    path = model_vocabulary.put(f"{tmp_path}/a/b", CASED._replace(name="../../x.model"))
+    assert path == f"{tmp_path}/a/b/x.model"
     folder = tmp_path / "c"
     folder.mkdir()
     (folder / "tiny.model").write_text("mine", encoding="utf-8")
@@ -98,7 +98,7 @@ def cased_records(tmp_path_factory):
     """Records of a vocabulary that is gone, in a folder that has its copy."""
     folder = tmp_path_factory.mktemp("records")
     vocabulary = folder / "own.model"
-    shutil.copy(str(SPM_MODEL), str(vocabulary))
+    shutil.copy(SPM_MODEL, vocabulary)
     arguments = f"""--input_file={FIXTURES}/corpus.txt --output_file={folder}/data/train.tf_record
         --spm_model_file={vocabulary} --max_seq_length={LENGTH} --dupe_factor=1 --num_processes=1
         --nodo_lower_case"""
@@ -124,7 +124,7 @@ def keep(folder, output_dir, *arguments):
     found = run_pretraining.find_vocabulary(settings, training)
     if found:
         model_vocabulary.put(str(output_dir), found)
-    return sorted(os.listdir(str(output_dir))) if os.path.exists(str(output_dir)) else []
+    return sorted(os.listdir(output_dir)) if os.path.exists(output_dir) else []
 
 
 def test_training_keeps_vocabulary_of_records(cased_records, tmp_path):
@@ -137,7 +137,7 @@ def test_training_keeps_vocabulary_of_records(cased_records, tmp_path):
 
 def test_training_takes_records_without_vocabulary(cased_records, tmp_path):
     folder = tmp_path / "data"
-    shutil.copytree(str(cased_records), str(folder))
+    shutil.copytree(cased_records, folder)
     for path in folder.glob(".vocabulary-*"):
         path.unlink()
     assert keep(folder, tmp_path / "out") == []
@@ -148,6 +148,6 @@ def test_training_takes_records_without_vocabulary(cased_records, tmp_path):
 def test_model_of_another_vocabulary_is_refused(cased_records, tmp_path):
     others = Vocabulary("vocab_file", str(WORDPIECES), False), CASED._replace(do_lower_case=True)
     for other in others:
-        model_vocabulary.put(str(tmp_path / "out"), other)
+        model_vocabulary.put(f"{tmp_path}/out", other)
         with pytest.raises(UserError, match="out/vocabulary.json"):
             keep(cased_records, tmp_path / "out")

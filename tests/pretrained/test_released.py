@@ -50,7 +50,7 @@ def archive(folder, tmp_path_factory):
 def server(monkeypatch, archive, tmp_path):
     """A server of releases, and an empty folder `cache`."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(released, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(released, "CACHE_DIR", f"{tmp_path}/cache")
     with file_server.serving() as state:
         monkeypatch.setattr(released, "BASE_URL", state.url)
         state.files[PATH] = archive
@@ -60,7 +60,7 @@ def server(monkeypatch, archive, tmp_path):
 @pytest.fixture
 def copied(folder, tmp_path):
     """A copy of the English model, to be changed."""
-    shutil.copytree(str(folder), str(tmp_path / "model"))
+    shutil.copytree(folder, tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -78,7 +78,7 @@ def parts(settings):
 
 
 def visible(folder):
-    return sorted(name for name in os.listdir(str(folder)) if not name.endswith(".lock"))
+    return sorted(name for name in os.listdir(folder) if not name.endswith(".lock"))
 
 
 # ---- The cache.
@@ -101,7 +101,7 @@ def test_obtain_downloads_once(server, folder, tmp_path):
     record.unlink()
     with pytest.raises(ValueError, match=str(record)):
         released.obtain(BASE)
-    shutil.copytree(str(folder), str(tmp_path / "base_v2"))  # takes precedence
+    shutil.copytree(folder, tmp_path / "base_v2")  # takes precedence
     assert resolved("--albert_dir=base_v2").init_checkpoint == "base_v2/model.ckpt-best"
 
 
@@ -192,7 +192,7 @@ def test_folder_without_a_part_is_refused(copied):
 
 def test_several_vocabularies_are_refused(copied):
     model = copied / "30k-clean.model"
-    shutil.copy(str(model), str(copied / "other.model"))
+    shutil.copy(model, copied / "other.model")
     assert parts(resolved(f"--albert_dir={copied}"))["spm_model_file"] == "30k-clean.model"
     model.rename(copied / "third.model")
     with pytest.raises(ValueError, match="other.model, third.model"):
@@ -207,7 +207,7 @@ def test_albert_zh_archive_is_converted(server, tmp_path, monkeypatch):
     monkeypatch.setattr(released, "ALBERT_ZH_URL", f"{server.url}/zh")
     theirs, ours = tmp_path / "packed" / "albert_base_zh", tmp_path / "ours"
     albert_zh_models.write(theirs, slots=True)
-    archive = shutil.make_archive(str(tmp_path / "zh"), "zip", str(theirs.parent))
+    archive = shutil.make_archive(f"{tmp_path}/zh", "zip", str(theirs.parent))
     server.files["/zh/albert_base_zh.zip"] = pathlib.Path(archive).read_bytes()
     conversions.convert("from_albert_zh", theirs, ours)
     for name in ("albert_zh_base", "albert_base_zh.zip"):

@@ -62,7 +62,7 @@ def test_extra_assets_alone_predict(exported, classifier):
     extra = pathlib.Path(exported, "assets.extra")
     found = models.open_folder(extra)
     assert found.labels == ("no", "maybe", "yes")
-    assert found.vocabulary.path == str(extra / "tiny.model")
+    assert found.vocabulary.path == f"{extra}/tiny.model"
     with predictor.Predictor(str(extra), f"{classifier}/model.ckpt-best") as model:
         assert len(model.predict(["the king"])) == 1
 

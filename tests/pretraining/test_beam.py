@@ -65,7 +65,7 @@ def test_beam_shards_are_one_shuffle(made, tmp_path):
 def test_beam_records_do_not_depend_on_folder(made, tmp_path):
     for name in ("moved/corpus.txt", "copy/other.txt"):
         (tmp_path / name).parent.mkdir()
-        shutil.copy(str(CORPUS), str(tmp_path / name))
+        shutil.copy(CORPUS, tmp_path / name)
     moved = create(tmp_path / "moved/*", tmp_path / "b/b")
     assert sha256(*moved.paths) == KNOWN_BYTES
     both = create(f"{CORPUS},{tmp_path}/copy", tmp_path / "c/c")
@@ -75,7 +75,7 @@ def test_beam_records_do_not_depend_on_folder(made, tmp_path):
 
 
 def test_beam_reads_text_of_equal_size_and_time_again(tmp_path):
-    text = pathlib.Path(shutil.copy(str(CORPUS), str(tmp_path / "text.txt")))
+    text = pathlib.Path(shutil.copy(CORPUS, tmp_path / "text.txt"))
     before = records_in(create(text, tmp_path / "a"))
     damaged_files.replace_silently(text, b"the", b"one")
     assert records_in(create(text, tmp_path / "a")) != before
@@ -119,7 +119,7 @@ def test_beam_refuses_wrong_flag(text, output, arguments, tmp_path):
 def test_storage_copies_file_without_content(storage, tmp_path):
     (tmp_path / "a").write_bytes(b"")
     (tmp_path / "b").write_bytes(b"old")
-    storage.copy(str(tmp_path / "a"), str(tmp_path / "b"))
+    storage.copy(f"{tmp_path}/a", f"{tmp_path}/b")
     assert (tmp_path / "b").read_bytes() == b""
 
 

@@ -27,7 +27,7 @@ CHINESE = f"""--vocab_file={FIXTURES}/chinese_vocab.txt --language=zh --dupe_fac
 
 @pytest.fixture
 def text_file(tmp_path):
-    return pathlib.Path(shutil.copy(str(CORPUS), str(tmp_path / "text.txt")))
+    return pathlib.Path(shutil.copy(CORPUS, tmp_path / "text.txt"))
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_job_divides_instances_evenly(tmp_path, small_blocks):
     counts = [record_files.count_records(str(path)) for path in outputs]
     assert sum(counts) == made.instances and counts == sorted(counts)[::-1]
     assert counts[0] - counts[3] <= 1
-    assert len(os.listdir(str(tmp_path / "out"))) == 9  # with metadata and the vocabulary
+    assert len(os.listdir(tmp_path / "out")) == 9  # with metadata and the vocabulary
     create([one])
     assert records_in(one) == records_in(*outputs) != sorted(records_in(one))
 
@@ -138,11 +138,11 @@ def test_tokens_of_long_lines_are_counted(tmp_path, caplog):
 def test_stale_output_is_made_again(tmp_path, text_file):
     outputs, other = outputs_in(tmp_path, 2), tmp_path / "vocab.txt"
     create(outputs, text=text_file)
-    before = [os.stat(str(path)).st_mtime_ns for path in outputs]
+    before = [os.stat(path).st_mtime_ns for path in outputs]
     assert create(outputs, "--num_processes=2 --overwrite", text_file) is None
-    assert [os.stat(str(path)).st_mtime_ns for path in outputs] == before
+    assert [os.stat(path).st_mtime_ns for path in outputs] == before
     assert create(outputs, "--dupe_factor=2", text_file)
-    with open(str(text_file), "a", encoding="utf-8") as stream:
+    with open(text_file, "a", encoding="utf-8") as stream:
         stream.write("\nThe clock.\nThe sea.\n")
     assert create(outputs, "--dupe_factor=2", text_file)
     other.write_text(VOCABULARY.read_text("utf-8") + "omega\n", "utf-8")
@@ -178,7 +178,7 @@ def test_foreign_file_is_replaced_only_with_overwrite(what, tmp_path, text_file)
     if what == "of other text":
         text_file = text_file.rename(tmp_path / "other.txt") or tmp_path / "other.txt"
     else:
-        with open(str(outputs[1]), "ab") as stream:
+        with open(outputs[1], "ab") as stream:
             stream.write(b"precious")
     before = sha256(outputs[1]), sorted(tmp_path.iterdir())
     with pytest.raises(ValueError, match="--overwrite"):
@@ -223,10 +223,10 @@ def test_stopped_job_resumes_to_same_bytes(tmp_path, small_blocks, monkeypatch):
         create(outputs)
     # Parts that are whole are not made again, nor are files.
     assert [block.number for _, block, _ in made][:3] == [1, 4, 5]
-    first = os.stat(str(outputs[0])).st_mtime_ns
+    first = os.stat(outputs[0]).st_mtime_ns
     outputs[1].write_bytes(b"half")  # killed between the file and its metadata
     create(outputs)
-    assert os.stat(str(outputs[0])).st_mtime_ns == first
+    assert os.stat(outputs[0]).st_mtime_ns == first
     assert sha256(*outputs) == sha256(*whole)
 
 
@@ -239,7 +239,7 @@ def test_unfinished_work_of_other_settings_is_not_used(tmp_path, small_blocks, m
     create(outputs, f"{work} {other}")
     create(whole, other)
     assert sha256(*outputs) == sha256(*whole)
-    assert not os.listdir(str(tmp_path / "work"))
+    assert not os.listdir(tmp_path / "work")
 
 
 def test_second_job_is_refused(tmp_path):

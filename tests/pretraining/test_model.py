@@ -182,10 +182,10 @@ def golden(name, **settings):
     """A run of the reference, our model function with its settings, and its batch."""
     run = read_json(shared_path("golden/model_tiny/train_trace/trace.json"))[name]
     folder = shared_path(f"golden/model_tiny/{run['config']}")
-    with np.load(str(folder / "io.npz")) as values:
+    with np.load(folder / "io.npz") as values:
         batch = dict(values)
     batch["segment_ids"] = batch["token_type_ids"]
-    config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
+    config = modeling.AlbertConfig.from_json_file(f"{folder}/albert_config.json")
     names = ["learning_rate", "num_train_steps", "num_warmup_steps"]
     names += ["optimizer", "poly_power", "start_warmup_step"]
     settings.update({key: run[key] for key in names})
@@ -201,7 +201,7 @@ def test_training_equals_reference(name, use_xla):
     run, model_fn, batch = golden(name, use_xla=use_xla)
     trace = train(model_fn, batch, 12)
     np.testing.assert_allclose(trace.losses, run["losses"], atol=1e-3)
-    final = np.load(str(shared_path(f"golden/model_tiny/train_trace/{name}/final_step12.npz")))
+    final = np.load(shared_path(f"golden/model_tiny/train_trace/{name}/final_step12.npz"))
     assert_close(final, trace.variables, 5e-3)
     assert len(trace.variables) == run["global_variables"]
     assert trace.variables["global_step"] == run["final_global_step"]

@@ -13,7 +13,7 @@ from albert import tokenization
 from albert.pretraining import words
 from tests.support import FIXTURES, squad_data
 
-TOKENIZER = tokenization.FullTokenizer(str(FIXTURES / "chinese_vocab.txt"))
+TOKENIZER = tokenization.FullTokenizer(f"{FIXTURES}/chinese_vocab.txt")
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<S>", "w", "##c", "x"]
 
 # A bar marks each place where a sentence ends; spaces around it are the paragraph's own.

@@ -79,7 +79,7 @@ def estimator_in(folder, *, eval_batch_size=2, function=model_fn, seed=1, by_pos
 
 def stored(folder):
     """Steps and weights of the checkpoints."""
-    files = pathlib.Path(str(folder)).glob("model.ckpt-*.index")
+    files = pathlib.Path(folder).glob("model.ckpt-*.index")
     steps = sorted(int(file.stem.split("-")[1]) for file in files)
     path = f"{folder}/model.ckpt-"
     return {step: float(tf.train.load_variable(f"{path}{step}", "weight")) for step in steps}
@@ -143,7 +143,7 @@ def test_evaluate_gives_means_over_batches(trained, by_position):
     # Losses of the two batches are 1.5 and 6.
     expected = {"loss": 3.75, "label": 30.0, "weight": 109.0, "global_step": 3}
     assert estimator.evaluate(input_fn()) == pytest.approx(expected)
-    older = str(trained / "model.ckpt-2")
+    older = f"{trained}/model.ckpt-2"
     result = estimator.evaluate(input_fn(), steps=1, checkpoint_path=older)
     assert result == pytest.approx({"loss": 1.5, "label": 15.0, "weight": 103.0, "global_step": 2})
     assert list((trained / "eval").glob("events.*"))
@@ -175,7 +175,7 @@ def test_predict_gives_examples_or_batches(trained):
     rows = list(estimator.predict(input_fn()))
     assert [row["sum"] for row in rows] == [110.0, 111.0, 115.0]
     assert rows[2]["twice"].tolist() == [6.0, 6.0]
-    older = {"checkpoint_path": str(trained / "model.ckpt-2")}
+    older = {"checkpoint_path": f"{trained}/model.ckpt-2"}
     batches = estimator.predict(input_fn(), yield_single_examples=False, **older)
     assert [batch["sum"].tolist() for batch in batches] == [[104.0, 105.0], [109.0]]
 
@@ -202,7 +202,7 @@ def test_exported_model_predicts_as_its_checkpoint(trained, tmp_path, name):
 
     with pytest.raises(ValueError):
         estimator_in(tmp_path / "empty").export_saved_model(str(base), receive)
-    older = str(trained / "model.ckpt-2")
+    older = f"{trained}/model.ckpt-2"
     for checkpoint, weight in ((None, 109.0), (older, 103.0)):  # within a second
         folder = estimator_in(trained).export_saved_model(
             str(base), receive, checkpoint_path=checkpoint

@@ -30,7 +30,7 @@ def test_read_finds_parts_of_module(module):
 
 
 def test_read_fetches_module_once(module, tmp_path, monkeypatch):
-    monkeypatch.setenv("TFHUB_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("TFHUB_CACHE_DIR", f"{tmp_path}/cache")
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w:gz") as archive:
         archive.add(module, ".")
@@ -43,7 +43,7 @@ def test_read_fetches_module_once(module, tmp_path, monkeypatch):
         server.files = {asked: content.getvalue()}
         fetched = hub_module.read(url)
     assert hub_module.read(url) == fetched
-    assert fetched.vocab_file.startswith(str(tmp_path / "cache"))
+    assert fetched.vocab_file.startswith(f"{tmp_path}/cache")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_read_fetches_module_once(module, tmp_path, monkeypatch):
 )
 def test_read_names_missing_or_damaged_file(module, tmp_path, damage):
     folder = tmp_path / "m"
-    shutil.copytree(module, str(folder))
+    shutil.copytree(module, folder)
     damage(folder)
     with pytest.raises(ValueError, match=f"{folder}/saved_model.pb"):
         hub_module.read(str(folder))

@@ -154,7 +154,7 @@ def test_read_squad_examples_names_the_file(tmp_path, content, named):
     text = content if isinstance(content, str) else json.dumps(content)
     (tmp_path / "squad.json").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=f"squad.json.*{named}"):
-        squad_examples.read_squad_examples(str(tmp_path / "squad.json"), is_training=False)
+        squad_examples.read_squad_examples(f"{tmp_path}/squad.json", is_training=False)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ DROPPED = "edge-9-0"
 def _golden():
     """(settings, features) of each run."""
     runs = {}
-    with gzip.open(str(shared_path("golden/squad_features.jsonl.gz")), "rt") as stream:
+    with gzip.open(shared_path("golden/squad_features.jsonl.gz"), "rt") as stream:
         for row in map(json.loads, stream):
             if row["kind"] == "run":
                 features = []

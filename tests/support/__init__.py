@@ -10,8 +10,8 @@ FIXTURES = ROOT / "tests" / "fixtures"
 
 
 def read_json(path):
-    return json.loads(pathlib.Path(str(path)).read_text(encoding="utf-8"))
+    return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
 
 
 def write_json(path, content):
-    pathlib.Path(str(path)).write_text(json.dumps(content), encoding="utf-8")
+    pathlib.Path(path).write_text(json.dumps(content), encoding="utf-8")

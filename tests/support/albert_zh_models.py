@@ -59,7 +59,7 @@ def write(
     **changes,
 ):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
-    folder = pathlib.Path(str(folder))
+    folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     config = dict(CONFIG, **changes)
     values = values_of(shapes(config, labels))
@@ -72,6 +72,6 @@ def write(
             values.update({f"{name}/{kind}": values[name] for name in weights})
         values["global_step"] = np.array(125000, np.int64)
     write_json(folder / config_name, config)
-    shutil.copy(str(WORDPIECES), str(folder / "vocab.txt"))
+    shutil.copy(WORDPIECES, folder / "vocab.txt")
     released_archives.save(folder / "albert_model.ckpt", values)
     return str(folder)

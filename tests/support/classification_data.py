@@ -26,7 +26,7 @@ CONFIG = dict(
 
 def write_config(folder, **changes):
     """Writes the configuration of a tiny model and returns its path."""
-    path = pathlib.Path(str(folder)) / "config.json"
+    path = pathlib.Path(folder) / "config.json"
     write_json(path, dict(CONFIG, **changes))
     return str(path)
 
@@ -47,7 +47,7 @@ def _pair(generator):
 def write_mrpc(folder, *, make_pair=_pair, train=40, dev=21, test=13):
     """Writes MRPC/{train,dev,test}.tsv below `folder` and returns `folder`."""
     generator = random.Random(0)
-    target = pathlib.Path(str(folder)) / "MRPC"
+    target = pathlib.Path(folder) / "MRPC"
     target.mkdir(parents=True, exist_ok=True)
     for name, count in (("train", train), ("dev", dev), ("test", test)):
         is_test = name == "test"
@@ -65,7 +65,7 @@ def write_own(folder):
     for name, count in (("train", 40), ("dev", 20), ("test", 10)):
         answers = [generator.choice(["bird", "king"]) for _ in range(count)]
         rows = [["words", "answer"], *([text(generator, one), one] for one in answers)]
-        write_rows(pathlib.Path(str(folder)) / f"{name}.tsv", rows)
+        write_rows(pathlib.Path(folder) / f"{name}.tsv", rows)
     return str(folder)
 
 

@@ -51,7 +51,7 @@ def largest_differences(before, after):
 
 
 def config_in(folder):
-    return modeling.AlbertConfig.from_json_file(os.path.join(str(folder), "albert_config.json"))
+    return modeling.AlbertConfig.from_json_file(os.path.join(folder, "albert_config.json"))
 
 
 # ---- ours ----
@@ -117,10 +117,10 @@ _THEIR_NAMES = {
 def huggingface_outputs(folder, batch, scratch):
     """What transformers computes, with the names of ours; all weights have to be found."""
     inputs = zip(("input_ids", "attention_mask", "token_type_ids"), batch)
-    np.savez(str(scratch / "in.npz"), **{name: value.astype(np.int64) for name, value in inputs})
-    config = read_json(os.path.join(str(folder), "config.json"))
+    np.savez(f"{scratch}/in.npz", **{name: value.astype(np.int64) for name, value in inputs})
+    config = read_json(os.path.join(folder, "config.json"))
     (architecture,) = config["architectures"]
-    paths = [str(scratch / name) for name in ("in.npz", "out.npz")]
+    paths = [f"{scratch}/{name}" for name in ("in.npz", "out.npz")]
     said = huggingface_models.run(_RUN, str(folder), architecture, *paths)
     info = json.loads(said.splitlines()[-1])
     assert not {"missing_keys", "mismatched_keys", "error_msgs"} & set(info), info

@@ -23,7 +23,7 @@ def convert(direction, source, target, *flags):
 
 
 def values_in(folder, name="model.ckpt-best"):
-    return weights.read_checkpoint(os.path.join(str(folder), name))
+    return weights.read_checkpoint(os.path.join(folder, name))
 
 
 def restore(folder):
@@ -31,5 +31,5 @@ def restore(folder):
     config = config_in(folder)
     with graphs.new_session() as session:
         pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
-        tf.train.Saver().restore(session, os.path.join(str(folder), "model.ckpt-best"))
+        tf.train.Saver().restore(session, os.path.join(folder, "model.ckpt-best"))
         return {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}

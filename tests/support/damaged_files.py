@@ -18,7 +18,7 @@ STATES = {
 
 def flip_bit(path, place=-1):
     """Changes one bit of the byte at a place."""
-    path = pathlib.Path(str(path))
+    path = pathlib.Path(path)
     content = bytearray(path.read_bytes())
     content[place] ^= 16
     path.write_bytes(bytes(content))
@@ -58,7 +58,7 @@ def damage(prefix, kind="a bit of the data"):
 
 def replace_silently(path, old, new):
     """Replaces bytes in a file; its size and its time stay as they are."""
-    content, times = path.read_bytes(), os.stat(str(path))
+    content, times = path.read_bytes(), os.stat(path)
     assert old in content and len(old) == len(new)
     path.write_bytes(content.replace(old, new))
-    os.utime(str(path), ns=(times.st_atime_ns, times.st_mtime_ns))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

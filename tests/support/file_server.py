@@ -28,7 +28,7 @@ class Answer(NamedTuple):
 
 
 # Key and certificate of 127.0.0.1, which no client trusts unasked.
-CERTIFICATE = str(FIXTURES / "localhost.pem")
+CERTIFICATE = f"{FIXTURES}/localhost.pem"
 
 
 class FileServer(http.server.ThreadingHTTPServer):

@@ -54,9 +54,9 @@ def random_weights(config, build, *, slots=None, **options):
 
 def write_model(folder, config, build, *, name="model.ckpt-best", **options):
     """Writes the configuration and random weights; options are those of random_weights."""
-    folder = pathlib.Path(str(folder))
+    folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    weights.write_checkpoint(str(folder / name), random_weights(config, build, **options))
+    weights.write_checkpoint(f"{folder}/{name}", random_weights(config, build, **options))
     (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
     return folder
 

@@ -218,7 +218,7 @@ def run(kinds, folder, *, seed, minutes=0.0, inputs=0):
         if done % 1000 == 0:
             # Where a reader hangs in C++, the process ends and says where.
             faulthandler.dump_traceback_later(60 * LONGEST_SECONDS, exit=True)
-            shutil.rmtree(str(folder), ignore_errors=True)  # what readers leave, such as locks
+            shutil.rmtree(folder, ignore_errors=True)  # what readers leave, such as locks
     faulthandler.cancel_dump_traceback_later()
     return counts, faults
 

@@ -89,7 +89,7 @@ def result_of(fault):
     with tempfile.TemporaryDirectory() as folder:
         checkout = pathlib.Path(folder) / "albert"
         skipped = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "output")
-        shutil.copytree(str(ROOT), str(checkout), ignore=skipped)
+        shutil.copytree(ROOT, checkout, ignore=skipped)
         if not fault.file:
             return "TESTS FAIL WITHOUT A FAULT" if run_tests(fault, checkout) else PASSED
         file = checkout / "albert" / fault.file

@@ -18,7 +18,7 @@ def write(folder, sizes):
     """Writes files that hold 0, 1, 2, ... in their order; returns their paths."""
     paths, rows = [], ({"number": number} for number in itertools.count())
     for index, size in enumerate(sizes):
-        paths.append(str(folder / f"{index:04d}.tfrecord"))
+        paths.append(f"{folder}/{index:04d}.tfrecord")
         with record_files.create(paths[-1]) as file:
             for record in NUMBER.encode_each(itertools.islice(rows, size)):
                 file.write(record)

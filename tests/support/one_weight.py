@@ -85,5 +85,5 @@ def values_in(checkpoint):
 
 
 def curve_of(folder):
-    with open(str(folder / "training_curve.csv"), encoding="utf-8") as file:
+    with open(folder / "training_curve.csv", encoding="utf-8") as file:
         return list(csv.DictReader(file))

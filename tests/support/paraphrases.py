@@ -51,7 +51,7 @@ write_mrpc = functools.partial(classification_data.write_mrpc, make_pair=_pair)
 
 def write_module(folder, **sizes):
     """Writes `folder`/module: random weights, and a vocabulary of whole words."""
-    model = pathlib.Path(str(folder)) / "model"
+    model = pathlib.Path(folder) / "model"
     model.mkdir(parents=True)
     texts = f"{WHO} {DID} {WHAT} {WHEN} {YES} {NO} the on".lower()  # as the module reads them
     words = set(re.findall(r"[a-z]+", texts))

@@ -47,10 +47,10 @@ def write_archive(folder, *, wordpiece=False, slots=None, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
     folder = fine_tuned_models.write_model(folder, config(**changes), build, slots=slots)
     if wordpiece:
-        shutil.copy(str(WORDPIECES), str(folder / "vocab_chinese.txt"))
+        shutil.copy(WORDPIECES, folder / "vocab_chinese.txt")
     else:
         for ending in (".model", ".vocab"):
-            shutil.copy(str(VOCABULARY.with_suffix(ending)), str(folder / f"30k-clean{ending}"))
+            shutil.copy(VOCABULARY.with_suffix(ending), folder / f"30k-clean{ending}")
     return str(folder)
 
 

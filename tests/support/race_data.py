@@ -34,7 +34,7 @@ def write_race(folder, *, passages=4, splits=("train", "dev", "test")):
     generator = random.Random(0)
     for split in splits:
         for level in ("middle", "high"):
-            target = pathlib.Path(str(folder)) / "RACE" / split / level
+            target = pathlib.Path(folder) / "RACE" / split / level
             target.mkdir(parents=True)
             for number in range(passages):
                 content = passage(f"{level}{number}.txt", generator)

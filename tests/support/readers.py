@@ -123,7 +123,7 @@ class Files:
     """A folder for each kind of file, with what else its reader needs."""
 
     def __init__(self, folder):
-        self._folder = pathlib.Path(str(folder))
+        self._folder = pathlib.Path(folder)
 
     def write(self, kind, content=None):
         """Writes a file of a kind, by default the valid one; returns its path."""

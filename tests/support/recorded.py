@@ -9,7 +9,7 @@ from tests.support import FIXTURES
 
 def read(path, name):
     """Returns what an .npz file has below a name, such as "batch" or "plain/outputs"."""
-    with np.load(str(path)) as found:
+    with np.load(path) as found:
         return {
             key[len(name) + 1 :]: found[key] for key in found.files if key.startswith(f"{name}/")
         }

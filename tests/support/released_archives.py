@@ -46,6 +46,6 @@ def write_model(folder, *, chinese=False, **changes):
 
 def write_archive(path, folder):
     """Packs a folder as the released archives are packed; returns the archive."""
-    with tarfile.open(str(path), "w:gz") as archive:
+    with tarfile.open(path, "w:gz") as archive:
         archive.add(str(folder), arcname="albert_base")
-    return pathlib.Path(str(path))
+    return pathlib.Path(path)

@@ -14,12 +14,12 @@ CONTEXT = "the king saw a small bird over the old town and the river . the bird 
 
 @functools.lru_cache(maxsize=None)
 def sentencepiece(do_lower_case=True):
-    return tokenization.FullTokenizer(None, do_lower_case, str(FIXTURES / "tiny.model"))
+    return tokenization.FullTokenizer(None, do_lower_case, f"{FIXTURES}/tiny.model")
 
 
 @functools.lru_cache(maxsize=None)
 def wordpiece(do_lower_case=True):
-    return tokenization.FullTokenizer(str(FIXTURES / "wordpiece_vocab.txt"), do_lower_case)
+    return tokenization.FullTokenizer(f"{FIXTURES}/wordpiece_vocab.txt", do_lower_case)
 
 
 def question(name, text, *answers, **more):
@@ -35,7 +35,7 @@ def paragraph(context, *questions):
 def write_squad(folder, paragraphs, name="squad.json"):
     """Writes the paragraphs as one article and returns the file's path."""
     content = {"version": "1", "data": [{"title": "The town", "paragraphs": list(paragraphs)}]}
-    path = pathlib.Path(str(folder)) / name
+    path = pathlib.Path(folder) / name
     path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     return str(path)
 

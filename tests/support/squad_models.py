@@ -30,7 +30,7 @@ def write(folder, *, is_v2=False, **changes):
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
     config = pretrained_models.config(**changes)
     folder = fine_tuned_models.write_model(folder, config, build_v2 if is_v2 else build, seed=1)
-    shutil.copy(str(pretrained_models.VOCABULARY), str(folder / "30k-clean.model"))
+    shutil.copy(pretrained_models.VOCABULARY, folder / "30k-clean.model")
     return str(folder)
 
 

@@ -203,7 +203,7 @@ def test_warm_start_reaches_every_device(tmp_path):
 
     def read():
         variable = tf.get_variable("weight", [3], initializer=tf.zeros_initializer())
-        checkpoint = str(tmp_path / "model.ckpt-0")
+        checkpoint = f"{tmp_path}/model.ckpt-0"
         program.warm_start(TrainingFlags(init_checkpoint=checkpoint))
         return tf.identity(variable)
 

@@ -134,8 +134,8 @@ def test_resume_point_is_found_in_copied_folder_or_without_state(tmp_path):
     original, copy = tmp_path / "original", tmp_path / "copy"
     assert estimators.resume_point(str(original)) is None
     save(original, 4, 8)
-    shutil.copytree(str(original), str(copy))
-    assert estimators.resume_point(str(copy)).path == str(copy / "model.ckpt-8")
+    shutil.copytree(original, copy)
+    assert estimators.resume_point(str(copy)).path == f"{copy}/model.ckpt-8"
     paths = tf.train.get_checkpoint_state(str(copy)).all_model_checkpoint_paths
     # Those that TensorFlow deletes by and by.
     assert {pathlib.Path(path).parent for path in paths} == {copy}
@@ -227,7 +227,7 @@ def test_new_training_has_no_results_of_an_earlier_one(tmp_path):
     assert evaluate({4: 0.1, 8: 0.9, 12: 0.2}).best.step == 8
     (tmp_path / "run_summary.json").write_text("{}")
     for step in steps_in(tmp_path):
-        tf.train.remove_checkpoint(str(tmp_path / f"model.ckpt-{step}"))
+        tf.train.remove_checkpoint(f"{tmp_path}/model.ckpt-{step}")
     train(tmp_path, max_steps=4)
     assert not (tmp_path / "model.ckpt-best.index").exists()
     summary = evaluate({4: 0.3})
@@ -303,7 +303,7 @@ def test_evaluation_that_loses_its_session_does_not_begin_again(tmp_path, monkey
         steps=1,
     )
     with pytest.raises(UserError, match="storage does not answer"):
-        evaluate(str(tmp_path / "model.ckpt-1"))
+        evaluate(f"{tmp_path}/model.ckpt-1")
 
 
 def test_full_disk_is_named_in_one_line(tmp_path):

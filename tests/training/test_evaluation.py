@@ -55,7 +55,7 @@ def test_evaluate_measures_each_once_and_copies_best(tmp_path):
     assert [result.metrics["accuracy"] for result in summary.results] == [0.5, 0.75, 0.25, 0.75]
     # Of equal ones the latest.
     best = Evaluation(1000, {"accuracy": 0.75, "loss": 0.1, "global_step": 1000})
-    assert (summary.best, summary.best_checkpoint) == (best, str(tmp_path / BEST))
+    assert (summary.best, summary.best_checkpoint) == (best, f"{tmp_path}/{BEST}")
     for suffix in ("index", "meta", "data-00000-of-00001"):
         copy = (tmp_path / f"{BEST}.{suffix}").read_bytes()
         assert copy == (tmp_path / f"model.ckpt-1000.{suffix}").read_bytes()
@@ -69,11 +69,11 @@ def test_copied_folder_keeps_results_and_best(tmp_path):
     save(source, 100, 200)
     _evaluate(source, SCORES)
     _remove(source, 200)
-    shutil.copytree(str(source), str(copy), copy_function=shutil.copyfile)
+    shutil.copytree(source, copy, copy_function=shutil.copyfile)
     summary, seen = _evaluate(copy, SCORES)
     _check_best(copy, summary, 200)
     assert seen == []
-    assert evaluation.recorded_metrics(str(copy / BEST), str(copy))["accuracy"] == 0.75
+    assert evaluation.recorded_metrics(f"{copy}/{BEST}", str(copy))["accuracy"] == 0.75
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -145,7 +145,7 @@ def test_corrupt_checkpoint_is_skipped_with_one_line(tmp_path, caplog, kind):
     damaged_files.damage(tmp_path / "model.ckpt-100", kind)
     summary, _ = _evaluate(tmp_path, SCORES)
     assert summary.evaluated_steps == [200, 300]
-    named = [one for one in caplog.messages if str(tmp_path / "model.ckpt-100") in one]
+    named = [one for one in caplog.messages if f"{tmp_path}/model.ckpt-100" in one]
     assert len(named) == 1
     damaged_files.damage(tmp_path / "model.ckpt-200", "empty index")
     summary, _ = _evaluate(tmp_path, {})
@@ -267,7 +267,7 @@ def test_waiting_ends_with_final_step_or_time(tmp_path, monkeypatch, rules, seen
 
 
 def test_recorded_metrics_belong_to_the_weights(tmp_path):
-    folder, best = str(tmp_path), str(tmp_path / BEST)
+    folder, best = str(tmp_path), f"{tmp_path}/{BEST}"
 
     def recorded(path):
         return evaluation.recorded_metrics(str(path), folder).get("accuracy")

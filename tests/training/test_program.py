@@ -101,5 +101,5 @@ def test_float32_resumes_float16_only(tmp_path):
         train(tmp_path, max_steps=3)
     with tf.Graph().as_default():
         weight = tf.get_variable("bert/weight", [2])
-        report = warm_start.warm_start(str(tmp_path / "model.ckpt-1"), [weight])
+        report = warm_start.warm_start(f"{tmp_path}/model.ckpt-1", [weight])
     assert not report.left_over  # loss_scale is a part of the optimizer

@@ -25,7 +25,7 @@ def test_atomic_write_replaces_file(tmp_path):
     assert path.read_text() == "old"
     files.atomic_write_json(str(path), {"b": 1, "a": "é"})
     assert files.read_text(str(path)) == '{\n  "a": "é",\n  "b": 1\n}\n'
-    assert os.listdir(str(path.parent)) == ["results.json"]
+    assert os.listdir(path.parent) == ["results.json"]
 
 
 WRITER = """
@@ -42,14 +42,14 @@ with files.atomic_path(sys.argv[1]) as temporary:
 @pytest.mark.slow
 def test_next_process_removes_what_a_killed_one_left(tmp_path):
     (tmp_path / ".mine.tmp-0123456789abcdef").write_text("a user's")
-    writers = [processes.start("-c", WRITER, str(tmp_path / name)) for name in "ab"]
+    writers = [processes.start("-c", WRITER, f"{tmp_path}/{name}") for name in "ab"]
     for writer in writers:
         processes.read_until(writer, "begun")
     writers[0].kill()
     writers[0].wait()
     another = "from albert.util import files; files.atomic_write_text(sys.argv[1], '')"
-    processes.finish(processes.start("-c", f"import sys; {another}", str(tmp_path / "c")))
-    left = sorted(name.split(".tmp-")[0] for name in os.listdir(str(tmp_path)))
+    processes.finish(processes.start("-c", f"import sys; {another}", f"{tmp_path}/c"))
+    left = sorted(name.split(".tmp-")[0] for name in os.listdir(tmp_path))
     assert left == [".b", ".mine", "c"]
     writers[1].kill()
     writers[1].wait()
@@ -60,16 +60,16 @@ def test_folder_of_another_process_is_kept(tmp_path):
     with pytest.raises(UserError, match="exists"), files.atomic_folder(str(path)):
         path.mkdir()
         (path / "theirs").write_text("")
-    assert os.listdir(str(tmp_path)) == ["model"] and os.listdir(str(path)) == ["theirs"]
+    assert os.listdir(tmp_path) == ["model"] and os.listdir(path) == ["theirs"]
 
 
 def test_atomic_write_to_pipe(tmp_path):
     path, read = tmp_path / "pipe", []
-    os.mkfifo(str(path))
+    os.mkfifo(path)
     reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
     reader.start()
     files.atomic_write_text(str(path), "text")
-    assert stat.S_ISFIFO(os.stat(str(path)).st_mode)
+    assert stat.S_ISFIFO(os.stat(path).st_mode)
     reader.join(10)
     assert read == [b"text"]
 
@@ -86,11 +86,11 @@ FULL = tf.errors.ResourceExhaustedError
     ],
 )
 def test_atomic_path_names_file(tmp_path, error, expected):
-    path = str(tmp_path / "the_file")
+    path = f"{tmp_path}/the_file"
     with pytest.raises(expected) as found, files.atomic_path(path):
         raise error
     assert (expected is FULL) != ("the_file" in str(found.value))
-    assert not os.listdir(str(tmp_path))
+    assert not os.listdir(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_atomic_path_names_file(tmp_path, error, expected):
 def test_unusable_path_is_named(tmp_path, act, path, named):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=named):
-        act(str(tmp_path / path))
+        act(f"{tmp_path}/{path}")
 
 
 def test_expand_patterns(tmp_path):

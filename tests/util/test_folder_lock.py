@@ -44,7 +44,7 @@ def test_held_waits(tmp_path):
 
 def test_held_twice_in_one_process(tmp_path):
     with folder_lock.held(str(tmp_path)):
-        with folder_lock.held(os.path.join(str(tmp_path), ".")):
+        with folder_lock.held(os.path.join(tmp_path, ".")):
             assert names_in(tmp_path) == [folder_lock.lock_name()]
         with pytest.raises(AssertionError), holding(tmp_path):
             pass

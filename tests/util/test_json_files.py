@@ -72,7 +72,7 @@ def test_data_have_no_nan_and_no_half_characters():
 
 
 def test_numbers_that_are_not_finite_come_back(tmp_path):
-    path = str(tmp_path / "a.json")
+    path = f"{tmp_path}/a.json"
     json_files.files.atomic_write_json(path, {"a": math.nan, "b": math.inf, "c": 1})
     numbers = json_files.numbers(json_files.read(path, {str: json_files.NUMBER}))
     assert math.isnan(numbers.pop("a")) and numbers == {"b": math.inf, "c": 1}

@@ -15,8 +15,8 @@ def test_stamp_of_touched_file(tmp_path):
     path.write_bytes(b"abc")
     before = provenance.stamp(str(path))
     sample = before.pop("sample")
-    assert before == {"name": "a.txt", "size": 3, "mtime": os.stat(str(path)).st_mtime_ns}
-    os.utime(str(path), (1, 1))
+    assert before == {"name": "a.txt", "size": 3, "mtime": os.stat(path).st_mtime_ns}
+    os.utime(path, (1, 1))
     after = provenance.stamp(str(path))
     assert "mtime was" in provenance.difference(before, after) and after["sample"] == sample
 
@@ -29,7 +29,7 @@ def test_stamp_of_changed_content_with_restored_time(tmp_path, address, size):
         content = bytearray(size)
         content[place : place + 1] = b"x" * (0 <= place < size)
         path.write_bytes(content)
-        os.utime(str(path), (1, 1))
+        os.utime(path, (1, 1))
         samples.add(provenance.stamp(address.format(path))["sample"])
     assert len(samples) == min(size + 1, 4)
 
