@@ -45,7 +45,7 @@ def test_check_devices_and_training(monkeypatch, listed, used, last_loss, named)
 
 
 def test_check_disk_finds_little_room_or_file_in_the_way(monkeypatch, tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
+    (tmp_path / "file").write_text("")
     with pytest.raises(OSError):
         doctor.check_disk(settings_for(f"--output_dir={tmp_path / 'file'}"))
     flag = "--keep_checkpoint_max"

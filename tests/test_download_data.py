@@ -142,7 +142,7 @@ def test_full_disk_keeps_the_archive(download, server):
 def test_existing_data_is_not_overwritten(download, server):
     own = download.folder / "RTE"
     own.mkdir(parents=True)
-    (download.folder / "WNLI").write_text("mine", encoding="utf-8")
+    (download.folder / "WNLI").write_text("mine")
     for name in ("rte", "wnli"):
         with pytest.raises(ValueError, match=name.upper()):
             download(name)
@@ -170,7 +170,7 @@ def test_data_given_on_request(download):
         download("lcqmc")
     folder.mkdir(parents=True)
     for name in ("train.txt", "dev.txt", "test.txt"):
-        (folder / name).write_text("a\tb\t1\n", encoding="utf-8")
+        (folder / name).write_text("a\tb\t1\n")
     download("lcqmc")
 
 

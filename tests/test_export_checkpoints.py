@@ -66,11 +66,11 @@ def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
 
 @pytest.mark.parametrize("name", ["small.index", "albert_config.json", "30k-clean.model"])
 def test_export_keeps_existing_file(trained, tmp_path, name):
-    (tmp_path / name).write_text("mine", encoding="utf-8")
+    (tmp_path / name).write_text("mine")
     with pytest.raises(ValueError, match=name):
         export(trained, tmp_path / "small")
     assert files_in(tmp_path) == [name]
-    assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
+    assert (tmp_path / name).read_text() == "mine"
 
 
 def test_export_takes_named_checkpoint_vocabulary_and_prefix(copied, tmp_path):
@@ -89,7 +89,7 @@ def test_export_takes_named_checkpoint_vocabulary_and_prefix(copied, tmp_path):
 @pytest.mark.parametrize("key, value, named", [("hidden_size", 24, "24"), ("vocab_size", 3, "400")])
 def test_export_refuses_config_of_another_model(copied, tmp_path, key, value, named):
     config = json.dumps(dict(released_archives.CONFIG, **{key: value}))
-    (copied / "albert_config.json").write_text(config, encoding="utf-8")
+    (copied / "albert_config.json").write_text(config)
     with pytest.raises(ValueError, match=named):
         export(copied, f"{tmp_path}/new/")
     assert files_in(tmp_path) == ["trained"]

@@ -57,7 +57,7 @@ def test_every_flag_is_read(script, read, training_data, tmp_path):
     if script in training_scripts.SCRIPTS:
         training_scripts.run(script, training_data, tmp_path / "out", RUNS[script])
     else:
-        (tmp_path / "text").write_text("a [MASK] bird\n", encoding="utf-8")
+        (tmp_path / "text").write_text("a [MASK] bird\n")
         arguments = RUNS[script].format(
             data=tmp_path,
             out=tmp_path / "out",

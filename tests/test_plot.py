@@ -17,7 +17,7 @@ CURVE = "step,loss,gradient_norm,examples_per_second\n10,2.5,0.1,100\n20,1.25,,3
 def write_run(folder, values=(0.5, 0.75), best_step=20, curve=CURVE, summary=True):
     folder.mkdir(parents=True)
     if curve:
-        (folder / "training_curve.csv").write_text(curve, encoding="utf-8")
+        (folder / "training_curve.csv").write_text(curve)
     results = [
         {"step": 10 * n, "metrics": {"eval_accuracy": value, "eval_loss": 1}, "checkpoint": ""}
         for n, value in enumerate(values, 1)
@@ -85,7 +85,7 @@ def test_ending_of_the_name_decides_the_format(tmp_path, name, start):
 def test_plot_names_a_damaged_file(tmp_path, name):
     pytest.importorskip("matplotlib")
     write_run(tmp_path / "bad")
-    (tmp_path / "bad" / name).write_text('{"metric": 5, "matrix": 5}', encoding="utf-8")
+    (tmp_path / "bad" / name).write_text('{"metric": 5, "matrix": 5}')
     for folder, named in (("bad", f"bad.{name}"), ("nowhere", "nowhere")):
         with pytest.raises(UserError, match=named):
             run(tmp_path, folder)

@@ -48,7 +48,7 @@ def test_predictions_are_of_the_best_checkpoint(finished):
     path, outcome = finished
     results = np.loadtxt(path / "test_results.tsv")
     np.testing.assert_allclose(results.sum(axis=1), np.ones(13), atol=1e-5)
-    rows = (path / "submit_results.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (path / "submit_results.tsv").read_text().splitlines()
     predictions = [f"{number}\t{label}" for number, label in enumerate(results.argmax(axis=1))]
     assert rows == ["index\tprediction", *predictions]
     assert (path / "MRPC.tsv").exists()
@@ -87,7 +87,7 @@ def test_checkpoint_is_evaluated_into_another_folder(training_data, finished, tm
 def test_checkpoint_predicts_a_file(training_data, finished, tmp_path):
     own = tmp_path / "own.jsonl"
     rows = [{"text_a": "the king", "text_b": "a king", "id": "x"}, {"text_a": "b", "text_b": ""}]
-    own.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    own.write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = f"--predict_file={own} --checkpoint={finished[0]}/model.ckpt-4 --data_dir="
     outcome = run(training_data, tmp_path, flags)
     assert len(outcome.predictions) == 2
@@ -145,7 +145,7 @@ def test_custom_regression_is_learnt(tmp_path):
         data.write_rows(tmp_path / f"{name}.tsv", [["first", "answer"], *rows])
     no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     data.write_config(tmp_path, hidden_size=32, intermediate_size=64, **no_dropout)
-    (tmp_path / "task.json").write_text('{"labels": "regression"}', encoding="utf-8")
+    (tmp_path / "task.json").write_text('{"labels": "regression"}')
     flags = """--do_train --do_eval --do_predict --task_name=custom --task_file={data}/task.json
         --text_a_column=first --label_column=answer --learning_rate=0.003 --train_batch_size=32
         --train_step=200 --warmup_step=20 --save_checkpoints_steps=200 --max_seq_length=48

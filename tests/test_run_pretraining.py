@@ -37,7 +37,7 @@ run = functools.partial(training_scripts.run, "run_pretraining")
 @pytest.mark.slow
 def test_results_have_published_names(trained):
     folder, _ = trained("run_pretraining")
-    lines = (folder / "eval_results.txt").read_text(encoding="utf-8").splitlines()
+    lines = (folder / "eval_results.txt").read_text().splitlines()
     results = dict(line.split(" = ") for line in lines[-6:])
     means = ["masked_lm_accuracy", "masked_lm_loss"]
     means += ["sentence_order_accuracy", "sentence_order_loss"]

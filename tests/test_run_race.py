@@ -25,7 +25,7 @@ def questions(training_data):
 
 
 def values_in(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text().splitlines()
     return {name: float(value) for name, value in (line.split(" = ") for line in lines)}
 
 

@@ -41,7 +41,7 @@ def test_split_files_of_each_task(given):
     """),
 )
 def test_clue_files_have_the_names_of_its_page(name, file, expected, tmp_path):
-    (tmp_path / file).write_text("{}", encoding="utf-8")
+    (tmp_path / file).write_text("{}")
     settings = flags.make(ClassifierTask.flags, task_name=name, data_dir=str(tmp_path))
     rows = {"probabilities": np.array([[0.5]]), "predictions": np.array([0])}
     found = ClassifierTask(settings, None, {}).predictions("test", [InputExample("0", "a")], rows)
@@ -113,7 +113,7 @@ def test_read_file_finds_texts_to_predict(task, text, guids, tmp_path):
 )
 def test_first_line_is_a_text_unless_it_names_the_columns(texts, tmp_path):
     task = tasks.get_task("rte" if "\t" in texts[0] else "sst-2")
-    (tmp_path / "mine.txt").write_text("\n".join(texts), encoding="utf-8")
+    (tmp_path / "mine.txt").write_text("\n".join(texts))
     found = examples.read_file(task, f"{tmp_path}/mine.txt", names=("question", "answer")).examples
     assert ["\t".join(filter(None, (item.text_a, item.text_b))) for item in found] == texts
 
@@ -123,8 +123,8 @@ def test_first_line_is_a_text_unless_it_names_the_columns(texts, tmp_path):
     [({}, True, 1), ({"columns": ["frage"]}, False, 1), ({}, False, 2)],
 )
 def test_header_has_the_names_of_the_training_data(description, do_train, count, tmp_path):
-    (tmp_path / "train.tsv").write_text("frage\tlabel\nA?\ta\n", encoding="utf-8")
-    (tmp_path / "mine.tsv").write_text("frage\nB?\n", encoding="utf-8")
+    (tmp_path / "train.tsv").write_text("frage\tlabel\nA?\ta\n")
+    (tmp_path / "mine.tsv").write_text("frage\nB?\n")
     settings = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
     settings.update(data_dir=str(tmp_path), predict_file=f"{tmp_path}/mine.tsv", do_train=do_train)
     task = ClassifierTask(flags.make(ClassifierTask.flags, **settings), None, description)

@@ -76,7 +76,7 @@ def make(model_dir, data_dir, tmp_path):
 @pytest.fixture
 def fake_runs(tmp_path, monkeypatch):
     script = tmp_path / "runner"
-    script.write_text(RUNNER.format(python=sys.executable), encoding="utf-8")
+    script.write_text(RUNNER.format(python=sys.executable))
     script.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(script))
 
@@ -227,7 +227,7 @@ def test_sweep_names_a_wrong_input(make, data_dir, tmp_path, fake_runs, argument
 def test_sweep_writes_table_and_submission(make, tmp_path, fake_runs, capsys):
     sweep.sweep(make("--seeds=1,3,2"))
     out = tmp_path / "out"
-    text = (out / "results.txt").read_text(encoding="utf-8")
+    text = (out / "results.txt").read_text()
     assert "20.00      10.00" in text
     captured = capsys.readouterr()
     assert captured.out == text

@@ -57,7 +57,7 @@ def test_parquet_parts_in_order(tmp_path):
     data = read("sst-2", tmp_path)
     assert [item.text_a for item in data.examples] == ["first", "second"]
     assert [pathlib.Path(path).name[:11] for path in data.files] == ["train-00000", "train-00001"]
-    (tmp_path / "sst2" / "train.tsv").write_text("sentence\tlabel\nthird\t0\n", encoding="utf-8")
+    (tmp_path / "sst2" / "train.tsv").write_text("sentence\tlabel\nthird\t0\n")
     assert read("sst-2", tmp_path).examples[0].text_a == "third"
 
 

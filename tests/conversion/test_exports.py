@@ -59,11 +59,11 @@ def write_classifier(folder, labels, *, right=None, metric=None, **options):
     flags = {"task_name": "custom", "text_a_column": "text_a", "label_column": "label"}
     flags.update(labels=",".join(labels) or "regression", **({"metric": metric} if metric else {}))
     lines = [f"{name} = {json.dumps(value)}\n" for name, value in flags.items()]
-    (folder / "run.toml").write_text("".join(lines), encoding="utf-8")
+    (folder / "run.toml").write_text("".join(lines))
     data = pathlib.Path(f"{folder}.data")
     data.mkdir()
     rows = [f"{text}\t{label}\n" for text, label in zip(TEXTS, right or labels * 2 or range(6))]
-    (data / "dev.tsv").write_text("text_a\tlabel\n" + "".join(rows), encoding="utf-8")
+    (data / "dev.tsv").write_text("text_a\tlabel\n" + "".join(rows))
 
 
 def write_race(folder):
@@ -88,12 +88,12 @@ def place(tmp_path_factory):
     for name in ("reader", "reader2"):
         squad_data.write_squad(folder, [squad_data.paragraph(CONTEXT, *questions)], f"{name}.data")
     pretrained_models.write_archive(folder / "encoder")
-    (folder / "encoder.data").write_text("\n".join(TEXTS), encoding="utf-8")
+    (folder / "encoder.data").write_text("\n".join(TEXTS))
     write_race(folder / "race")
     fine_tuned_models.write_tagger(folder / "tagger")
     (folder / "tagger.data").mkdir()
     words = "".join(f"{word}\tB-PER\n" for word in TEXTS[1].split())
-    (folder / "tagger.data" / "dev.conll").write_text(words, encoding="utf-8")
+    (folder / "tagger.data" / "dev.conll").write_text(words)
     return folder
 
 
@@ -196,7 +196,7 @@ def test_export_gives_the_models_outputs(place, tmp_path, name, format_name):
 @pytest.mark.parametrize("format_name", ["onnx", "tflite"])
 def test_shared_weights_are_exported_once(tmp_path, format_name):
     arguments = [f"--format={format_name}", "--quantize=int8", "--max_loss=100"]
-    (tmp_path / "encoder.data").write_text("\n".join(TEXTS), encoding="utf-8")
+    (tmp_path / "encoder.data").write_text("\n".join(TEXTS))
     sizes = []
     for count in (2, 6):
         options = {"hidden_size": 64, "intermediate_size": 256, "num_hidden_layers": count}
@@ -235,12 +235,12 @@ def test_data_of_a_model_without_flags_are_read(tmp_path, is_recorded):
         task = {"name": name, "text_a": "body", "label": "what", "labels": labels}
         write_json(tmp_path / "task.json", task)
         flags = f'task_name = "custom"\ntask_file = "{tmp_path}/task.json"\n'
-        (folder / "run.toml").write_text(flags, encoding="utf-8")
+        (folder / "run.toml").write_text(flags)
     with albert.load(str(folder)) as model:
         found = [labels.index(item.label) for item in model.predict(TEXTS)]
     right = [labels[number] if is_recorded else number for number in found]
     rows = ["body\twhat" if is_recorded else "sentence\tlabel", *map("{}\t{}".format, TEXTS, right)]
-    (tmp_path / "classifier.data").write_text("\n".join(rows), encoding="utf-8")
+    (tmp_path / "classifier.data").write_text("\n".join(rows))
     assert scores(export(tmp_path, "classifier", tmp_path / "new")) == [100, 100]
 
 

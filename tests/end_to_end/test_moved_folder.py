@@ -39,7 +39,7 @@ def run(script, data, out, flags):
 
 def predictions(path):
     """The rows of a table, or the answers in nbest_predictions.json."""
-    rows = path.read_text("utf-8").splitlines()
+    rows = path.read_text().splitlines()
     return [row for row in rows if '"text"' in row] or rows
 
 

@@ -58,7 +58,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "text").mkdir()
     for name in ("train-1.txt", "eval-1.txt"):
         (tmp_path / "text" / name).write_text(corpus, encoding="utf-8")
-    (tmp_path / "sentences.txt").write_text("One sentence.\nAnother one.\n", encoding="utf-8")
+    (tmp_path / "sentences.txt").write_text("One sentence.\nAnother one.\n")
     (tmp_path / "glue").mkdir()
     classification_data.write_mrpc(tmp_path / "glue", train=8, dev=4, test=2)
     config = dict(released_archives.CONFIG, vocab_size=200, max_position_embeddings=512)

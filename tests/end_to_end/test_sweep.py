@@ -39,7 +39,7 @@ def test_sweep_runs_once_from_any_folder(tmp_path):
 
     first = run_glue(tmp_path, ALBERT_ROOT="root", OUTPUT_DIR="out", SEEDS="7")
     assert "[mrpc, seed 7] " in first.stderr and "Trained steps 1 to 3" in first.stderr
-    assert first.stdout == (tmp_path / "out" / "results.txt").read_text(encoding="utf-8")
+    assert first.stdout == (tmp_path / "out" / "results.txt").read_text()
     assert (tmp_path / "out" / "glue_submission.zip").exists()
 
     second = run_glue(tmp_path, DATA_DIR="root/glue", MODEL_DIR="root", OUTPUT_DIR="out", SEEDS="7")

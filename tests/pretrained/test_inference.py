@@ -140,7 +140,7 @@ def settings_of(script, archive, *arguments):
 def test_embed_writes_array_or_lines(archive, source, tmp_path):
     texts, array, lines = (tmp_path / name for name in ("texts", "out.npy", "out.jsonl"))
     shown = [text if isinstance(text, str) else "\t".join(text) for text in TEXTS]
-    texts.write_text("\n".join(shown) + "\n", encoding="utf-8")
+    texts.write_text("\n".join(shown) + "\n")
     for path in (array, lines):
         arguments = [f"--input_file={texts}", f"--output_file={path}", "--pooling=mean"]
         embed.main(settings_of(embed, archive, *arguments))
@@ -151,7 +151,7 @@ def test_embed_writes_array_or_lines(archive, source, tmp_path):
     rows = list(rows)
     np.testing.assert_allclose(np.load(array, allow_pickle=False), rows, atol=1e-5)
     np.testing.assert_allclose(rows[2], expected["mean"], atol=1e-5)
-    texts.write_text("bird\n\nbird\n", encoding="utf-8")
+    texts.write_text("bird\n\nbird\n")
     array.unlink()
     with pytest.raises(ValueError, match="texts:2"):
         embed.main(settings_of(embed, archive, f"--input_file={texts}", f"--output_file={array}"))
@@ -160,10 +160,10 @@ def test_embed_writes_array_or_lines(archive, source, tmp_path):
 
 def test_fill_mask_writes_object_for_each_text(archive, tmp_path):
     texts, path = tmp_path / "texts.txt", tmp_path / "words.jsonl"
-    texts.write_text("the [MASK] went\na [MASK] [MASK]\n", encoding="utf-8")
+    texts.write_text("the [MASK] went\na [MASK] [MASK]\n")
     arguments = [f"--input_file={texts}", f"--output_file={path}", "--count=2"]
     fill_mask.main(settings_of(fill_mask, archive, *arguments))
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [row["text"] for row in rows] == ["the [MASK] went", "a [MASK] [MASK]"]
     assert [[len(mask) for mask in row["gaps"]] for row in rows] == [[2], [2, 2]]
     assert set(rows[0]["gaps"][0][0]) == {"word", "probability"}

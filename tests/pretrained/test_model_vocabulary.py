@@ -74,7 +74,7 @@ def test_fine_tuned_folder_gives_vocabulary(cased):
 
 
 def test_damaged_vocabulary_is_named(cased):
-    (cased / "my.v1").write_text("", encoding="utf-8")
+    (cased / "my.v1").write_text("")
     with pytest.raises(ValueError, match="my.v1"):
         completed(f"--albert_dir={cased}")
 
@@ -84,10 +84,10 @@ def test_put_stays_in_folder_and_keeps_other_file(tmp_path):
     assert path == f"{tmp_path}/a/b/x.model"
     folder = tmp_path / "c"
     folder.mkdir()
-    (folder / "tiny.model").write_text("mine", encoding="utf-8")
+    (folder / "tiny.model").write_text("mine")
     with pytest.raises(UserError, match=r"tiny\.model"):
         model_vocabulary.put(str(folder), CASED)
-    assert (folder / "tiny.model").read_text(encoding="utf-8") == "mine"
+    assert (folder / "tiny.model").read_text() == "mine"
 
 
 # ---- From records to the model they train.

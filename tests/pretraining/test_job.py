@@ -92,7 +92,7 @@ def test_job_divides_instances_evenly(tmp_path, small_blocks):
 
 def test_shuffle_mixes_one_window(tmp_path, small_blocks, monkeypatch):
     # Each document has a word of its own; its place in the text is that of the document.
-    letters = VOCABULARY.read_text("utf-8").splitlines().index("a")
+    letters = VOCABULARY.read_text().splitlines().index("a")
     text, (output,) = tmp_path / "text.txt", outputs_in(tmp_path, 1)
     text.write_text("".join(f"{(letter + ' ') * 6}.\n" * 300 + "\n" for letter in "abcdefgh"))
 
@@ -121,7 +121,7 @@ def test_counts_of_job(tmp_path):
 
 def test_tokens_of_long_lines_are_counted(tmp_path, caplog):
     text, rows = tmp_path / "text.txt", {}
-    text.write_text("\n".join(["The king was in the old town. " * 30] * 3), encoding="utf-8")
+    text.write_text("\n".join(["The king was in the old town. " * 30] * 3))
     for number, arguments in enumerate(["", "--split_sentences"]):
         caplog.clear()
         counts = create([tmp_path / f"{number}.tf_record"], arguments, text)

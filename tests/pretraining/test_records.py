@@ -51,8 +51,8 @@ def make(folder, texts, arguments="", length=64, slots=9):
             lines.append(" ".join(words))
             document += [number] * sum(sentence)
         lines.append("")
-    (folder / "vocab.txt").write_text("\n".join(vocabulary), "utf-8")
-    (folder / "text.txt").write_text("\n".join(lines), "utf-8")
+    (folder / "vocab.txt").write_text("\n".join(vocabulary))
+    (folder / "text.txt").write_text("\n".join(lines))
     given = f"""--input_file={folder}/text.txt --output_file={folder}/records --num_processes=1
         --vocab_file={folder}/vocab.txt --max_seq_length={length} --dupe_factor=20
         --max_predictions_per_seq={slots} {arguments}"""

@@ -48,7 +48,7 @@ def test_training_line_names_the_gpus_in_use(machine):
 )
 def test_driver_gpus_are_those_of_a_working_driver(monkeypatch, tmp_path, printed, status, listed):
     program = tmp_path / "nvidia-smi"
-    program.write_text(f"#!/bin/sh\necho '{printed}'\nexit {status}\n", encoding="utf-8")
+    program.write_text(f"#!/bin/sh\necho '{printed}'\nexit {status}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert devices.driver_gpus() == listed

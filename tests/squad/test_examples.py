@@ -152,7 +152,7 @@ def test_misaligned_answers_are_dropped_up_to_a_share(tmp_path):
 )
 def test_read_squad_examples_names_the_file(tmp_path, content, named):
     text = content if isinstance(content, str) else json.dumps(content)
-    (tmp_path / "squad.json").write_text(text, encoding="utf-8")
+    (tmp_path / "squad.json").write_text(text)
     with pytest.raises(ValueError, match=f"squad.json.*{named}"):
         squad_examples.read_squad_examples(f"{tmp_path}/squad.json", is_training=False)
 

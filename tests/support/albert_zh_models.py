@@ -36,7 +36,7 @@ def shapes(config, labels=None):
     """Name -> shape of every variable of a pretraining model, or of a classifier."""
     sizes = dict(config, labels=labels, **{"2": 2})
     heads = ("output_", "loss")[: 1 + (config["ln_type"] == "preln")] if labels else ("cls",)
-    rows = map(str.split, TABLE.read_text(encoding="utf-8").splitlines())
+    rows = map(str.split, TABLE.read_text().splitlines())
     return {
         name: tuple(sizes[size] for size in row)
         for name, *row in rows

@@ -83,7 +83,7 @@ def write_nli(folder, names):
 def write_rows(path, rows):
     """Writes tab-separated rows."""
     lines = ["\t".join(map(str, row)) + "\n" for row in rows]
-    path.write_text("".join(lines), encoding="utf-8")
+    path.write_text("".join(lines))
 
 
 # What a run has left behind.

@@ -57,7 +57,7 @@ def write_model(folder, config, build, *, name="model.ckpt-best", **options):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     weights.write_checkpoint(f"{folder}/{name}", random_weights(config, build, **options))
-    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    (folder / "albert_config.json").write_text(config.to_json_string())
     return folder
 
 

@@ -41,7 +41,7 @@ def check_outputs(name, build):
     for key, value in zip(keys, values):
         assert value.shape == expected[key].shape and value.dtype == expected[key].dtype
         np.testing.assert_allclose(value, expected[key], atol=1e-4, err_msg=key)
-    names = shared_path(f"golden/heads/{name}/variables.txt").read_text(encoding="utf-8")
+    names = shared_path(f"golden/heads/{name}/variables.txt").read_text()
     assert built == set(names.split("\n")) - {""}
 
 

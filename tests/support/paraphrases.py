@@ -56,7 +56,7 @@ def write_module(folder, **sizes):
     texts = f"{WHO} {DID} {WHAT} {WHEN} {YES} {NO} the on".lower()  # as the module reads them
     words = set(re.findall(r"[a-z]+", texts))
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *sorted(words)]
-    (model / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    (model / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
     sizes = dict(released_archives.CONFIG, **sizes, vocab_size=len(vocabulary))
     config = modeling.AlbertConfig.from_dict(sizes)
     fine_tuned_models.write_model(model, config, pretrained_models.build, scale=0.02)
