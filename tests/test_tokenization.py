@@ -143,13 +143,16 @@ def test_encode_ids_of_control_symbols(made):
     assert mask in cased.encode_with_offsets(text).ids
 
 
-def test_keep_accents(made):
+def test_text_keeps_accents(made):
     full, text = made["accents_lower"], "  TIẾNG \t Việt a\u0301 ﬁ İ \ud83d"
     assert full.preprocess(text) == "tiếng việt a\u0301 ﬁ i\u0307 \ufffd"
     assert full.sp_model.Normalize("tiếng a\u0301 ﬁ") == "▁tiếng▁á▁fi"
     assert full.tokenize_text("Má") == full.tokenize_text("ma\u0301") != full.tokenize_text("Ma")
     assert made["accents_cased"].preprocess("Má") == "Má"
-    stored = full.sp_model.serialized_model_proto()
+
+
+def test_model_says_that_it_keeps_accents(made):
+    stored = made["accents_lower"].sp_model.serialized_model_proto()
     assert tokenization.keeps_accents(stored)
     assert tokenization.with_keep_accents(stored, True) == stored
     assert tokenization.with_keep_accents(stored, False) == STORED
@@ -366,10 +369,14 @@ def test_tokenizer_names_unfit_file(vocab_file, model, named):
         tokenization.FullTokenizer(vocab_file, True, model)
 
 
-def test_convert_tokens_and_ids(tiny, made):
+def test_pieces_have_their_ids(tiny):
     assert tiny.convert_tokens_to_ids(["▁the", "no such piece", b"[CLS]"]) == [14, 1, 2]
     assert tiny.convert_ids_to_tokens([14, 1, 2]) == ["▁the", "<unk>", "[CLS]"]
     assert tiny.required_ids(["[SEP]", "<pad>"]) == [3, 0]
+    assert list(tiny.inv_vocab.values()) == list(tiny.vocab)
+
+
+def test_token_or_id_that_is_not_there_is_refused(tiny, made):
     for function, wrong in (
         (tiny.required_ids, ["[CLS]", "[PAD]"]),
         (tiny.convert_ids_to_tokens, [400000]),
@@ -377,7 +384,9 @@ def test_convert_tokens_and_ids(tiny, made):
     ):
         with pytest.raises(ValueError):
             function(wrong)
-    assert list(tiny.inv_vocab.values()) == list(tiny.vocab)
+
+
+def test_published_functions_convert_by_a_dictionary():
     assert tokenization.convert_tokens_to_ids({"a": 5, "b": 7}, ["b", "a"]) == [7, 5]
     assert tokenization.convert_ids_to_tokens({5: "a", 7: "b"}, [7, 5]) == ["b", "a"]
     assert tokenization.whitespace_tokenize("  a\tb ") == ["a", "b"]

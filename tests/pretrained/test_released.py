@@ -91,17 +91,25 @@ def test_obtain_downloads_once(server, folder, tmp_path):
         assert found == cache / "albert_base_v2" / "albert_base"
     assert visible(cache) == ["albert_base_v2", "albert_base_v2.json"]
     assert visible(found) == visible(folder)
-    record = cache / "albert_base_v2.json"
-    (source,) = read_json(record)["sources"]
+    (source,) = read_json(cache / "albert_base_v2.json")["sources"]
     assert source["url"] == server.url + PATH and source["size"] == len(server.files[PATH])
     released.obtain(BASE, TransferFlags(sha256=source["sha256"].upper()))
     with pytest.raises(ValueError, match="0000.*--sha256"):
         released.obtain(BASE, TransferFlags(sha256="0" * 64))
     assert server.ranges == [None]
+
+
+def test_cached_model_without_its_record_is_refused(server, tmp_path):
+    released.obtain(BASE)
+    record = tmp_path / "cache" / "albert_base_v2.json"
     record.unlink()
     with pytest.raises(ValueError, match=str(record)):
         released.obtain(BASE)
-    shutil.copytree(folder, tmp_path / "base_v2")  # takes precedence
+
+
+def test_folder_with_the_name_of_a_release_takes_precedence(server, folder, tmp_path):
+    released.obtain(BASE)
+    shutil.copytree(folder, tmp_path / "base_v2")
     assert resolved("--albert_dir=base_v2").init_checkpoint == "base_v2/model.ckpt-best"
 
 

@@ -273,19 +273,23 @@ def write(path, text):
 
 def test_config_yields_to_command_line(tmp_path):
     first = write(tmp_path / "a.toml", "\ufeffcount = 3\nrate = 1e-5\nis_on = true\nmax_steps = 7")
-    second = write(tmp_path / "b.toml", "count = 4\nrest = [1, 2]")
     settings = parse(first)
     assert settings == Base("o", 3, 1e-5, True, train_step=7)
     assert settings.given == {"output_dir", "count", "rate", "is_on", "train_step"}
     assert parse(first, "--count=5", "--nois_on").replace(is_on=True) == settings.replace(count=5)
+    assert parse("x", write(tmp_path / "c.toml", 'name = "y"'), kind=Derived).name == "x"
     flag_file = tmp_path / "flags.txt"
     flag_file.write_text(f"{first}\n--count=6\n")
     assert parse(f"--flagfile={flag_file}").count == 6
+
+
+def test_last_config_wins_and_has_flags_of_the_script_alone(tmp_path):
+    first = write(tmp_path / "a.toml", "count = 3")
+    second = write(tmp_path / "b.toml", "count = 4\nrest = [1, 2]")
     with pytest.raises(UserError, match="rest"):
         parse(second)
     write(tmp_path / "b.toml", "count = 4")
     assert parse(first, second).count == 4 and parse(second, first).count == 3
-    assert parse("x", write(tmp_path / "c.toml", 'name = "y"'), kind=Derived).name == "x"
 
 
 @pytest.mark.parametrize(
