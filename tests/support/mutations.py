@@ -71,17 +71,20 @@ def pattern_of(code):
 
 
 def planted(fault, text):
-    """Returns the file's text with the fault, or None unless its function has the old code once."""
-    scope = r"(?s).+"
-    if fault.function:  # to the next line that is not further in
-        name = rf"^( *)(?:def|class) {fault.function}\b"
-        scope = rf"(?ms){name}.*?(?=^(?!\1\s) *[\w@#]|\Z)"
+    """Returns the file's text with the fault, or None if the old code is not found exactly once.
+
+    It is looked for in the named function, then in the whole file: the function may be renamed.
+    """
     old = pattern_of(fault.old)
-    functions = [function.span() for function in re.finditer(scope, text)]
-    places = [place for span in functions for place in old.finditer(text, *span)]
-    if len(places) != 1:
-        return None
-    return text[: places[0].start()] + fault.new + text[places[0].end() :]
+    # A function goes to the next line that is not further in.
+    function = rf"(?ms)^( *)(?:def|class) {fault.function}\b.*?(?=^(?!\1\s) *[\w@#]|\Z)"
+    for scope in (function, r"(?s).+"):
+        parts = [part.span() for part in re.finditer(scope, text)]
+        places = [place.span() for part in parts for place in old.finditer(text, *part)]
+        if len(places) == 1:
+            start, end = places[0]
+            return text[:start] + fault.new + text[end:]
+    return None
 
 
 def result_of(fault):
