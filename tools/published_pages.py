@@ -72,7 +72,7 @@ def _released(language: str) -> str:
     for release in releases.RELEASES.values():
         if ("zh" in release.name) == (language == "Chinese"):
             preset = release.name if release.is_albert_zh else f"albert_{release.name}"
-            rows[preset] = [f"`{release.name}`", f"{sizes[preset] / 1e6:.1f} M"]
+            rows[preset] = [f"`{release.name}`", f"{sizes[preset] / 1e6:.1f}M"]
     for name, titles in _SCORES[language].items():
         result = _result(name)
         scores = {row["preset"]: row["values"] for row in result["rows"]}
