@@ -46,6 +46,7 @@ class _FineTuned:
     Attributes:
       examples: of --eval_file.
       metric, higher_is_better: what is compared.
+      tokenizer: for example.json.
       shape: of an example's inputs, [S] or [C, S] of C options.
       build: builds the network on SEQUENCES; returns the outputs by name.
       files: what the new folder holds beside the file.
@@ -53,6 +54,7 @@ class _FineTuned:
 
     def __init__(self, model: fine_tuned.Model, settings: ModelExportFlags):
         task, self.checkpoint = model.task, model.checkpoint
+        self.tokenizer = task.tokenizer
         self.max_seq_length, self.build = task.settings.max_seq_length, task.build
         self.files = fine_tuned.exported_files(task)
         shapes = {feature.name: feature.shape for feature in task.spec(False).features}
@@ -105,6 +107,7 @@ class _Encoder:
         fine_tuning_utils.check_length(length, source.config)
         self.max_seq_length = length or source.max_seq_length
         self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
+        self.tokenizer = source.tokenizer
         model.source = source._replace(max_seq_length=self.max_seq_length)
         self.files = fine_tuned.portable_files(source, model_vocabulary.RECORD_NAME, {})
         self.build = functools.partial(inference.pretraining_outputs, source.config, heads=())
@@ -160,6 +163,13 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         files.atomic_write_json(path, record)
         with load(folder, task=task) as small:
             record.update(_compared(subject, (model, small), len(content)))
+            example = exported.example(
+                subject.tokenizer,
+                subject.max_seq_length,
+                small.network.run,
+                rank=1 + len(subject.shape),
+            )
+            files.atomic_write_bytes(os.path.join(folder, exported.EXAMPLE_NAME), example)
         before, after = (record[side][subject.metric] for side in ("model", "export"))
         lost = before - after if subject.higher_is_better else after - before
         if not lost <= settings.max_loss:

@@ -10,20 +10,24 @@ Such a file takes the place of the checkpoint in a model's folder.
 Dimensions: B batch, S sequence.
 """
 
+import json
 import os
 import sys
 import warnings
-from typing import Callable, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.data.packing import pack
 from albert.pretrained.warm_start import Tensors
 from albert.runtimes import compat
 from albert.util import files, json_files, parallel
 from albert.util.errors import UserError
 
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
+EXAMPLE_NAME = "example.json"
+_EXAMPLE = ["Who went home?", "The old man went home."]
 # By format; a folder has one of them.
 NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
 HOW_TO_INSTALL = "needs tf2onnx and onnxruntime. Run: pip install 'albert-tf[onnx]'."
@@ -109,6 +113,22 @@ def _with_signature(content: bytes) -> bytes:
     signature.outputs = list(map(named, graph.outputs))
     model.signatureDefs = [signature]
     return bytes(flatbuffer_utils.convert_object_to_bytearray(model))
+
+
+def example(
+    tokenizer: Any, max_seq_length: int, run: Callable[[Arrays], Arrays], *, rank: int = 2
+) -> bytes:
+    """Returns the content of example.json: a pair of texts, its inputs, and the model's outputs.
+
+    `rank` is that of the inputs: 2 for [1, S], and 3 for [1, 1, S] of options.
+    """
+    row = pack(tokenizer.encode_ids_batch(_EXAMPLE), tokenizer.required_ids(["[CLS]", "[SEP]"]))
+    inputs = {
+        name: np.array(values[:max_seq_length], np.int32).reshape([1] * (rank - 1) + [-1])
+        for name, values in row.items()
+    }
+    content = {name: value.tolist() for name, value in {**inputs, **run(inputs)}.items()}
+    return json.dumps({"texts": _EXAMPLE, **content}).encode("utf-8")
 
 
 # ---- read ----

@@ -16,13 +16,13 @@ import itertools
 import logging
 import os
 import time
-from typing import Callable, Dict, Mapping
+from typing import Any, Callable, Dict, Mapping
 
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
-from albert.pretrained import warm_start
+from albert.pretrained import exported, warm_start
 from albert.pretrained.exported import SEQUENCES, Tensors
 from albert.util import files
 
@@ -34,6 +34,7 @@ def export_saved_model(
     build_outputs: Callable[[Tensors], Tensors],
     checkpoint: str,
     *,
+    tokenizer: Any,
     max_seq_length: int,
     extra_files: Mapping[str, bytes],
 ) -> str:
@@ -44,6 +45,7 @@ def export_saved_model(
       build_outputs: builds the network on its inputs, [B, S] with B and S unknown, and returns the
         outputs by name.
       checkpoint: path prefix of the weights.
+      tokenizer: of example.json in assets.extra.
       max_seq_length: length of the features in the serialized examples.
       extra_files: content of the files for assets.extra, by name.
 
@@ -51,21 +53,30 @@ def export_saved_model(
       UserError: the checkpoint lacks a variable.
     """
 
-    def build(_: Tensors) -> Dict[str, Tensors]:
+    def build(_: Tensors) -> Any:
         serialized = tf.placeholder(tf.string, [None], "input_example_tensor")
         inputs = _parse(serialized, max_seq_length)
-        describe, outputs = tf.saved_model.predict_signature_def, build_outputs(inputs)
-        given = {"serving_default": {"examples": serialized}, "ids": inputs}
-        return {name: describe(tensors, outputs) for name, tensors in given.items()}
+        return {"serialized": serialized, "inputs": inputs, "outputs": build_outputs(inputs)}
 
-    with warm_start.open_graph(build, (), checkpoint) as (session, _, signatures):
+    with warm_start.open_graph(build, (), checkpoint) as (session, _, tensors):
+        inputs, outputs = tensors["inputs"], tensors["outputs"]
+        describe = tf.saved_model.predict_signature_def
+        signatures = {
+            "serving_default": describe({"examples": tensors["serialized"]}, outputs),
+            "ids": describe(inputs, outputs),
+        }
+        example = exported.example(
+            tokenizer,
+            max_seq_length,
+            lambda arrays: session.run(outputs, {inputs[name]: arrays[name] for name in inputs}),
+        )
         folder = os.path.join(export_dir, str(int(time.time())))
         with files.atomic_folder(folder) as temporary:
             builder = tf.saved_model.Builder(temporary)
             builder.add_meta_graph_and_variables(session, ["serve"], signatures)
             builder.save()
             make_portable(temporary)
-            for name, content in extra_files.items():
+            for name, content in {**extra_files, exported.EXAMPLE_NAME: example}.items():
                 files.atomic_write_bytes(os.path.join(temporary, "assets.extra", name), content)
     _LOGGER.info("Exported %s to %s.", checkpoint, folder)
     return folder

@@ -163,6 +163,7 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
         export_dir,
         build,
         checkpoint,
+        tokenizer=task.tokenizer,
         max_seq_length=task.settings.max_seq_length,
         extra_files=exported_files(task),
     )

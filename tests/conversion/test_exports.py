@@ -144,8 +144,8 @@ def test_onnx_dimensions_have_names(exported):
 
 
 def test_exported_folder_predicts_alone(place, exported, capsys):
-    names = ["albert_config.json", "classifier.json", "export.json", "model.onnx", "tiny.model"]
-    assert sorted(os.listdir(exported)) == names
+    names = ["albert_config.json", "classifier.json", "example.json", "export.json"]
+    assert sorted(os.listdir(exported)) == [*names, "model.onnx", "tiny.model"]
     arguments = [f"--model_dir={exported}", "--text_a=the king left"]
     scripts.run(predict, arguments)
     assert json.loads(capsys.readouterr().out)["label"] in LABELS
@@ -175,6 +175,14 @@ def test_export_gives_the_models_outputs(place, tmp_path, name, format_name):
     if format_name == "onnx":
         (first, *_), outputs = dimensions(path)
         assert {item for shape in outputs for item in shape if isinstance(item, str)} <= set(first)
+        example = json.loads((float32 / "example.json").read_text("utf-8"))
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        inputs = {
+            item.name: np.array(example[item.name], np.int32) for item in session.get_inputs()
+        }
+        for item in session.get_outputs():
+            found = session.run([item.name], inputs)[0]
+            np.testing.assert_allclose(found, example[item.name], atol=1e-5)
     elif compat.is_tf2():
         runner = tf.lite.Interpreter(path).get_signature_runner("ids")
         ids = np.ones([2, 4, 7] if name == "race" else [2, 7], np.int32)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exported classifiers: signatures, portability and transactions."""
 
+import json
 import pathlib
 
 import numpy as np
@@ -46,6 +47,16 @@ def test_threshold_is_output_unless_nan(classifier, tmp_path):
         folder = models.export(classifier, tmp_path / str(threshold), threshold_to_export=threshold)
         found = serve(folder, "ids", INPUTS).get("threshold", np.nan)
         np.testing.assert_equal(float(found), threshold)
+
+
+def test_example_has_a_text_its_ids_and_the_outputs(classifier, exported):
+    path = pathlib.Path(exported, "assets.extra", "example.json")
+    example = json.loads(path.read_text(encoding="utf-8"))
+    with predictor.Predictor(classifier) as model:
+        first, second = model.task.tokenizer.encode_ids_batch(example["texts"])
+        outputs = model.predict_array([example["texts"]])
+    assert example["input_ids"] == [[2, *first, 3, *second, 3]]
+    np.testing.assert_allclose(example["probabilities"], outputs, atol=1e-5)
 
 
 def test_graph_has_plain_operations_only(exported):
