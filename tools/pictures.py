@@ -30,11 +30,15 @@ BLUE, ORANGE, GREY = "#2f6fc4", "#c2701c", "#b8c0cc"
 
 
 def table(page: str, head: str) -> List[List[str]]:
-    """Returns the rows of the table of a page whose head begins with `head`."""
+    """Returns the rows of the table of a page whose head begins with `head`.
+
+    A cell with two values counts as two.
+    """
     lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
     (start,) = [number for number, line in enumerate(lines) if line.startswith(head)]
     rows = itertools.takewhile(lambda line: line.startswith("|"), lines[start + 2 :])
-    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    cells = ([cell.strip() for cell in row.strip("|").split("|")] for row in rows)
+    return [[name, *", ".join(values).split(", ")] for name, *values in cells]
 
 
 def save(figure: Figure, name: str) -> None:

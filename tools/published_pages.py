@@ -78,7 +78,7 @@ def _released(language: str) -> str:
         scores = {row["preset"]: row["values"] for row in result["rows"]}
         columns = [column["title"] for column in result["columns"]]
         for title in titles:
-            head.append(f"{result['title']} {title}" if title == "test" else title)
+            head.append(result["title"] if title == "test" else title)
             for preset, row in rows.items():
                 values = scores.get(preset, {})
                 row.append(_cell(values[columns.index(title)] if values else None))
