@@ -278,7 +278,7 @@ def squad(arguments, options, folder):
         output_dir=folder,
         max_seq_length=384,
         doc_stride=128,
-        **{f"{split}_file": path},
+        **{f"{split}_file": path, f"{split}_feature_file": f"{folder}/features.tf_record"},
     )
     task = squad_run.SquadV2(settings, tokenizer_of(arguments), {})
 

@@ -17,6 +17,7 @@ import pytest
 
 from albert import run_classifier, tokenization
 from albert.pretrained import model_vocabulary
+from albert.training import task
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
 from tests.support import pretrained_models, read_json, training_scripts, write_json
@@ -56,6 +57,21 @@ def test_predictions_are_of_the_best_checkpoint(finished):
     matrix = np.array(confusion["matrix"])
     assert confusion["step"] == best.step and matrix.sum() == 21
     assert matrix.trace() / matrix.sum() == pytest.approx(best.metrics["eval_accuracy"])
+
+
+def test_only_training_writes_records(finished):
+    (path,) = finished[0].glob("*.tf_record")
+    assert "mrpc_train." in path.name
+
+
+@pytest.mark.slow
+def test_predictions_do_not_depend_on_what_is_encoded_together(
+    training_data, finished, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(task, "POOL", 5)
+    run(training_data, tmp_path, f"--do_predict --checkpoint={finished[0]}/model.ckpt-best")
+    results = [np.loadtxt(folder / "test_results.tsv") for folder in (tmp_path, finished[0])]
+    np.testing.assert_allclose(*results, atol=1e-6)
 
 
 def test_killed_evaluation_writes_its_details_later(training_data, finished, tmp_path):

@@ -10,14 +10,14 @@ Dimensions: N examples.
 import functools
 import logging
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
 from albert import fine_tuning_utils
 from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
-from albert.classification.examples import InputExample, read_file, role_of
+from albert.classification.examples import InputExample, read_file
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
 from albert.classification.task_table import LOSSES, described_task
 from albert.data import batches, feature_cache
@@ -33,7 +33,6 @@ _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_CONFUSED = 300  # labels of a confusion matrix; with more, the pairs that occur
-_USES = {"train": "train", "dev": "eval", "test": "predict"}  # in names of record files
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
 
 
@@ -166,12 +165,6 @@ class ClassifierTask(Task):
     def read_file(self, path: str) -> List[InputExample]:
         """Reads development data from a file of any name."""
         return read_file(self.declared, path, "dev").examples
-
-    def record_file(self, split: str) -> Tuple[str, bool]:
-        """Returns the record file of a split, such as mrpc_eval.128.tf_record."""
-        if split != _PREDICT_FILE:
-            split = _USES[role_of(split)] + self.declared.suffix(split)
-        return super().record_file(split)
 
     def parse(self, text: inference.Text) -> InputExample:
         """Returns the example for a text or a pair of texts."""

@@ -218,7 +218,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
         choices=PADDINGS,
     )
     cached_dir: Optional[str] = data_flag(
-        None, "Folder for cached features; default: --output_dir.", path=True
+        None, "Folder for the features to train on; default: --output_dir.", path=True
     )
     checkpoint: Optional[str] = evaluation_flag(
         None, "Checkpoint to evaluate or predict with: a path prefix or a folder.", path=True

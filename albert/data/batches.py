@@ -15,7 +15,6 @@ same batches as an uninterrupted one.
 Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
 """
 
-import contextlib
 import itertools
 import math
 from typing import (
@@ -509,20 +508,3 @@ def evaluation_batches(
     texts = _read(runs, in_order, begin, end=end)
     numbered = tf.data.Dataset.zip((texts, tf.data.Dataset.range(begin, end)))
     return _parsed(numbered.batch(batch_size), parse)
-
-
-def arrays(path: str, spec: FeatureSpec, batch_size: int) -> Iterator[Dict[str, np.ndarray]]:
-    """Yields the records of a file in order, as arrays by name: [B] + declared shape.
-
-    Raises ValueError as evaluation_batches, and where a record is damaged.
-    """
-    graph = tf.Graph()
-    with record_files.explained():
-        with graph.as_default():
-            dataset = evaluation_batches([path], spec, batch_size=batch_size, pad_final_batch=False)
-            following = tf.data.make_one_shot_iterator(dataset).get_next()
-        # No session is the default one while the caller works with the values.
-        session, is_over = tf.Session(graph=graph), contextlib.suppress(tf.errors.OutOfRangeError)
-        with contextlib.closing(session), is_over:
-            while True:
-                yield session.run(following)

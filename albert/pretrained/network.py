@@ -12,7 +12,7 @@ Dimensions: N examples, B batch, S sequence.
 """
 
 import threading
-from typing import Callable, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -70,7 +70,9 @@ class Network:
     def load(self, path: Optional[str]) -> None:
         """Loads the weights of a checkpoint or a file of export_model; None: initial weights."""
         if exported.is_program(path):
-            self._compute, self.outputs = exported.open_program(path)
+            compute, self.outputs = exported.open_program(path)
+            # An exported model gives no labels and the like.
+            self._compute = lambda batch: {**batch, **compute(batch)}
             return
         if not self.graph:
             self._build_graph()
@@ -142,6 +144,13 @@ class Network:
                 start += count
         back = np.argsort(order)
         return {name: value[back] for name, value in joined(parts, self._fills).items()}
+
+    def run_all(self, pools: Iterable[Arrays], **options: Any) -> Dict[str, np.ndarray]:
+        """Returns the outputs of examples that come some thousands at a time.
+
+        The options are those of `run`.
+        """
+        return joined([self.run(features, **options) for features in pools], self._fills)
 
 
 def joined(parts: Sequence[Arrays], fills: Mapping[str, float] = {}) -> Dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ Dimensions: N questions, C options.
 
 import itertools
 import json
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -68,11 +68,10 @@ class RaceTask(Task):
         """Reads the questions of a split."""
         return race_examples.read_examples(self.settings.data_dir, split, levels=self._levels)
 
-    def record_file(self, split: str) -> Tuple[str, bool]:
-        """Returns the file that a flag names, or race_eval.512.tf_record and so on."""
+    def named_file(self, split: str) -> Optional[str]:
+        """Returns --train_file, --eval_file or --predict_file."""
         use = {"train": "train", "dev": "eval", "test": "predict"}[split]
-        named = getattr(self.settings, f"{use}_file")
-        return (named, True) if named else super().record_file(use)
+        return getattr(self.settings, f"{use}_file")
 
     def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
         """Returns the example for (article, question, options)."""

@@ -20,9 +20,9 @@ class RaceFlags(shared.TaskFlags):
     high_only: bool = data_flag(False, "Use only RACE's high-school part.")
     middle_only: bool = data_flag(False, "Use only RACE's middle-school part.")
     train_file: Optional[str] = data_flag(None, "Where to cache the training features.", path=True)
-    eval_file: Optional[str] = data_flag(None, "Where to cache the evaluation features.", path=True)
+    eval_file: Optional[str] = data_flag(None, "Where to write the evaluation features.", path=True)
     predict_file: Optional[str] = data_flag(
-        None, "Where to cache the features to predict.", path=True
+        None, "Where to write the features to predict.", path=True
     )
     dropout_prob: float = training_flag(0.1, "Dropout before the head.", lower=0, upper=0.99)
     do_train: bool = flag(True)

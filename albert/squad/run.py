@@ -23,7 +23,7 @@ from albert.squad.examples import SquadExample, read_squad_examples
 from albert.squad.settings import SquadFlags, SquadV1Flags, SquadV2Flags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util import files, provenance
+from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -94,10 +94,9 @@ class SquadTask(Task):
             )
         return examples
 
-    def record_file(self, split: str) -> Tuple[str, bool]:
-        """Returns --train_feature_file or --predict_feature_file, or the usual file."""
-        named = getattr(self.settings, f"{split}_feature_file")
-        return (named, True) if named else super().record_file(split)
+    def named_file(self, split: str) -> Optional[str]:
+        """Returns --train_feature_file or --predict_feature_file."""
+        return getattr(self.settings, f"{split}_feature_file")
 
     def items(
         self, examples: Sequence[SquadExample], is_training: bool, *, num_processes: int = 1
@@ -158,10 +157,9 @@ class SquadTask(Task):
         return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
 
     def identity(self) -> Dict[str, Any]:
-        """Returns the flags of decoding, and the data file, because records have no answers."""
+        """Returns the flags of decoding."""
         names = (*self.free_keys, *self.heard_flags)
-        content = {name: getattr(self.settings, name) for name in names}
-        return {**content, "questions": provenance.stamp(self.settings.predict_file)}
+        return {name: getattr(self.settings, name) for name in names}
 
     def predictions(
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs

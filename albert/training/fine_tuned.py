@@ -13,7 +13,6 @@ import math
 import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Type
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
@@ -235,13 +234,6 @@ class Model(inference.Model):
         return self.task.decode(examples, self.outputs(examples)) if examples else []
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
-        """Returns the outputs of the head for examples of the task, and what their records hold."""
-        task, features = self.task, {}
-        records, notes = task.encode(task.items(examples, False), False)
-        self.notes.update(notes)
-        for feature in task.spec(False).features:
-            dtype = np.int32 if feature.dtype.is_integer else np.float32
-            values = np.array([record[feature.name] for record in records], dtype)
-            # A label may be a number or a list of one.
-            features[feature.name] = values if feature.shape else values.reshape([-1])
-        return check_finite({**features, **self.network.run(features)})
+        """Returns the outputs of the head for examples of the task."""
+        items = self.task.items(examples, False)
+        return check_finite(self.network.run_all(self.task.inputs(items, self.notes)))

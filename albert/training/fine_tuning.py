@@ -7,18 +7,31 @@
 `Task` says what differs between tasks; docs/new_task.md writes one. Dimensions: N examples.
 """
 
+import collections
 import logging
 import math
 import os
 import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import (
+    Any,
+    Callable,
+    Counter,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
-from albert.data import batches, feature_cache, padded_batches
+from albert.data import feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, network, warm_start
 from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, program
@@ -32,7 +45,6 @@ __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 _LOGGER = logging.getLogger("albert")
 
 SUMMARY_NAME, BEST_TRIAL_NAME = "run_summary.json", "best_trial.txt"
-_POOL = 4096  # records that are sorted by length together
 _SUMMARY = {
     "task": str,
     "metric": str,
@@ -149,9 +161,6 @@ class FineTuning:
         splits = task.splits("dev") + task.splits("test") if self._is_chief else []
         if settings.do_train:
             splits.append("train")  # last: it takes the longest
-        for path, is_named in map(task.record_file, splits):
-            if is_named:
-                feature_cache.check_ours(path)
         self._splits = {split: task.features(split) for split in dict.fromkeys(splits)}
         if settings.do_train:
             count = len(self._splits["train"].examples)
@@ -181,7 +190,7 @@ class FineTuning:
     def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings, task, last_step = self.settings, self.task, self.schedule.num_train_steps
-        records = self._splits["train"].records
+        _, fingerprint, records = self._splits["train"]
         model_vocabulary.path_in(settings.output_dir, task.vocabulary)
         summary = estimators.train(
             settings,
@@ -190,9 +199,9 @@ class FineTuning:
             max_steps=last_step,
             documents=fine_tuned.portable_files(task, task.description_name, task.describe()),
             made_from={
-                "training_data": records.fingerprint["examples"],
+                "training_data": fingerprint["examples"],
                 "configuration": provenance.digest(task.config.to_dict()),
-                "vocabulary": provenance.digest(records.fingerprint["tokenizer"]),
+                "vocabulary": provenance.digest(fingerprint["tokenizer"]),
             },
             flags=self._flags,
         )
@@ -244,7 +253,7 @@ class FineTuning:
             return None, metrics
         began, identity = time.time(), {"precision": settings.precision, **task.identity()}
         for split in task.splits("dev"):
-            identity[split] = provenance.stamp(self._splits[split].records.path)
+            identity[split] = self._splits[split].fingerprint
         summary = evaluation.evaluate_checkpoints(
             folder,
             self._measure,
@@ -302,7 +311,7 @@ class FineTuning:
         _, best, known = self._best
         if split in known and best == evaluation.identity(checkpoint):
             return known[split]
-        settings, task, records = self.settings, self.task, self._splits[split].records
+        settings, task, (examples, _, records) = self.settings, self.task, self._splits[split]
         size = settings.predict_batch_size
         if split in task.splits("dev"):
             size = settings.eval_batch_size or size
@@ -313,12 +322,15 @@ class FineTuning:
             )
         self._network = self._network or task.network(size)
         self._network.load(checkpoint)
-        with progress.Progress(split, records.count, unit="examples") as bar:
-            parts = [
-                self._network.run(features, batch_size=size, on_batch=bar.update)
-                for features in batches.arrays(records.path, task.spec(False), _POOL)
-            ]
-        return network.joined(parts, task.fills)
+        processes = feature_cache.processes_for(len(examples))
+        items = task.items(examples, False, num_processes=processes)
+        notes: Counter[str] = collections.Counter()
+        with progress.Progress(split, len(items), unit="examples") as bar:
+            pools = task.inputs(items, notes)
+            outputs = self._network.run_all(pools, batch_size=size, on_batch=bar.update)
+        if any(notes.values()) and split not in known:  # once, not for each checkpoint
+            _LOGGER.info("%s %s: %s.", task.name, split, feature_cache.in_words(notes))
+        return outputs
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
         """Writes the details of the best checkpoint, and warns of one that says the same to all."""

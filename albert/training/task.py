@@ -10,7 +10,20 @@ Dimensions: N examples, R records (an example may have several), B batch.
 
 import json
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple, Type
+from concurrent import futures
+from typing import (
+    Any,
+    Counter,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -19,18 +32,27 @@ from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, record_files
 from albert.pretrained.network import SEQUENCES, Network
+from albert.util import parallel
 from albert.util.errors import UserError
 
 _ACTIONS = ("do_train", "do_eval", "do_predict", "export_dir")
+
+POOL = 4096  # records that are in memory together, sorted by length
 
 Outputs = Mapping[str, np.ndarray]  # what the head gives for each record, by name, [R, ...] each
 
 
 class Split(NamedTuple):
-    """The examples of one use, and the file with their records in the same order."""
+    """The examples of one use.
+
+    Attributes:
+      fingerprint: JSON values that decide the records.
+      records: the file with the records in the same order; None if none is needed.
+    """
 
     examples: Sequence[Any]
-    records: record_files.RecordFile
+    fingerprint: Mapping[str, Any]
+    records: Optional[record_files.RecordFile] = None
 
 
 class Task:
@@ -137,38 +159,64 @@ class Task:
         """Returns the records of some consecutive items."""
         raise NotImplementedError
 
-    def record_file(self, split: str) -> Tuple[str, bool]:
-        """Returns where a split's records go, and whether the user has named the file."""
-        folder = self.settings.cached_dir or self.settings.output_dir
-        name = f"{self.name}_{split}.{self.settings.max_seq_length}.tf_record"
-        return os.path.join(folder, name), False
+    def named_file(self, split: str) -> Optional[str]:
+        """Returns the file of records that a flag names for a split, if any."""
+        return None
 
     def features(self, split: str) -> Split:
-        """Returns a split with its records, which are made if they are not there."""
+        """Returns a split with its records, which are made if they are not there.
+
+        Only training and TPUs read records. Otherwise there are none, unless the user has named
+        their file.
+        """
         examples, is_training = self.examples(split), split == "train"
         if not len(examples):
             raise UserError(f"The {split} data of {self.name} has no examples.")
-        path, is_exact = self.record_file(split)
+        named = self.named_file(split)
+        fingerprint = {
+            "description": {
+                key: value for key, value in self.describe().items() if key not in self.free_keys
+            },
+            "examples": feature_cache.digest(examples),
+            "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
+        }
+        if not (is_training or named or self.settings.use_tpu):
+            return Split(examples, fingerprint)
+        folder = self.settings.cached_dir or self.settings.output_dir
+        name = f"{self.name}_{split}.{self.settings.max_seq_length}.tf_record"
         processes = feature_cache.processes_for(len(examples))
         records = feature_cache.build_records(
-            path,
-            fingerprint={
-                "description": {
-                    key: value
-                    for key, value in self.describe().items()
-                    if key not in self.free_keys
-                },
-                "examples": feature_cache.digest(examples),
-                "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
-            },
+            named or os.path.join(folder, name),
+            fingerprint=fingerprint,
             spec=self.spec(is_training),
             items=lambda: self.items(examples, is_training, num_processes=processes),
             convert=lambda some: self.encode(some, is_training),
-            exact_path=is_exact,
+            exact_path=bool(named),
             num_processes=processes,
             description=f"{self.name} {split}",
         )
-        return Split(examples, records)
+        return Split(examples, fingerprint, records)
+
+    def inputs(self, items: Sequence[Any], notes: Counter[str]) -> Iterator[Dict[str, np.ndarray]]:
+        """Yields what the network reads of `items`, [R, ...] each, some thousands at a time.
+
+        While the network runs, a thread encodes the next ones. `notes` counts what `encode` notes.
+        """
+        features = self.spec(False).features
+
+        def encode(first: int) -> Dict[str, np.ndarray]:
+            columns = {}
+            records, counts = self.encode(items[first : first + POOL], False)
+            notes.update(counts)
+            for feature in features:
+                dtype = np.int32 if feature.dtype.is_integer else np.float32
+                values = np.array([record[feature.name] for record in records], dtype)
+                # A label may be a number or a list of one.
+                columns[feature.name] = values if feature.shape else values.reshape([-1])
+            return columns
+
+        with futures.ThreadPoolExecutor(1) as thread:
+            yield from parallel.in_order(thread, encode, range(0, len(items), POOL), ahead=1)
 
     # ---- the model and its answers ----
 

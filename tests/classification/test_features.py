@@ -42,10 +42,10 @@ DIGESTS = [
 
 def write(examples, path, *, labels=BINARY, length=16, tokenizer=None):
     """The record file that the task makes of raw examples."""
-    flags = ClassifierFlags(max_seq_length=length)
+    flags = ClassifierFlags(max_seq_length=length, cached_dir=str(path.parent))
     about = {"task": "t", "labels": [label for label in labels if label]}
     task = ClassifierTask(flags, tokenizer or spm(), about)
-    task.examples, task.record_file = lambda _: examples, lambda _: (str(path), False)
+    task.examples = lambda _: examples
     return task.features("train").records
 
 
