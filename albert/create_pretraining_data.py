@@ -19,8 +19,6 @@ of the output. To resume after a crash, run the same command again. The same tex
 docs/from_google_albert.md lists the differences from google-research/albert's script.
 """
 
-from typing import Any
-
 from albert.command_line import cli
 from albert.pretraining.settings import JobFlags as Flags
 from albert.util import config_files, files
@@ -36,12 +34,17 @@ def main(settings: Flags) -> None:
     config_files.record(config_files.beside(first_file), settings.given_values())
 
 
-def __getattr__(name: str) -> Any:
-    """TrainingInstance, create_training_instances and so on, for programs that import them."""
-    from albert.pretraining import training_instances
-
-    return getattr(training_instances, name)
-
-
 if __name__ == "__main__":
     cli.run(Flags, main, __doc__)
+else:  # for programs; the script answers --help before TensorFlow is imported
+    from albert.pretraining.training_instances import (  # noqa: F401
+        TrainingInstance,
+        create_float_feature,
+        create_instances_from_document,
+        create_int_feature,
+        create_masked_lm_predictions,
+        create_training_instances,
+        is_start_piece,
+        truncate_seq_pair,
+        write_instance_to_example_files,
+    )

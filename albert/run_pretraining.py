@@ -12,8 +12,6 @@ eval_results.json, and keeps the checkpoint with the best masked_lm_accuracy as 
 The terminal shows the progress. training_curve.csv and TensorBoard files record it.
 """
 
-from typing import Any
-
 from albert.command_line import cli
 from albert.pretraining.settings import PretrainingFlags as Flags
 
@@ -26,12 +24,13 @@ def main(settings: Flags) -> None:
     run.pretrain(settings)
 
 
-def __getattr__(name: str) -> Any:
-    """model_fn_builder, input_fn_builder and so on, for programs that import them from here."""
-    from albert.pretraining import run
-
-    return getattr(run, name)
-
-
 if __name__ == "__main__":
     cli.run(Flags, main, __doc__)
+else:  # for programs; the script answers --help before TensorFlow is imported
+    from albert.modeling import (  # noqa: F401
+        gather_indexes,
+        get_masked_lm_output,
+        get_sentence_order_output,
+    )
+    from albert.pretraining.program import model_fn_builder  # noqa: F401
+    from albert.pretraining.records import _decode_record, input_fn_builder  # noqa: F401

@@ -84,12 +84,43 @@ class PretrainingProgram(program.Program):
 
 
 def _losses_and_accuracies(head: modeling.HeadOutput, labels: tf.Tensor) -> Tensors:
-    # Of log_probs, 30,000 a word, this would take far longer; argmax would take three times as long
-    # as the maximum. A tie counts as right.
+    # The logits: log_probs of 30,000 words would take far longer. A tie counts as right, which takes
+    # a third of the time of argmax.
     logits = head.log_probs.op.inputs[0]
     of_labels = plain.gather_columns(logits, tf.reshape(labels, [-1]))
     is_right = tf.equal(of_labels, tf.reduce_max(logits, axis=-1))
     return {"loss": head.per_example_loss, "accuracy": tf.cast(is_right, tf.float32)}
+
+
+def model_fn_builder(
+    albert_config,
+    init_checkpoint,
+    learning_rate,
+    num_train_steps,
+    num_warmup_steps,
+    use_tpu,
+    use_one_hot_embeddings,
+    optimizer="lamb",
+    poly_power=1.0,
+    start_warmup_step=0,
+    **settings,
+):
+    """Returns `model_fn` for a TPUEstimator; more keywords: fields of PretrainingFlags."""
+    flags = PretrainingFlags(
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_tpu=use_tpu,
+        optimizer=optimizer,
+        poly_power=poly_power,
+        start_warmup_step=start_warmup_step,
+        **dict(program.PROGRAM_DEFAULTS, **settings),
+    )
+    trained = PretrainingProgram(
+        flags, albert_config, use_one_hot_embeddings=use_one_hot_embeddings
+    )
+    return trained.model_fn
 
 
 def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:

@@ -199,6 +199,11 @@ def input_fn_builder(
     return input_fn
 
 
+def _decode_record(record, name_to_features):
+    """Returns the features of a serialized tf.Example, whole numbers as int32."""
+    return batches.integers_to_int32(tf.io.parse_single_example(record, name_to_features))
+
+
 def masks_on_the_fly(
     settings: PretrainingFlags,
     files: Sequence[RecordFile],

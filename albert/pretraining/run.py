@@ -7,11 +7,8 @@ import logging
 import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-import tensorflow.compat.v1 as tf
-
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.checkpoints import checkpoint_files
-from albert.data import batches
 from albert.fine_tuning_utils import Vocabulary
 from albert.pretrained import model_vocabulary, released
 from albert.pretraining import records as pretraining_records
@@ -20,60 +17,11 @@ from albert.pretraining.program import PretrainingProgram, evaluation_results
 from albert.pretraining.settings import PretrainingFlags
 from albert.training import distribution, estimators, hooks
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training.program import PROGRAM_DEFAULTS
 from albert.util import files as file_utils
 from albert.util import many_files, provenance, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
-
-# Names under which existing programs know these.
-get_masked_lm_output = modeling.get_masked_lm_output
-get_sentence_order_output = modeling.get_sentence_order_output
-gather_indexes = modeling.gather_indexes
-input_fn_builder = pretraining_records.input_fn_builder
-
-# ---------------------------------------------------------------------------------------------
-# Functions that existing programs call by these names and arguments.
-
-
-def model_fn_builder(
-    albert_config,
-    init_checkpoint,
-    learning_rate,
-    num_train_steps,
-    num_warmup_steps,
-    use_tpu,
-    use_one_hot_embeddings,
-    optimizer="lamb",
-    poly_power=1.0,
-    start_warmup_step=0,
-    **settings,
-):
-    """Returns `model_fn` for a TPUEstimator; more keywords: fields of PretrainingFlags."""
-    flags = PretrainingFlags(
-        init_checkpoint=init_checkpoint,
-        learning_rate=learning_rate,
-        num_train_steps=num_train_steps,
-        num_warmup_steps=num_warmup_steps,
-        use_tpu=use_tpu,
-        optimizer=optimizer,
-        poly_power=poly_power,
-        start_warmup_step=start_warmup_step,
-        **dict(PROGRAM_DEFAULTS, **settings),
-    )
-    return PretrainingProgram(
-        flags, albert_config, use_one_hot_embeddings=use_one_hot_embeddings
-    ).model_fn
-
-
-def _decode_record(record, name_to_features):
-    """Returns the features of a serialized tf.Example, whole numbers as int32."""
-    return batches.integers_to_int32(tf.io.parse_single_example(record, name_to_features))
-
-
-# ---------------------------------------------------------------------------------------------
-# The script.
 
 
 class Outcome(NamedTuple):
@@ -263,7 +211,7 @@ def _input_fn(
     if settings.masked_lm_budget and (settings.spm_model_file or settings.vocab_file):
         tokenizer = _tokenizer(settings)
         vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
-    return input_fn_builder(
+    return pretraining_records.input_fn_builder(
         [file.path for file in files],
         settings.max_seq_length,
         settings.max_predictions_per_seq,

@@ -7,9 +7,10 @@ import shutil
 
 import pytest
 
-from albert import create_pretraining_data, run_classifier, run_pretraining
+from albert import create_pretraining_data, modeling, run_classifier, run_pretraining
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
+from albert.pretraining import run as pretraining_run
 from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -119,9 +120,9 @@ def keep(folder, output_dir, *arguments):
         *arguments,
     ]
     settings = flags_lib.parse(run_pretraining.Flags, arguments)
-    model = run_pretraining.modeling.AlbertConfig.from_json_file(str(config))
-    training, _ = run_pretraining.find_data(settings, model)
-    found = run_pretraining.find_vocabulary(settings, training)
+    model = modeling.AlbertConfig.from_json_file(str(config))
+    training, _ = pretraining_run.find_data(settings, model)
+    found = pretraining_run.find_vocabulary(settings, training)
     if found:
         model_vocabulary.put(str(output_dir), found)
     return sorted(os.listdir(output_dir)) if os.path.exists(output_dir) else []

@@ -5,6 +5,7 @@
 from typing import Any, Callable, NamedTuple
 
 from albert import run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
+from albert.pretraining import run as pretraining_run
 from albert.util import flags as flags_lib
 from tests.support import classification_data, pretraining_records, race_data, squad_data
 from tests.support.squad_data import CONTEXT
@@ -33,7 +34,7 @@ SQUAD = f"""{ENCODER} --train_file={{data}}/VERSION.json --predict_file={{data}}
 SCRIPTS = {
     "run_pretraining": Script(
         run_pretraining.Flags,
-        run_pretraining.pretrain,
+        pretraining_run.pretrain,
         f"""--albert_config_file={{data}}/tiny.json --input_file={{data}}/train-*.tf_record
         --eval_file={{data}}/eval.tf_record --max_seq_length={pretraining_records.LENGTH}
         --max_predictions_per_seq={pretraining_records.PREDICTIONS} --train_batch_size=8
