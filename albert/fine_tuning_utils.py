@@ -43,6 +43,7 @@ class Encoder:
     Attributes:
       config: AlbertConfig.
       is_training: whether there is dropout.
+      options: further arguments of AlbertModel.
     """
 
     def __init__(
@@ -68,8 +69,7 @@ class Encoder:
             raise UserError("The encoder needs a configuration or the handle of a hub module.")
         self.config = config
         self.is_training = is_training
-        self._dropout_seed = dropout_seed
-        self._options = {"scope": "bert", **options}
+        self.options = {"scope": "bert", "dropout_seed": dropout_seed, **options}
 
     def __call__(
         self,
@@ -81,33 +81,26 @@ class Encoder:
     ) -> Encoded:
         """Encodes int32 [B, S] ids, mask and segments; `after_layer` is AlbertModel's."""
         present = len(tf.trainable_variables())
-        model = self.model(input_ids, input_mask, segment_ids, after_layer=after_layer)
+        model = modeling.AlbertModel(
+            self.config,
+            self.is_training,
+            input_ids,
+            input_mask=input_mask,
+            token_type_ids=segment_ids,
+            after_layer=after_layer,
+            **self.options,
+        )
         new = tf.trainable_variables()[present:]
         if self._checkpoint and new:
             names = {item.op.name[item.op.name.index("bert/") :]: item for item in new}
             tf.train.init_from_checkpoint(self._checkpoint, names)
         return Encoded(model.get_pooled_output(), model.get_sequence_output())
 
-    def model(
-        self, input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor, **options: Any
-    ) -> modeling.AlbertModel:
-        """Returns the model of `__call__`, with all its outputs, but without a module's weights."""
-        return modeling.AlbertModel(
-            self.config,
-            self.is_training,
-            input_ids,
-            input_mask=input_mask,
-            token_type_ids=segment_ids,
-            dropout_seed=self._dropout_seed,
-            **self._options,
-            **options,
-        )
-
     def dropout(self, tensor: tf.Tensor, rate: float, position: int = -1) -> tf.Tensor:
         """Returns the tensor with dropout when training; heads use negative positions."""
         if not self.is_training:
             return tensor
-        return modeling.dropout(tensor, rate, seed=self._dropout_seed, position=position)
+        return modeling.dropout(tensor, rate, seed=self.options["dropout_seed"], position=position)
 
 
 # ---- a head ----

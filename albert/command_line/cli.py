@@ -11,6 +11,7 @@ TensorFlow is loaded. A script of google-research/albert decorates its main with
 """
 
 import functools
+import inspect
 import logging
 import sys
 import traceback
@@ -63,6 +64,7 @@ def run(
         print(f"ERROR: {error} --help shows the flags.", file=sys.stderr)
         sys.exit(2)
     is_verbose = flags.FLAGS[flags_lib.VERBOSE].value or flags.FLAGS.verbosity >= 1
+    main = inspect.unwrap(main)  # `reads_flags` would only hand the settings on
     sys.exit(guarded(functools.partial(main, settings), is_verbose=is_verbose))
 
 

@@ -141,6 +141,12 @@ class TpuFlags(Settings):
 class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
     """The flags of every training: what is trained, how, and on which devices."""
 
+    # Of a script without these flags.
+    eval_batch_size = 0
+    init_from_group0 = False
+    padding = "max"  # type: Optional[str]
+    predict_batch_size = 0
+
     output_dir: str = output_flag(
         None,
         "Folder for checkpoints and results; training resumes from it.",
@@ -190,7 +196,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
 
     # Of a task without these flags.
     do_eval = False
-    eval_batch_size = 0
+    export_dir = None  # type: Optional[str]
     keep_checkpoint_max = 0
 
     max_seq_length: int = flag(512, "Maximum tokens per input; longer inputs are cut.")

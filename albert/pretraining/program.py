@@ -59,8 +59,13 @@ class PretrainingProgram(program.Program):
 
     def values(self, features: Tensors, encoder: Encoder) -> program.Values:
         """Returns losses and accuracies, 1 or 0, of masked words and sentence orders."""
-        model = encoder.model(
-            features["input_ids"], features["input_mask"], features["segment_ids"]
+        model = modeling.AlbertModel(
+            encoder.config,
+            encoder.is_training,
+            features["input_ids"],
+            input_mask=features["input_mask"],
+            token_type_ids=features["segment_ids"],
+            **encoder.options,
         )
         masked_lm = modeling.get_masked_lm_output(
             encoder.config,
@@ -84,8 +89,8 @@ class PretrainingProgram(program.Program):
 
 
 def _losses_and_accuracies(head: modeling.HeadOutput, labels: tf.Tensor) -> Tensors:
-    # The logits: log_probs of 30,000 words would take far longer. A tie counts as right, which takes
-    # a third of the time of argmax.
+    # Logits, because log_probs of 30,000 words would take far longer. A tie counts as right: argmax
+    # would take three times as long.
     logits = head.log_probs.op.inputs[0]
     of_labels = plain.gather_columns(logits, tf.reshape(labels, [-1]))
     is_right = tf.equal(of_labels, tf.reduce_max(logits, axis=-1))

@@ -34,7 +34,6 @@ class Outcome(NamedTuple):
 RecordFiles = List[pretraining_records.RecordFile]
 
 
-@estimators.lock_output_dir
 def pretrain(settings: PretrainingFlags) -> Outcome:
     """Trains and evaluates as the settings say.
 
@@ -42,41 +41,44 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
       ValueError: flags, records or checkpoints that do not fit each other.
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
-    estimators.check_batch_sizes(settings)
-    if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
-        _LOGGER.warning(
-            "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
-            "reaches its peak.",
-            *(settings.num_warmup_steps, settings.num_train_steps),
+    with estimators.output_lock(settings):
+        estimators.check_batch_sizes(settings)
+        if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
+            _LOGGER.warning(
+                "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
+                "reaches its peak.",
+                *(settings.num_warmup_steps, settings.num_train_steps),
+            )
+        flags = settings
+        settings = released.resolve_model_files(settings)
+        config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
+        if settings.share_type:
+            config = modeling.AlbertConfig.from_dict(
+                dict(config.to_dict(), share_type=settings.share_type.lower())
+            )
+        config_to_train(settings, config)
+        training_files, evaluation_files = find_data(settings, config)
+        if settings.spm_model_file or settings.vocab_file:
+            tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
+        estimators.check_output_dir(settings.output_dir, config.to_dict())
+        paths = [file.path for file in training_files or evaluation_files]
+        records = (
+            f"{wording.counted(len(paths), 'file')} of records ({wording.listed(paths, most=1)})"
         )
-    flags = settings
-    settings = released.resolve_model_files(settings)
-    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
-    if settings.share_type:
-        config = modeling.AlbertConfig.from_dict(
-            dict(config.to_dict(), share_type=settings.share_type.lower())
-        )
-    config_to_train(settings, config)
-    training_files, evaluation_files = find_data(settings, config)
-    if settings.spm_model_file or settings.vocab_file:
-        tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
-    estimators.check_output_dir(settings.output_dir, config.to_dict())
-    paths = [file.path for file in training_files or evaluation_files]
-    records = f"{wording.counted(len(paths), 'file')} of records ({wording.listed(paths, most=1)})"
-    estimators.announce(settings, config, records)
-    is_chief, vocabulary = distribution.is_chief(settings), None
-    if settings.do_train and is_chief:
-        vocabulary = find_vocabulary(settings, training_files)
-    training = evaluation = None
-    if settings.do_train:
-        training = train(settings, config, training_files, flags=flags, vocabulary=vocabulary)
-    if is_chief and not training:
-        estimators.record_flags(flags)
-        if vocabulary:  # of a training that has ended
-            model_vocabulary.put(settings.output_dir, vocabulary)
-    if settings.do_eval and is_chief:
-        evaluation = evaluate(settings, config, evaluation_files)
-    return Outcome(training, evaluation)
+        estimators.announce(settings, config, records)
+        is_chief, vocabulary = distribution.is_chief(settings), None
+        if settings.do_train and is_chief:
+            vocabulary = find_vocabulary(settings, training_files)
+        training = evaluation = None
+        if settings.do_train:
+            training = train(settings, config, training_files, flags=flags, vocabulary=vocabulary)
+        if is_chief and not training:
+            estimators.record_flags(flags)
+            if vocabulary:  # of a training that has ended
+                model_vocabulary.put(settings.output_dir, vocabulary)
+        if settings.do_eval and is_chief:
+            evaluation = evaluate(settings, config, evaluation_files)
+        return Outcome(training, evaluation)
 
 
 def find_data(

@@ -167,8 +167,10 @@ class _Estimator:
         if strategy:
             strategy.configure(config.session_config)
         with tf.Graph().as_default(), strategy.scope() if strategy else contextlib.ExitStack():
-            build = self._build_replicas if strategy else self._build
-            spec = build(input_fn, _ModeKeys.TRAIN)
+            if strategy:
+                spec = self._build_replicas(input_fn, _ModeKeys.TRAIN)
+            else:
+                spec = self._model_fn(**self._arguments(input_fn, _ModeKeys.TRAIN))
             tf.add_to_collection(tf.GraphKeys.LOSSES, spec.loss)
             hooks = [*hooks, tf.train.NanTensorHook(spec.loss)]
             if max_steps is not None:
@@ -208,7 +210,7 @@ class _Estimator:
         """
 
         with tf.Graph().as_default():
-            spec = self._build(lambda params: input_fn(params).take(steps or -1), _ModeKeys.EVAL)
+            spec = self._model_fn(**self._arguments(input_fn, _ModeKeys.EVAL, steps=steps))
             metrics = {"loss": tf.metrics.mean(spec.loss)}
             if spec.eval_metrics:
                 function, tensors = spec.eval_metrics
@@ -232,7 +234,7 @@ class _Estimator:
     ) -> Iterator[Dict[str, np.ndarray]]:
         """Yields the predictions of each example, or of each batch, by name."""
         with tf.Graph().as_default():
-            spec = self._build(input_fn, _ModeKeys.PREDICT)
+            spec = self._model_fn(**self._arguments(input_fn, _ModeKeys.PREDICT))
             with self._session(spec, checkpoint_path, hooks) as session:
                 while not session.should_stop():
                     batch = session.run(spec.predictions)
@@ -260,7 +262,12 @@ class _Estimator:
         with tf.Graph().as_default(), tf.Session(config=self.config.session_config) as session:
             tf.train.create_global_step()
             receiver = serving_input_receiver_fn()
-            spec = self._call_model_fn(receiver.features, None, _ModeKeys.PREDICT)
+            spec = self._model_fn(
+                features=receiver.features,
+                labels=None,
+                mode=_ModeKeys.PREDICT,
+                params=self._params_of(_ModeKeys.PREDICT),
+            )
             inputs = receiver.receiver_tensors
             inputs = inputs if isinstance(inputs, Mapping) else {"input": inputs}
             tf.train.Saver().restore(session, checkpoint_path or self.latest_checkpoint())
@@ -287,21 +294,23 @@ class _Estimator:
         size = self._batch_sizes.get(f"{mode}_batch_size".replace("infer", "predict"))
         return dict(self.params, **({"batch_size": size} if size else {}))
 
-    def _call_model_fn(self, features: Any, labels: Any, mode: str) -> _EstimatorSpec:
-        params = self._params_of(mode)
-        return self._model_fn(features=features, labels=labels, mode=mode, params=params)
-
-    def _build(self, input_fn: _InputFn, mode: str) -> _EstimatorSpec:
-        """The graph of a mode on one device."""
+    def _arguments(
+        self, input_fn: _InputFn, mode: str, steps: Optional[int] = None
+    ) -> Dict[str, Any]:
+        """What the model function gets on one device, at most `steps` batches; begins the graph."""
         tf.set_random_seed(self.config.tf_random_seed)
         tf.train.create_global_step()
+        params = self._params_of(mode)
         with tf.device("/cpu:0"):
-            iterator = tf.data.make_initializable_iterator(input_fn(self._params_of(mode)))
+            dataset = input_fn(params)
+            if steps:
+                dataset = dataset.take(steps)
+            iterator = tf.data.make_initializable_iterator(dataset)
             batch = iterator.get_next()
         # Each new session reads from the first batch.
         tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
-        return self._call_model_fn(features, labels, mode)
+        return {"features": features, "labels": labels, "mode": mode, "params": params}
 
     def _build_replicas(self, input_fn: _InputFn, mode: str) -> _EstimatorSpec:
         """The graph of training on all devices; the loss is the mean of theirs."""

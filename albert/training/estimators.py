@@ -6,10 +6,20 @@ This module has no code for single tasks. Only this module and program.py use tf
 """
 
 import contextlib
-import functools
 import logging
 import os
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    ContextManager,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+)
 from unittest import mock
 
 import numpy as np
@@ -67,17 +77,11 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
     config_files.record(path, flags.given_values(), is_training=is_training)
 
 
-def lock_output_dir(script: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: locks --output_dir while a function of the settings trains."""
-
-    @functools.wraps(script)
-    def run(settings: TrainingFlags, *arguments: Any) -> Any:
-        if not settings.do_train or not distribution.is_chief(settings):
-            return script(settings, *arguments)
-        with folder_lock.held(settings.output_dir):
-            return script(settings, *arguments)
-
-    return run
+def output_lock(settings: TrainingFlags) -> ContextManager[None]:
+    """Returns the context in which --output_dir is locked, if this process is to train there."""
+    if not settings.do_train or not distribution.is_chief(settings):
+        return contextlib.nullcontext()
+    return folder_lock.held(settings.output_dir)
 
 
 def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], data: str) -> None:
@@ -267,15 +271,14 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     """Raises UserError where batches cannot be split as asked, or devices exclude each other."""
     strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
     multi_worker = strategy == distribution.MULTI_WORKER
-    padding = getattr(settings, "padding", "max")
     cores = settings.num_tpu_cores if use_tpu else 1
     parts = cores if use_tpu else distribution.num_replicas(settings)
     conflicts: List[Tuple[Any, str]] = [
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
         (
-            multi_worker and padding != "max" and not compat.is_tf2(),
+            multi_worker and settings.padding != "max" and not compat.is_tf2(),
             f"On TensorFlow 1.15, --distribution_strategy={strategy} does not support "
-            f"--padding={padding or 'longest'}. Give --padding=max, or use TensorFlow 2.",
+            f"--padding={settings.padding or 'longest'}. Give --padding=max, or use TensorFlow 2.",
         ),
         (
             settings.worker_patience_seconds and not multi_worker,
@@ -298,14 +301,14 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     ]
     on_tpu = {"precision": "bfloat16", "distribution_strategy": "none", "padding": "max"}
     for name, value in on_tpu.items() if use_tpu else ():
-        given = getattr(settings, name, None)
+        given = getattr(settings, name)
         is_wrong = given not in (None, "float32", value)
         conflicts.append(
             (is_wrong, f"--use_tpu does not work with --{name}={given}. Give {value}.")
         )
     parts *= settings.gradient_accumulation_steps
     for name, multiple in (("train", parts), ("eval", cores), ("predict", cores)):
-        size = getattr(settings, f"{name}_batch_size", 0)
+        size = getattr(settings, f"{name}_batch_size")
         message = (
             f"--{name}_batch_size={size} must be a multiple of {multiple}: the number of devices, "
             "in training times --gradient_accumulation_steps."

@@ -74,7 +74,6 @@ def main(settings: FineTuningFlags, task: Type[Task]) -> None:
     run(settings, task)
 
 
-@estimators.lock_output_dir
 def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
@@ -84,7 +83,8 @@ def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
       UserError: flags, data or checkpoints that do not fit each other.
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
-    return FineTuning(settings, task).run()
+    with estimators.output_lock(settings):
+        return FineTuning(settings, task).run()
 
 
 class FineTuning:
@@ -126,7 +126,7 @@ class FineTuning:
         if not training:
             estimators.record_flags(self._flags)
         summary, metrics = self.evaluate() if task.splits("dev") else (None, {})
-        predicts, export_dir = task.splits("test"), getattr(settings, "export_dir", None)
+        predicts, export_dir = task.splits("test"), settings.export_dir
         if not (predicts or export_dir):
             return Outcome(training, summary, metrics)
         checkpoint = self._chosen_checkpoint()

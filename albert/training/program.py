@@ -278,7 +278,7 @@ def warm_start(settings: TrainingFlags) -> Optional[Callable]:
     start = checkpoint_init.warm_start(
         settings.init_checkpoint,
         tf.trainable_variables(),
-        init_from_group0=getattr(settings, "init_from_group0", False),
+        init_from_group0=settings.init_from_group0,
         use_tpu=settings.use_tpu,
     )
     _LOGGER.info("%s", start)
