@@ -167,7 +167,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
                 subject.tokenizer,
                 subject.max_seq_length,
                 small.network.run,
-                rank=1 + len(subject.shape),
+                batch=(1, *subject.shape[:-1]),
             )
             files.atomic_write_bytes(os.path.join(folder, exported.EXAMPLE_NAME), example)
         before, after = (record[side][subject.metric] for side in ("model", "export"))

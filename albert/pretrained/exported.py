@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -116,17 +116,19 @@ def _with_signature(content: bytes) -> bytes:
 
 
 def example(
-    tokenizer: Any, max_seq_length: int, run: Callable[[Arrays], Arrays], *, rank: int = 2
+    tokenizer: Any,
+    max_seq_length: int,
+    run: Callable[[Arrays], Arrays],
+    *,
+    batch: Sequence[int] = (1,),
 ) -> bytes:
     """Returns the content of example.json: a pair of texts, its inputs, and the model's outputs.
 
-    `rank` is that of the inputs: 2 for [1, S], and 3 for [1, 1, S] of options.
+    `batch` is the shape of the inputs without their length: [1], or [1, C] of C equal options.
     """
     row = pack(tokenizer.encode_ids_batch(_EXAMPLE), tokenizer.required_ids(["[CLS]", "[SEP]"]))
-    inputs = {
-        name: np.array(values[:max_seq_length], np.int32).reshape([1] * (rank - 1) + [-1])
-        for name, values in row.items()
-    }
+    ids = {name: np.array(values[:max_seq_length], np.int32) for name, values in row.items()}
+    inputs = {name: np.broadcast_to(array, [*batch, array.size]) for name, array in ids.items()}
     content = {name: value.tolist() for name, value in {**inputs, **run(inputs)}.items()}
     return json.dumps({"texts": _EXAMPLE, **content}).encode("utf-8")
 

@@ -166,6 +166,22 @@ def test_hugging_face_tutorial(folder, capsys):
     assert len(capsys.readouterr().out.splitlines()) > 2
 
 
+@pytest.mark.slow
+def test_roads_from_a_csv(folder, capsys):
+    released_archives.write_model(folder / "base_v2")
+    for name in ("train.csv", "dev.csv"):
+        (folder / name).write_text("text,opinion\n" + "It rains.,bad\nHe sang.,good\n" * 4)
+    length = f"{SMALL['run_classifier']} --num_train_epochs=0.5"
+    small = {"run_classifier": length, "export_model": "--max_loss=100"}
+    for command in pages.commands(pages.read("README")):
+        if "output/reviews" in str(command.arguments):
+            pages.run(command, small)
+    assert '"label"' in capsys.readouterr().out
+    for path in ("phone/model.tflite", "browser/model.onnx", "server/*/saved_model.pb"):
+        assert list((folder / "export").glob(path))
+    assert (folder / "theirs" / "tokenizer.json").exists()
+
+
 # How to run serving.md's programs; 77 says that a library is missing.
 PROGRAMS = {
     "ids.py": f"{sys.executable} ids.py tiny.model 16",
