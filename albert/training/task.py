@@ -215,6 +215,9 @@ class Task:
                 columns[feature.name] = values if feature.shape else values.reshape([-1])
             return columns
 
+        if len(items) <= POOL:  # a text is encoded faster than a thread starts
+            yield encode(0)
+            return
         with futures.ThreadPoolExecutor(1) as thread:
             yield from parallel.in_order(thread, encode, range(0, len(items), POOL), ahead=1)
 
