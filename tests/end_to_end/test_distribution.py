@@ -63,19 +63,15 @@ def test_two_workers_train_as_one_and_resume(arguments, tmp_path):
     with two_workers(arguments) as (chief, worker):
         processes.read_until(chief, f" {FIRST + 1}/{STEPS} steps")
         worker.terminate()
-        said = processes.finish(chief)
-        said_by_worker = processes.finish(worker)
-    assert (chief.returncode, worker.returncode) == (143, 143), said + said_by_worker
+        processes.finish_all([chief, worker], 143)
     saved = max(int(path.stem.split("-")[1]) for path in two.glob("model.ckpt-*.index"))
     assert saved > FIRST
 
     # Both are started again.
     remove_checkpoints_after(two, FIRST)
     arguments += " --do_eval --max_eval_steps=1"
-    with two_workers(arguments) as (chief, worker):
-        said = processes.finish(chief)
-        said_by_worker = processes.finish(worker)
-    assert (chief.returncode, worker.returncode) == (0, 0), said + said_by_worker
+    with two_workers(arguments) as started:
+        said, said_by_worker = processes.finish_all(started, 0)
     assert "each with 4 of the 8 examples" in said and "Best of" in said
     assert "Trained steps" in said_by_worker
 

@@ -77,8 +77,7 @@ def train(tmp_path_factory):
 def test_hosts_with_other_settings_are_refused(train):
     shared, start = train
     with start("refused", "--train_batch_size=16") as started:
-        said = [processes.finish(process) for process in started]
-    assert [process.returncode for process in started] == [1, 1], said
+        said = processes.finish_all(started, 1)
     for text in said:
         assert re.search("--train_batch_size is 8 .* 16 ", text.splitlines()[-1]), text
     assert not list(shared.glob("refused/model.ckpt*"))
@@ -100,8 +99,7 @@ def test_killed_host_ends_the_other_and_both_resume(train):
         assert not (shared / f"killed/model.ckpt-{STEPS}.index").exists()
     for name in ("killed", "whole"):
         with start(name) as started:
-            said = [processes.finish(process) for process in started]
-        assert [process.returncode for process in started] == [0, 0], said
+            said = processes.finish_all(started, 0)
         assert ("Resuming from" in said[0]) == (name == "killed"), said
     found, expected = (
         processes.weights(shared / name / f"model.ckpt-{STEPS}") for name in ("killed", "whole")

@@ -63,6 +63,13 @@ def finish(process):
     return process.communicate()[1]
 
 
+def finish_all(started, code):
+    """Waits for processes that end with this code; returns the stderr of each."""
+    said = [finish(process) for process in started]
+    assert {process.returncode for process in started} == {code}, said
+    return said
+
+
 def read_until(process, words):
     """Returns what a process says on stderr until a line holds `words`."""
     lines = []
