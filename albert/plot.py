@@ -17,8 +17,6 @@ import statistics
 import sys
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-import numpy as np
-
 from albert.command_line import cli
 from albert.util import files, json_files, wording
 from albert.util.errors import UserError, needing
@@ -158,6 +156,7 @@ def draw(path: str, runs: Sequence[Run]) -> None:
 
 def _draw_confusion(axes: Any, run: Run) -> None:
     """Draws the counts of predictions by label, with the recall and precision of each label."""
+    import numpy as np
     from sklearn import metrics
 
     names, matrix = run.confusion["labels"], np.array(run.confusion["matrix"])
