@@ -49,7 +49,7 @@ def main(settings: Flags) -> None:
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
     ) as model:
-        if settings.output_file.endswith(".npy"):
+        if files.ending(settings.output_file) == ".npy":
             _write_array(settings, model)
         else:
             groups = inference.read_texts(settings)

@@ -22,13 +22,13 @@ import dataclasses
 import io
 import json
 import logging
-import os
 from typing import Any, List, Optional, Sequence
 
 from albert.classification.settings import ExitFlags
 from albert.command_line import cli
 from albert.configs.flags import data_flag, model_flag, output_flag
 from albert.pretrained.settings import TextFlags
+from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
@@ -79,7 +79,7 @@ def main(settings: Flags) -> None:
     from albert.pretrained import inference
 
     given = tuple(text for text in (settings.text_a, settings.text_b) if text is not None)
-    ending = os.path.splitext(settings.output_file)[1][1:]
+    ending = files.ending(settings.output_file)[1:]
     output_format = settings.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
     layers: List[int] = []
     with predictor.Predictor(

@@ -53,7 +53,7 @@ def texts_in(content, columns, known=()):
 
 
 def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source, target = tmp_path / "in.csv", tmp_path / "out.CSV"
     with open(source, "w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
     run(model_dir, f"--input_file={source}", f"--output_file={target}")

@@ -1,7 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A file without an end or a name in UTF-8 is refused; a full disk names the file."""
+"""Odd files and names of files are refused by name; an ending may be in capitals."""
 
+import gzip
+import json
 import os
 
 import pytest
@@ -11,11 +13,15 @@ from albert import tokenization
 from albert.checkpoints import checkpoint_files
 from albert.classification import examples, tasks
 from albert.data import parquet, record_files, text_lines
+from albert.pretrained import inference
+from albert.pretrained.settings import TextFlags
 from albert.pretraining import documents
 from albert.pretraining.settings import JobFlags
+from albert.squad import examples as squad_examples
+from albert.tagging import sentences
 from albert.util import files, flags
 from albert.util.errors import UserError
-from tests.support import graphs
+from tests.support import graphs, parquet_files
 from tests.support.damaged_files import small_disk
 
 READERS = {
@@ -31,6 +37,47 @@ READERS = {
 def test_reader_refuses_a_file_without_an_end(name):
     with pytest.raises(ValueError, match="/dev/zero"):
         READERS[name]("/dev/zero")
+
+
+def answered(path):
+    """The texts that the scripts which answer texts find in a file."""
+    return [text for group in inference.read_texts(TextFlags(input_file=path)) for text in group]
+
+
+TEXT_READERS = {
+    "vocabulary.txt": tokenization.load_vocab,
+    "text.txt": lambda path: list(documents.read_documents([path])),
+    "table.tsv": examples.read_rows,
+    "tags.conll": sentences.read,
+    "lines.txt": answered,
+}
+
+
+@pytest.mark.parametrize("name", TEXT_READERS)
+def test_reader_refuses_lines_that_end_in_cr_alone(name, tmp_path):
+    (tmp_path / name).write_bytes(b"a\rb\r")
+    with pytest.raises(UserError, match=name):
+        TEXT_READERS[name](str(tmp_path / name))
+
+
+ROW = {"context": "a", "id": "1", "question": "a", "answers": {"text": ["a"], "answer_start": [0]}}
+
+
+def test_ending_may_be_in_capitals(tmp_path):
+    table = str(tmp_path / "IN.CSV")
+    (tmp_path / "IN.CSV").write_text('"a, b",c\n', encoding="ascii")
+    assert answered(table) == [("a, b", "c")]
+    assert [row.values for row in examples.read_rows(table)[1]] == [["a, b", "c"]]
+    (tmp_path / "IN.JSONL").write_text('[\n{"text_a": "a"}\n]\n', encoding="ascii")
+    for read in (answered, examples.read_rows):
+        with pytest.raises(UserError, match="IN.JSONL:1"):
+            read(str(tmp_path / "IN.JSONL"))
+    path = parquet_files.write(tmp_path / "IN.PARQUET", {"text": ["a"]})
+    assert [row.values for row in examples.read_rows(path)[1]] == [{"text": "a"}]
+    path = parquet_files.write(tmp_path / "DEV.PARQUET", {name: [ROW[name]] for name in ROW})
+    assert [item.qas_id for item in squad_examples.read_squad_examples(path, True)] == ["1"]
+    (tmp_path / "DEV.JSON.GZ").write_bytes(gzip.compress(json.dumps([ROW]).encode("ascii")))
+    assert squad_examples.read_squad_examples(str(tmp_path / "DEV.JSON.GZ"), True)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ def read_rows(path: str) -> Tuple[List[str], List[Row]]:
     not of its kind; the line is named.
     """
     path = os.path.expanduser(str(path))
-    parts = (path.endswith(parquet.ENDING) and parquet.parts(path)) or [path]
+    parts = (files.ending(path) == parquet.ENDING and parquet.parts(path)) or [path]
     found = ((f"{part}:{line}", values) for part in parts for line, values in _rows(part))
     rows = [
         Row(where, number, values)
@@ -217,14 +217,15 @@ def read_rows(path: str) -> Tuple[List[str], List[Row]]:
 
 def _rows(path: str) -> Iterable[Tuple[int, Any]]:
     """The number of each row's line, from 1, and the row."""
-    if path.endswith(parquet.ENDING):
+    ending = files.ending(path)
+    if ending == parquet.ENDING:
         return enumerate(parquet.read_rows(path), start=1)
     text = files.read_text(path)
-    if path.endswith(csv_rows.ENDING):
+    if ending == csv_rows.ENDING:
         return csv_rows.rows(io.StringIO(text, newline=""), path)
     lines = enumerate(text.replace("\r\n", "\n").split("\n"), start=1)
-    is_json = path.endswith((".json", ".jsonl")) or text.lstrip()[:1] == "{"
-    if is_json and not path.endswith(".tsv"):
+    is_object = text.lstrip()[:1] == "{" and ending != ".tsv"
+    if is_object or ending in files.JSON_LINES:
         return (
             (line, text.strip() and json_files.parse_data(text, f"{path}:{line}", dict))
             for line, text in lines
@@ -318,7 +319,7 @@ def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
     if len(long) > _ODD_SHARE * len(rows):
         raise UserError(f"{long[0]}: {len(long)} of {len(rows)} rows have too many columns.")
     quoted = [cell for row in rows for cell in row.values if '"' in cell]
-    is_csv = path.endswith(csv_rows.ENDING)
+    is_csv = files.ending(path) == csv_rows.ENDING
     if len(quoted) > 1 and not is_csv and all(map(_QUOTED.fullmatch, quoted)):
         _LOGGER.warning(
             "%s: %d cells seem to be quoted as in CSV, for example %s. In this format, quotes are "
@@ -434,7 +435,7 @@ def _has_header(
 
 def _number_names(task: Task, path: str, columns: Columns) -> Sequence[str]:
     """The names of labels that are numbers in a file; () where these are the labels."""
-    if task.hub_labels or not path.endswith(parquet.ENDING):
+    if task.hub_labels or files.ending(path) != parquet.ENDING:
         return task.hub_labels
     names = parquet.label_names(path).get(columns.label, ())
     return names if set(task.labels) <= set(names) else ()

@@ -45,7 +45,7 @@ def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
       UserError: a line is not UTF-8, or a row is not CSV.
     """
     groups = _decoded(stream, name)
-    if name.endswith(csv_rows.ENDING):
+    if files.ending(name) == csv_rows.ENDING:
         rows = csv_rows.rows((f"{line.text}\n" for lines in groups for line in lines), name)
         groups = iter(lambda: [Line(*row) for row in itertools.islice(rows, _GROUP_ROWS)], [])
     return groups
@@ -68,7 +68,10 @@ def _decoded(stream: Any, name: str) -> Iterator[List[Line]]:
             parts = []
         parts.append(rest)
     if any(parts):
-        yield [decode(b"".join(parts), next(numbers))]
+        last, number = b"".join(parts), next(numbers)
+        if number == 1:
+            files.check_line_ends(last, name)
+        yield [decode(last, number)]
 
 
 class TextReader:
@@ -112,7 +115,8 @@ class TextReader:
 
     def _is_header(self, text: Any) -> bool:
         """Looks at the first line that is not blank, which decides on the format."""
-        self._is_json = isinstance(text, str) and text.lstrip().startswith("{")
+        is_named_json = files.ending(self._name) in files.JSON_LINES
+        self._is_json = is_named_json or (isinstance(text, str) and text.lstrip().startswith("{"))
         header = _cells(text)
         has_known = bool(self._known) and set(self._known) <= set(header)
         has_numbers = all(map(str.isdecimal, self._columns))

@@ -213,7 +213,7 @@ def is_text(path: str) -> bool:
 
 def is_compressed(path: str) -> bool:
     """Returns whether a file's name says that it is compressed."""
-    return path.lower().endswith(".gz")
+    return files.ending(path) == ".gz"
 
 
 def _lines(stream: Any, path: str, start: int) -> Iterator[Tuple[int, bytes]]:
@@ -221,6 +221,8 @@ def _lines(stream: Any, path: str, start: int) -> Iterator[Tuple[int, bytes]]:
     offset = max(start - 1, 0)  # the newline before `start` shows whether a line begins there
     stream.seek(offset)
     for line in _unpacked(stream, path):
+        if offset == 0:
+            files.check_line_ends(line, path)
         if offset >= start:
             has_mark = offset == 0 and line.startswith(codecs.BOM_UTF8)
             yield offset, line[len(codecs.BOM_UTF8) * has_mark :].rstrip(b"\n")

@@ -86,7 +86,7 @@ def _find(data_dir: str, split: str, level: str) -> List[str]:
 
 def _passages(path: str) -> Iterator[Tuple[str, Any]]:
     """Where each passage of a file is, and what is there; a row of a table is one question."""
-    if path.endswith(parquet.ENDING):
+    if files.ending(path) == parquet.ENDING:
         rows = parquet.read_rows(path)
         for row in sorted(rows, key=lambda row: _by_number(row.get("example_id"))):
             passage = {f"{name}s": [row.get(name)] for name in ("question", "answer")}

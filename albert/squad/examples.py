@@ -126,7 +126,8 @@ def _questions(path: str) -> List[Tuple[str, Dict[str, Any]]]:
         published = [item for item in table.DATA_SETS.values() if item.group == "squad"]
         hint = table.how_to_get([item.folder for item in published if name in item.files], folder)
         raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
-    content = list(parquet.read_rows(path)) if path.endswith(parquet.ENDING) else _read_json(path)
+    is_parquet = files.ending(path) == parquet.ENDING
+    content = list(parquet.read_rows(path)) if is_parquet else _read_json(path)
     try:
         return _checked(content, path)
     except UserError as error:
@@ -168,7 +169,7 @@ def _answers(question: Dict[str, Any]) -> List[Dict[str, Any]]:
 
 def _read_json(path: str) -> Any:
     """The JSON value in a file; that of JSON lines is a list."""
-    if path.endswith(".gz"):
+    if files.ending(path) == ".gz":
         try:
             text = gzip.decompress(files.read_bytes(path)).decode("utf-8-sig")
         except (OSError, EOFError, ValueError, zlib.error) as error:

@@ -15,10 +15,9 @@ from albert.tagging import schemes
 from albert.util import files, json_files
 from albert.util.errors import UserError
 
-_JSON = (".json", ".jsonl")
 _CONLL = ("", ".bio", ".bmes", ".conll", ".conllu", ".iob", ".tsv", ".txt")
 _CONLL_2003 = (".train", ".testa", ".testb")  # eng.testa is its development data
-_ENDINGS = {*_CONLL, *_CONLL_2003, *_JSON, parquet.ENDING}
+_ENDINGS = {*_CONLL, *_CONLL_2003, *files.JSON_LINES, parquet.ENDING}
 _NAMES = {
     "train": {"train", "training"},
     "dev": {"dev", "devel", "development", "valid", "validation", "testa"},
@@ -76,7 +75,7 @@ def find(data_dir: str, split: str) -> List[str]:
         name = os.path.basename(path).lower()
         words = set(re.findall("[a-z]+", name))
         splits = [each for each, names in _NAMES.items() if words & names]
-        is_data = os.path.splitext(name)[1] in _ENDINGS and not files.gfile().isdir(path)
+        is_data = files.ending(name) in _ENDINGS and not files.gfile().isdir(path)
         if is_data and splits == [split]:
             paths.append(path)
     if not paths:
@@ -98,12 +97,12 @@ def read(
     Raises:
       UserError: a line is not as it must be, or a word has no tag where `needs_tags`.
     """
-    ending = os.path.splitext(path)[1].lower()
+    ending = files.ending(path)
     if ending == parquet.ENDING:
         names = parquet.label_names(path)
         rows = enumerate(parquet.read_rows(path), 1)
         sentences = [_of_row(row, f"'{path}', row {number}", names) for number, row in rows]
-    elif ending in _JSON:
+    elif ending in files.JSON_LINES:
         lines = enumerate(files.read_text(path).split("\n"), 1)
         numbered_lines = (
             (f"'{path}', line {number}", line) for number, line in lines if line.strip()

@@ -24,6 +24,7 @@ from albert.util.errors import UserError, in_one_line, is_refusal
 # Folders of `atomic_path`, and the folders in which this process has looked for leftovers.
 _HIDDEN = re.compile(r"\..+\.tmp-[0-9a-f]{16}")
 _tidied: Set[str] = set()
+JSON_LINES = (".json", ".jsonl")  # the endings of files of JSON lines
 
 
 def gfile() -> Any:
@@ -204,14 +205,28 @@ def read_text(path: str) -> str:
     """Returns the text of `path` (UTF-8), without a byte order mark.
 
     Raises:
-      UserError: as in open_to_read, or it is not UTF-8; file and line are named.
+      UserError: as in open_to_read and check_line_ends, or it is not UTF-8; the line is named.
     """
     content = read_bytes(path)
+    check_line_ends(content, path)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UserError(f"'{path}', line {line}, is not UTF-8. Convert the file.") from None
+
+
+def check_line_ends(content: bytes, path: str) -> None:
+    """Raises UserError for a text whose lines end in CR alone: it would be one line."""
+    if b"\r" in content and b"\n" not in content:
+        raise UserError(
+            f"'{path}': lines end in CR alone. Convert the line ends, as with tr '\\r' '\\n'."
+        )
+
+
+def ending(path: str) -> str:
+    """Returns the ending of a file's name in small letters, such as ".csv"."""
+    return os.path.splitext(path)[1].lower()
 
 
 # ------------------------------------------------------------------------------------------ finding

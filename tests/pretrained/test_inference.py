@@ -138,7 +138,7 @@ def settings_of(script, archive, *arguments):
 
 
 def test_embed_writes_array_or_lines(archive, source, tmp_path):
-    texts, array, lines = (tmp_path / name for name in ("texts", "out.npy", "out.jsonl"))
+    texts, array, lines = (tmp_path / name for name in ("texts", "out.NPY", "out.jsonl"))
     shown = [text if isinstance(text, str) else "\t".join(text) for text in TEXTS]
     texts.write_text("\n".join(shown) + "\n")
     for path in (array, lines):
