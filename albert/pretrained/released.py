@@ -58,7 +58,7 @@ def local_folder(model: str) -> str:
       UserError: there is no such folder and no such name; or the model cannot be downloaded, or is
         not a model.
     """
-    if tf.io.gfile.isdir(model):
+    if "\0" not in model and tf.io.gfile.isdir(model):
         return model
     return obtain(find_release(model))
 

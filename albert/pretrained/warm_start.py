@@ -62,7 +62,7 @@ def resolve_checkpoint(path: str) -> str:
     Raises:
       UserError: there is no such checkpoint, or it is not clear which is meant.
     """
-    path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(path).rstrip("/"))
+    path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(str(path)).rstrip("/"))
     is_folder = tf.io.gfile.isdir(path)
     folder, name = (path, "") if is_folder else os.path.split(path)
     present, candidates = checkpoint_files.names_in(folder or "."), [name]

@@ -61,11 +61,13 @@ class TaggingTask(Task):
         super().__init__(*arguments)
         self.scheme: Any = None
         self.labels = self.description.get("labels")
+        places = dict.fromkeys(self.labels or [], self.description_name)
         if not self.labels:
-            tags = {tag for sentence in self.examples("train") for tag in sentence.tags}
-            self.labels = [schemes.OUTSIDE, *sorted(tags - {schemes.OUTSIDE})]
+            places = sentences.places_of_tags(self.examples("train"))
+            self.labels = [schemes.OUTSIDE, *sorted(places.keys() - {schemes.OUTSIDE})]
         name = self.settings.tag_scheme or self.description.get("tag_scheme")
         self.scheme = schemes.find(self.labels, name)
+        self.scheme.check(places)
         if self.settings.do_train or self.settings.do_eval:
             _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
 
@@ -94,9 +96,7 @@ class TaggingTask(Task):
         columns = (self.settings.token_column, self.settings.tag_column)
         sentences_of_file = sentences.read(path, *columns, needs_tags=needs_tags)
         if needs_tags and self.scheme:
-            self.scheme.check(
-                {tag for sentence in sentences_of_file for tag in sentence.tags}, path
-            )
+            self.scheme.check(sentences.places_of_tags(sentences_of_file))
         return sentences_of_file
 
     def parse(self, text: Any) -> Sentence:
@@ -118,7 +118,7 @@ class TaggingTask(Task):
         *ends, mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
         numbers = {label: number for number, label in enumerate(self.labels, 1)}
         records = []
-        for _, words, tags in examples:
+        for _, words, tags, _ in examples:
             tokens: List[Any] = []
             for pieces, tag in zip(self.tokenizer.encode_ids_batch(list(words)), tags or words):
                 # A tag that the training data lack is learnt as O. A word that cannot be seen has
@@ -130,7 +130,7 @@ class TaggingTask(Task):
                 labels = [0, *(label for _, label in part)]
                 record["label_ids"] = labels + [0] * (length - len(labels))
                 records.append(record)
-        notes = {"empty": sum(not words for _, words, _ in examples)}
+        notes = {"empty": sum(not sentence.words for sentence in examples)}
         return feature_cache.Conversion(records, notes)
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
@@ -161,7 +161,7 @@ class TaggingTask(Task):
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
         """Returns tags and entities. The first tokens have the order of the words."""
         answers, numbers = [], iter(self.compared(outputs)[0].tolist())
-        for text, words, _ in examples:
+        for text, words, *_ in examples:
             tags = [self.labels[next(numbers)] for _ in words]
             spans = sentences.spans(text, words, self.scheme.entities(tags))
             answers.append(Tagged(text, words, tags, spans))

@@ -7,7 +7,7 @@ scheme.entities(["B-PER", "I-PER", "O"])    # [Entity("PER", 0, 1)]
 """
 
 import re
-from typing import Dict, Iterable, List, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from albert.util.errors import UserError
 
@@ -52,13 +52,17 @@ class Scheme(NamedTuple):
         """Returns the tags that are not of the scheme."""
         return [tag for tag in tags if tag != OUTSIDE and not self.pattern.fullmatch(tag)]
 
-    def check(self, tags: Iterable[str], path: str = "") -> None:
-        """Raises UserError if a tag, of the file `path`, is not of the scheme."""
-        for tag in self.misfits(tags):
-            where = f"'{path}': the" if path else "The"
+    def check(self, places: Mapping[str, str]) -> None:
+        """Raises UserError if a tag is not of the scheme.
+
+        Args:
+          places: where the first sentence with each tag is.
+        """
+        for tag in self.misfits(places):
             raise UserError(
-                f"{where} tag {tag!r} does not fit the scheme {self.name}. Correct the tag, or "
-                f"choose another --tag_scheme: {', '.join(NAMES)}."
+                f"{places[tag]}: this sentence has the tag {tag!r}, which does not fit the scheme "
+                f"{self.name}. Correct the tag, remove the line if it is a header, or choose "
+                f"another --tag_scheme: {', '.join(NAMES)}."
             )
 
     def entities(self, tags: Sequence[str]) -> List[Entity]:
@@ -80,7 +84,7 @@ class Scheme(NamedTuple):
 
 
 def find(labels: Sequence[str], name: Optional[str] = None) -> Scheme:
-    """Returns the scheme of all labels of a data set; UserError if one does not fit it.
+    """Returns the scheme that fits most labels of a data set.
 
     Args:
       labels: the different tags.
@@ -96,10 +100,7 @@ def find(labels: Sequence[str], name: Optional[str] = None) -> Scheme:
     ]
     best = min(candidates, key=lambda scheme: len(scheme.misfits(labels)))
     is_marked = name or any(map(_LOOKS_MARKED.fullmatch, labels))
-    if best.misfits(labels) and not is_marked:
-        return plain
-    best.check(labels)
-    return best
+    return plain if best.misfits(labels) and not is_marked else best
 
 
 def scores(right: Sequence[List[Entity]], predicted: Sequence[List[Entity]]) -> Dict[str, float]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads sentences with a tag for each word from CoNLL, JSON lines or Parquet files.
 
-read("wnut/train.conll")    # [Sentence("He left .", ("He", "left", "."), ("O", "O", "O"))]
+read("wnut/train.conll")    # [Sentence("He left .", ("He", "left", "."), ("O", "O", "O"), ...)]
 """
 
 import os
@@ -24,6 +24,8 @@ _NAMES = {
     "test": {"test", "testb"},
 }
 _TAG_COLUMNS = ("tags", "ner_tags", "labels")
+# Usual names of the columns of a CoNLL file.
+_HEADER = re.compile(r"(?i)(words?|tokens?|form|text)\t(ner|pos|((ner|pos)_)?(tag|label)s?)")
 _WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # in CoNLL-U, also of a range or an empty node
 
 # Patterns for texts in which each mark is \u0301. A Chinese character is a word.
@@ -37,11 +39,12 @@ _WORD = re.compile(
 
 
 class Sentence(NamedTuple):
-    """Words of a text, in order; a tag for each word, or None."""
+    """Words of a text, in order; a tag for each word, or None; where it begins in a file."""
 
     text: str
     words: Sequence[str]
     tags: Optional[Sequence[str]] = None
+    where: str = ""
 
 
 def of_text(text: str) -> Sentence:
@@ -59,9 +62,18 @@ def _plain_mark(match: Match) -> str:
     return "\u0301" if is_mark or is_skin_tone else character
 
 
-def of_words(words: Sequence[str], tags: Optional[Sequence[str]] = None) -> Sentence:
-    """Returns words with spaces between them."""
-    return Sentence(" ".join(words), words, tags)
+def of_words(
+    words: Sequence[str], tags: Optional[Sequence[str]] = None, where: str = ""
+) -> Sentence:
+    """Returns words with spaces between them; UserError if one is empty or has a line break."""
+    if any(re.search(r"^ *$|[\t\r\n]", word) for word in words):
+        raise UserError(f"{where or 'It'} has a word that is empty, or has a tab or line break.")
+    return Sentence(" ".join(words), words, tags, where)
+
+
+def places_of_tags(sentences: Sequence[Sentence]) -> Dict[str, str]:
+    """Returns where the first sentence with each tag begins."""
+    return {tag: sentence.where for sentence in reversed(sentences) for tag in sentence.tags or ()}
 
 
 def find(data_dir: str, split: str) -> List[str]:
@@ -115,7 +127,7 @@ def read(
     for sentence in sentences:
         if needs_tags and (sentence.tags is None or "" in sentence.tags):
             raise UserError(
-                f"'{path}': in {sentence.text[:60]!r} a word has no tag. See --tag_column."
+                f"{sentence.where}: in {sentence.text[:60]!r} a word has no tag. See --tag_column."
             )
     return sentences
 
@@ -155,9 +167,10 @@ def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
     is_numbered = {"1", "2"} <= numbers and all(map(_WORD_NUMBER.fullmatch, numbers))  # CoNLL-U
     words: List[str] = []
     tags: List[str] = []
+    start = ""
     for where, cells in rows:
         if not cells and words:
-            sentences.append(of_words(tuple(words), tuple(tags) or None))
+            sentences.append(of_words(tuple(words), tuple(tags) or None, start))
             words, tags = [], []
         if not cells or (is_numbered and not cells[0].isdigit()):
             continue
@@ -166,9 +179,15 @@ def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
             raise UserError(f"'{path}' has numbers, not words, in column 0. See --token_column.")
         if token_column >= columns or not cells[token_column]:
             raise UserError(f"{where}: no word in column {token_column}. See --token_column.")
-        words.append(cells[token_column])
+        word, tag = cells[token_column], None
         if tag_column < columns and (tag_column - token_column) % columns:
-            tags.append(cells[tag_column])
+            tag = cells[tag_column]
+        if _HEADER.fullmatch(f"{word}\t{tag}"):
+            continue
+        start = start if words else where
+        words.append(word)
+        if tag is not None:
+            tags.append(tag)
     return sentences
 
 
@@ -180,13 +199,11 @@ def _of_row(row: Any, where: str, names: Mapping[str, List[str]]) -> Sentence:
     kind = range(-1, len(labels)) if labels else str
     json_files.check(row, {column: ([kind], None)}, where)
     tokens, tags = row["tokens"], row.get(column)
-    if any(re.search(r"^ *$|[\t\r\n]", token) for token in tokens):
-        raise UserError(f"{where}: a token is empty, or has a tab or line break.")
     if tags is not None and len(tags) != len(tokens):
         raise UserError(f"{where} has {len(tokens)} tokens and {len(tags)} tags.")
     if labels and tags:
         tags = ["" if tag == -1 else labels[tag] for tag in tags]  # -1: no label
-    return of_words(tokens, tags)
+    return of_words(tokens, tags, where)
 
 
 def spans(

@@ -197,8 +197,8 @@ class _Parser(flags.ArgumentParser):
 
     def _parse_one(self, text: str) -> Any:
         options, kind = self._options, self._options["kind"]
-        if re.search("[\ud800-\udfff]", text):  # bytes that are not UTF-8, as in a file's name
-            raise ValueError("it must be UTF-8.")
+        if re.search("[\0\ud800-\udfff]", text):  # bytes that are not UTF-8, as in a file's name
+            raise ValueError("it must be UTF-8 without NUL.")
         try:
             value = flags.BooleanParser().parse(text) if kind is bool else kind(text)
             bounds = set(_BOUNDS) & set(options)

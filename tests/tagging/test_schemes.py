@@ -126,7 +126,7 @@ def test_scores_by_hand():
 def test_labels_that_fit_no_scheme_are_refused_by_name(labels, tag):
     labels = labels.split()
     with pytest.raises(ValueError, match=f"'{tag}'"):
-        schemes.find(labels)
+        schemes.find(labels).check(dict.fromkeys(labels, "a"))
     plain = schemes.find(labels, "plain")
     assert plain.entities(labels) == [
         schemes.Entity(label, number, number) for number, label in enumerate(labels)
@@ -139,4 +139,4 @@ def test_a_named_scheme_overrides():
     assert schemes.find(tags, "BILOU").name == "BILOU"
     for labels, name in ((["S-PER"], "BIO"), (["PER"], "BMES")):
         with pytest.raises(ValueError):
-            schemes.find(labels, name)
+            schemes.find(labels, name).check(dict.fromkeys(labels, "a"))

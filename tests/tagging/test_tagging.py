@@ -12,6 +12,7 @@ from albert import run_tagger
 from albert.tagging import run as tagging
 from albert.tagging import schemes, sentences
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 from tests.support import cases, classification_data, parquet_files, squad_data
 
 TAGS = ("B-PER", "I-PER", "O", "S-LOC")
@@ -42,9 +43,9 @@ def test_read_each_format(tmp_path):
         parquet_file(tmp_path / "d.parquet", sorted(TAGS)),
     ]
     for path in paths:
-        ((text, *words_and_tags),) = sentences.read(path)
-        assert text == " ".join(WORDS)
-        assert [tuple(some) for some in words_and_tags] == [WORDS, TAGS], path
+        ((text, words, tags, where),) = sentences.read(path)
+        assert text == " ".join(WORDS) and path in where
+        assert (tuple(words), tuple(tags)) == (WORDS, TAGS), path
     assert sentences.read(paths[0], 1, 0)[0].tags == WORDS
 
 
@@ -56,6 +57,7 @@ def test_read_each_format(tmp_path):
         ("a.jsonl", '{"tokens": ["a"], "tags": []}\n', "line 1.*1 tokens and 0 tags"),
         ("a.jsonl", '{"tokens": ["a"]}\n', "'a'"),
         ("a.jsonl", '{"tokens": ["a\\tb"], "tags": ["O"]}\n', "line 1"),
+        ("a.txt", "king O\n\na\rb O\n", "line 3"),
         ("a.conll", "Ana NNP B-PER\nlives VBZ O\nhere O\n. . O\n", "line 3"),
         ("a.tsv", "a\tO\n\nking\tB\nthe\t\n", "'king the'"),
         ("a.tsv", "a\tO\n\tB\n", "line 2"),
@@ -97,18 +99,20 @@ CONLL_U = """# text = Vamos al mar
         ("New York\tB\r\n \t \r\n Rome\tB\r\n", (0, 1), "New York/B | Rome/B"),
         ("-DOCSTART- -X- O O\n\na\tB\n-DOCSTART-\nb\tB\n", (0, 1), "a/B | b/B"),
         ("# O\n# O\n", (0, 1), "#/O #/O"),
+        ("id\tForm\tx\tPOS\n1\ta\tx\tB\n", (1, 3), "a/B"),
+        ("word words\n\ntext B\n", (0, 1), "word/words | text/B"),
         ("", (0, 1), ""),
     ],
 )
 def test_read_takes_words_alone(content, columns, expected, tmp_path):
     found = sentences.read(write(tmp_path / "a.bio", content), *columns, needs_tags=True)
-    lines = [[f"{word}/{tag}" for word, tag in zip(words, tags)] for _, words, tags in found]
+    lines = [[f"{word}/{tag}" for word, tag in zip(words, tags)] for _, words, tags, _ in found]
     assert " | ".join(map(" ".join, lines)) == expected
 
 
 def test_test_data_may_lack_the_column_of_tags(tmp_path):
     path = write(tmp_path / "a.tsv", "1\tking\n2\tleft\n")
-    assert sentences.read(path, 1, 2) == [sentences.of_words(("king", "left"))]
+    assert sentences.read(path, 1, 2)[0].words == ("king", "left")
     with pytest.raises(ValueError, match="a.tsv"):
         sentences.read(path, 1, 2, needs_tags=True)
 
@@ -168,6 +172,21 @@ def test_flags_name_the_files_and_the_log_too(tmp_path, caplog):
         other.examples("dev")
     plain = tagging.TaggingTask(flags, None, {"labels": ["O", "B-PER"], "tag_scheme": "plain"})
     assert plain.scheme.entities(["B-PER"]) == [("B-PER", 0, 0)]
+
+
+def test_tag_that_fits_no_scheme_is_named_with_its_line(tmp_path):
+    write(tmp_path / "train.tsv", "# x\nWort\tArt\nAna\tB-PER\n\nAna\tB-PER\n")
+    flags = run_tagger.Flags(data_dir=str(tmp_path), do_train=True)
+    with pytest.raises(UserError, match="train.tsv', line 2.*'Art'"):
+        tagging.TaggingTask(flags, None, {})
+
+
+@pytest.mark.parametrize("word", ["", " ", "\t", "a\nb"])
+def test_list_with_a_word_that_is_none_is_refused(word):
+    task = tagging.TaggingTask(run_tagger.Flags(), None, {"labels": ["O", "B-PER"]})
+    assert task.parse(["a", "\u3000"]).words == ["a", "\u3000"]
+    with pytest.raises(UserError):
+        task.parse(["a", word])
 
 
 @pytest.mark.parametrize(
