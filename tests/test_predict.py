@@ -14,8 +14,10 @@ import time
 import numpy as np
 import pytest
 
-from albert import predict, predictor
+from albert import embed, fill_mask, predict, predictor
 from albert.data import text_lines
+from albert.util import flags
+from albert.util.errors import UserError
 from tests.support import FIXTURES, ROOT, cases, read_json, scripts
 from tests.support import fine_tuned_models as models
 
@@ -123,6 +125,24 @@ def test_predict_names_a_wrong_flag(model_dir, tmp_path, arguments, words):
     with pytest.raises(ValueError, match=words):
         run(model_dir, f"--output_file={tmp_path}/out", *arguments.format(tmp_path).split())
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+@pytest.mark.parametrize("script", [predict, embed, fill_mask])
+def test_output_may_not_replace_input_or_model(script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("in")
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "in").write_text("a", encoding="utf-8")
+    model = f"--{'model' if script is predict else 'albert'}_dir=m"
+
+    def parse(source, target):
+        flags.parse(script.Flags, [model, f"--input_file={source}", f"--output_file={target}"])
+
+    for source, target in (("in", "./in"), ("link", "in"), ("x", "m/in"), ("gs://x", "gs://x")):
+        with pytest.raises(UserError, match="--output_file"):
+            parse(source, target)
+    for source, target in (("-", "-"), ("in", "m/new"), ("m/in", "in")):
+        parse(source, target)
 
 
 @pytest.mark.slow

@@ -110,13 +110,20 @@ def places(model_dir, tmp_path_factory):
     (folder / "empty").mkdir()
     pretrained_models.write_archive(folder / "encoder")
     names = ("absent", "empty", "encoder", *contents)
-    return {"model": model_dir, "bass_v2": "bass_v2", **{n: f"{folder}/{n}" for n in names}}
+    return {
+        "model": model_dir,
+        "model\0": f"{model_dir}\0",
+        "bass_v2": "bass_v2",
+        **{n: f"{folder}/{n}" for n in names},
+    }
 
 
 @pytest.mark.parametrize(
     "place, options, named",
     [
         ("absent", {}, "/absent"),
+        ("model\0", {}, "model"),
+        ("model", {"checkpoint": 5}, "'5'"),
         ("bass_v2", {}, "base_v2"),
         ("empty", {}, "^(?!.*--albert_dir)"),
         ("model", {"batch_size": 0}, "batch_size"),

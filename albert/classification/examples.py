@@ -256,7 +256,7 @@ def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = 
     if is_table and not (columns.header or is_labelled):
         _LOGGER.warning("%s: no header found. Reading this row as an example.", rows[0].where)
     spellings = label_spellings(task, () if is_table else _number_names(task, parts[0], columns))
-    cells, language = first if columns.render else range(len(first)), _place("language", first)
+    cells, language = first if columns.render else range(len(first)), _place("language", rows[0])
     examples: List[InputExample] = []
     odd: Dict[str, List[str]] = {"long rows cut": _long_rows(parts[0], rows) if is_table else []}
     short, empty = odd["short rows skipped"], odd["empty texts"] = [], []
@@ -370,15 +370,19 @@ def _find_columns(
     """
     first = rows[0].values
     for columns in candidates:
-        places = [_place(column, first) for column in columns[:4]]
+        places = [_place(column, rows[0]) for column in columns[:4]]
         wanted = zip(columns[:needed], places)
         if all(column is None or place is not None for column, place in wanted):
             header = isinstance(first, list) and _has_header(columns, places, first, task=task)
             return Columns._make([*places, header, columns.render])
-    missing = [str(column) for column in candidates[0][:needed] if column is not None]
+    missing = [
+        " or ".join(map(str, _spellings(column)))
+        for column in candidates[0][:needed]
+        if column is not None
+    ]
     raise UserError(
-        f"{rows[0].where}: there are no columns {', '.join(missing)} in {str(list(first))[:200]}. "
-        "Correct the header, or name other columns."
+        f"{rows[0].where}: there are no columns {', '.join(missing)}. There are "
+        f"{', '.join(map(str, first))[:200]}. Correct the header, or name other columns."
     )
 
 
@@ -400,10 +404,16 @@ def _text_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -> List
     return named if is_label else [*named, alone]
 
 
-def _place(column: Column, first: Any) -> Any:
+def _spellings(column: Column) -> Tuple[Any, ...]:
+    return column if isinstance(column, tuple) else (column,)
+
+
+def _place(column: Column, row: Row) -> Any:
     """The number of a cell, or the name of a field, where a column is; None if it is not there."""
-    for name in column if isinstance(column, tuple) else (column,):
+    first = row.values
+    for name in _spellings(column):
         if name in first:
+            csv_rows.check_header(list(first), [name], row.where)
             return name if isinstance(first, dict) else first.index(name)
         if isinstance(name, int) and isinstance(first, list) and -len(first) <= name < len(first):
             return name % len(first)

@@ -156,7 +156,10 @@ class ClassifierTask(Task):
         if split == _PREDICT_FILE:
             if settings.do_train:
                 self.examples("train")  # finds the names of the columns, which a header has
-            return read_file(task, settings.predict_file, names=self.columns).examples
+            try:
+                return read_file(task, settings.predict_file, names=self.columns).examples
+            except UserError as error:
+                raise UserError(f"--predict_file: {error}") from error
         data = tasks.read_examples(task, settings.data_dir, split)
         if split == "train":
             self.columns = data.columns

@@ -4,6 +4,7 @@
 
 import dataclasses
 import functools
+import os
 from typing import Optional
 
 from albert.util.errors import UserError
@@ -186,6 +187,8 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
     def check(self) -> None:
         """Checks --output_dir, which TensorFlow uses in glob patterns."""
         super().check()
+        if os.path.isfile(self.output_dir):
+            raise UserError(f"--output_dir={self.output_dir} is a file. Give a folder.")
         if set(self.output_dir) & set("*?[\\"):
             raise UserError(f"--output_dir={self.output_dir} must not contain *, ?, [ or \\.")
 

@@ -3,7 +3,7 @@
 """Rows of CSV files. Quoted cells hold commas, line breaks and, doubled, quotes."""
 
 import csv
-from typing import Iterable, Iterator, List, Tuple
+from typing import Iterable, Iterator, List, Sequence, Tuple
 
 from albert.util.errors import UserError
 
@@ -33,3 +33,10 @@ def rows(lines: Iterable[str], name: str) -> Iterator[Tuple[int, List[str]]]:
             f"{name}:{number}: not a row of a CSV file ({error}). Put cells with commas, quotes or "
             "line breaks between quotes, and double the quotes in them."
         ) from None
+
+
+def check_header(header: Sequence[str], names: Iterable[str], where: str) -> None:
+    """Raises UserError if one of the names, which are looked for in a header, occurs twice."""
+    for name in names:
+        if header.count(name) > 1:
+            raise UserError(f"{where}: the column {name!r} occurs twice. Rename one of them.")

@@ -8,6 +8,7 @@ import os
 import re
 from typing import Any, Dict, Iterator, List
 
+from albert.data import csv_rows
 from albert.util import files, json_files, wording
 from albert.util.errors import UserError, needing
 
@@ -61,6 +62,7 @@ def read_rows(path: str) -> Iterator[Dict[str, Any]]:
 
     with _opened(path) as file:
         table = file.read()
+        csv_rows.check_header(table.column_names, table.column_names, f"'{path}'")
         short = [field.name for field in table.schema if str(field.type) == "float"]  # 32 bits
         for batch in table.to_batches(max_chunksize=1000):
             columns = batch.to_pydict()

@@ -9,6 +9,7 @@ on as they arrive.
 
 import contextlib
 import itertools
+import json
 import logging
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, TextIO, Tuple
@@ -142,11 +143,13 @@ class TextReader:
             usual = list(row)
         known = self._known if set(self._known) <= set(self._header or row) else []
         names = self._columns or known or usual
+        csv_rows.check_header(self._header, names, where)
         texts = tuple(row.get(name) for name in names)
         if not 1 <= len(texts) <= 2 or not all(isinstance(text, str) for text in texts):
             raise UserError(
                 f"{where}: expected one or two texts in {' and '.join(names or _JSON_FIELDS)}; "
-                f"found {', '.join(row)}. Name the columns with --columns; tabs separate columns."
+                f"found {json.dumps(row, ensure_ascii=False)[:200]}. Name the columns with "
+                "--columns; tabs separate columns."
             )
         return texts
 
@@ -155,14 +158,11 @@ def _cells(text: Any) -> List[str]:
     return text.rstrip("\r").split("\t") if isinstance(text, str) else text
 
 
-@contextlib.contextmanager
-def open_input(path: str) -> Iterator[Any]:
-    """Yields a stream of bytes; STANDARD is standard input. UserError if there is no such file."""
+def open_input(path: str) -> Any:
+    """Opens a stream of bytes; STANDARD is standard input. UserError if there is no such file."""
     if path == STANDARD:
-        yield sys.stdin.buffer
-        return
-    with files.open_to_read(path) as stream:
-        yield stream
+        return contextlib.nullcontext(sys.stdin.buffer)
+    return files.open_to_read(path)
 
 
 @contextlib.contextmanager

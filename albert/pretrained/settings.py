@@ -4,6 +4,7 @@
 
 import dataclasses
 import functools
+import os
 from typing import Optional
 
 from albert.configs.flags import (
@@ -14,7 +15,8 @@ from albert.configs.flags import (
     output_flag,
     speed_flag,
 )
-from albert.util.flags import Settings, flag
+from albert.util.errors import UserError
+from albert.util.flags import Settings, describe, flag
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
 ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
@@ -37,6 +39,22 @@ class TextFlags(Settings):
     output_file: str = output_flag("-", "File to write; - is standard output.", path=True)
     predict_batch_size: int = speed_flag(32, "Texts per batch.", lower=1)
     precision: str = speed_flag("float32", "Number format of activations.", choices=PRECISIONS)
+
+    def check(self) -> None:
+        """Checks that the output replaces neither the input nor a file of the model."""
+        super().check()
+        output = os.path.realpath(self.output_file)
+        inputs = {
+            os.path.realpath(str(getattr(self, name)))
+            for name, options in describe(type(self)).items()
+            if options.get("path") and name != "output_file"
+        }
+        is_of_model = os.path.isfile(output) and os.path.dirname(output) in inputs
+        if self.output_file != "-" and (output in inputs or is_of_model):
+            raise UserError(
+                f"--output_file={self.output_file} would replace the input or a file of the model. "
+                "Choose another file."
+            )
 
 
 @dataclasses.dataclass(frozen=True)

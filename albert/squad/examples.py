@@ -114,7 +114,8 @@ def read_squad_examples(
         )
     kept = [example for example in examples.values() if example.qas_id not in misaligned]
     if not kept:
-        raise UserError(f"'{path}' has no questions. Use a file in SQuAD's layout.")
+        problem = "no answer is where answer_start says" if examples else "there are no questions"
+        raise UserError(f"'{path}': {problem}. Use a file in SQuAD's layout.")
     _LOGGER.info("%s: %d questions; %d misaligned left out.", path, len(kept), len(misaligned))
     return kept
 

@@ -35,6 +35,7 @@ from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, origin, peer_watch
 from albert.training import hooks as training_hooks
 from albert.util import config_files, files, folder_lock, progress, provenance, stop_signals
+from albert.util import flags as flags_lib
 from albert.util.errors import UserError, in_one_line
 
 _LOGGER = logging.getLogger("albert")
@@ -47,6 +48,7 @@ _TPU_PATIENCE_MILLISECONDS = 300000
 # What the training step says when it refuses an update.
 _GRADIENT_STOP = "gradient norm is not finite"
 
+_LENGTHS = ("train_step", "num_train_steps", "num_train_epochs")  # flags
 ModelFn = Callable[..., Any]  # (features, labels, mode, params) -> TPUEstimatorSpec
 InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has batch_size
 
@@ -72,8 +74,21 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
 
 
 def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
-    """Writes the flags of a run to run.toml in --output_dir."""
+    """Writes the flags of a run to run.toml; warns if those of its training were others."""
     path = os.path.join(flags.output_dir, config_files.RECORD_NAME)
+    recorded = config_files.read(path) if is_training and tf.io.gfile.exists(path) else {}
+    if "do_train" in recorded:
+        described = flags_lib.describe(type(flags))
+        known = {name: recorded[name] for name in recorded if name in described}
+        before = flags_lib.make(type(flags), **known)
+        changes = [
+            f"--{name} was {getattr(before, name)} and is {value}"
+            for name, value in flags.to_dict().items()
+            if str(value) != str(getattr(before, name))
+            and not (described[name].get("path") or name in _LENGTHS or name.startswith("do_"))
+        ]
+        if changes:
+            _LOGGER.warning("Flags that differ from %s: %s.", path, ", ".join(changes))
     config_files.record(path, flags.given_values(), is_training=is_training)
 
 

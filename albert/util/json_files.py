@@ -16,9 +16,10 @@ A schema is
     (schema, ..., None)            one of these; None: null, or no such key
 """
 
+import collections
 import json
 import re
-from typing import Any, Dict, Mapping, Union
+from typing import Any, Dict, List, Mapping, Tuple, Union
 
 from albert.util import files
 from albert.util.errors import UserError
@@ -82,9 +83,17 @@ def _loaded(content: Union[str, bytes], where: str) -> Any:
     try:
         if isinstance(content, bytes):
             content = content.decode(json.detect_encoding(content))
-        return json.loads(content, parse_constant=lambda name: None)
+        return json.loads(content, parse_constant=lambda name: None, object_pairs_hook=_object_of)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{where} is not JSON ({error}).") from None
+
+
+def _object_of(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        ((twice, _),) = collections.Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the key {twice!r} occurs twice")
+    return value
 
 
 def check(value: Any, schema: Any, where: str) -> None:

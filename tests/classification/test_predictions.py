@@ -12,6 +12,7 @@ from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import InputExample
 from albert.classification.run import ClassifierTask
 from albert.util import flags
+from albert.util.errors import UserError
 from tests.support import FIXTURES, cases, read_json
 
 FILES = read_json(FIXTURES / "prediction_files.json")
@@ -130,6 +131,15 @@ def test_header_has_the_names_of_the_training_data(description, do_train, count,
     task = ClassifierTask(flags.make(ClassifierTask.flags, **settings), None, description)
     texts = [example.text_a for example in task.examples("predict_file")]
     assert texts == ["frage", "B?"][-count:]
+
+
+def test_predict_file_without_the_columns_is_named(tmp_path):
+    (tmp_path / "mine.tsv").write_text("x\ty\tz\n")
+    settings = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
+    settings.update(predict_file=f"{tmp_path}/mine.tsv", do_train=False)
+    task = ClassifierTask(flags.make(ClassifierTask.flags, **settings), None, {})
+    with pytest.raises(UserError, match="--predict_file.*mine.tsv:1: .* text_a or sentence or "):
+        task.examples("predict_file")
 
 
 @pytest.mark.parametrize("task, text, problem", FILES["refused"])

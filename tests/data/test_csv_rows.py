@@ -9,6 +9,7 @@ import pytest
 from albert.classification import examples, tasks
 from albert.pretrained import inference
 from albert.pretrained.settings import TextFlags
+from albert.util.errors import UserError
 
 TEXTS = [
     'He said, "no".',
@@ -63,6 +64,14 @@ def test_texts_of_csv(path, columns, known):
 def test_texts_without_header(tmp_path, name, content, texts):
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert answered(tmp_path / name) == texts
+
+
+def test_parquet_column_that_occurs_twice_is_named(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 2, names=["text", "text"])
+    pytest.importorskip("pyarrow.parquet").write_table(table, str(tmp_path / "a.parquet"))
+    with pytest.raises(UserError, match="a.parquet.*'text'"):
+        examples.read_rows(str(tmp_path / "a.parquet"))
 
 
 @pytest.mark.parametrize("content, line", [(OPEN_QUOTE, 4), (BAD_QUOTE, 3), (NOT_UTF8, 2)])

@@ -131,6 +131,7 @@ def test_misaligned_answers_are_dropped_up_to_a_share(tmp_path):
     for questions, options, named in (
         (_many(200, 5), {}, "5 of 200 .*q0: 'new'.*q1"),
         (_many(200, 1), {"max_misaligned": 0.0}, "1 of 200"),
+        (_many(2, 2), {"max_misaligned": 1.0}, "answer_start"),
         ([*impossible, *_many(1, 1)], {}, "1 of 1 "),  # those without an answer do not count
     ):
         with pytest.raises(ValueError, match=named):

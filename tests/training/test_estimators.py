@@ -181,6 +181,19 @@ def test_initial_weights_are_those_of_the_flags(tmp_path):
     assert weight_in(tmp_path / "foreign") == 4.5
 
 
+def test_changed_flags_are_warned_of(tmp_path, caplog):
+    train(tmp_path, max_steps=2)
+    train(tmp_path, "--do_train", "--max_seq_length=512", max_steps=4)  # the default
+    assert "run.toml" not in caplog.text
+    train(tmp_path, "--seed=7", "--learning_rate=0.1", "--init_checkpoint=v", max_steps=6)
+    (warning,) = [record for record in caplog.records if "--seed" in record.getMessage()]
+    text = warning.getMessage()
+    assert warning.levelname == "WARNING" and "12345" in text and "7" in text
+    assert (
+        "--learning_rate" in text and "--init_checkpoint" not in text and "--do_train" not in text
+    )
+
+
 def test_unused_init_checkpoint_is_warned_of(tmp_path, caplog):
     def warnings(*arguments, steps):
         caplog.clear()

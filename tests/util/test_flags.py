@@ -261,6 +261,8 @@ def test_parse_expands_home(monkeypatch):
     assert parse("--output_dir=~/Smith, J/b ,c").output_dir == "/home/me/Smith, J/b ,c"
     with pytest.raises(UserError, match="--output_dir"):
         flags_lib.parse(shared.TrainingFlags, ["--output_dir=x/a*b"])
+    with pytest.raises(UserError, match="--output_dir"):
+        flags_lib.parse(shared.TrainingFlags, [f"--output_dir={__file__}"])
 
 
 # ---- TOML files ----
