@@ -9,7 +9,7 @@
 --model_dir is the --output_dir of run_classifier. The input has one text per line, a pair of texts
 separated by a TAB, or a JSON object with text_a (and text_b). To use other columns or fields, give
 --columns. You can leave out --columns if the first line has the column names of the training file.
-If the file name ends in .csv, the input is CSV.
+If the file name ends in .csv, the input is CSV; in .json or .jsonl, each line is a JSON object.
 
 The output has one line per input line, in the same order. jsonl writes the label and probabilities
 (for regression: the score) as a JSON object. tsv and csv write them as columns below a header. A
