@@ -256,7 +256,7 @@ def create_model(
       (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]); for
       regression logits and predictions are the scores [B]. Losses are None without labels.
     """
-    found = run_head(
+    outputs = run_head(
         model.classification_head(num_labels),
         (input_ids, input_mask, segment_ids),
         labels,
@@ -266,7 +266,7 @@ def create_model(
         use_one_hot_embeddings=use_one_hot_embeddings,
         **options,
     )
-    return found if num_labels > 1 else (*found[:3], found[4], found[4])
+    return outputs if num_labels > 1 else (*outputs[:3], outputs[4], outputs[4])
 
 
 def run_head(head, sequences, labels, **options):

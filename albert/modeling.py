@@ -89,7 +89,7 @@ class AlbertConfig:
                 f" (keys found: {', '.join(sorted(json_object)) or 'none'})."
             )
         config = cls(vocab_size=None)
-        _check_spelling(json_object, known=list(config.__dict__))
+        _check_spelling(json_object, names=list(config.__dict__))
         for key, value in json_object.items():
             if value is not None and value not in FIXED.get(key, (value,)):
                 raise UserError(f"{key} is {value!r}. It must be {FIXED[key][0]!r}.")
@@ -150,12 +150,12 @@ class AlbertConfig:
                 )
 
 
-def _check_spelling(content: Dict[str, Any], *, known: List[str]) -> None:
-    """Refuses a key that looks like a typing error of a known, missing key."""
-    absent = [key for key in known if key not in content]
+def _check_spelling(content: Dict[str, Any], *, names: List[str]) -> None:
+    """Refuses a key that looks like a typing error of a missing key."""
+    absent = [key for key in names if key not in content]
     for key in content:
         hint = wording.did_you_mean(key, absent, cutoff=0.85)
-        if key not in known and hint:
+        if key not in names and hint:
             raise UserError(f"Unknown key {key!r}.{hint} Correct it.")
 
 

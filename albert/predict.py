@@ -78,7 +78,7 @@ def main(settings: Flags) -> None:
     from albert.classification import run
     from albert.pretrained import inference
 
-    given = tuple(text for text in (settings.text_a, settings.text_b) if text is not None)
+    pair = tuple(text for text in (settings.text_a, settings.text_b) if text is not None)
     ending = files.ending(settings.output_file)[1:]
     output_format = settings.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
     layers: List[int] = []
@@ -92,16 +92,16 @@ def main(settings: Flags) -> None:
     ) as model:
 
         def answer(texts: inference.Texts) -> List[str]:
-            found = model.predict(texts)
-            layers.extend(one.layers for one in found if one.layers is not None)
-            return [format_prediction(prediction, output_format) for prediction in found]
+            predictions = model.predict(texts)
+            layers.extend(item.layers for item in predictions if item.layers is not None)
+            return [format_prediction(prediction, output_format) for prediction in predictions]
 
         heading = ""
         inference.announce(model.task.config, model.checkpoint, settings)
         if output_format != "jsonl":
             labels = model.task.labels
             heading = _row(["label", *labels] if labels else ["score"], output_format) + "\n"
-        groups = [[given]] if given else inference.read_texts(settings, model.task.columns)
+        groups = iter([[pair]]) if pair else inference.read_texts(settings, model.task.columns)
         inference.answer_texts(settings.output_file, groups, answer, heading=heading)
     if layers:
         _LOGGER.info("%s", run.describe_layers(layers))

@@ -120,7 +120,10 @@ def changes(settings: Flags) -> str:
         config, tokenize = model.config, model.tokenizer.tokenize_text
         with inference.OrderJudge(model) as judge:
             shares = judge.in_order([texts[:2], texts[1::-1]])
-        says = [f"; the model's guess: {one:.1%} in order, {1 - one:.1%} swapped" for one in shares]
+        says = [
+            f"; the model's guess: {share:.1%} in order, {1 - share:.1%} swapped"
+            for share in shares
+        ]
     else:
         config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
         tokenize = tokenization.BasicTokenizer(False).tokenize  # words, signs, Chinese characters

@@ -117,10 +117,10 @@ def create_v2_model(
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     limits = heads.V2Options(start_n_top, end_n_top, dropout_prob)
-    found = heads.answer_logits(encoder, {**features, **inputs}, limits)
+    outputs = heads.answer_logits(encoder, {**features, **inputs}, limits)
     for side in ("start", "end") if is_training else ():
-        found[f"{side}_log_probs"] = tf.nn.log_softmax(found.pop(f"{side}_logits"))
-    return found
+        outputs[f"{side}_log_probs"] = tf.nn.log_softmax(outputs.pop(f"{side}_logits"))
+    return outputs
 
 
 def _published_v1_head(
@@ -340,7 +340,9 @@ def write_predictions_v2(
     """
     del cls_dict, all_results, max_answer_length
     answers, _, null_odds = _write(
-        *(result_dict, all_examples, all_features),
+        result_dict,
+        all_examples,
+        all_features,
         n_best_size=n_best_size,
         paths=(output_prediction_file, output_nbest_file, output_null_log_odds_file),
         threshold=null_score_diff_threshold,

@@ -41,18 +41,18 @@ def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> D
 
     ALBERT_ROOT sets the flags that the published run_glue.sh derives from it.
     """
-    given = {name: environment[name.upper()] for name in names if environment.get(name.upper())}
+    values = {name: environment[name.upper()] for name in names if environment.get(name.upper())}
     root = environment.get("ALBERT_ROOT")
     if not root:
-        return given
+        return values
     derived = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
     holds_model = files.gfile().exists(os.path.join(root, CONFIG_NAME))
     named = ["model_dir", "albert_dir", "albert_hub_module_handle"]
     if not holds_model:
         named.append("init_checkpoint")
-    if not set(named) & set(given):
+    if not set(named) & set(values):
         derived["model_dir"] = root if holds_model else "base_v1"
-    return {**derived, **given}
+    return {**derived, **values}
 
 
 def main(settings: Flags) -> None:

@@ -120,8 +120,8 @@ def find_damage(
             if must_be_finite and value.dtype.kind == "f" and not np.isfinite(value).all():
                 return f"{name} in {checkpoint}.data-* has numbers that are not finite"
     except _READ_ERRORS as error:
-        place = f"{name} in {checkpoint}.data-*" if name else f"{checkpoint}.index"
-        fault = f"{place}: {' '.join(str(error).split())}"
+        where = f"{name} in {checkpoint}.data-*" if name else f"{checkpoint}.index"
+        fault = f"{where}: {' '.join(str(error).split())}"
         if _UNREACHABLE.search(f"{type(error).__name__} {error}"):
             raise UserError(
                 f"The checkpoint {checkpoint!r} cannot be read now ({fault})."

@@ -58,7 +58,7 @@ def convert_examples_to_features(
     label_ids = label_list
     if not isinstance(label_list, dict):
         label_ids = {label: number for number, label in enumerate(label_list)}
-    distinct = {getattr(one, name, None) for one in examples for name in ("text_a", "text_b")}
+    distinct = {getattr(item, name, None) for item in examples for name in ("text_a", "text_b")}
     texts = list(distinct - {None})
     if is_raw:
         encoded = tokenizer.encode_ids_batch(texts)

@@ -54,10 +54,10 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
     values = {flag: getattr(settings, flag) for flag in describe(CustomTaskFlags)}
     if name.strip().lower() == tasks.CUSTOM:
         return tasks.custom_task(**values)
-    given = [flag for flag, value in values.items() if value is not None]
-    if given:
+    custom_flags = [flag for flag, value in values.items() if value is not None]
+    if custom_flags:
         raise UserError(
-            f"--{given[0]} works only with --task_name={tasks.CUSTOM}. Leave it out, or "
+            f"--{custom_flags[0]} works only with --task_name={tasks.CUSTOM}. Leave it out, or "
             f"replace --task_name={name}."
         )
     return tasks.get_task(name)
@@ -173,9 +173,9 @@ class ClassifierTask(Task):
         """Returns the example for a text or a pair of texts."""
         parts = inference.parts_of(text)
         if self.is_pair not in (None, len(parts) == 2):
-            wanted = "pairs (text_a, text_b)" if self.is_pair else "single texts"
+            inputs = "pairs (text_a, text_b)" if self.is_pair else "single texts"
             raise UserError(
-                f"The model was trained on {wanted}. If the file has other columns, choose the "
+                f"The model was trained on {inputs}. If the file has other columns, choose the "
                 "columns of the texts with --columns."
             )
         return InputExample("", *parts)
@@ -211,13 +211,13 @@ class ClassifierTask(Task):
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
         """Returns the label or the number of each example."""
-        found = []
+        predictions = []
         layers = outputs.get("layers", np.full(len(examples), None))
         for row, layer in zip(outputs["probabilities"].tolist(), layers.tolist()):
             shares = dict(zip(self.labels, row))  # {} of a regressor
             label = max(shares, key=shares.get, default=None)
-            found.append(Prediction(label, shares, None if shares else row[0], layer))
-        return found
+            predictions.append(Prediction(label, shares, None if shares else row[0], layer))
+        return predictions
 
     def identity(self) -> Dict[str, Any]:
         """Returns the metrics that are computed and, where examples leave early, when."""
@@ -229,10 +229,10 @@ class ClassifierTask(Task):
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
         identity = self.identity()
-        found = metrics.compute(identity.pop("metrics"), _outcome(outputs))
+        measured = metrics.compute(identity.pop("metrics"), _outcome(outputs))
         if "layers" in outputs:
-            found["mean_layers"] = float(np.mean(outputs["layers"]))
-        return {**found, **identity}
+            measured["mean_layers"] = float(np.mean(outputs["layers"]))
+        return {**measured, **identity}
 
     def served(self) -> Dict[str, Any]:
         """Says that the heads before the last are not exported."""
@@ -248,7 +248,7 @@ class ClassifierTask(Task):
         labels, (pairs, counts) = self.labels, metrics.confusions(_outcome(outputs))
         if len(labels) > _MOST_CONFUSED:
             rows = np.column_stack([pairs, counts]).tolist()
-            named = [[labels[right], labels[found], count] for right, found, count in rows]
+            named = [[labels[right], labels[predicted], count] for right, predicted, count in rows]
             return {CONFUSION_NAME: {"pairs": named}}
         matrix = np.zeros([len(labels), len(labels)], int)
         matrix[tuple(pairs.T)] = counts
@@ -271,11 +271,13 @@ class ClassifierTask(Task):
 
 def _outcome(outputs: Outputs) -> metrics.Outcome:
     names = ("label_ids", "predictions", "per_example_loss", "probabilities")
-    labels, found, losses, rows = (outputs[name] for name in names)
+    labels, predictions, losses, rows = (outputs[name] for name in names)
     if np.isnan(losses).all():  # an exported model does not give them
         is_score = labels.dtype.kind == "f"
-        losses = (found - labels) ** 2 if is_score else -np.log(rows[range(len(rows)), labels])
-    return metrics.Outcome(labels, found, losses)
+        losses = (
+            (predictions - labels) ** 2 if is_score else -np.log(rows[range(len(rows)), labels])
+        )
+    return metrics.Outcome(labels, predictions, losses)
 
 
 class Predictor(fine_tuned.Model):
@@ -285,6 +287,9 @@ class Predictor(fine_tuned.Model):
 
     def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
         """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""
-        found = self.predict(texts)
-        rows = [list(one.probabilities.values()) or [one.score] for one in found]
-        return np.array(rows, np.float32).reshape([len(found), len(self.task.labels) or 1])
+        predictions = self.predict(texts)
+        rows = [
+            list(prediction.probabilities.values()) or [prediction.score]
+            for prediction in predictions
+        ]
+        return np.array(rows, np.float32).reshape([len(predictions), len(self.task.labels) or 1])

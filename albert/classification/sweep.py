@@ -64,10 +64,10 @@ def make_plan(settings: SweepFlags) -> List[Run]:
     Raises:
       UserError: an input that is missing, unreadable or does not fit the others.
     """
-    given, known = settings.given_values(), flags_lib.describe(ClassifierFlags)
+    given_flags, classifier_flags = settings.given_values(), flags_lib.describe(ClassifierFlags)
     grid_flags = flags_lib.describe(GridFlags)
-    values = {name: given[name].split(",") for name in grid_flags if name in given}
-    shared = {name: value for name, value in given.items() if name in known}
+    values = {name: given_flags[name].split(",") for name in grid_flags if name in given_flags}
+    shared = {name: value for name, value in given_flags.items() if name in classifier_flags}
     if settings.model_dir:
         shared["albert_dir"] = settings.model_dir
     plan = []
@@ -83,8 +83,8 @@ def make_plan(settings: SweepFlags) -> List[Run]:
         for *chosen, seed in itertools.product(*values.values(), parse_seeds(settings.seeds)):
             grid = dict(zip(values, chosen))
             setting = ",".join(f"{name}={grid[name]}" for name in grid if len(values[name]) > 1)
-            place = os.path.join(setting, f"seed-{seed}")
-            folder = os.path.join(settings.output_dir, task.name, place)
+            subfolder = os.path.join(setting, f"seed-{seed}")
+            folder = os.path.join(settings.output_dir, task.name, subfolder)
             flags = {
                 **shared,
                 **grid,
@@ -98,7 +98,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
                 "do_predict": can_predict or borrows,
             }
             if borrows:
-                lender = os.path.join(settings.output_dir, LENDERS[task_name], place)
+                lender = os.path.join(settings.output_dir, LENDERS[task_name], subfolder)
                 flags["checkpoint"] = os.path.join(lender, "model.ckpt-best")
             arguments = [f"--{name}={value}" for name, value in flags.items()]
             arguments += (settings.run_flags or "").split()
@@ -156,18 +156,18 @@ def parse_seeds(text: str) -> List[int]:
     return list(dict.fromkeys(seeds))
 
 
-def recipe_flags(task: tasks.Task, given: Mapping[str, str], examples: int) -> Dict[str, Any]:
+def recipe_flags(task: tasks.Task, shared: Mapping[str, str], examples: int) -> Dict[str, Any]:
     """Returns a task's hyper-parameters by flag: the given values, or else the published ones.
 
     With another training length the warm-up keeps its share. A recipe that does not say when to
     save saves once per epoch, of `examples` examples.
     """
     flags = {name: value for name, value in task.recipe._asdict().items() if value}
-    if "train_step" in flags and {"train_step", "num_train_epochs"} & set(given):
+    if "train_step" in flags and {"train_step", "num_train_epochs"} & set(shared):
         flags["warmup_proportion"] = round(flags.pop("warmup_step") / flags.pop("train_step"), 4)
-    for name in flags_lib.replaced(ClassifierFlags, given):
+    for name in flags_lib.replaced(ClassifierFlags, shared):
         flags.pop(name, None)
-    flags.update(given)
+    flags.update(shared)
     flags.setdefault("save_checkpoints_steps", max(1, examples // int(flags["train_batch_size"])))
     return flags
 
@@ -278,8 +278,8 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
             cells.append((label, metric, str(len(group)), *shown))
             if model and is_best:
                 percent = {metric: (100 * scores).tolist()}
-                known = published.Model(model["size"], tuple(model["presets"]))
-                beside += published.compare(task, known, percent)
+                published_model = published.Model(model["size"], tuple(model["presets"]))
+                beside += published.compare(task, published_model, percent)
     lines = wording.table(cells, left=(0, 1))
     if beside:
         lines += ["", "Your and published results, in per cent", "", *published.table(beside)]

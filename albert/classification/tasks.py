@@ -87,7 +87,7 @@ def find_file(task: Task, data_dir: str, split: str) -> str:
     no data: it may hold files of another task.
     """
     *own, parent = task_folders(task, data_dir)
-    has_own_data = any(_first_file(own, task.files_of(one)) for one in task.splits)
+    has_own_data = any(_first_file(own, task.files_of(split_name)) for split_name in task.splits)
     return _first_file(own if has_own_data else [parent], task.files_of(split))
 
 
@@ -138,18 +138,18 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
       ValueError: an unknown setting or one of another type, text_a or labels missing, a label that
         occurs twice, an unknown metric or one that does not suit the labels.
     """
-    given = json_files.read(task_file, _TASK_FILE) if task_file else {}
-    given.update({name: value for name, value in settings.items() if value not in (None, "")})
+    fields = json_files.read(task_file, _TASK_FILE) if task_file else {}
+    fields.update({name: value for name, value in settings.items() if value not in (None, "")})
     try:
-        return _custom_task(given)
+        return _custom_task(fields)
     except UserError as error:
         raise UserError(f"Task file '{task_file}': {error}" if task_file else str(error)) from None
 
 
-def _custom_task(given: Dict[str, Any]) -> Task:
-    labels, metrics = (_listed(given.pop(name, None)) for name in ("labels", "metrics"))
-    flags = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in given}
-    settings = make(_CustomTask, **{flags[name]: value for name, value in given.items()})
+def _custom_task(fields: Dict[str, Any]) -> Task:
+    labels, metrics = (_listed(fields.pop(name, None)) for name in ("labels", "metrics"))
+    flags = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in fields}
+    settings = make(_CustomTask, **{flags[name]: value for name, value in fields.items()})
     if settings.text_a_column is None:
         raise UserError("A custom task needs text_a: the text's column, a number from 0 or a name.")
     is_regression = labels == ["regression"]

@@ -49,9 +49,11 @@ def _rename(
     biases = ("classifier.bias", "output_bias", "tagging/bias")
     label_count = next((len(source[name]) for name in biases if name in source), 0)
     table = checkpoint_names.huggingface(config, label_count)
-    there = {part for part in table if checkpoint_names.is_in(source, table[part], to_ours=to_ours)}
+    present = {
+        part for part in table if checkpoint_names.is_in(source, table[part], to_ours=to_ours)
+    }
     if head == "auto":
-        head = next(head for head, parts in _PARTS.items() if there.issuperset(parts[:1]))
+        head = next(head for head, parts in _PARTS.items() if present.issuperset(parts[:1]))
     parts = _PARTS[head]
     strict = ("albert.",) if to_ours else ("bert/",)
     values, report = weights.rename(

@@ -182,7 +182,7 @@ def _lite_program(content: bytes) -> Program:
     with warnings.catch_warnings():  # TensorFlow 2.20 and later recommend another package
         warnings.simplefilter("ignore")
         interpreter = tf.lite.Interpreter(model_content=content, **options)
-    places, results = (
+    index_of, results = (
         {item["name"].split(":")[0]: item["index"] for item in details}
         for details in (interpreter.get_input_details(), interpreter.get_output_details())
     )
@@ -197,11 +197,11 @@ def _lite_program(content: bytes) -> Program:
         parts = []
         for start in range(0, count, step):
             rows = slice(start, start + step)
-            batch = {name: np.pad(inputs[name][rows].astype(np.int32), pads) for name in places}
-            for name, index in places.items():
+            batch = {name: np.pad(inputs[name][rows].astype(np.int32), pads) for name in index_of}
+            for name, index in index_of.items():
                 interpreter.resize_tensor_input(index, batch[name].shape)
             interpreter.allocate_tensors()
-            for name, index in places.items():
+            for name, index in index_of.items():
                 interpreter.set_tensor(index, batch[name])
             interpreter.invoke()
             parts.append([interpreter.get_tensor(index) for index in results.values()])

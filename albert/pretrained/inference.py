@@ -190,8 +190,12 @@ def find_source(
     Raises:
       UserError: none, or files that do not belong together.
     """
-    given = {name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS}
-    settings = released.resolve_model_files(flags_lib.make(EncoderFlags, **{**given, **parts}))
+    model_flags = {
+        name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS
+    }
+    settings = released.resolve_model_files(
+        flags_lib.make(EncoderFlags, **{**model_flags, **parts})
+    )
     config, checkpoint = fine_tuning_utils.load_config(settings), settings.init_checkpoint
     tokenizer = vocabulary = None
     if needs_vocabulary or settings.spm_model_file or settings.vocab_file:
@@ -295,8 +299,8 @@ class Embedder(_Pretrained):
         """
         items = parse_texts(texts, parts_of)
         ids = iter(self.source.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
-        found = self._run([self._row([next(ids) for _ in item]) for item in items])
-        return found.get(self.output, np.zeros([0, self.source.config.hidden_size], np.float32))
+        outputs = self._run([self._row([next(ids) for _ in item]) for item in items])
+        return outputs.get(self.output, np.zeros([0, self.source.config.hidden_size], np.float32))
 
     predict = embed  # the name that all models have
 
@@ -334,9 +338,12 @@ class MaskFiller(_Pretrained):
           UserError: a text without [MASK], or one that is too long for the model.
         """
         rows = parse_texts(texts, self._masked_row)
-        found = self._run(rows)
+        outputs = self._run(rows)
         return [
-            [self._proposals(found["ids"][n, p], found["shares"][n, p]) for p in range(len(masks))]
+            [
+                self._proposals(outputs["ids"][n, p], outputs["shares"][n, p])
+                for p in range(len(masks))
+            ]
             for n, masks in enumerate(row[POSITIONS] for row in rows)
         ]
 

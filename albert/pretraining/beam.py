@@ -114,10 +114,10 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
     Raises:
       ValueError: a pattern that matches nothing.
     """
-    found: Set[str] = set()
+    paths: Set[str] = set()
     for pattern in files.split_paths(patterns):
         if "://" not in pattern:
-            found.update(text_documents.find_files(pattern, "input_file", but=but))
+            paths.update(text_documents.find_files(pattern, "input_file", but=but))
             continue
         remote = Storage.find(pattern)
         if not remote:
@@ -125,8 +125,8 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
                 f"--input_file: no file matches '{pattern}'. Check the path; name a remote folder "
                 "by a pattern such as gs://bucket/text/*."
             )
-        found.update(remote)
-    return sorted(set(map(cluster.absolute, found)))
+        paths.update(remote)
+    return sorted(set(map(cluster.absolute, paths)))
 
 
 def _state(path: str) -> cluster.FileState:
@@ -151,7 +151,7 @@ def add_steps(
     Without tagged outputs and side inputs: DaskRunner lacks the ones, and computes the others anew
     in each task.
     """
-    made = (
+    keyed_records = (
         pipeline
         | "Ranges" >> beam.Create(ranges)
         | "SpreadRanges" >> beam.Reshuffle()
@@ -163,7 +163,7 @@ def add_steps(
     # A shard without a record is a file, too.
     empty = pipeline | "Empty" >> beam.Create([(number, []) for number in range(outputs.count)])
     _ = (
-        (made, empty)
+        (keyed_records, empty)
         | beam.Flatten()
         | "GroupByShard" >> beam.GroupByKey()
         | "WriteShards" >> beam.Map(_write, outputs)
@@ -208,8 +208,8 @@ def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
     parser = pipeline_options._BeamArgumentParser(_SCRIPT, "see --help", allow_abbrev=False)
     for kind in pipeline_options.PipelineOptions.__subclasses__():
         kind._add_argparse_args(parser)  # as Beam does it
-    known, unknown = parser.parse_known_args(list(arguments))
-    if unknown and str(known.runner).lower() in _WITH_JOB_SERVER:
+    parsed, unknown = parser.parse_known_args(list(arguments))
+    if unknown and str(parsed.runner).lower() in _WITH_JOB_SERVER:
         _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
     elif unknown:
         raise UserError(f"'{unknown[0]}' is neither a flag of {_SCRIPT} nor an option of Beam.")

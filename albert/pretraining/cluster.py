@@ -215,8 +215,8 @@ class Shards:
 
     def report(self) -> Dict[str, Any]:
         """Returns the content of the file of counts; {} unless all files are there and current."""
-        report, there = self._read_report(), self._there()
-        current = {"fingerprint": self.fingerprint, "bytes": list(map(there.get, self.paths))}
+        report, sizes = self._read_report(), self._there()
+        current = {"fingerprint": self.fingerprint, "bytes": list(map(sizes.get, self.paths))}
         return report if "counts" in report and report == {**report, **current} else {}
 
     def make_way(self, *, overwrite: bool) -> None:
@@ -226,15 +226,15 @@ class Shards:
           ValueError: without `overwrite`, a file was not made here, was changed since, was made
             from other text, or is of another number of shards.
         """
-        there = self._there()
-        others = set(there) - set(self.paths)
+        sizes = self._there()
+        others = set(sizes) - set(self.paths)
 
         def check(path: str) -> None:
             sidecar = None if path in others else self._sidecar(path)
-            job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
+            job.check_ours(path, sidecar, sizes[path], fingerprint=self.fingerprint)
 
         if not overwrite:
-            list(many_files.each(check, sorted(there), "Looking at the output"))
+            list(many_files.each(check, sorted(sizes), "Looking at the output"))
             report = self._read_report()
             if report and "fingerprint" not in report:
                 job.check_ours(self.counts, None, 0, fingerprint=self.fingerprint)
@@ -266,7 +266,7 @@ class Shards:
             self.storage.copy(sidecar_path(shard.path), sidecar_path(path))
         return shard.bytes
 
-    def write_counts(self, found: Dict[int, Any]) -> None:
+    def write_counts(self, values: Dict[int, Any]) -> None:
         """Writes the file that marks the output as complete.
 
         Args:
@@ -275,12 +275,12 @@ class Shards:
         Raises:
           ValueError: the counts show that the text is bad.
         """
-        counts = Counts(*found.get(COUNTS, ()))
+        counts = Counts(*values.get(COUNTS, ()))
         check_counts(counts)
         report = {
             "counts": counts._asdict(),
             "shards": self.count,
-            "bytes": [found[number] for number in range(self.count)],
+            "bytes": [values[number] for number in range(self.count)],
             "fingerprint": self.fingerprint,
         }
         with tempfile.TemporaryDirectory() as folder:

@@ -67,8 +67,8 @@ class RawDocument(NamedTuple):
         machine that reads a byte range finds the same key as one that reads everything, and moved
         files keep theirs. The text alone would give equal documents the same masks.
         """
-        place = f"{os.path.basename(self.path)}\n{self.offset}\n{self.part}\n"
-        digest = hashlib.sha256(place.encode("utf-8") + self.text).digest()
+        position = f"{os.path.basename(self.path)}\n{self.offset}\n{self.part}\n"
+        digest = hashlib.sha256(position.encode("utf-8") + self.text).digest()
         return int.from_bytes(digest[:8], "big") >> 1
 
     @property
@@ -148,8 +148,8 @@ def read_range(
     """
     path, lines = text_range[0], _lines_of(text_range, stream)
     if not is_json(path):
-        for is_blank, some in itertools.groupby(lines, lambda line: _is_blank(line[2])):
-            yield from () if is_blank else _parts(path, some)
+        for is_blank, group in itertools.groupby(lines, lambda line: _is_blank(line[2])):
+            yield from () if is_blank else _parts(path, group)
         return
     for number, offset, line in lines:
         if _is_blank(line):
@@ -346,20 +346,20 @@ def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> Lis
     Raises:
       ValueError: no pattern, one that matches nothing, or a folder without text files.
     """
-    found = set()
+    paths = set()
     is_folder = tf.io.gfile.isdir
     for part in files.split_paths(patterns) or [""]:
         named = [part] if is_folder(part) else files.expand_patterns(part, flag_name)
         for path, is_one in zip(named, many_files.each(is_folder, named, "Looking at the text")):
-            found.update(_below(path, flag_name, but) if is_one else [path])
+            paths.update(_below(path, flag_name, but) if is_one else [path])
     # If a path has two spellings, keep the first.
-    return sorted({os.path.abspath(path): path for path in sorted(found, reverse=True)}.values())
+    return sorted({os.path.abspath(path): path for path in sorted(paths, reverse=True)}.values())
 
 
 def _below(folder: str, flag_name: str, but: Sequence[str]) -> List[str]:
     """The text files in a folder and below it."""
     excluded = set(map(os.path.abspath, but))
-    found = []
+    paths = []
     with files.naming_odd_names(f"--{flag_name}: '{folder}'"):
         walked = list(tf.io.gfile.walk(folder))
     for parent, _, names in walked:
@@ -369,10 +369,10 @@ def _below(folder: str, flag_name: str, but: Sequence[str]) -> List[str]:
             is_hidden = "/." in path[len(folder) - 1 :]  # or in a hidden folder
             is_record = record_files.sidecar_path(name) in present
             if not (is_hidden or is_record or os.path.abspath(path) in excluded):
-                found.append(path)
-    if not found:
+                paths.append(path)
+    if not paths:
         raise UserError(
             f"--{flag_name}: no file in '{folder}' or below it ends in .txt, .jsonl, .json or .gz. "
             "Name other files by a pattern."
         )
-    return found
+    return paths

@@ -52,7 +52,7 @@ class Counts(NamedTuple):
 def total(rows: Iterable[Iterable[int]]) -> Counts:
     """Returns the sum of counts."""
     return functools.reduce(
-        lambda one, other: Counts(*map(operator.add, one, other)), rows, Counts()
+        lambda counts, other: Counts(*map(operator.add, counts, other)), rows, Counts()
     )
 
 
@@ -82,12 +82,12 @@ def _record_settings(settings: DataSettings) -> Dict[str, Any]:
 
 def warn_of_few_slots(settings: DataSettings) -> None:
     """Warns where a full sequence has room for fewer masks than its share of masked tokens."""
-    wanted = int(round(settings.max_seq_length * settings.masked_lm_prob))
-    if wanted > settings.max_predictions_per_seq:
+    num_masked = int(round(settings.max_seq_length * settings.masked_lm_prob))
+    if num_masked > settings.max_predictions_per_seq:
         _LOGGER.warning(
             f"Long sequences get fewer masks: {100 * settings.masked_lm_prob:.3g}% of "
-            f"{settings.max_seq_length} tokens are {wanted}, and there is room for "
-            f"{settings.max_predictions_per_seq}. Use --max_predictions_per_seq={wanted}."
+            f"{settings.max_seq_length} tokens are {num_masked}, and there is room for "
+            f"{settings.max_predictions_per_seq}. Use --max_predictions_per_seq={num_masked}."
         )
 
 
@@ -182,7 +182,7 @@ class InstanceMaker:
         for raw in filter(None, [*block.documents, block.neighbour]):
             lines, bad = text_documents.decode_lines(raw, self._settings.bad_lines)
             if self._settings.split_sentences:
-                lines = [one for line in lines for one in words.split_sentences(line)]
+                lines = [text for line in lines for text in words.split_sentences(line)]
             sentences, word_starts = self._encode(lines)
             texts.append((raw.key, raw.source, sentences))
             starts += word_starts

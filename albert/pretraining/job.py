@@ -97,7 +97,7 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
         reason = next(reasons, "")
         if reason:
             _LOGGER.info("Making the records, because %s.", reason)
-            size = sum(one["size"] for one in text)
+            size = sum(file["size"] for file in text)
             windows, counts = _make_parts(parts, input_files, size, maker=maker, settings=settings)
             check_counts(counts)
             _write(outputs, shuffled(windows), counts.instances)
@@ -110,8 +110,8 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
 
 def report(counts: Counts, started: float) -> None:
     """Logs what was read and made since the time `started`."""
-    made = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
-    _LOGGER.info("%s; %s.", ", ".join(made), progress.format_seconds(time.time() - started))
+    parts = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
+    _LOGGER.info("%s; %s.", ", ".join(parts), progress.format_seconds(time.time() - started))
 
 
 def check_ours(
@@ -135,8 +135,8 @@ def check_ours(
     """
     made_from = sidecar.fingerprint if sidecar and sidecar.bytes == size else {}
     sources = [
-        [one.get("maker"), *sorted(text["name"] for text in one.get("text") or ())]
-        for one in (made_from, fingerprint)
+        [origin.get("maker"), *sorted(text["name"] for text in origin.get("text") or ())]
+        for origin in (made_from, fingerprint)
     ]
     if sources[0] != sources[1]:
         raise UserError(
@@ -176,9 +176,9 @@ def _make_parts(
     blocks = documents.read_blocks(input_files, settings)
     processes = settings.num_processes or parallel.default_processes()
     with progress.Progress("Making instances", megabytes, unit="MB") as bar:
-        for window, path, done, made in parallel.ordered_map(make, blocks, processes):
+        for window, path, done, counts_of_block in parallel.ordered_map(make, blocks, processes):
             windows[window].append(path)
-            counts = total([counts, made])
+            counts = total([counts, counts_of_block])
             bar.update(done / 1e6)
     return list(windows.values()), counts
 
@@ -214,10 +214,10 @@ def shuffled(windows: Iterable[Sequence[str]]) -> Iterator[bytes]:
         for number in range(1, buckets + 1):
             records: List[bytes] = []
             for part in parts:
-                found, positions[part] = _read_below(
+                records_of_part, positions[part] = _read_below(
                     part, positions[part], (number << 64) // buckets
                 )
-                records += found
+                records += records_of_part
             # Stable: records with the same key stay in order of part.
             records.sort(key=_KEY)
             yield from (record[_KEY_BYTES:] for record in records)

@@ -202,14 +202,14 @@ def _choose_words(
             break
         # The n words from here on and what follows them, but no further than the sequence's end.
         end = words.first[row + 1, None]
-        places = np.minimum((words.first[row] + order[row, visit])[:, None] + steps, end)
-        starts = words.start[places]  # [rows, ngram + 1]
+        candidates = np.minimum((words.first[row] + order[row, visit])[:, None] + steps, end)
+        starts = words.start[candidates]  # [rows, ngram + 1]
         drawn = 1 + np.searchsorted(thresholds, draws[row, visit], side="right")
         fitting = (starts[:, 1:] - starts[:, :1] <= room[:, None]).sum(axis=1)
         inside = steps[:-1] < np.minimum(drawn, fitting)[:, None]  # [rows, ngram]
-        inside &= places[:, :-1] < end
-        inside &= ~(inside & chosen[places[:, :-1]]).any(axis=1)[:, None]
-        chosen[places[:, :-1][inside]] = True
+        inside &= candidates[:, :-1] < end
+        inside &= ~(inside & chosen[candidates[:, :-1]]).any(axis=1)[:, None]
+        chosen[candidates[:, :-1][inside]] = True
         room = room - (np.diff(starts) * inside).sum(axis=1)
     return chosen
 

@@ -72,9 +72,9 @@ def tokenized_block(
     """Returns the block of documents given as index, source and the ids of each sentence."""
     documents: List[Document] = []
     sentences: List[List[int]] = []
-    for index, source, found in texts:
+    for index, source, tokenized in texts:
         first = len(sentences)
-        sentences += filter(None, found)
+        sentences += filter(None, tokenized)
         documents.append(Document(index, source, first, len(sentences)))
     ids = np.fromiter(itertools.chain.from_iterable(sentences), np.int32)
     borders = np.cumsum([0, *map(len, sentences)])
@@ -127,7 +127,7 @@ def _chunks(
     A and B are the same sentences where a chunk is still to be cut in two.
     """
     borders = block.borders.tolist()
-    texts = [one for one in block.documents if has_random_next and one.last > one.first]
+    texts = [text for text in block.documents if has_random_next and text.last > text.first]
     texts.sort(key=lambda document: document.source)
     sources = [document.source for document in texts]
     rows: List[Tuple[int, ...]] = []

@@ -181,7 +181,8 @@ def input_fn_builder(
         shard = batches.input_shard(params)
         read = functools.partial(
             batches.evaluation_batches,
-            *(input_files, spec),
+            input_files,
+            spec,
             batch_size=params["batch_size"],
             **reading,
         )
@@ -247,7 +248,9 @@ def masks_on_the_fly(
         )
     _LOGGER.info(
         "Drawing masks on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
-        *(100.0 * masks.masked_lm_prob, masks.max_predictions_per_seq, masks.ngram),
+        100.0 * masks.masked_lm_prob,
+        masks.max_predictions_per_seq,
+        masks.ngram,
         "whole words" if masks.do_whole_word_mask else "tokens",
     )
     instances.warn_of_few_slots(masks)
@@ -287,6 +290,6 @@ def evaluation_part(
     files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
 ) -> Tuple[List[str], int]:
     """Returns the files that an evaluation of at most `max_steps` batches reads, and its steps."""
-    found = record_files.load(files, folder=index_folder, enough=batch_size * max_steps)
-    batch_count = math.ceil(sum(file.count for file in found) / batch_size)
-    return [file.path for file in found], min(max_steps, batch_count)
+    index = record_files.load(files, folder=index_folder, enough=batch_size * max_steps)
+    batch_count = math.ceil(sum(file.count for file in index) / batch_size)
+    return [file.path for file in index], min(max_steps, batch_count)

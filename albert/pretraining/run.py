@@ -47,7 +47,8 @@ def pretrain(settings: PretrainingFlags) -> Outcome:
             _LOGGER.warning(
                 "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
                 "reaches its peak.",
-                *(settings.num_warmup_steps, settings.num_train_steps),
+                settings.num_warmup_steps,
+                settings.num_train_steps,
             )
         flags = settings
         settings = released.resolve_model_files(settings)
@@ -105,8 +106,11 @@ def find_vocabulary(settings: PretrainingFlags, files: RecordFiles) -> Optional[
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):
             vocabulary = Vocabulary(key, getattr(settings, key))
-    known = [file.metadata for file in files if "tokenizer" in file.metadata]
-    recorded = {(one["tokenizer"]["sha256"], one.get("do_lower_case")): one for one in known}
+    with_tokenizer = [file.metadata for file in files if "tokenizer" in file.metadata]
+    recorded = {
+        (content["tokenizer"]["sha256"], content.get("do_lower_case")): content
+        for content in with_tokenizer
+    }
     if len(recorded) > 1:
         vocabulary = None
     elif recorded:

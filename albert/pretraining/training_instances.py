@@ -104,11 +104,11 @@ def create_instances_from_document(
         count = len(all_documents)
         drawn = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
         chosen += [all_documents[index] for index in drawn if index != document_index]
-    tokens = [token for sentences in chosen for one in sentences for token in one]
+    tokens = [token for sentences in chosen for sentence in sentences for token in sentence]
     ids, names, table = _numbered(tokens, vocab_words)
     rest = iter(ids.tolist())
     texts = [
-        (number, number, [list(itertools.islice(rest, len(one))) for one in sentences])
+        (number, number, [list(itertools.islice(rest, len(sentence))) for sentence in sentences])
         for number, sentences in enumerate(chosen)
     ]
     block = segment_pairs.tokenized_block(texts, _starts_word(tokens))
@@ -178,7 +178,10 @@ def write_instance_to_example_files(
             "next_sentence_labels": [int(instance.is_random_next)],
         }
         sizes = {feature.name: feature.shape[0] for feature in spec.features}
-        return {name: [*some, *[0] * (sizes[name] - len(some))] for name, some in values.items()}
+        return {
+            name: [*numbers, *[0] * (sizes[name] - len(numbers))]
+            for name, numbers in values.items()
+        }
 
     with contextlib.ExitStack() as stack:
         outputs = [stack.enter_context(record_files.create(path, made_by)) for path in output_files]

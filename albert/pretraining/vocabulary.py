@@ -94,16 +94,16 @@ def _count_sentences(paths: Sequence[str], text_field: str) -> int:
     return count
 
 
-def _drawn(lines: Iterable[bytes], *, total: int, wanted: int, seed: int) -> Iterator[bytes]:
-    """Draws `wanted` of `total` lines, each set of them equally likely, without holding any.
+def _drawn(lines: Iterable[bytes], *, total: int, count: int, seed: int) -> Iterator[bytes]:
+    """Draws `count` of `total` lines, each set of them equally likely, without holding any.
 
     Selection sampling (Knuth, The Art of Computer Programming, 3.4.2, algorithm S): a line is taken
     with probability (still wanted) / (still to come).
     """
     random = np.random.RandomState(seed)
     for to_come, line in zip(range(total, 0, -1), lines):
-        if wanted == to_come or random.random_sample() * to_come < wanted:
-            wanted -= 1
+        if count == to_come or random.random_sample() * to_come < count:
+            count -= 1
             yield line
 
 
@@ -206,7 +206,7 @@ def train(settings: VocabularyFlags) -> TrainedVocabulary:
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
         lines = _lines(paths, text_field)
-        drawn = _drawn(lines, total=total, wanted=used, seed=settings.seed)
+        drawn = _drawn(lines, total=total, count=used, seed=settings.seed)
         sample = _prepare(drawn, os.path.join(folder, _SENTENCES), count=used, prepare=prepare)
         if not keep_accents:
             _warn_of_accents(sample)

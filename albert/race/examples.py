@@ -111,14 +111,14 @@ def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[
     labels = {letter: index for index, letter in enumerate(LETTERS)}
     if split == "test":
         labels[None] = labels[""] = None
-    for question, some, answer in zip(questions, options, answers):
-        if len(some) != len(LETTERS) or answer not in labels:
+    for question, options_of_question, answer in zip(questions, options, answers):
+        if len(options_of_question) != len(LETTERS) or answer not in labels:
             raise UserError(
                 f"'{where}', {question[:60]!r}: a question needs four options and an answer A, B, "
-                f"C or D; it has {len(some)} and {answer!r}."
+                f"C or D; it has {len(options_of_question)} and {answer!r}."
             )
-        texts = (identity, passage["article"], None, endings_of(question, some))
-        yield InputExample(*texts, labels[answer], "", level, some)
+        texts = (identity, passage["article"], None, endings_of(question, options_of_question))
+        yield InputExample(*texts, labels[answer], "", level, options_of_question)
 
 
 def read_examples(

@@ -78,8 +78,8 @@ def convert_single_example(
     rows, is_cut, is_empty = [], False, False
     for ending in example.endings:
         whole = start + ids_of(ending)
-        asked = whole[-max_qa_length:]
-        segments = [article[: max_seq_length - 3 - len(asked)], asked]
+        question = whole[-max_qa_length:]
+        segments = [article[: max_seq_length - 3 - len(question)], question]
         is_cut = is_cut or segments != [article, whole]
         is_empty = is_empty or not all(segments)
         rows.append(pack(segments, ends, max_seq_length).values())

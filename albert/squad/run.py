@@ -102,8 +102,8 @@ class SquadTask(Task):
         self, examples: Sequence[SquadExample], is_training: bool, *, num_processes: int = 1
     ) -> List[squad_features.Window]:
         """Returns the windows of examples; those to predict stay until others are asked for."""
-        known, windows = self._windows  # of another thread's call, perhaps
-        if known is examples and not is_training:
+        examples_before, windows = self._windows  # of another thread's call, perhaps
+        if examples_before is examples and not is_training:
             return windows
         lengths = {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
         windows = list(
@@ -234,12 +234,12 @@ class SquadV2(SquadTask):
 
     def threshold(self) -> float:
         """Returns the null score up to which answers are kept."""
-        known = (
+        candidates = (
             self.settings.null_score_diff_threshold,
             self.metrics.get(_THRESHOLD),
             self.description.get(_THRESHOLD),
         )
-        return next((value for value in known if value is not None), 0.0)
+        return next((value for value in candidates if value is not None), 0.0)
 
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
         """Returns the scores, and the threshold: the best one, if no flag names it."""

@@ -93,12 +93,12 @@ def local_devices(settings: TrainingFlags) -> List[str]:
     """Returns this process's GPUs, or else its CPU or parts of it; UserError if there are fewer."""
     if settings.distribution_strategy == NONE:
         return [""]  # the one TensorFlow chooses
-    wanted = settings.num_devices
+    count = settings.num_devices
     gpus = len(tf.config.experimental.list_physical_devices("GPU"))
-    if gpus and (wanted or 0) > gpus:
-        raise UserError(f"--num_devices={wanted} is more than the {gpus} GPUs of this host.")
+    if gpus and (count or 0) > gpus:
+        raise UserError(f"--num_devices={count} is more than the {gpus} GPUs of this host.")
     kind = "gpu" if gpus else "cpu"
-    return [f"/{kind}:{number}" for number in range(wanted or gpus or 1)]
+    return [f"/{kind}:{number}" for number in range(count or gpus or 1)]
 
 
 def num_replicas(settings: TrainingFlags) -> int:
@@ -116,7 +116,10 @@ def build_strategy(settings: TrainingFlags) -> Optional[tf.distribute.Strategy]:
     size = settings.train_batch_size
     _LOGGER.info(
         "Training on %d replicas (%s), each with %d of the %d examples of a batch.",
-        *(replicas, ", ".join(devices), size // replicas, size),
+        replicas,
+        ", ".join(devices),
+        size // replicas,
+        size,
     )
     # In a graph: outside of one TensorFlow 2 would start servers for its eager mode.
     with tf.Graph().as_default():

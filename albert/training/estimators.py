@@ -79,8 +79,8 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
     recorded = config_files.read(path) if is_training and tf.io.gfile.exists(path) else {}
     if "do_train" in recorded:
         described = flags_lib.describe(type(flags))
-        known = {name: recorded[name] for name in recorded if name in described}
-        before = flags_lib.make(type(flags), **known)
+        recorded_flags = {name: recorded[name] for name in recorded if name in described}
+        before = flags_lib.make(type(flags), **recorded_flags)
         changes = [
             f"--{name} was {getattr(before, name)} and is {value}"
             for name, value in flags.to_dict().items()
@@ -316,10 +316,10 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     ]
     on_tpu = {"precision": "bfloat16", "distribution_strategy": "none", "padding": "max"}
     for name, value in on_tpu.items() if use_tpu else ():
-        given = getattr(settings, name)
-        is_wrong = given not in (None, "float32", value)
+        chosen = getattr(settings, name)
+        is_wrong = chosen not in (None, "float32", value)
         conflicts.append(
-            (is_wrong, f"--use_tpu does not work with --{name}={given}. Give {value}.")
+            (is_wrong, f"--use_tpu does not work with --{name}={chosen}. Give {value}.")
         )
     parts *= settings.gradient_accumulation_steps
     for name, multiple in (("train", parts), ("eval", cores), ("predict", cores)):

@@ -375,11 +375,11 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     """
     folder, name = os.path.split(checkpoint)
     sha256 = identity(checkpoint)
-    for place in (output_dir, folder):
-        for result in read_ledger(place)["results"]:
+    for directory in (output_dir, folder):
+        for result in read_ledger(directory)["results"]:
             if result.get("checkpoint") == sha256:
                 return result["metrics"]
-        path = os.path.join(place, f"{_STEM}.{name}.json")
+        path = os.path.join(directory, f"{_STEM}.{name}.json")
         alone = json_files.read(path, _SINGLE, missing={})
         if alone.pop("identity", None) == sha256:
             alone.pop("checkpoint", None)
@@ -390,9 +390,9 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
 def prune_checkpoints(output_dir: str, keep: int, evaluated: List[int]) -> None:
     """Deletes evaluated checkpoints beyond the newest `keep`; 0 keeps all."""
     # An intact older checkpoint is kept where a newer one could not be evaluated.
-    known = [item.path for item in list_checkpoints(output_dir) if item.step in evaluated]
-    surplus = known[:-keep] if keep else []
+    paths = [item.path for item in list_checkpoints(output_dir) if item.step in evaluated]
+    surplus = paths[:-keep] if keep else []
     for path in surplus:
         tf.train.remove_checkpoint(path)
     if surplus:
-        _LOGGER.info("Deleted old checkpoints: kept the newest %d of %d.", keep, len(known))
+        _LOGGER.info("Deleted old checkpoints: kept the newest %d of %d.", keep, len(paths))

@@ -69,8 +69,8 @@ def check_description(task: Task, folder: str = "") -> None:
         return
     if not task.settings.do_train:
         may_differ += ["max_seq_length", *task.recorded_flags]
-    wanted = {**task.describe(), **task.vocabulary.record()}
-    difference = provenance.difference(description, wanted, may_differ)
+    expected = {**task.describe(), **task.vocabulary.record()}
+    difference = provenance.difference(description, expected, may_differ)
     if difference:
         raise UserError(
             f"--output_dir={folder} has a run with other settings: {difference}. Choose another "
@@ -215,8 +215,8 @@ class Model(inference.Model):
         unheard = options.keys() & set(flags.describe(kind.flags)) - heard
         if unheard:
             raise UserError(f"A loaded model has no option {', '.join(sorted(unheard))}.")
-        given = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
-        self.task = set_up(flags.make(kind.flags, **given), kind)
+        values = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
+        self.task = set_up(flags.make(kind.flags, **values), kind)
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
         if not program:

@@ -105,10 +105,10 @@ class FineTuning:
         self._is_chief = distribution.is_chief(settings)
         self.task = fine_tuned.set_up(settings, task)
         self.settings = self.task.settings
-        places = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
-        is_random = settings.do_train and not any(places)
+        sources = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
+        is_random = settings.do_train and not any(sources)
         config = self.task.config.to_dict()
-        self.published_model = None if is_random else published.recognise(config, *places)
+        self.published_model = None if is_random else published.recognise(config, *sources)
         self.schedule = program.ONE_STEP
         self._final_step: Optional[int] = None
         self._splits: Dict[str, Split] = {}
@@ -276,7 +276,7 @@ class FineTuning:
         self._add_to_summary(
             **(times if summary.evaluated_steps else {}),
             model=self.published_model and self.published_model._asdict(),
-            published=[one._asdict() for one in self.compare(metrics)],
+            published=[comparison._asdict() for comparison in self.compare(metrics)],
             num_train_steps=steps[-1],
             best_step=best and best.step,
             metrics=metrics,
@@ -291,10 +291,10 @@ class FineTuning:
         task, outputs = self.task, {}
         metrics: Dict[str, float] = {}
         for split in task.splits("dev"):
-            found = outputs[split] = self.outputs(checkpoint, split)
-            measured = dict(task.measure(self._splits[split].examples, found))
-            if "per_example_loss" in found:
-                loss = np.mean(found["per_example_loss"], dtype=np.float64)
+            of_split = outputs[split] = self.outputs(checkpoint, split)
+            measured = dict(task.measure(self._splits[split].examples, of_split))
+            if "per_example_loss" in of_split:
+                loss = np.mean(of_split["per_example_loss"], dtype=np.float64)
                 measured.setdefault("eval_loss", float(loss))
             suffix = "_" + split.replace("dev_", "") if metrics else ""
             metrics.update({name + suffix: value for name, value in measured.items()})
@@ -308,9 +308,9 @@ class FineTuning:
 
     def outputs(self, checkpoint: str, split: str) -> Outputs:
         """Returns the outputs of a checkpoint for a split, [R, ...] each."""
-        _, best, known = self._best
-        if split in known and best == evaluation.identity(checkpoint):
-            return known[split]
+        _, best, known_outputs = self._best
+        if split in known_outputs and best == evaluation.identity(checkpoint):
+            return known_outputs[split]
         settings, task, (examples, _, records) = self.settings, self.task, self._splits[split]
         size = settings.predict_batch_size
         if split in task.splits("dev"):
@@ -328,7 +328,7 @@ class FineTuning:
         with progress.Progress(split, len(items), unit="examples") as bar:
             pools = task.inputs(items, notes)
             outputs = self._network.run_all(pools, batch_size=size, on_batch=bar.update)
-        if any(notes.values()) and split not in known:  # once, not for each checkpoint
+        if any(notes.values()) and split not in known_outputs:  # once, not for each checkpoint
             _LOGGER.info("%s %s: %s.", task.name, split, feature_cache.in_words(notes))
         return outputs
 
@@ -354,10 +354,10 @@ class FineTuning:
         """Compares metrics with published results, and logs both."""
         task = self.task
         scores = {name: [task.metric_scale * value] for name, value in metrics.items()}
-        found = published.compare(task.published_name, self.published_model, scores)
-        if found:
-            _LOGGER.info("Your and published results:\n%s", "\n".join(published.table(found)))
-        return found
+        comparisons = published.compare(task.published_name, self.published_model, scores)
+        if comparisons:
+            _LOGGER.info("Your and published results:\n%s", "\n".join(published.table(comparisons)))
+        return comparisons
 
     # ---- prediction ----
 

@@ -47,10 +47,10 @@ class TrainingDivergedError(UserError, ArithmeticError):
     """The loss or the gradient became NaN or infinite. The message has the step and advice."""
 
 
-def diverged(place: str, reason: str) -> TrainingDivergedError:
+def diverged(when: str, reason: str) -> TrainingDivergedError:
     """Returns the error for a step with a NaN or infinite loss or gradient."""
     return TrainingDivergedError(
-        f"Training diverged {place}: {reason}. No checkpoint has this result. Try a lower "
+        f"Training diverged {when}: {reason}. No checkpoint has this result. Try a lower "
         "--learning_rate, a longer warm-up or --precision=float32, and check the data. The same "
         "command resumes from the last checkpoint."
     )
@@ -289,10 +289,10 @@ class TrainingHook(tf.train.SessionRunHook):
     def _check(self, previous: int, loss: float):
         """Stops on a loss that is not finite; this runs before the step is saved."""
         # A TPU cannot stop in its loop, and leaves updates out.
-        wanted = min(previous + steps_per_call(self.settings), self.max_steps)
-        if self.step < wanted:
-            reason = f"the gradient norm is not finite in {wanted - self.step} of them"
-            raise diverged(f"within steps {previous + 1} to {wanted}", reason)
+        expected = min(previous + steps_per_call(self.settings), self.max_steps)
+        if self.step < expected:
+            reason = f"the gradient norm is not finite in {expected - self.step} of them"
+            raise diverged(f"within steps {previous + 1} to {expected}", reason)
         if not math.isfinite(loss):
             raise diverged(f"in step {self.step}", f"the loss is {loss}")
         self.loss = loss

@@ -130,8 +130,8 @@ class Task:
 
     def splits(self, use: str) -> List[str]:
         """Returns the splits to evaluate on (use "dev") or to predict ("test")."""
-        asked = {"dev": self.settings.do_eval, "test": self.settings.do_predict}
-        return [use] if asked[use] else []
+        requested = {"dev": self.settings.do_eval, "test": self.settings.do_predict}
+        return [use] if requested[use] else []
 
     def examples(self, split: str) -> Sequence[Any]:
         """Reads a split, such as "train". Raises UserError for wrong data."""
@@ -190,7 +190,7 @@ class Task:
             fingerprint=fingerprint,
             spec=self.spec(is_training),
             items=lambda: self.items(examples, is_training, num_processes=processes),
-            convert=lambda some: self.encode(some, is_training),
+            convert=lambda group: self.encode(group, is_training),
             exact_path=bool(named),
             num_processes=processes,
             description=f"{self.name} {split}",

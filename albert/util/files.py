@@ -233,13 +233,13 @@ def ending(path: str) -> str:
 
 
 @contextlib.contextmanager
-def naming_odd_names(place: str) -> Iterator[None]:
+def naming_odd_names(where: str) -> Iterator[None]:
     """Turns the error of a listing that has a file name that is not UTF-8 into a UserError."""
     try:
         yield
     except UnicodeDecodeError as error:
         raise UserError(
-            f"{place}: the file name {error.object!r} is not UTF-8. Rename the file."
+            f"{where}: the file name {error.object!r} is not UTF-8. Rename the file."
         ) from error
 
 
@@ -282,8 +282,8 @@ def expand_patterns(patterns: str, flag_name: str) -> List[str]:
     """
     paths = set()
     for pattern in split_paths(patterns) or [""]:
-        place = f"--{flag_name}: {pattern}"
-        with naming_path(place), naming_odd_names(place):  # TensorFlow 1.15: no such folder
+        where = f"--{flag_name}: {pattern}"
+        with naming_path(where), naming_odd_names(where):  # TensorFlow 1.15: no such folder
             # An empty pattern would list the whole folder.
             matches = [pattern] if gfile().exists(pattern) else pattern and gfile().glob(pattern)
         matches = [path for path in matches if not os.path.basename(path).startswith(".")]

@@ -174,8 +174,8 @@ def schema(kind: Type[Settings], names: Iterable[str]) -> Dict[str, Any]:
     for name in names:
         options = describe(kind)[name]
         is_whole = options["kind"] is int
-        wanted = range(options.get("lower", 0), 1 << 31) if is_whole else options["kind"]
-        kinds[name] = wanted, None
+        kind_or_range = range(options.get("lower", 0), 1 << 31) if is_whole else options["kind"]
+        kinds[name] = kind_or_range, None
     return kinds
 
 

@@ -6,9 +6,9 @@ import difflib
 from typing import Collection, Iterable, List, Sequence
 
 
-def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+def did_you_mean(name: str, names: Iterable[str], *, cutoff: float = 0.5) -> str:
     """Returns " Did you mean 'mrpc' or 'rte'?" for "mprc"; "" if no known name is close."""
-    close = difflib.get_close_matches(name, list(known), n=2, cutoff=cutoff)
+    close = difflib.get_close_matches(name, list(names), n=2, cutoff=cutoff)
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
