@@ -41,7 +41,7 @@ class TextFlags(Settings):
     precision: str = speed_flag("float32", "Number format of activations.", choices=PRECISIONS)
 
     def check(self) -> None:
-        """Checks that the output replaces neither the input nor a file of the model."""
+        """Checks that the output replaces no file that another flag names."""
         super().check()
         output = os.path.realpath(self.output_file)
         inputs = {
@@ -49,12 +49,8 @@ class TextFlags(Settings):
             for name, options in describe(type(self)).items()
             if options.get("path") and name != "output_file"
         }
-        is_of_model = os.path.isfile(output) and os.path.dirname(output) in inputs
-        if self.output_file != "-" and (output in inputs or is_of_model):
-            raise UserError(
-                f"--output_file={self.output_file} would replace the input or a file of the model. "
-                "Choose another file."
-            )
+        if self.output_file != "-" and output in inputs:
+            raise UserError(f"--output_file={self.output_file} is read too. Write to another file.")
 
 
 @dataclasses.dataclass(frozen=True)
