@@ -26,7 +26,6 @@ _STEP = re.compile(
 _BLOCK = re.compile(
     r"^```python\n(?P<program>.*?)^```|(?P<commands>(?:^ {4}[^\n]*\n)+)", re.DOTALL | re.M
 )
-_FUNCTIONS = {"run_pretraining": "pretrain", "run_classifier": "classify"}  # else main
 
 
 class Command(NamedTuple):
@@ -105,4 +104,4 @@ def run(command, small):
     arguments = command.arguments + small.get(command.module, "").split()
     settings = parse(Command(command.module, arguments))
     script = importlib.import_module(f"albert.{command.module}")
-    getattr(script, _FUNCTIONS.get(command.module, "main"))(settings)
+    script.main(settings)
