@@ -49,6 +49,8 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
 
 def _advice(task: Task, data_dir: str) -> str:
     """What to do where the data are not found."""
+    if task.name == CUSTOM:
+        return "Name the files with --train_file, --dev_file and --test_file."
     return (
         f"--data_dir must be the folder {task.folders[0]}, or its parent folder."
         f"{table.how_to_get(task.folders, data_dir)}"
@@ -155,8 +157,8 @@ def _custom_task(fields: Dict[str, Any]) -> Task:
     is_regression = labels == ["regression"]
     if len(set(labels)) < max(2, len(labels)) and not is_regression:
         raise UserError(
-            f"labels is {wording.listed(labels)!r}. A custom task needs at least two different "
-            "names such as '0,1', or 'regression'."
+            f"--labels: {wording.listed(labels)}. A custom task needs at least two different names "
+            "such as 0,1, or the word regression."
         )
     suitable = ["pearson", "spearman", "MSE"]
     if not is_regression:
