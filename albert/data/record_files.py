@@ -30,7 +30,7 @@ from albert.util import files, json_files, many_files, provenance
 from albert.util.errors import UserError
 
 FORMAT_VERSION = 1
-NOT_THERE = "it does not exist"
+NOT_THERE = "the file does not exist"
 
 _HEADER_BYTES = 12  # of a record: its length (8) and the checksum of that (4)
 _FOOTER_BYTES = 4  # checksum of the data

@@ -69,7 +69,7 @@ def fetch(url: str, path: str, settings: TransferFlags) -> None:
             return
         except requests.RequestException as error:
             # Messages are nested: keep the innermost.
-            reason = re.sub(r".*[)>]: |^\('|', .*", "", without_login(str(error)))
+            reason = re.sub(r""".*[)>]: |^\('|', .*|"\)+$""", "", without_login(str(error)))
             status = getattr(error.response, "status_code", None)
             # ValueError: the address is none, or leads to http.
             if isinstance(error, ValueError) or (status and status < 500 and status != 429):
