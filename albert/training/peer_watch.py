@@ -11,7 +11,7 @@ import contextlib
 import json
 import logging
 import os
-import select
+import selectors
 import socket
 import sys
 import threading
@@ -101,14 +101,24 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
                 caller.settimeout(_CALL_SECONDS)  # it may send a part of a message and wait
                 number, theirs = json_files.parse(_read_line(caller), "The message", schema)
                 contents[number], callers[number] = theirs, caller
-            # Who waits says no more: there is something to read only where a worker has gone.
-            gone, _, _ = select.select(callers.values(), [], [], 0)
-            callers = {at: caller for at, caller in callers.items() if caller not in gone}
+            _drop_gone(callers)
         everyone = [contents[at] for at in range(len(addresses))]
         for caller in callers.values():
             with caller:
                 caller.sendall(_line(everyone))
     return everyone
+
+
+def _drop_gone(callers: Dict[int, socket.socket]) -> None:
+    """Removes callers that have gone: a waiting worker sends nothing, so a readable one is closed.
+
+    select.select takes no file descriptor above 1,023, and a training has more.
+    """
+    with selectors.DefaultSelector() as selector:
+        for number, caller in callers.items():
+            selector.register(caller, selectors.EVENT_READ, number)
+        for key, _ in selector.select(0):
+            del callers[key.data]
 
 
 def _line(value: Any) -> bytes:
