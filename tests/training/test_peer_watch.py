@@ -3,6 +3,9 @@
 """The roll-call of processes that train together, and what they do when one has gone."""
 
 import concurrent.futures
+import contextlib
+import os
+import resource
 import socket
 import threading
 import time
@@ -52,6 +55,17 @@ def test_roll_call_gives_all_answers_to_all(monkeypatch):
         stranger.sendall(b"[")
         workers = others_call(addresses, {2: 9, 1: 8})
         assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
+
+
+@pytest.mark.skipif(
+    resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 2000, reason="few files may be open here"
+)
+def test_roll_call_with_many_open_files():
+    with contextlib.ExitStack() as stack:
+        for _ in range(1100):
+            stack.enter_context(open(os.devnull, "rb"))
+        calls = others_call(free_addresses(2), {0: 7, 1: 8})
+        assert [call.result(60) for call in calls] == [[7, 8]] * 2
 
 
 def test_worker_connected_to_itself_calls_again(monkeypatch):
