@@ -16,6 +16,8 @@ import pytest
 
 from albert import embed, fill_mask, predict, predictor
 from albert.data import text_lines
+from albert.pretrained import inference
+from albert.pretrained.settings import TextFlags
 from albert.util import flags
 from albert.util.errors import UserError
 from tests.support import FIXTURES, ROOT, cases, read_json, scripts
@@ -90,6 +92,14 @@ def test_first_line_is_a_header_only_with_all_names(caplog):
     assert not caplog.records
     assert texts_in(b"title\tbody\na\tb\n", "", ("body", "title")) == [("b", "a")]
     assert "title, body" in caplog.text
+
+
+def test_first_empty_text_is_named(tmp_path, caplog):
+    (tmp_path / "in").write_text("a\tb\n\tb\na\t \n", encoding="utf-8")
+    settings = TextFlags(input_file=str(tmp_path / "in"))
+    assert sum(map(len, inference.read_texts(settings))) == 3
+    (record,) = caplog.records
+    assert record.args == (f"{tmp_path}/in:2",)
 
 
 def test_long_line_is_read_in_linear_time():

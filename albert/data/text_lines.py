@@ -76,27 +76,33 @@ def _decoded(stream: Any, name: str) -> Iterator[List[Line]]:
 
 
 class TextReader:
-    """Finds the texts in lines. The first line decides the format."""
+    """Finds the texts in lines. The first line decides the format.
 
-    def __init__(self, name: str, columns: Optional[str], known: Sequence[str] = ()):
+    Attributes:
+      first_empty: where the first empty text is.
+    """
+
+    def __init__(self, name: str, columns: Optional[str], training_columns: Sequence[str] = ()):
         """Takes the input's name, for messages, and where the texts are, with commas.
 
-        A first line with all `known` names is a header; without columns it says where texts are.
+        A first line with all `training_columns` is a header. Without `columns`, it says where the
+        texts are.
 
         Raises:
           UserError: more than two columns.
         """
-        self._name, self._known = name, list(known)
+        self._name, self._known = name, list(training_columns)
         self._columns = [part.strip() for part in (columns or "").split(",") if part.strip()]
         if len(self._columns) > 2:
             raise UserError(f"--columns={columns} names more than two; give one, or two for pairs.")
         self._is_json: Optional[bool] = None  # once a line was seen
         self._header: List[str] = []
         self._blank = ""  # the first blank line after others
+        self.first_empty = ""
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
         """Returns a text or a pair for each line, except for header and blank lines."""
-        found = []
+        text_rows = []
         for line in lines:
             where = f"{self._name}:{line.number}"
             if not "".join(line.text).strip():
@@ -111,8 +117,10 @@ class TextReader:
             if is_header:
                 _LOGGER.info("%s is the header: %s.", where, ", ".join(_cells(line.text))[:200])
                 continue
-            found.append(texts)
-        return found
+            text_rows.append(texts)
+            if not (self.first_empty or all(map(str.strip, texts))):
+                self.first_empty = where
+        return text_rows
 
     def _is_header(self, text: Any) -> bool:
         """Looks at the first line that is not blank, which decides on the format."""
@@ -141,8 +149,8 @@ class TextReader:
                 )
             row = dict(zip(self._header or map(str, itertools.count()), cells))
             usual = list(row)
-        known = self._known if set(self._known) <= set(self._header or row) else []
-        names = self._columns or known or usual
+        recorded = self._known if set(self._known) <= set(self._header or row) else []
+        names = self._columns or recorded or usual
         csv_rows.check_header(self._header, names, where)
         texts = tuple(row.get(name) for name in names)
         if not 1 <= len(texts) <= 2 or not all(isinstance(text, str) for text in texts):

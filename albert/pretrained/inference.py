@@ -123,13 +123,13 @@ def parts_of(text: Text) -> Tuple[str, ...]:
 # ---- texts from files and pipes ----
 
 
-def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts]:
+def read_texts(settings: TextFlags, training_columns: Sequence[str] = ()) -> Iterator[Texts]:
     """Yields the texts of --input_file in groups that arrived together.
 
-    `known` is that of `text_lines.TextReader`.
+    `training_columns` are those of `text_lines.TextReader`.
     """
     path = settings.input_file
-    reader = text_lines.TextReader(path, settings.columns, known)
+    reader = text_lines.TextReader(path, settings.columns, training_columns)
     has_bar = path != text_lines.STANDARD
     bar = progress.Progress("Answering", None, unit="texts", has_bar=has_bar)
     with text_lines.open_input(path) as stream, bar:
@@ -137,6 +137,8 @@ def read_texts(settings: TextFlags, known: Sequence[str] = ()) -> Iterator[Texts
             texts = reader.texts(lines)
             yield texts
             bar.update(len(texts), "")
+    if reader.first_empty:
+        _LOGGER.warning("The first empty text is in %s.", reader.first_empty)
 
 
 def announce(config: modeling.AlbertConfig, checkpoint: str, settings: TextFlags) -> None:

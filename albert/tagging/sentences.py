@@ -182,7 +182,7 @@ def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
         word, tag = cells[token_column], None
         if tag_column < columns and (tag_column - token_column) % columns:
             tag = cells[tag_column]
-        if _HEADER.fullmatch(f"{word}\t{tag}"):
+        if not (sentences or words) and _HEADER.fullmatch(f"{word}\t{tag}"):
             continue
         start = start if words else where
         words.append(word)

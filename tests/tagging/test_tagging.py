@@ -101,6 +101,7 @@ CONLL_U = """# text = Vamos al mar
         ("# O\n# O\n", (0, 1), "#/O #/O"),
         ("id\tForm\tx\tPOS\n1\ta\tx\tB\n", (1, 3), "a/B"),
         ("word words\n\ntext B\n", (0, 1), "word/words | text/B"),
+        ("a neg\nwords pos\n\ntext pos\n", (0, 1), "a/neg words/pos | text/pos"),
         ("", (0, 1), ""),
     ],
 )
