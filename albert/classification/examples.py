@@ -204,10 +204,10 @@ def read_rows(path: str) -> Tuple[List[str], List[Row]]:
     """
     path = os.path.expanduser(str(path))
     parts = (files.ending(path) == parquet.ENDING and parquet.parts(path)) or [path]
-    found = ((f"{part}:{line}", values) for part in parts for line, values in _rows(part))
+    located = ((f"{part}:{line}", values) for part in parts for line, values in _rows(part))
     rows = [
         Row(where, number, values)
-        for number, (where, values) in enumerate(found)
+        for number, (where, values) in enumerate(located)
         if isinstance(values, dict) or any(map(str.strip, values))
     ]
     if not rows:
@@ -265,24 +265,23 @@ def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = 
         if task.language and fields.get(language, task.language) != task.language:
             continue
         try:
-            found = _examples_of(fields, columns, is_labelled)
+            row_examples = _examples_of(fields, columns, is_labelled)
         except KeyError as error:
             short.append(f"{row.where}: no column or field {error}")
             continue
         except (TypeError, ValueError) as error:
             raise UserError(f"{row.where}: {error}.") from None
-        for part, example in enumerate(found):
-            number = f"{role}-{row.number * len(found) + part}" if role else str(len(examples))
-            example.guid = example.guid or number
+        for part, example in enumerate(row_examples):
+            number = row.number * len(row_examples) + part
+            name = f"{role}-{number}" if role else str(len(examples) + part)
+            example.guid = example.guid or name
             label = parse_label(example.label, spellings) if role else None
             if is_labelled and label is None:
-                hint = " If it is a header, give --header." if is_table and row is rows[0] else ""
-                wanted = wording.listed(task.labels or ["numbers"], 12) + "." + hint
-                raise UserError(f"{row.where}: the label is {example.label!r}. Labels: {wanted}")
+                _refuse_label(task, row, example.label, is_first=is_table and row is rows[0])
             example.label = None if label == "" else label
-            if example.label is not None or not is_labelled:
-                examples.append(example)
-                empty += [] if _has_texts(example) else [row.where]
+        kept = [item for item in row_examples if item.label is not None or not is_labelled]
+        examples += kept
+        empty += [row.where for item in kept if not _has_texts(item)]
     if len(short) > (_ODD_SHARE * len(rows) if role == "train" else 0) or not examples:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
@@ -293,6 +292,12 @@ def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = 
     has_names = not columns.render and (columns.header or not is_table)
     keys = [key for key in columns[:2] if key is not None and has_names]
     return TaskData(examples, parts, tuple(first[key] if is_table else key for key in keys))
+
+
+def _refuse_label(task: Task, row: Row, label: Any, *, is_first: bool) -> None:
+    labels = wording.listed(task.labels or ["numbers"], 12)
+    hint = " If it is a header, give --header." if is_first else ""
+    raise UserError(f"{row.where}: the label is {label!r}. Labels: {labels}.{hint}")
 
 
 def _log_file(summary: str, odd: Mapping[str, List[str]], *, header: Sequence[str]) -> None:
@@ -370,11 +375,11 @@ def _find_columns(
     """
     first = rows[0].values
     for columns in candidates:
-        places = [_place(column, rows[0]) for column in columns[:4]]
-        wanted = zip(columns[:needed], places)
-        if all(column is None or place is not None for column, place in wanted):
-            header = isinstance(first, list) and _has_header(columns, places, first, task=task)
-            return Columns._make([*places, header, columns.render])
+        positions = [_place(column, rows[0]) for column in columns[:4]]
+        pairs = zip(columns[:needed], positions)
+        if all(column is None or position is not None for column, position in pairs):
+            header = isinstance(first, list) and _has_header(columns, positions, first, task=task)
+            return Columns._make([*positions, header, columns.render])
     missing = [
         " or ".join(map(str, _spellings(column)))
         for column in candidates[0][:needed]
@@ -421,7 +426,7 @@ def _place(column: Column, row: Row) -> Any:
 
 
 def _has_header(
-    columns: Columns, places: Sequence[Any], first: Sequence[str], *, task: Task
+    columns: Columns, positions: Sequence[Any], first: Sequence[str], *, task: Task
 ) -> bool:
     """Whether the first row is a header.
 
@@ -430,10 +435,10 @@ def _has_header(
     """
     if columns.header is not None:
         return columns.header
-    there = [pair for pair in zip(columns[:3], places) if pair[1] is not None]
-    if not all(isinstance(column, int) for column, _ in there):
+    present = [pair for pair in zip(columns[:3], positions) if pair[1] is not None]
+    if not all(isinstance(column, int) for column, _ in present):
         return True
-    words = {column: first[place].strip().lower() for column, place in there}
+    words = {column: first[position].strip().lower() for column, position in present}
     label = words.pop(columns.label, "")
     if parse_label(label, label_spellings(task)) is not None:
         return False

@@ -273,10 +273,10 @@ def _outcome(outputs: Outputs) -> metrics.Outcome:
     names = ("label_ids", "predictions", "per_example_loss", "probabilities")
     labels, predictions, losses, rows = (outputs[name] for name in names)
     if np.isnan(losses).all():  # an exported model does not give them
-        is_score = labels.dtype.kind == "f"
-        losses = (
-            (predictions - labels) ** 2 if is_score else -np.log(rows[range(len(rows)), labels])
-        )
+        if labels.dtype.kind == "f":
+            losses = (predictions - labels) ** 2
+        else:
+            losses = -np.log(rows[range(len(rows)), labels])
     return metrics.Outcome(labels, predictions, losses)
 
 

@@ -157,7 +157,7 @@ def _custom_task(fields: Dict[str, Any]) -> Task:
     is_regression = labels == ["regression"]
     if len(set(labels)) < max(2, len(labels)) and not is_regression:
         raise UserError(
-            f"--labels: {wording.listed(labels)}. A custom task needs at least two different names "
+            f"The labels are {wording.listed(labels)}. Give --labels at least two different names "
             "such as 0,1, or the word regression."
         )
     suitable = ["pearson", "spearman", "MSE"]

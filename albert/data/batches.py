@@ -270,9 +270,8 @@ class _Runs(NamedTuple):
     """All records, in runs. Training reads the runs in a random order."""
 
     paths: np.ndarray  # [U]
-    extents: (
-        np.ndarray
-    )  # [U, 4]: first byte, bytes, number of the first record in the file, records
+    # [U, 4]: first byte, bytes, number of the first record in the file, records
+    extents: np.ndarray
 
 
 def _runs(index: Sequence[record_files.RecordFile], window: int) -> _Runs:

@@ -220,14 +220,17 @@ def resolve_model_files(settings: AnySettings) -> AnySettings:
         model_files = find_files(origin, named, with_vocabulary=has_tokenizer)
     else:
         return settings
-    lower, is_lower = model_files.pop("do_lower_case", None), flags.get("do_lower_case")
-    if lower not in (None, is_lower):
+    recorded_lower, do_lower_case = (
+        model_files.pop("do_lower_case", None),
+        flags.get("do_lower_case"),
+    )
+    if recorded_lower not in (None, do_lower_case):
         if "do_lower_case" in settings.given:
             raise UserError(
-                f"--do_lower_case={is_lower} contradicts {origin}, where it is {lower}. Leave the "
-                "flag out."
+                f"--do_lower_case={do_lower_case} contradicts {origin}, where it is "
+                f"{recorded_lower}. Leave the flag out."
             )
-        model_files["do_lower_case"] = lower
+        model_files["do_lower_case"] = recorded_lower
     new = {
         **dict.fromkeys(parts),
         **model_files,

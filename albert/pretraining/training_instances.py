@@ -179,7 +179,7 @@ def write_instance_to_example_files(
         }
         sizes = {feature.name: feature.shape[0] for feature in spec.features}
         return {
-            name: [*numbers, *[0] * (sizes[name] - len(numbers))]
+            name: list(numbers) + [0] * (sizes[name] - len(numbers))
             for name, numbers in values.items()
         }
 

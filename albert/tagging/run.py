@@ -61,13 +61,13 @@ class TaggingTask(Task):
         super().__init__(*arguments)
         self.scheme: Any = None
         self.labels = self.description.get("labels")
-        places = dict.fromkeys(self.labels or [], self.description_name)
+        first_sentences = dict.fromkeys(self.labels or [], self.description_name)
         if not self.labels:
-            places = sentences.places_of_tags(self.examples("train"))
-            self.labels = [schemes.OUTSIDE, *sorted(places.keys() - {schemes.OUTSIDE})]
+            first_sentences = sentences.places_of_tags(self.examples("train"))
+            self.labels = [schemes.OUTSIDE, *sorted(first_sentences.keys() - {schemes.OUTSIDE})]
         name = self.settings.tag_scheme or self.description.get("tag_scheme")
         self.scheme = schemes.find(self.labels, name)
-        self.scheme.check(places)
+        self.scheme.check(first_sentences)
         if self.settings.do_train or self.settings.do_eval:
             _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
 
@@ -183,8 +183,8 @@ class TaggingTask(Task):
         """Returns the predictions as JSON lines, and as CoNLL."""
         (spans,) = super().predictions(split, examples, outputs).values()
         conll = [
-            "".join(f"{word}\t{tag}\n" for word, tag in zip(one.words, one.tags))
-            for one in self.decode(examples, outputs)
+            "".join(f"{word}\t{tag}\n" for word, tag in zip(tagged.words, tagged.tags))
+            for tagged in self.decode(examples, outputs)
         ]
         return {"predictions.conll": "\n".join(conll), "predictions.jsonl": spans}
 

@@ -52,17 +52,17 @@ class Scheme(NamedTuple):
         """Returns the tags that are not of the scheme."""
         return [tag for tag in tags if tag != OUTSIDE and not self.pattern.fullmatch(tag)]
 
-    def check(self, places: Mapping[str, str]) -> None:
+    def check(self, first_sentences: Mapping[str, str]) -> None:
         """Raises UserError if a tag is not of the scheme.
 
         Args:
-          places: where the first sentence with each tag is.
+          first_sentences: where the first sentence with each tag is.
         """
-        for tag in self.misfits(places):
+        for tag in self.misfits(first_sentences):
             raise UserError(
-                f"{places[tag]}: this sentence has the tag {tag!r}, which does not fit the scheme "
-                f"{self.name}. Correct the tag, remove the line if it is a header, or choose "
-                f"another --tag_scheme: {', '.join(NAMES)}."
+                f"{first_sentences[tag]}: this sentence has the tag {tag!r}, which is not of the "
+                f"scheme {self.name}. Correct the tag, remove the line if it is a header, or "
+                f"choose another --tag_scheme: {', '.join(NAMES)}."
             )
 
     def entities(self, tags: Sequence[str]) -> List[Entity]:
