@@ -13,7 +13,6 @@ data or settings change, or a checkpoint is written again, it is evaluated again
 """
 
 import contextlib
-import dataclasses
 import logging
 import math
 import os
@@ -111,10 +110,11 @@ def read_results(output_dir: str) -> List[Evaluation]:
 
 
 def read_ledger(output_dir: str) -> Dict[str, Any]:
-    """Returns the content of eval_results.json; its beginning if there is none."""
-    beginning: Dict[str, Any] = {"fingerprint": {}, "best_step": None, "results": []}
+    """Returns the content of eval_results.json; without results if there is none."""
     path = os.path.join(output_dir, LEDGER_NAME)
-    ledger = json_files.read(path, _LEDGER, missing=beginning)
+    ledger = json_files.read(
+        path, _LEDGER, missing={"fingerprint": {}, "best_step": None, "results": []}
+    )
     for result in ledger["results"]:
         result["metrics"] = json_files.numbers(result["metrics"])
     return ledger
@@ -159,6 +159,21 @@ def _in_short(metrics: Mapping[str, Any]) -> str:
 # ---- evaluation of all checkpoints ----
 
 
+class _Rules(NamedTuple):
+    """What is measured, and which checkpoint is best.
+
+    Attributes:
+      fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
+        differs from the recorded one, everything is evaluated again.
+      untrained_too: also measures model.ckpt-0.
+    """
+
+    best_metric: str
+    fingerprint: Mapping[str, Any]
+    higher_is_better: bool = True
+    untrained_too: bool = False
+
+
 def evaluate_checkpoints(
     output_dir: str,
     evaluate_fn: EvaluateFn,
@@ -178,28 +193,45 @@ def evaluate_checkpoints(
       wait_seconds: wait for checkpoints of another process, until none has come for this long.
         Meanwhile, other processes may evaluate.
       final_step: stop waiting after a checkpoint of this step or a later one.
-      rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Ledger.
+      rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Rules.
 
     Returns:
-      The summary; `best` is None if `best_metric` is not measured or never finite.
+      The summary; `best` is None if `best_metric` is never finite.
 
     Raises:
-      UserError: there is no checkpoint; eval_results.json is damaged or from another program; or a
-        model.ckpt-best from elsewhere would be overwritten.
+      UserError: there is no checkpoint; `best_metric` is not measured; eval_results.json is damaged
+        or from another program; or a model.ckpt-best from elsewhere would be overwritten.
     """
-    ledger, evaluated = _Ledger(str(output_dir), **rules), []
+    folder, rule = str(output_dir), _Rules(**rules)
+    evaluated: List[int] = []
+    corrupt: Set[str] = set()
     end = time.monotonic() + wait_seconds
     while True:
-        # Of two evaluations at once the second waits, and reuses the results of the first.
-        with folder_lock.held(ledger.output_dir, folder_lock.EVALUATION, waits=True):
-            steps = ledger.update(evaluate_fn)
+        # If two evaluations run at once, the second waits, and reuses the results of the first.
+        with folder_lock.held(folder, folder_lock.EVALUATION, waits=True):
+            steps = _evaluate_new(folder, rule, evaluate_fn, corrupt=corrupt)
+            results, best_step = read_results(folder), read_ledger(folder)["best_step"]
         evaluated += steps
         if steps:
             end = time.monotonic() + wait_seconds
-        is_final = final_step is not None and max([0, *ledger.results]) >= final_step
+        is_final = final_step is not None and results and results[-1].step >= final_step
         if is_final or time.monotonic() >= end:
-            return ledger.summary(evaluated)
+            break
         time.sleep(min(_POLL_SECONDS, wait_seconds))
+    best = dict(results).get(best_step)
+    if best:
+        copy = os.path.join(folder, BEST_CHECKPOINT)
+        score = _in_short({rule.best_metric: best[rule.best_metric]})
+        words = "Best of %d evaluated checkpoints: step %d with %s; kept as %s."
+        _LOGGER.info(words, len(results), best_step, score, copy)
+        return EvaluationSummary(results, Evaluation(best_step, best), copy, evaluated)
+    if not (results and {*map(identity, _present(folder, rule).values())} - corrupt):
+        raise UserError(
+            f"'{folder}' has no readable checkpoint model.ckpt-<step> to evaluate. Train first, "
+            "or give the --output_dir of a training."
+        )
+    _LOGGER.warning("No checkpoint has a finite %s, so there is no best one.", rule.best_metric)
+    return EvaluationSummary(results, None, None, evaluated)
 
 
 def rank_of(
@@ -211,145 +243,108 @@ def rank_of(
     return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
 
 
-@dataclasses.dataclass
-class _Ledger:
-    """The results of a folder, and the rule what is best.
+def _evaluate_new(
+    folder: str, rules: _Rules, evaluate_fn: EvaluateFn, *, corrupt: Set[str]
+) -> List[int]:
+    """Evaluates the checkpoints that have no result; returns their steps.
 
-    Attributes:
-      fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
-        differs from the recorded one, everything is evaluated again.
-      untrained_too: also measures model.ckpt-0.
-      results: step -> {"step", "metrics", "checkpoint": identity of what was measured}.
+    `corrupt` holds the identities of unreadable checkpoints. It skips them, and adds others.
     """
+    results, evaluated = _comparable_results(folder, rules.fingerprint), []
+    for step, path in _present(folder, rules).items():
+        checkpoint, measured = identity(path), results.get(step, {}).get("checkpoint")
+        if checkpoint in (measured, *corrupt):
+            continue
+        try:
+            # A float32 of 0.1 is written as 0.1.
+            metrics = {
+                name: value if isinstance(value, int) else float(str(value))
+                for name, value in evaluate_fn(path).items()
+            }
+            if rules.best_metric not in metrics:
+                raise UserError(
+                    f"Cannot choose the best checkpoint by {rules.best_metric!r}. The metrics are "
+                    f"{sorted(metrics)}."
+                )
+            metrics["global_step"] = step
+            results[step] = {"step": step, "checkpoint": checkpoint, "metrics": metrics}
+            _LOGGER.info("Step %d: %s", step, _in_short(metrics))
+            evaluated.append(step)
+            _record(folder, rules, results)
+        except Exception:
+            damage = checkpoint_files.find_damage(path)
+            if not damage:
+                raise
+            _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
+            corrupt.add(checkpoint)
+    if results:
+        _record(folder, rules, results)
+    return evaluated
 
-    output_dir: str
-    best_metric: str
-    fingerprint: Mapping[str, Any]
-    higher_is_better: bool = True
-    untrained_too: bool = False
-    results: Dict[int, Dict[str, Any]] = dataclasses.field(default_factory=dict)
-    corrupt: Set[str] = dataclasses.field(default_factory=set)
 
-    def __post_init__(self) -> None:
-        self.stem = os.path.join(self.output_dir, _STEM)
-        self.best_path = os.path.join(self.output_dir, BEST_CHECKPOINT)
+def _comparable_results(folder: str, fingerprint: Mapping[str, Any]) -> Dict[int, Any]:
+    """Returns the results by step. If they have another fingerprint, renames them.
 
-    def update(self, evaluate_fn: EvaluateFn) -> List[int]:
-        """Evaluates the checkpoints that are not in the ledger; returns their steps."""
-        self._read()
-        evaluated = []
-        for step, path in self._present().items():
-            checkpoint = identity(path)
-            if self.results.get(step, {}).get("checkpoint") == checkpoint:
-                continue
-            try:
-                # Of a float32 0.1 the file has 0.1.
-                metrics = {
-                    name: value if isinstance(value, int) else float(str(value))
-                    for name, value in evaluate_fn(path).items()
-                }
-                if self.best_metric not in metrics:
-                    raise UserError(
-                        f"Cannot choose the best checkpoint by {self.best_metric!r}. The metrics "
-                        f"are {sorted(metrics)}."
-                    )
-                metrics["global_step"] = step
-                self.results[step] = {"step": step, "checkpoint": checkpoint, "metrics": metrics}
-                _LOGGER.info("Step %d: %s", step, _in_short(metrics))
-                evaluated.append(step)
-                self._write()
-            except Exception:
-                damage = checkpoint_files.find_damage(path)
-                if not damage:
-                    raise
-                _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
-                self.corrupt.add(path)
-        if self.results:
-            self._write()
-        return evaluated
-
-    def _read(self) -> None:
-        """Reads the results so far; UserError for a model.ckpt-best that was not made here."""
-        ledger = read_ledger(self.output_dir)
-        ours = [identity(item.path) for item in list_checkpoints(self.output_dir)]
-        is_ours = ledger["results"] or tf.io.gfile.exists(f"{self.stem}.txt")
-        if not is_ours and identity(self.best_path) not in ("", *ours):
-            raise UserError(
-                f"Evaluation would overwrite '{self.best_path}', which it did not write (there is "
-                f"no {LEDGER_NAME}). Rename it, or choose another output folder."
-            )
-        self.results = {result["step"]: result for result in ledger["results"]}
-        difference = provenance.difference(ledger["fingerprint"], self.fingerprint)
-        if difference and self.results:
-            # They cannot be compared with new ones, but may be all there is of deleted checkpoints.
-            old = files.unused_name(f"{self.stem}.json")
-            tf.io.gfile.rename(f"{self.stem}.json", old)
-            _LOGGER.info("Evaluating all again, because %s. Old results: %s.", difference, old)
-            self.results = {}
-
-    def _present(self) -> Dict[int, str]:
-        """The checkpoints that are there by step; first the kept copy of one that is deleted.
-
-        A better one would replace it.
-        """
-        present = {
-            step: path
-            for step, path in list_checkpoints(self.output_dir)
-            if path not in self.corrupt and (step or self.untrained_too)
-        }
-        with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
-            kept = step_in(self.best_path)
-            if kept not in (None, *present) and self.best_path not in self.corrupt:
-                return {kept: self.best_path, **present}
-        return present
-
-    def best(self) -> Optional[int]:
-        """Returns the best step of those that are there; None if no metric is finite."""
-        present = [identity(path) for path in self._present().values()]
-        ranks = [
-            (rank_of(result["metrics"], self.best_metric, self.higher_is_better), step)
-            for step, result in self.results.items()
-            if step and result.get("checkpoint") in present
-        ]
-        rank, step = max(ranks, default=((-math.inf,), 0))
-        return step if rank[0] > -math.inf else None
-
-    def _write(self) -> None:
-        """Writes the results, and copies the best checkpoint if it is not there already."""
-        best, results = self.best(), [self.results[step] for step in sorted(self.results)]
-        ledger = {
-            "format_version": 1,
-            "fingerprint": self.fingerprint,
-            "best_step": best,
-            "results": results,
-        }
-        # Recorded first, so that a crash leaves no copy that seems another's.
-        _write(self.stem, ledger, [result["metrics"] for result in results])
-        if best and self.results[best]["checkpoint"] != identity(self.best_path):
-            _copy(self._present()[best], self.best_path)
-
-    def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
-        """Returns the results, and logs the best."""
-        if not (self.results and self._present()):
-            raise UserError(
-                f"'{self.output_dir}' has no readable checkpoint model.ckpt-<step> to evaluate. "
-                "Train first, or give the --output_dir of a training."
-            )
-        results, step = read_results(self.output_dir), self.best()
-        if step is None:
-            _LOGGER.warning(
-                "No checkpoint has a finite %s, so there is no best one.", self.best_metric
-            )
-            return EvaluationSummary(results, None, None, evaluated_steps)
-        best = Evaluation(step, self.results[step]["metrics"])
-        _LOGGER.info(
-            "Best of %d evaluated checkpoints: step %d with %s; kept as %s.",
-            len(results),
-            step,
-            _in_short({self.best_metric: best.metrics[self.best_metric]}),
-            self.best_path,
+    Raises UserError if model.ckpt-best is from elsewhere.
+    """
+    ledger, stem = read_ledger(folder), os.path.join(folder, _STEM)
+    results = {result["step"]: result for result in ledger["results"]}
+    is_ours = results or tf.io.gfile.exists(f"{stem}.txt")
+    copy = os.path.join(folder, BEST_CHECKPOINT)
+    originals = [identity(checkpoint.path) for checkpoint in list_checkpoints(folder)]
+    if not is_ours and identity(copy) not in ("", *originals):
+        raise UserError(
+            f"Evaluation would overwrite '{copy}', which it did not write (there is no "
+            f"{LEDGER_NAME}). Rename it, or choose another output folder."
         )
-        return EvaluationSummary(results, best, self.best_path, evaluated_steps)
+    difference = provenance.difference(ledger["fingerprint"], fingerprint)
+    if not (results and difference):
+        return results
+    # Keep the old results: their checkpoints may be deleted.
+    old = files.unused_name(f"{stem}.json")
+    tf.io.gfile.rename(f"{stem}.json", old)
+    _LOGGER.info("Evaluating all again, because %s. Old results: %s.", difference, old)
+    return {}
+
+
+def _present(folder: str, rules: _Rules) -> Dict[int, str]:
+    """Returns the checkpoints by step. If the best was deleted, its copy comes first.
+
+    It is measured before a better one can replace it.
+    """
+    steps = list_checkpoints(folder)
+    present = {step: path for step, path in steps if step or rules.untrained_too}
+    copy = os.path.join(folder, BEST_CHECKPOINT)
+    with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
+        step = step_in(copy)
+        if step not in (None, *present):
+            return {step: copy, **present}
+    return present
+
+
+def _record(folder: str, rules: _Rules, results: Mapping[int, Any]) -> None:
+    """Writes the results, and copies the best checkpoint that is there."""
+    copy = os.path.join(folder, BEST_CHECKPOINT)
+    paths = [copy, *dict(list_checkpoints(folder)).values()]
+    present = [identity(path) for path in paths]
+    ranks = [
+        (rank_of(result["metrics"], rules.best_metric, rules.higher_is_better), step)
+        for step, result in results.items()
+        if step and result.get("checkpoint") in present
+    ]
+    rank, step = max(ranks, default=((-math.inf,), 0))
+    best = step if rank[0] > -math.inf else None
+    rows = [results[step] for step in sorted(results)]
+    ledger = {
+        "format_version": 1,
+        "fingerprint": rules.fingerprint,
+        "best_step": best,
+        "results": rows,
+    }
+    # Recorded first, so that a crash leaves no copy that seems another's.
+    _write(os.path.join(folder, _STEM), ledger, [row["metrics"] for row in rows])
+    if best and results[best]["checkpoint"] != present[0]:
+        _copy(paths[present.index(results[best]["checkpoint"])], copy)
 
 
 # ---- single checkpoints, and pruning ----

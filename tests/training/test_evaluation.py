@@ -153,6 +153,16 @@ def test_corrupt_checkpoint_is_skipped_with_one_line(tmp_path, caplog, kind):
     _check_best(tmp_path, summary, 200)  # of which there is the copy
 
 
+def test_copy_of_a_checkpoint_that_became_corrupt_stays(tmp_path):
+    save(tmp_path, 200)
+    _evaluate(tmp_path, SCORES)
+    damaged_files.damage(tmp_path / "model.ckpt-200", "empty index")
+    save(tmp_path, 100)
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == ["100", "200"]
+    _check_best(tmp_path, summary, 200)
+
+
 def test_results_of_other_data_are_kept(tmp_path, caplog):
     save(tmp_path, 100, 200, 300)
     scores = {100: 0.1, 200: 0.2, 300: 0.3}
