@@ -272,7 +272,7 @@ class Shards:
         """Writes the file that marks the output as complete.
 
         Args:
-          found: the bytes of each shard, and at COUNTS the counts.
+          values: the bytes of each shard, and at COUNTS the counts.
 
         Raises:
           ValueError: the counts show that the text is bad.

@@ -18,7 +18,7 @@ from tests.support.shared import sha256
 
 CORPUS = FIXTURES / "corpus.txt"
 # Beam 2.48 on Python 3.7 and Beam 2.77 on Python 3.11 both gave these. A change means that data
-# made before cannot be made again: raise beam.FORMAT with it.
+# made before cannot be made again: raise cluster._FORMAT with it.
 KNOWN_BYTES = "72a6cb9cc54427df5405d1e7827f58ac7add71798a9ca7e0182484b79aa5466a"
 Made = collections.namedtuple("Made", "paths counts")
 
