@@ -72,7 +72,7 @@ def main() -> None:
         package_data={
             "albert": ["py.typed"],
             "albert.configs": ["*.json"],
-            "albert.conversion": ["*.json"],
+            "albert.formats": ["*.json"],
             "albert.datasets": ["*.json"],
             "albert.demo": ["page.*", "stories_*.txt"],
         },

@@ -24,8 +24,8 @@ from albert.classification.features import (  # noqa: F401  by the names users k
 )
 from albert.classification.model import classification_head  # noqa: F401
 from albert.data import padded_batches
+from albert.data.packing import SEQUENCES
 from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
-from albert.pretrained.network import SEQUENCES
 from albert.training import fine_tuning_program
 
 

@@ -13,15 +13,39 @@ writes nothing. It reads and writes Hugging Face's weights as safetensors, and n
 nor transformers.
 """
 
+import sys
+
 from albert.command_line import cli
-from albert.conversion.settings import ConversionFlags as Flags
+from albert.formats.flags import ConversionFlags as Flags
+from albert.util import files
 
 
 def main(settings: Flags) -> None:
     """Runs the script."""
-    from albert.conversion import convert
+    from albert.formats import albert_zh, huggingface
+    from albert.pretrained import inference, released
 
-    convert.convert(settings)
+    folder = released.local_folder(settings.input_dir)
+    settings = settings.replace(input_dir=folder)
+    with files.atomic_folder(settings.output_dir) as new:
+        if settings.direction == "from_huggingface":
+            report = huggingface.from_huggingface(settings, new)
+        else:
+            model = inference.find_source(settings, needs_vocabulary=False, albert_dir=folder)
+            if settings.direction == "to_huggingface":
+                report = huggingface.to_huggingface(settings, model, new)
+            else:
+                report = albert_zh.convert(
+                    model.config,
+                    model.checkpoint,
+                    new,
+                    vocabulary=model.vocabulary,
+                    is_ours=settings.direction == "to_google_layout",
+                    to_google=settings.layout == "google",
+                )
+    print(report)
+    names = files.names_in(settings.output_dir)
+    print(f"Wrote {settings.output_dir}: {', '.join(names)}.", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -11,16 +11,46 @@ The new folder also holds the configuration and the vocabulary, so you can pass 
 The command does not overwrite files.
 """
 
+import dataclasses
+import functools
+import os
+from typing import Optional
+
 from albert.command_line import cli
-from albert.pretrained.settings import CheckpointExportFlags as Flags
+from albert.configs.flags import TokenizerFlags
+from albert.util.flags import flag
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(TokenizerFlags):
+    """The script's flags."""
+
+    albert_directory: str = flag(
+        None, "Folder with albert_config.json and the checkpoint.", path=True, required=True
+    )
+    checkpoint_name: Optional[str] = flag(
+        None, "Checkpoint in --albert_directory; default: model.ckpt-best, or the newest."
+    )
+    export_path: str = flag(
+        None, "The new checkpoint: a path prefix, or a folder.", path=True, required=True
+    )
 
 
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Runs the script."""
-    from albert.pretrained import checkpoint_export
+    from albert.formats import model_folder
+    from albert.pretrained import inference, released
 
-    checkpoint_export.export(settings)
+    folder, checkpoint = released.local_folder(settings.albert_directory), settings.checkpoint_name
+    model = inference.find_source(
+        settings,
+        needs_vocabulary=False,
+        albert_dir=folder,
+        init_checkpoint=checkpoint and os.path.join(folder, checkpoint),
+    )
+    build = functools.partial(inference.pretraining_outputs, model.config)
+    model_folder.export(model, build, settings.export_path)
 
 
 if __name__ == "__main__":

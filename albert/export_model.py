@@ -17,15 +17,15 @@ albert.predict.
 import sys
 
 from albert.command_line import cli
-from albert.conversion.settings import ModelExportFlags as Flags
+from albert.formats.flags import ModelExportFlags as Flags
 
 
 def main(settings: Flags):
     """Runs the script."""
     from albert import predictor
-    from albert.conversion import exports
+    from albert.training import measured_export
 
-    exports.export(settings, predictor.load)
+    measured_export.export(settings, predictor.load)
     print(f"Wrote {settings.output_dir}.", file=sys.stderr)
 
 

@@ -10,16 +10,66 @@ flags below. --format=tf1 (the default) writes a module for --albert_hub_module_
 commands and for hub.Module. --format=tf2 writes one for hub.load and hub.KerasLayer.
 """
 
+import dataclasses
+import functools
+import os
+from typing import Optional
+
 from albert.command_line import cli
-from albert.pretrained.settings import HubExportFlags as Flags
+from albert.configs.flags import accepted_flag
+from albert.util.flags import Settings, flag
+
+_name = functools.partial(flag, None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(Settings):
+    """The script's flags; names are those of files in --albert_directory."""
+
+    albert_directory: str = flag(None, "Folder of the model.", path=True, required=True)
+    export_path: str = flag(None, "The new folder of the module.", path=True, required=True)
+    checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
+    config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
+    spm_model_name: Optional[str] = _name("SentencePiece model; default: the only one.")
+    spm_vocab_name: Optional[str] = _name(
+        "Tokens of the SentencePiece model as text; default: the model's name with .vocab."
+    )
+    vocab_file: Optional[str] = _name(
+        "WordPiece vocabulary; replaces --spm_model_name and --spm_vocab_name.",
+        replaces=("spm_model_name", "spm_vocab_name"),
+    )
+    do_lower_case: bool = flag(True, "Lower-case the text; must match the model's training.")
+    use_einsum: bool = accepted_flag(True)
+    format: str = flag("tf1", "Format of the module.", choices=("tf1", "tf2"))
 
 
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Runs the script."""
-    from albert.pretrained import hub
+    import tensorflow.compat.v1 as tf
 
-    hub.export(settings)
+    from albert.formats import hub
+    from albert.pretrained import inference, released
+
+    folder = released.local_folder(settings.albert_directory)
+
+    def path_of(name: Optional[str]) -> Optional[str]:
+        return name and os.path.join(folder, name)
+
+    model = inference.find_source(
+        settings,
+        albert_dir=folder,
+        albert_config_file=path_of(settings.config_name),
+        init_checkpoint=path_of(settings.checkpoint_name),
+        spm_model_file=path_of(settings.spm_model_name),
+        vocab_file=path_of(settings.vocab_file),
+    )
+    assets = [model.vocabulary.path, model.config_file]
+    listing = os.path.splitext(model.vocabulary.base_name)[0] + ".vocab"
+    if settings.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
+        assets.append(os.path.join(folder, settings.spm_vocab_name or listing))
+    build = functools.partial(inference.pretraining_outputs, model.config)
+    hub.write(settings.export_path, model, build, assets=assets, format=settings.format)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from albert import configs
 from albert.command_line import cli
 from albert.configs import published
 from albert.configs.flags import MemoryFlags
+from albert.formats import model_folder
 from albert.util import wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -398,7 +399,7 @@ def _config_path(settings: Flags) -> str:
         from albert.pretrained import released
 
         folder = released.local_folder(settings.albert_dir)
-        return os.path.join(folder, released.CONFIG_NAME)
+        return os.path.join(folder, model_folder.CONFIG_NAME)
     return settings.albert_config_file or published_path(settings.name)
 
 

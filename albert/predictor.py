@@ -15,7 +15,8 @@ import os
 from typing import Any, Dict, Optional, Type
 
 from albert.classification.run import ClassifierTask, Prediction, Predictor
-from albert.pretrained import inference, model_vocabulary, released
+from albert.formats import model_vocabulary
+from albert.pretrained import inference, released
 from albert.race.run import Answerer, RaceTask
 from albert.squad.run import Reader, SquadV1
 from albert.tagging.run import Tagger, TaggingTask

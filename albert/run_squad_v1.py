@@ -41,9 +41,16 @@ def validate_flags_or_throw(albert_config) -> None:
 
 def build_squad_serving_input_fn(seq_length):
     """Returns a function that makes a ServingInputReceiver of int32 [1, seq_length] each."""
-    from albert.squad import export
+    import tensorflow.compat.v1 as tf
 
-    return export.build_serving_input_fn(seq_length)
+    from albert.data.packing import SEQUENCES
+    from albert.runtimes import estimator
+
+    def input_fn():
+        inputs = {name: tf.placeholder(tf.int32, [1, seq_length], name) for name in SEQUENCES}
+        return estimator.export.ServingInputReceiver(inputs, inputs)
+
+    return input_fn
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from typing import Dict, Iterable, Mapping
 
 from albert.classification.settings import SweepFlags as Flags
 from albert.command_line import cli
-from albert.pretrained.settings import CONFIG_NAME
+from albert.formats.flags import CONFIG_NAME
 from albert.util import files
 from albert.util import flags as flags_lib
 

@@ -9,7 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
-from albert.pretrained import released
+from albert.formats import model_folder
 from tests.support import (
     albert_zh_models,
     conversion_check,
@@ -63,7 +63,7 @@ def test_from_albert_zh_keeps_the_outputs(layout, labels, ln_type, tmp_path):
     for key, value in albert_zh_models.CONFIG.items():
         assert layout == "google" or key == "ln_type" or written.get(key, value) == value
     # The new folder is used as an archive is.
-    found = released.find_files(f"{tmp_path}/ours")
+    found = model_folder.find_files(f"{tmp_path}/ours")
     assert os.path.basename(found["vocab_file"]) == "vocab.txt"
 
 

@@ -22,11 +22,11 @@ ORDER = (
     ("command_line", "configs", "downloads"),
     ("ops", "data", "tokenization", "optimization"),
     ("modeling",),
-    ("fine_tuning_utils", "checkpoints", "datasets"),
+    ("fine_tuning_utils", "datasets"),
+    ("formats",),
     ("pretrained",),
     ("training",),
     ("pretraining", "classification", "squad", "race", "tagging"),
-    ("conversion",),
     ("",),
     ("demo",),
 )

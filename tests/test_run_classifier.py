@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from albert import run_classifier, tokenization
-from albert.pretrained import model_vocabulary
+from albert.formats import model_vocabulary
 from albert.training import task
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data

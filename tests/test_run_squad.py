@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.pretrained import exported as exported_files
+from albert.formats import exported as exported_files
 from albert.squad import metrics as squad_metrics
 from tests.support import read_json, squad_data, training_scripts
 from tests.support.classification_data import contents

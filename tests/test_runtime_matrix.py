@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from albert.configs.flags import EncoderFlags
-from albert.pretrained import exported as programs
+from albert.formats import exported as programs
 from albert.pretrained import inference
-from albert.squad import export as squad_export
+from albert.squad import run as squad
 from albert.util import flags as flags_lib
 from tests.support import (
     classification_data,
@@ -93,7 +93,7 @@ def read(folder, name, is_lite_read):
         "squad": serve(f"{exported}/squad", "ids", answers)["start_logits"],
     }
     if is_lite_read:
-        program = programs.open_program(f"{exported}/{squad_export.TFLITE_NAME}")
+        program = programs.open_program(f"{exported}/{squad.TFLITE_NAME}")
         found["lite"] = program.run(answers)["start_logits"]
     return json.loads(json.dumps(found, default=lambda array: array.tolist()))
 

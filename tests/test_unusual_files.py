@@ -10,9 +10,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
-from albert.checkpoints import checkpoint_files
 from albert.classification import examples, tasks
 from albert.data import parquet, record_files, text_lines
+from albert.formats import checkpoints
 from albert.pretrained import inference
 from albert.pretrained.settings import TextFlags
 from albert.pretraining import documents
@@ -86,7 +86,7 @@ def test_ending_may_be_in_capitals(tmp_path):
 LISTERS = {
     "parquet": lambda folder: parquet.find(f"{folder}/*.parquet"),
     "task": lambda folder: tasks.task_folders(tasks.get_task("mrpc"), folder),
-    "checkpoints": checkpoint_files.list_checkpoints,
+    "checkpoints": checkpoints.list_checkpoints,
     "text": lambda folder: documents.find_files(folder, "input_file"),
     "pattern": lambda folder: files.expand_patterns(f"{folder}/*", "input_file"),
     "flag": lambda folder: flags.make(JobFlags, input_file=f"{folder}/{ODD_NAME}"),

@@ -13,9 +13,8 @@ import tensorflow.compat.v1 as tf
 
 from albert.classification.examples import InputExample
 from albert.data import batches, record_files
-from albert.data.packing import pack
+from albert.data.packing import SEQUENCES, pack
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
-from albert.pretrained.network import SEQUENCES
 from albert.util import wording
 from albert.util.errors import UserError
 

@@ -11,9 +11,9 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.classification.settings import EXIT_THRESHOLD
+from albert.data.packing import SEQUENCES
 from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, softmax_output
 from albert.ops import plain
-from albert.pretrained.network import SEQUENCES
 
 HEAD_DROPOUT = 0.1
 

@@ -21,7 +21,7 @@ from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import SUITES, ClassifierFlags, GridFlags, SweepFlags
 from albert.classification.task_table import LOSSES
 from albert.configs import published
-from albert.pretrained import warm_start
+from albert.formats import checkpoints
 from albert.training import evaluation, fine_tuning, metrics, program
 from albert.util import config_files, files, folder_lock, json_files, provenance, wording
 from albert.util import flags as flags_lib
@@ -108,7 +108,7 @@ def make_plan(settings: SweepFlags) -> List[Run]:
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             program.check_first_weights(checked.settings, checked.task.config)
             start = checked.settings.init_checkpoint
-            weights = start and warm_start.resolve_checkpoint(start) + ".index"
+            weights = start and checkpoints.resolve(start) + ".index"
             for path in filter(None, [parsed.task_file, weights]):
                 inputs[path] = inputs.get(path) or provenance.stamp(path)
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]

@@ -2,7 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts tokens between [CLS] and [SEP]."""
 
-from typing import Dict, List, Sequence
+from typing import Dict, List, Mapping, Sequence
+
+import numpy as np
+
+# The inputs of the encoder, int32 [B, S], and of the masked-word head, int32 [B, P].
+SEQUENCES = ("input_ids", "input_mask", "segment_ids")
+POSITIONS = "mlm_positions"
+
+Arrays = Mapping[str, np.ndarray]  # inputs or outputs of a model
 
 
 def pack(segments: Sequence[Sequence[int]], ends: Sequence[int], length: int = 0) -> Dict:
@@ -22,8 +30,5 @@ def pack(segments: Sequence[Sequence[int]], ends: Sequence[int], length: int = 0
         ids += [*segment, separator]
         types += [number] * (len(segment) + 1)
     padding: List[int] = [0] * (length - len(ids))
-    return {
-        "input_ids": ids + padding,
-        "input_mask": [1] * len(ids) + padding,
-        "segment_ids": types + padding,
-    }
+    rows = (ids, [1] * len(ids), types)
+    return {name: row + padding for name, row in zip(SEQUENCES, rows)}

@@ -22,6 +22,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
+from albert.data.packing import POSITIONS
 from albert.demo.corpus import Corpus, Finder, by_frequency, word_finder
 from albert.pretrained import inference
 from albert.training import evaluation
@@ -98,7 +99,7 @@ class Reader(inference.MaskFiller):
     """Both pretraining heads of a checkpoint, and the attention of its layers."""
 
     def _build(self, inputs: inference.Tensors) -> inference.Tensors:
-        config, positions = self.source.config, inputs[inference.POSITIONS]
+        config, positions = self.source.config, inputs[POSITIONS]
         outputs = inference.pretraining_outputs(config, inputs, with_attention=True)
         layers = tf.transpose(outputs["attention_probs"], [0, 3, 1, 2, 4])  # [B, S, L, N, S]
         shares = tf.nn.softmax(outputs["mlm_logits"])  # [B * P, V]
@@ -128,7 +129,7 @@ class Reader(inference.MaskFiller):
             if 1 <= len(masked) <= _MOST_TOKENS:
                 whole = self._row([first, second])
                 ids = [self._mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
-                gap = {**whole, "input_ids": ids, inference.POSITIONS: masked}
+                gap = {**whole, "input_ids": ids, POSITIONS: masked}
                 rows = [gap, whole, self._row([second, first])]
                 word = text[start:end].lower()
                 return Question(parts, text, word, start, end, spans_of_tokens, masked, rows)

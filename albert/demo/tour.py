@@ -22,7 +22,7 @@ from albert import create_pretraining_data, modeling, run_pretraining, tokenizat
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
 from albert.demo import page, runs
-from albert.pretrained import inference, released
+from albert.formats import model_folder
 from albert.training import hooks
 from albert.util import files, progress
 from albert.util.errors import UserError
@@ -100,7 +100,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     _pretrain(command, kind, steps)
     print("\n[5/5] What it learned", flush=True)
     best = str(path / "model" / "model.ckpt-best")
-    with demo_findings.Reader(inference.Source(config, best, tokenizer, length)) as reader:
+    with demo_findings.Reader(model_folder.Source(config, best, tokenizer, length)) as reader:
         names = path / "names.txt" if kind == "zh" else None
         findings = reader.examine(path, corpus, names)
     curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
@@ -114,7 +114,7 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         text=KINDS[kind].text,
         language="zh" if kind == "zh" else "en",
         config=config,
-        model=released.model_summary(config),
+        model=model_folder.model_summary(config),
         tensorflow=tf.__version__,
         characters=sum(map(len, training_lines)) / 1e6,
         documents=list(map(len, corpus)),

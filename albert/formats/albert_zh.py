@@ -1,124 +1,50 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Weights as arrays by name: reads, renames and writes them, and checks every shape."""
+"""Reads models of brightmart/albert_zh, and rewrites them in Google's layout."""
 
-from typing import Collection, Dict, List, NamedTuple, Tuple
+from typing import Optional, Tuple
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.checkpoints import checkpoint_files, comparison
-from albert.checkpoints import names as checkpoint_names
-from albert.checkpoints.comparison import Entry
-from albert.runtimes import compat
-from albert.util import wording
+from albert.fine_tuning_utils import Vocabulary
+from albert.formats import checkpoints, model_folder, names
+from albert.formats.checkpoints import Values
+from albert.formats.comparison import Entry
+from albert.formats.names import Report
 from albert.util.errors import UserError
 
 _TABLE = "bert/embeddings/word_embeddings"
 
-Values = Dict[str, np.ndarray]
 
-
-class Report(NamedTuple):
-    """Every variable of the source and of the target, but for an optimizer's."""
-
-    converted: List[Entry]  # variables of the source
-    ignored: List[Entry]  # variables of the source that the target lacks
-    missing: List[Entry]  # variables of the target that the source lacks
-
-    def __str__(self) -> str:
-        lines = []
-        for title, entries in zip(self._fields, self):
-            lines.append(f"{title}: {wording.counted(len(entries), 'variable')}")
-            lines += [f"  {entry}" for entry in entries]
-        return "\n".join(lines)
-
-
-# ---- checkpoints ----
-
-
-def read_checkpoint(prefix: str) -> Values:
-    """Returns the variables of a checkpoint, but for an optimizer's; floating point as float32.
-
-    Raises:
-      UserError: the checkpoint cannot be read.
-    """
-    values = {}
-    with checkpoint_files.explained(prefix):
-        reader = checkpoint_files.open_reader(prefix)
-        for name in sorted(reader.get_variable_to_shape_map()):
-            if not checkpoint_files.is_optimizer_state(name):
-                value = reader.get_tensor(name)
-                values[name] = value.astype(np.float32) if value.dtype.kind == "f" else value
-    return values
-
-
-def write_checkpoint(prefix: str, values: Values) -> None:
-    """Writes variables to the checkpoint `prefix`, as tf.train.Saver would."""
-    names = sorted(values)
-    with tf.Graph().as_default():
-        tensors = [tf.placeholder(values[name].dtype) for name in names]
-        saved = tf.raw_ops.SaveV2(
-            prefix=prefix,
-            tensor_names=names,
-            shape_and_slices=[""] * len(names),
-            tensors=tensors,
-        )
-        with tf.Session(config=compat.session_config()) as session:
-            session.run(saved, {x: values[name] for x, name in zip(tensors, names)})
-
-
-# ---- renaming ----
-
-
-def rename(
-    parts: checkpoint_names.Parts,
-    values: Values,
+def convert(
+    config: modeling.AlbertConfig,
+    checkpoint: str,
+    folder: str,
     *,
-    to_ours: bool,
-    required: Collection[str],
-    strict: Tuple[str, ...],
-) -> Tuple[Values, Report]:
-    """Returns variables by their new names.
+    vocabulary: Optional[Vocabulary] = None,
+    is_ours: bool = False,
+    to_google: bool = False,
+) -> Report:
+    """Writes a model of albert_zh as a folder of ours; returns a report on each variable.
 
     Args:
-      parts: the table.
-      values: of the source.
-      to_ours: the direction.
-      required: the parts that have to be there; any other is there wholly or not at all.
-      strict: beginnings of the source's names that the table has to know; others are ignored.
+      config, checkpoint, vocabulary: of the model.
+      folder: the new one.
+      is_ours: the model is one of ours with albert_zh's layout, and is written in Google's.
+      to_google: write a model of albert_zh in Google's layout, too.
 
     Raises:
-      UserError: a variable is missing, has another shape, or must not be ignored.
+      UserError: the weights do not fit the configuration, or the layout is Google's already.
     """
-    report, unused = Report([], [], []), dict(values)
-    result: Values = {}
-    lacking: List[Entry] = []
-    for part, names in parts.items():
-        is_there = part in required or checkpoint_names.is_in(values, names, to_ours=to_ours)
-        for name in names:
-            (source, shape), (target, new_shape) = name.sides(to_ours)
-            if not is_there:
-                report.missing.append(Entry(target, new_shape))
-            elif source in values and values[source].shape == shape:
-                value = unused.pop(source)
-                result[target] = np.ascontiguousarray(value.T if name.is_transposed else value)
-                entry = Entry(source, shape, remark=f" -> {target} {list(new_shape)}")
-                report.converted.append(entry)
-            else:
-                lacking.append(Entry(source, shape))
-    report.ignored.extend(Entry(source, unused[source].shape) for source in sorted(unused))
-    unknown = [entry for entry in report.ignored if entry.name.startswith(strict)]
-    if lacking or unknown:
-        remedy = (
-            "Use the configuration that came with the weights. If you gave --head, try another."
-        )
-        raise comparison.misfit("The model to convert", remedy, lacking=lacking, unknown=unknown)
-    return result, report
-
-
-# ---- albert_zh's layout ----
+    values = checkpoints.read(checkpoint)
+    report = Report([Entry(name, value.shape) for name, value in values.items()], [], [])
+    if not is_ours:
+        config, values, report = from_albert_zh(config, values)
+    if is_ours or to_google:
+        config, values = to_google_layout(config, values)
+    model_folder.write_model(folder, config, values, vocabulary=vocabulary)
+    return report
 
 
 def from_albert_zh(
@@ -139,9 +65,9 @@ def from_albert_zh(
     config, values = modeling.AlbertConfig.from_dict(settings), dict(values)
     if f"{_TABLE}_1" in values:  # its name in the older checkpoints
         values.setdefault(_TABLE, values.pop(f"{_TABLE}_1"))
-    table = checkpoint_names.albert_zh(config, len(values.get("output_bias", ())))
-    values, report = rename(
-        table, values, to_ours=True, required={checkpoint_names.ENCODER}, strict=("bert/",)
+    table = names.albert_zh(config, len(values.get("output_bias", ())))
+    values, report = names.rename(
+        table, values, to_ours=True, required={names.ENCODER}, strict=("bert/",)
     )
     # A head that is not there is none of the model's.
     missing = [entry for entry in report.missing if entry.name.startswith("bert/")]
@@ -170,7 +96,7 @@ def to_google_layout(
             "Google's layout. To convert a model of albert_zh, use from_albert_zh --layout=google."
         )
     values = dict(values)
-    projection = values.pop(f"{checkpoint_names.MAPPING}/kernel", None)
+    projection = values.pop(f"{names.MAPPING}/kernel", None)
     if projection is not None:
         product = values[_TABLE].astype(np.float64) @ projection.astype(np.float64)  # [V, H]
         values[_TABLE] = product.astype(np.float32)

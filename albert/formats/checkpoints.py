@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The files of checkpoints: lists them, and finds damage.
+"""Checkpoints: finds, reads and writes them, and says what is damaged.
 
 The index of a checkpoint has a checksum of each value, which TensorFlow compares whenever it reads
 one.
@@ -10,13 +10,14 @@ import contextlib
 import glob
 import os
 import re
-from typing import Any, Iterable, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import optimization
-from albert.util import files
+from albert.runtimes import compat
+from albert.util import files, wording
 from albert.util.errors import UserError
 
 BEST_CHECKPOINT = "model.ckpt-best"
@@ -31,6 +32,8 @@ _UNREACHABLE = re.compile(
     "(?i)permission.?denied|unauth|not authorized|forbidden|unavailable|deadline|timed? ?out"
     "|exhausted|aborted|cancelled|connection|could not resolve|too many open|input/output error"
 )
+
+Values = Dict[str, np.ndarray]  # the variables of a model by name
 
 
 class Checkpoint(NamedTuple):
@@ -49,6 +52,37 @@ def list_checkpoints(output_dir: str) -> List[Checkpoint]:
     steps = (re.match(r"model\.ckpt-(\d+)$", name) for name in names_in(output_dir))
     prefix = os.path.join(output_dir, "model.ckpt-")
     return sorted(Checkpoint(int(step[1]), prefix + step[1]) for step in steps if step)
+
+
+def resolve(path: str) -> str:
+    """Returns the prefix of the checkpoint for a prefix, an .index file or a folder.
+
+    Args:
+      path: a prefix; the path of its .index, .meta or .data file; or a folder, in which
+        model.ckpt-best, the one that the file `checkpoint` names, the newest model.ckpt-<step>, or
+        the only one is taken.
+
+    Raises:
+      UserError: there is no such checkpoint, or it is not clear which is meant.
+    """
+    path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(str(path)).rstrip("/"))
+    is_folder = tf.io.gfile.isdir(path)
+    folder, name = (path, "") if is_folder else os.path.split(path)
+    present, candidates = names_in(folder or "."), [name]
+    if is_folder:
+        newest = list_checkpoints(path)[-1:]
+        candidates = [BEST_CHECKPOINT, named_in_state(path)]
+        if newest:
+            candidates.append(os.path.basename(newest[0].path))
+        elif len(present) == 1:
+            candidates += present
+    for name in candidates:
+        if name in present:
+            return os.path.join(folder, name)
+    raise UserError(
+        f"There is no checkpoint {path!r}. Give a path prefix, or a folder with {BEST_CHECKPOINT} "
+        f"or one checkpoint. Checkpoints in {folder!r}: {wording.listed(present)}."
+    )
 
 
 def check_name(path: str) -> None:
@@ -91,8 +125,41 @@ def is_optimizer_state(name: str) -> bool:
     return name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
 
 
-# ---------------------------------------------------------------------------------------------
-# Damage.
+# ---- values ----
+
+
+def read(prefix: str) -> Values:
+    """Returns the variables of a checkpoint, but for an optimizer's; floating point as float32.
+
+    Raises:
+      UserError: the checkpoint cannot be read.
+    """
+    values = {}
+    with explained(prefix):
+        reader = open_reader(prefix)
+        for name in sorted(reader.get_variable_to_shape_map()):
+            if not is_optimizer_state(name):
+                value = reader.get_tensor(name)
+                values[name] = value.astype(np.float32) if value.dtype.kind == "f" else value
+    return values
+
+
+def write(prefix: str, values: Values) -> None:
+    """Writes variables to the checkpoint `prefix`, as tf.train.Saver would."""
+    names = sorted(values)
+    with tf.Graph().as_default():
+        tensors = [tf.placeholder(values[name].dtype) for name in names]
+        saved = tf.raw_ops.SaveV2(
+            prefix=prefix,
+            tensor_names=names,
+            shape_and_slices=[""] * len(names),
+            tensors=tensors,
+        )
+        with tf.Session(config=compat.session_config()) as session:
+            session.run(saved, {x: values[name] for x, name in zip(tensors, names)})
+
+
+# ---- damage ----
 
 
 def find_damage(

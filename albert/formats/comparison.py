@@ -10,7 +10,7 @@ from typing import Iterable, List, NamedTuple, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert.checkpoints import checkpoint_files
+from albert.formats import checkpoints
 from albert.util import wording
 from albert.util.errors import UserError
 
@@ -67,8 +67,8 @@ def compare(
       UserError: the checkpoint is corrupt, lacks a required variable or has it with another shape
         or type, or has none of the variables.
     """
-    with checkpoint_files.explained(checkpoint):
-        reader = checkpoint_files.open_reader(checkpoint)
+    with checkpoints.explained(checkpoint):
+        reader = checkpoints.open_reader(checkpoint)
         dtypes = reader.get_variable_to_dtype_map()
         shapes = reader.get_variable_to_shape_map()
     entries = []

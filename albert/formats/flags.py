@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of convert_checkpoint and export_model."""
+"""The flags of convert_checkpoint and export_model, and the names of a model's files."""
 
 import dataclasses
 import functools
@@ -9,6 +9,7 @@ from typing import Optional
 from albert.configs.flags import TokenizerFlags
 from albert.util.flags import Settings, flag
 
+CONFIG_NAME, SPM_MODEL_NAME = "albert_config.json", "30k-clean.model"  # in a model's folder
 # Value of --head, beside auto -> transformers' class.
 HEADS = {
     "encoder": "AlbertModel",

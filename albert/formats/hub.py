@@ -17,72 +17,67 @@ object from hub.load.
 Dimensions: B batch, S sequence, P positions.
 """
 
+import functools
 import logging
 import os
-from typing import Any, Dict, Mapping, Sequence
+from typing import Any, Callable, Dict, Mapping, Sequence
 
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
-from albert.pretrained import inference, released, saved_model
-from albert.pretrained.settings import HubExportFlags
-from albert.pretrained.warm_start import Tensors
+from albert.data.packing import POSITIONS, SEQUENCES
+from albert.formats import saved_model, warm_start
+from albert.formats.model_folder import Source
+from albert.formats.warm_start import Tensors
 from albert.runtimes import compat, hub_module
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
-_TOKENS, _ENCODED = inference.SEQUENCES, ("pooled_output", "sequence_output")
+Build = Callable[..., Tensors]
+
+_INPUTS = (*SEQUENCES, POSITIONS)
+_ENCODED = ("pooled_output", "sequence_output")
 # Inputs, int32 [B, S] or [B, P] each, and outputs, which are those of pretraining_outputs.
 _SIGNATURES: Dict[str, Sequence[Sequence[str]]] = {
-    "tokens": (_TOKENS, _ENCODED),
-    "sop": (_TOKENS, (*_ENCODED, "sop_log_probs")),
-    "mlm": ((*_TOKENS, inference.POSITIONS), (*_ENCODED, "mlm_logits")),
+    "tokens": (SEQUENCES, _ENCODED),
+    "sop": (SEQUENCES, (*_ENCODED, "sop_log_probs")),
+    "mlm": (_INPUTS, (*_ENCODED, "mlm_logits")),
 }
 
 
-def export(settings: HubExportFlags) -> None:
-    """Writes the module for the flags of export_to_tfhub.
+def write(folder: str, model: Source, build: Build, *, assets: Sequence[str], format: str) -> None:
+    """Writes a pretrained model as a module into a new folder.
+
+    Args:
+      folder: the new one.
+      model: its configuration, checkpoint and tokenizer are used.
+      build: takes int32 SEQUENCES [B, S] and POSITIONS [B, P], and whether it is for training;
+        builds the network, and returns the outputs by name.
+      assets: paths of the vocabulary, the configuration, and perhaps 30k-clean.vocab.
+      format: tf1 or tf2.
 
     Raises:
-      UserError: a file is missing, the files do not belong together, or the folder exists.
+      UserError: the checkpoint does not fit the network, or the folder exists.
     """
-    folder = released.local_folder(settings.albert_directory)
-    names = {
-        "albert_config_file": settings.config_name,
-        "init_checkpoint": settings.checkpoint_name,
-        "spm_model_file": None if settings.vocab_file else settings.spm_model_name,
-        "vocab_file": settings.vocab_file,
-    }
-    named: Dict[str, Any] = {
-        flag: name and os.path.join(folder, name) for flag, name in names.items()
-    }
-    model = inference.find_source(settings, albert_dir=folder, **named)
-    vocabulary = model.vocabulary.path
-    assets = [vocabulary, model.config_file]
-    listing = os.path.splitext(os.path.basename(vocabulary))[0] + ".vocab"
-    if settings.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
-        assets.append(os.path.join(folder, settings.spm_vocab_name or listing))
-    write = {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format]
-    with files.atomic_folder(settings.export_path) as temporary:
-        write(temporary, model, assets)
+    write_format = {"tf1": _write_tf1, "tf2": _write_tf2}[format]
+    with files.atomic_folder(folder) as temporary:
+        write_format(temporary, model, build, assets=assets)
         saved_model.make_portable(temporary)
-    _LOGGER.info("Exported %s to %s (%s).", model.checkpoint, settings.export_path, settings.format)
+    _LOGGER.info("Exported %s to %s (%s).", model.checkpoint, folder, format)
 
 
 def _chosen(tensors: Tensors, names: Sequence[str]) -> Tensors:
     return {name: tensors[name] for name in names}
 
 
-# The assets of both writers: the vocabulary, the configuration, and perhaps 30k-clean.vocab.
-
-
-def _write_tf1(path: str, model: inference.Source, assets: Sequence[str]) -> None:
+def _write_tf1(path: str, model: Source, build: Build, *, assets: Sequence[str]) -> None:
     """Writes a hub.Module: a SavedModel with a graph for prediction and one for training."""
     builder = tf.saved_model.Builder(path)
     describe, information = tf.saved_model.predict_signature_def, tf.saved_model.build_tensor_info
     for tags in ([], ["train"]):
-        with inference.open_graph(model, bool(tags)) as (session, inputs, outputs):
+        with warm_start.open_graph(
+            functools.partial(build, is_training=bool(tags)), _INPUTS, model.checkpoint
+        ) as (session, inputs, outputs):
             signatures = {
                 name: describe(_chosen(inputs, needed), _chosen(outputs, returned))
                 for name, (needed, returned) in _SIGNATURES.items()
@@ -104,18 +99,18 @@ def _write_tf1(path: str, model: inference.Source, assets: Sequence[str]) -> Non
     files.atomic_write_bytes(os.path.join(path, "tfhub_module.pb"), b"\x08\x03")
 
 
-def _write_tf2(path: str, model: inference.Source, assets: Sequence[str]) -> None:
+def _write_tf2(path: str, model: Source, build: Build, *, assets: Sequence[str]) -> None:
     """Writes TensorFlow Hub's reusable SavedModel.
 
     It is called with a dict of the three inputs and `training`; `sop` and `mlm` likewise.
     """
-    with inference.open_graph(model) as (session, *_):
+    with warm_start.open_graph(build, _INPUTS, model.checkpoint) as (session, *_):
         values = session.run({item.op.name: item for item in tf.trainable_variables()})
     with compat.eager_mode():
         variables = {name: tf.Variable(value, name=name) for name, value in values.items()}
         root, signatures = tf.train.Checkpoint(), {}
         for name, (inputs, outputs) in _SIGNATURES.items():
-            function = _function(model.config, variables, outputs)
+            function = _function(build, variables, outputs)
             setattr(root, "__call__" if name == "tokens" else name, function)
             specs = {key: tf.TensorSpec([None, None], tf.int32, key) for key in inputs}
             function.get_concrete_function(specs, training=True)
@@ -130,9 +125,7 @@ def _write_tf2(path: str, model: inference.Source, assets: Sequence[str]) -> Non
         tf.saved_model.save(root, path, signatures=signatures)
 
 
-def _function(
-    config: modeling.AlbertConfig, variables: Mapping[str, tf.Variable], outputs: Sequence[str]
-) -> Any:
+def _function(build: Build, variables: Mapping[str, tf.Variable], outputs: Sequence[str]) -> Any:
     """Returns a function of a dict of inputs and `training`, which uses these variables."""
 
     def find(getter, name, *args, **kwargs):
@@ -141,8 +134,8 @@ def _function(
 
     @tf.function(autograph=False)
     def call(inputs, training=False):
-        inputs = {inference.POSITIONS: tf.zeros_like(inputs["input_ids"][:, :1]), **inputs}
+        inputs = {POSITIONS: tf.zeros_like(inputs["input_ids"][:, :1]), **inputs}
         with tf.variable_scope("", custom_getter=find, reuse=tf.AUTO_REUSE):
-            return _chosen(inference.pretraining_outputs(config, inputs, training), outputs)
+            return _chosen(build(inputs, training), outputs)
 
     return call

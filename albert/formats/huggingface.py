@@ -9,9 +9,19 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from albert import modeling, tokenization
-from albert.checkpoints import names as checkpoint_names
-from albert.checkpoints import weights
-from albert.checkpoints.names import (
+from albert.fine_tuning_utils import Vocabulary
+from albert.formats import (
+    checkpoints,
+    huggingface_files,
+    huggingface_tokenizer,
+    model_folder,
+    model_vocabulary,
+    names,
+)
+from albert.formats.checkpoints import Values
+from albert.formats.flags import HEADS, SPM_MODEL_NAME, ConversionFlags
+from albert.formats.model_folder import Source
+from albert.formats.names import (
     CLASSIFIER,
     ENCODER,
     MASKED_WORDS,
@@ -20,12 +30,8 @@ from albert.checkpoints.names import (
     SPANS,
     TAGS,
     THEIR_MAPPING,
+    Report,
 )
-from albert.checkpoints.weights import Report, Values
-from albert.conversion import huggingface_files, huggingface_tokenizer
-from albert.conversion.settings import HEADS, ConversionFlags
-from albert.pretrained import inference, model_vocabulary, released
-from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 from albert.util.errors import UserError
 
@@ -48,15 +54,13 @@ def _rename(
     """The head, and the weights of encoder, pooler and head by their new names."""
     biases = ("classifier.bias", "output_bias", "tagging/bias")
     label_count = next((len(source[name]) for name in biases if name in source), 0)
-    table = checkpoint_names.huggingface(config, label_count)
-    present = {
-        part for part in table if checkpoint_names.is_in(source, table[part], to_ours=to_ours)
-    }
+    table = names.huggingface(config, label_count)
+    present = {part for part in table if names.is_in(source, table[part], to_ours=to_ours)}
     if head == "auto":
         head = next(head for head, parts in _PARTS.items() if present.issuperset(parts[:1]))
     parts = _PARTS[head]
     strict = ("albert.",) if to_ours else ("bert/",)
-    values, report = weights.rename(
+    values, report = names.rename(
         {part: table[part] for part in (ENCODER, POOLER, *parts)},
         source,
         to_ours=to_ours,
@@ -69,7 +73,7 @@ def _rename(
 # ---- to Hugging Face ----
 
 
-def to_huggingface(settings: ConversionFlags, model: inference.Source, folder: str) -> Report:
+def to_huggingface(settings: ConversionFlags, model: Source, folder: str) -> Report:
     """Converts a model of ours to files that transformers loads.
 
     Raises:
@@ -78,8 +82,8 @@ def to_huggingface(settings: ConversionFlags, model: inference.Source, folder: s
     config = model.config
     huggingface_files.check_variant(config)
     description, description_name = model_vocabulary.read_description(settings.input_dir)
-    source, head = weights.read_checkpoint(model.checkpoint), settings.head
-    is_v2 = any(name.startswith(checkpoint_names.SQUAD_V2_SCOPES) for name in source)
+    source, head = checkpoints.read(model.checkpoint), settings.head
+    is_v2 = any(name.startswith(names.SQUAD_V2_SCOPES) for name in source)
     if head == "auto" and is_v2:
         raise UserError(
             "transformers does not support the head of run_squad_v2. To convert only the encoder, "
@@ -138,7 +142,7 @@ def from_huggingface(settings: ConversionFlags, new: str) -> Report:
         kernel = drawn.clip(-2 * deviation, 2 * deviation).astype(np.float32)
         values["bert/pooler/dense/kernel"] = kernel
         values["bert/pooler/dense/bias"] = np.zeros(size, np.float32)
-    released.write_model(new, config, values)
+    model_folder.write_model(new, config, values)
     vocabulary, keep_accents = huggingface_tokenizer.read_vocabulary(settings)
     if vocabulary:
         _put_vocabulary(new, vocabulary, keep_accents)
@@ -177,7 +181,7 @@ def _their_weights(folder: str, config: modeling.AlbertConfig, *, is_tied: bool)
 def _put_vocabulary(folder: str, vocabulary: Vocabulary, keep_accents: Optional[bool]) -> None:
     """Copies a vocabulary; None: it keeps accents as it did."""
     is_pieces = vocabulary.key == "spm_model_file"
-    path = os.path.join(folder, released.SPM_MODEL_NAME if is_pieces else "vocab.txt")
+    path = os.path.join(folder, SPM_MODEL_NAME if is_pieces else "vocab.txt")
     content = files.read_bytes(vocabulary.path)
     if is_pieces and keep_accents is not None:
         content = tokenization.with_keep_accents(content, keep_accents)
@@ -202,8 +206,8 @@ def _description(
         return "squad.json", {"task": "squad_v1", **lengths, **answers}
     if head == "multiple_choice":
         return "race.json", {"task": "race", "max_qa_length": length // 4}
-    names = theirs.get("id2label") or {}
-    labels = [str(names.get(str(number), f"LABEL_{number}")) for number in range(count)]
+    label_of = theirs.get("id2label") or {}
+    labels = [str(label_of.get(str(number), f"LABEL_{number}")) for number in range(count)]
     if head == "tagging":
         return "tagging.json", {"task": "tagging", "labels": labels}
     if head != "classification":

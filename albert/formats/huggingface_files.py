@@ -2,30 +2,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a model folder of Hugging Face: configuration and weights.
 
-Neither PyTorch nor transformers is needed.
+Neither PyTorch nor transformers is needed. huggingface_settings.json has a table for each file of
+Hugging Face and SentencePiece: "fixed" are the values that albert implements, "same" the keys of
+albert_config.json, "converted" what the conversion reads, and the rest has no effect on the ids and
+outputs of a text. Of tokenizer.json it has the steps that albert takes too.
 """
 
 import glob
+import itertools
+import json
 import os
-from typing import Any, Dict, Tuple
+import pathlib
+from typing import Any, Dict, Mapping, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.checkpoints import names as checkpoint_names
-from albert.checkpoints import weights
-from albert.conversion import their_settings
+from albert.formats.checkpoints import Values
+from albert.formats.names import huggingface_groups
 from albert.util import files, json_files
 from albert.util.errors import UserError
 
 CONFIG_NAME = "config.json"
 _WEIGHTS_NAME = "model.safetensors"
 
+_SETTINGS_PATH = pathlib.Path(__file__).with_name("huggingface_settings.json")
+TABLES = json.loads(_SETTINGS_PATH.read_text(encoding="utf-8"))
+
+
+def check_settings(settings: Mapping[str, Any], table: str, where: str) -> None:
+    """Refuses, by name, a value that a table does not allow, and a key that it does not have.
+
+    None is no setting. A token may be an object with its text as `content`.
+    """
+    groups = dict(TABLES[table])
+    fixed, free = groups.pop("fixed"), itertools.chain(*groups.values())
+    for key in settings.keys() - set(free):
+        value = settings[key]
+        value = value.get("content", value) if isinstance(value, dict) else value
+        if value is not None and value not in fixed.get(key, ()):
+            hint = "albert does not know this setting. If it has no effect, remove it."
+            if key in fixed:
+                hint = f"It must be {' or '.join(map(json.dumps, fixed[key]))}."
+            raise UserError(f"{where}: {key} is {json.dumps(value)[:60]}. {hint}")
+
 
 # ---- configuration ----
 
-_SAME_KEYS = their_settings.TABLES[CONFIG_NAME]["same"]
+_SAME_KEYS = TABLES[CONFIG_NAME]["same"]
 _CONFIG = {
     "hidden_act": (str, None),
     "architectures": ([str], None),
@@ -53,7 +78,7 @@ def read_config(
         if not approximate_gelu:
             raise UserError(f"{path}: hidden_act is gelu. --approximate_gelu reads it as gelu_new.")
         theirs["hidden_act"] = "gelu_new"
-    their_settings.check(theirs, CONFIG_NAME, path)
+    check_settings(theirs, CONFIG_NAME, path)
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
     ours = {"vocab_size": 30000, **ours, "hidden_act": str(theirs["hidden_act"]).split("_")[0]}
     try:
@@ -66,7 +91,7 @@ def read_config(
 
 def _check_groups(config: modeling.AlbertConfig) -> None:
     """Refuses numbers of groups for which transformers, dividing floats, puts layers elsewhere."""
-    layers, groups = config.num_hidden_layers, checkpoint_names.huggingface_groups(config)
+    layers, groups = config.num_hidden_layers, huggingface_groups(config)
     theirs = [int(layer / (layers / groups)) for layer in range(layers)]
     if theirs != [layer * groups // layers for layer in range(layers)]:
         raise UserError(
@@ -95,7 +120,7 @@ def config_dict(config: modeling.AlbertConfig, architecture: str) -> Dict[str, A
         "architectures": [architecture],
         "classifier_dropout_prob": 0.1,
         "hidden_act": "gelu_new" if config.hidden_act == "gelu" else config.hidden_act or "linear",
-        "num_hidden_groups": checkpoint_names.huggingface_groups(config),
+        "num_hidden_groups": huggingface_groups(config),
         "tie_word_embeddings": True,
     }
 
@@ -108,7 +133,7 @@ _DTYPES = {
 }
 
 
-def read_weights(folder: str) -> weights.Values:
+def read_weights(folder: str) -> Values:
     """Returns the weights in a folder, of one file or several, as float32.
 
     Raises:
@@ -123,7 +148,7 @@ def read_weights(folder: str) -> weights.Values:
             f"--input_dir={folder} has no {_WEIGHTS_NAME}. If it has pytorch_model.bin, load it "
             "with transformers, and save it with model.save_pretrained(NEW_FOLDER)."
         )
-    values: weights.Values = {}
+    values: Values = {}
     for path in paths:
         try:
             for name, tensor in safetensors.deserialize(files.read_bytes(path)):
@@ -136,7 +161,7 @@ def read_weights(folder: str) -> weights.Values:
     return values
 
 
-def write_weights(folder: str, values: weights.Values) -> None:
+def write_weights(folder: str, values: Values) -> None:
     """Writes arrays as transformers expects them."""
     import safetensors.numpy
 

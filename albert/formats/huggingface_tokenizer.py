@@ -21,16 +21,16 @@ from google.protobuf import json_format
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from albert import tokenization
-from albert.conversion import their_settings
-from albert.conversion.settings import ConversionFlags
-from albert.pretrained.model_vocabulary import Vocabulary
+from albert.formats import huggingface_files
+from albert.formats.flags import ConversionFlags
+from albert.formats.model_vocabulary import Vocabulary
 from albert.util import files, json_files
 from albert.util.errors import UserError
 
 _NAMES = {"spm_model_file": "spiece.model", "vocab_file": "vocab.txt"}
 _CONFIG_NAME = "tokenizer_config.json"
 _JSON_NAME = "tokenizer.json"
-_TABLE = their_settings.TABLES[_JSON_NAME]
+_TABLE = huggingface_files.TABLES[_JSON_NAME]
 _STEPS = _TABLE["steps"]
 _SPECIAL = _TABLE["special tokens"]
 _FORBIDDEN_SCORE = -1e4
@@ -109,7 +109,7 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
     if vocabulary.key == "spm_model_file":
-        their_settings.check(content, "spiece.model", vocabulary.path)
+        huggingface_files.check_settings(content, "spiece.model", vocabulary.path)
         settings.update(
             {name: token for name, token in _SPECIAL.items() if token in ids},
             tokenizer_class="PreTrainedTokenizerFast",  # it changes nothing in tokenizer.json
@@ -155,7 +155,7 @@ def read_vocabulary(settings: ConversionFlags) -> Tuple[Optional[Vocabulary], Op
     if not vocabulary:
         return None, None
     content, config = _read(vocabulary), read_config(folder)
-    their_settings.check(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
+    huggingface_files.check_settings(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
     tokenizer = _read_optional(folder, _JSON_NAME, _JSON)
     added = config.get("added_tokens_decoder") or {}
     tokens = {token for token, _ in content["vocab"]}
@@ -207,7 +207,7 @@ def _rules(
     """What tokenizer.json says of lower case and accents; refuses what changes ids otherwise."""
     path, model = os.path.join(folder, _JSON_NAME), tokenizer["model"]
     is_wordpiece = vocabulary.key == "vocab_file"
-    their_settings.check(ours, "spiece.model", vocabulary.path)
+    huggingface_files.check_settings(ours, "spiece.model", vocabulary.path)
     model.setdefault("type", "WordPiece" if is_wordpiece else "Unigram")
     steps: List[Dict[str, Any]] = []
     for name in _PARTS:

@@ -1,48 +1,170 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a pretrained model to a new folder, without the optimizer: see export_checkpoints."""
+"""A model's folder: its configuration, checkpoint and vocabulary.
 
+A released archive unpacks to a folder with albert_config.json, model.ckpt-best.* and a vocabulary:
+30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). Models trained here also record
+which vocabulary they have (see `model_vocabulary`). An exported model has a file of `exported` in
+place of the checkpoint.
+"""
+
+import fnmatch
 import logging
 import os
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
-from albert.pretrained import inference, model_vocabulary, released, warm_start
-from albert.pretrained.settings import CheckpointExportFlags
+from albert import modeling
+from albert.data.packing import POSITIONS, SEQUENCES
+from albert.fine_tuning_utils import Vocabulary
+from albert.formats import checkpoints, exported, model_vocabulary, warm_start
+from albert.formats.checkpoints import BEST_CHECKPOINT, Values
+from albert.formats.flags import CONFIG_NAME, SPM_MODEL_NAME
+from albert.formats.warm_start import Tensors
+from albert.util import files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
+# The names that a file may have, by the flag that names it, and the one that is taken of several.
+NAMES = {
+    "albert_config_file": ("albert_config*.json", CONFIG_NAME),
+    "spm_model_file": ("*.model", SPM_MODEL_NAME),
+    "vocab_file": ("*vocab*.txt", "vocab.txt"),
+}
 
-def export(settings: CheckpointExportFlags) -> str:
-    """Writes the checkpoint that the settings ask for; returns its prefix.
+ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case where that is recorded
+
+
+class Source(NamedTuple):
+    """A pretrained model."""
+
+    config: modeling.AlbertConfig
+    checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
+    tokenizer: Any  # tokenization.FullTokenizer; None where a vocabulary is optional and missing
+    max_seq_length: int  # longer texts are cut
+    vocabulary: Optional[Vocabulary] = None  # its file
+    config_file: str = ""
+
+
+def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
+    """Returns "ALBERT (12 layers of 768, 11,683,584 parameters)": a model without its heads."""
+    counts = modeling.parameter_counts(config)
+    count = sum(counts.values()) - counts["head"]
+    shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
+    return f"ALBERT ({shape}, {count:,} parameters{', cased' if is_cased else ''})"
+
+
+# ---- reading ----
+
+
+def find_files(
+    folder: str, named: Mapping[str, str] = {}, *, with_vocabulary: bool = True
+) -> ModelFiles:
+    """Returns the files of the model in a folder; those that are named already stay.
+
+    A vocabulary is found by the folder's record of it, or else by its name; it may be missing. An
+    exported model stands for the checkpoint.
+
+    Args:
+      folder: such as an unpacked archive.
+      named: the files that need not be found.
+      with_vocabulary: False: no vocabulary is looked for.
 
     Raises:
-      UserError: a part of the model is missing or does not fit, or a file that would be written
-        exists.
+      UserError: the folder has no checkpoint, or several files of a kind; or its vocabulary has
+        changed.
     """
-    folder, checkpoint = released.local_folder(settings.albert_directory), settings.checkpoint_name
-    model = inference.find_source(
-        settings,
-        needs_vocabulary=False,
-        albert_dir=folder,
-        init_checkpoint=checkpoint and os.path.join(folder, checkpoint),
-    )
-    target, name = os.path.split(settings.export_path)
-    if not name or tf.io.gfile.isdir(settings.export_path):
-        target, name = settings.export_path, warm_start.BEST_CHECKPOINT
-    names = [f"{name}.index", released.CONFIG_NAME, model_vocabulary.RECORD_NAME]
+    model_files: ModelFiles = dict(named)
+    if "albert_config_file" not in model_files:
+        config = _file_by_name(folder, "albert_config_file")
+        model_files["albert_config_file"] = config or os.path.join(folder, CONFIG_NAME)
+    if "init_checkpoint" not in model_files:
+        program = None if checkpoints.names_in(folder) else exported.find(folder)
+        model_files["init_checkpoint"] = program or checkpoints.resolve(folder)
+    if with_vocabulary:
+        path = model_files.get("spm_model_file") or model_files.get("vocab_file")
+        vocabulary = model_vocabulary.recorded(folder, path)
+        if vocabulary:
+            lower = vocabulary.do_lower_case
+            model_files.update({vocabulary.key: vocabulary.path, "do_lower_case": lower})
+        elif not path:
+            by_name = ((key, _file_by_name(folder, key)) for key in model_vocabulary.KEYS)
+            model_files.update([item for item in by_name if item[1]][:1])
+    return model_files
+
+
+def _file_by_name(folder: str, key: str) -> Optional[str]:
+    """Returns the only file that matches a flag's pattern, or the one with the usual name."""
+    pattern, usual = NAMES[key]
+    present = fnmatch.filter(checkpoints.names_in(folder, ""), pattern)
+    names = [name for name in present if name[0] != "."]
+    if usual in names:
+        names = [usual]
+    if len(names) > 1:
+        raise UserError(f"{folder!r} has several: {', '.join(names)}. Choose one with --{key}.")
+    return os.path.join(folder, names[0]) if names else None
+
+
+# ---- writing ----
+
+
+def write_model(
+    folder: str,
+    config: modeling.AlbertConfig,
+    values: Values,
+    *,
+    vocabulary: Optional[Vocabulary] = None,
+) -> None:
+    """Writes configuration, checkpoint and, if there is one, the vocabulary under its own name."""
+    files.atomic_write_all(folder, portable_files(config, vocabulary))
+    checkpoints.write(os.path.join(folder, BEST_CHECKPOINT), values)
+
+
+def portable_files(
+    config: modeling.AlbertConfig,
+    vocabulary: Optional[Vocabulary],
+    name: str = model_vocabulary.RECORD_NAME,
+    *,
+    description: Mapping[str, Any] = {},
+) -> Dict[str, bytes]:
+    """Returns the files that a model needs on another machine, besides its weights.
+
+    `name` and `description` are those of a fine-tuned model's, without the vocabulary.
+    """
+    contents = {CONFIG_NAME: config.to_json_string().encode("utf-8")}
+    if vocabulary:
+        contents.update(model_vocabulary.documents(vocabulary, name, description))
+    return contents
+
+
+def export(model: Source, build: Callable[[Tensors], Tensors], export_path: str) -> str:
+    """Writes a pretrained model without the state of its optimizer; returns the prefix.
+
+    Args:
+      model: its vocabulary is optional.
+      build: builds the network on SEQUENCES and POSITIONS, int32; returns the outputs by name.
+      export_path: the prefix of the new checkpoint, or a folder.
+
+    Raises:
+      UserError: the checkpoint does not fit the network, or a file that would be written exists.
+    """
+    target, name = os.path.split(export_path)
+    if not name or tf.io.gfile.isdir(export_path):
+        target, name = export_path, BEST_CHECKPOINT
+    names = [f"{name}.index", CONFIG_NAME, model_vocabulary.RECORD_NAME]
     if model.vocabulary:
         names.append(os.path.basename(model.vocabulary.path))
     for path in (os.path.join(target, name) for name in names):
         if tf.io.gfile.exists(path):
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
     prefix = os.path.join(target, name)
-    with inference.open_graph(model) as (session, *_):
+    with warm_start.open_graph(build, (*SEQUENCES, POSITIONS), model.checkpoint) as (session, *_):
         tf.io.gfile.makedirs(target or ".")
         # With the graph that bert-for-tf2 looks for (.meta).
         tf.train.Saver().save(session, prefix, write_state=False)
-    tf.io.gfile.copy(model.config_file, os.path.join(target, released.CONFIG_NAME))
+    tf.io.gfile.copy(model.config_file, os.path.join(target, CONFIG_NAME))
     if model.vocabulary:
         model_vocabulary.put(target, model.vocabulary)
     _LOGGER.info("Wrote %s.", prefix)

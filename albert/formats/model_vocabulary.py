@@ -133,8 +133,7 @@ def documents(
 def put(folder: str, vocabulary: Vocabulary) -> str:
     """Copies a vocabulary into a model's folder, and records it there. Returns its path."""
     path = path_in(folder, vocabulary)
-    for name, content in documents(vocabulary).items():
-        files.atomic_write_bytes(os.path.join(folder, name), content)
+    files.atomic_write_all(folder, documents(vocabulary))
     return path
 
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of a model's variables here, in albert_zh, and in Hugging Face's transformers.
 
+`rename` converts weights from one to the other.
+
 The foreign names are those of their public code: brightmart/albert_zh (TensorFlow 1) and
 transformers' modeling_albert.py.
 
@@ -9,9 +11,25 @@ Shapes: V vocabulary, E embedding, D all embeddings together, H hidden, I interm
 T types, C labels.
 """
 
-from typing import Container, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import (
+    Collection,
+    Container,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Sequence,
+    Tuple,
+)
+
+import numpy as np
 
 from albert import modeling
+from albert.formats import comparison
+from albert.formats.checkpoints import Values
+from albert.formats.comparison import Entry
+from albert.util import wording
 
 ENCODER = "encoder"
 POOLER = "pooler"
@@ -173,3 +191,67 @@ def huggingface_groups(config: modeling.AlbertConfig) -> int:
     if config.share_type == "none":
         return config.num_hidden_layers
     return config.num_hidden_groups
+
+
+# ---- renaming ----
+
+
+class Report(NamedTuple):
+    """Every variable of the source and of the target, but for an optimizer's."""
+
+    converted: List[Entry]  # variables of the source
+    ignored: List[Entry]  # variables of the source that the target lacks
+    missing: List[Entry]  # variables of the target that the source lacks
+
+    def __str__(self) -> str:
+        lines = []
+        for title, entries in zip(self._fields, self):
+            lines.append(f"{title}: {wording.counted(len(entries), 'variable')}")
+            lines += [f"  {entry}" for entry in entries]
+        return "\n".join(lines)
+
+
+def rename(
+    parts: Parts,
+    values: Values,
+    *,
+    to_ours: bool,
+    required: Collection[str],
+    strict: Tuple[str, ...],
+) -> Tuple[Values, Report]:
+    """Returns variables by their new names.
+
+    Args:
+      parts: the table.
+      values: of the source.
+      to_ours: the direction.
+      required: the parts that have to be there; any other is there wholly or not at all.
+      strict: beginnings of the source's names that the table has to know; others are ignored.
+
+    Raises:
+      UserError: a variable is missing, has another shape, or must not be ignored.
+    """
+    report, unused = Report([], [], []), dict(values)
+    result: Values = {}
+    lacking: List[Entry] = []
+    for part, names in parts.items():
+        is_there = part in required or is_in(values, names, to_ours=to_ours)
+        for name in names:
+            (source, shape), (target, new_shape) = name.sides(to_ours)
+            if not is_there:
+                report.missing.append(Entry(target, new_shape))
+            elif source in values and values[source].shape == shape:
+                value = unused.pop(source)
+                result[target] = np.ascontiguousarray(value.T if name.is_transposed else value)
+                entry = Entry(source, shape, remark=f" -> {target} {list(new_shape)}")
+                report.converted.append(entry)
+            else:
+                lacking.append(Entry(source, shape))
+    report.ignored.extend(Entry(source, unused[source].shape) for source in sorted(unused))
+    unknown = [entry for entry in report.ignored if entry.name.startswith(strict)]
+    if lacking or unknown:
+        remedy = (
+            "Use the configuration that came with the weights. If you gave --head, try another."
+        )
+        raise comparison.misfit("The model to convert", remedy, lacking=lacking, unknown=unknown)
+    return result, report

@@ -22,14 +22,15 @@ import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
-from albert.pretrained import exported, warm_start
-from albert.pretrained.exported import SEQUENCES, Tensors
+from albert.data.packing import SEQUENCES
+from albert.formats import exported, warm_start
+from albert.formats.warm_start import Tensors
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
 
-def export_saved_model(
+def write(
     export_dir: str,
     build_outputs: Callable[[Tensors], Tensors],
     checkpoint: str,
@@ -76,8 +77,8 @@ def export_saved_model(
             builder.add_meta_graph_and_variables(session, ["serve"], signatures)
             builder.save()
             make_portable(temporary)
-            for name, content in {**extra_files, exported.EXAMPLE_NAME: example}.items():
-                files.atomic_write_bytes(os.path.join(temporary, "assets.extra", name), content)
+            contents = {**extra_files, exported.EXAMPLE_NAME: example}
+            files.atomic_write_all(os.path.join(temporary, "assets.extra"), contents)
     _LOGGER.info("Exported %s to %s.", checkpoint, folder)
     return folder
 

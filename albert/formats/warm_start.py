@@ -7,8 +7,6 @@ are initialized at random.
 """
 
 import contextlib
-import os
-import re
 from typing import (
     Callable,
     Iterable,
@@ -23,13 +21,10 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
-from albert.checkpoints import checkpoint_files
-from albert.checkpoints.comparison import Entry, compare
+from albert.formats import checkpoints
+from albert.formats.comparison import Entry, compare
 from albert.runtimes import compat
 from albert.util import wording
-from albert.util.errors import UserError
-
-BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 
 Tensors = Mapping[str, tf.Tensor]
 
@@ -51,34 +46,6 @@ class WarmStart(NamedTuple):
         return f"Loaded {count} from {self.checkpoint}. Random: {new}. Not used: {left_over}"
 
 
-def resolve_checkpoint(path: str) -> str:
-    """Returns the prefix of the checkpoint for a prefix, an .index file or a folder.
-
-    Args:
-      path: a prefix; the path of its .index, .meta or .data file; or a folder, in which
-        model.ckpt-best, the one that the file `checkpoint` names, the newest model.ckpt-<step>, or
-        the only one is taken.
-
-    Raises:
-      UserError: there is no such checkpoint, or it is not clear which is meant.
-    """
-    path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(str(path)).rstrip("/"))
-    is_folder = tf.io.gfile.isdir(path)
-    folder, name = (path, "") if is_folder else os.path.split(path)
-    present, candidates = checkpoint_files.names_in(folder or "."), [name]
-    if is_folder:
-        newest = [item.path for item in checkpoint_files.list_checkpoints(path)[-1:]]
-        candidates = [BEST_CHECKPOINT, checkpoint_files.named_in_state(path)]
-        candidates += map(os.path.basename, newest or present[:1] * (len(present) == 1))
-    for name in candidates:
-        if name in present:
-            return os.path.join(folder, name)
-    raise UserError(
-        f"There is no checkpoint {path!r}. Give a path prefix, or a folder with {BEST_CHECKPOINT} "
-        f"or one checkpoint. Checkpoints in {folder!r}: {wording.listed(present)}."
-    )
-
-
 def warm_start(
     init_checkpoint: str,
     variables: Sequence[tf.Variable],
@@ -93,7 +60,7 @@ def warm_start(
     Optimizer slots and the global step are never taken: resuming in the same output_dir does that.
 
     Args:
-      init_checkpoint: whatever `resolve_checkpoint` takes.
+      init_checkpoint: whatever `checkpoints.resolve` takes.
       variables: the model's variables, usually tf.trainable_variables().
       init_from_group0: gives every layer group (and inner group the checkpoint lacks) the values of
         the checkpoint's group 0.
@@ -103,7 +70,7 @@ def warm_start(
     Raises:
       UserError: no such checkpoint, an unreadable one, or one that does not fit the model.
     """
-    checkpoint = resolve_checkpoint(init_checkpoint)
+    checkpoint = checkpoints.resolve(init_checkpoint)
     entries, unused = compare(
         checkpoint,
         variables,
@@ -112,7 +79,7 @@ def warm_start(
     )
     taken = [(entry.source, item) for entry, item in zip(entries, variables) if entry.source]
     # Checked here, because TensorFlow's own error would not name the file.
-    checkpoint_files.check_whole(checkpoint, {source for source, _ in taken})
+    checkpoints.check_whole(checkpoint, {source for source, _ in taken})
 
     def initialise() -> tf.train.Scaffold:
         for source, variable in taken:  # one by one, because several may take the same value
@@ -125,7 +92,7 @@ def warm_start(
         checkpoint,
         loaded=[entry for entry in entries if entry.source],
         new=[entry for entry in entries if not entry.source],
-        left_over=[item for item in unused if not checkpoint_files.is_optimizer_state(item.name)],
+        left_over=[item for item in unused if not checkpoints.is_optimizer_state(item.name)],
         scaffold_fn=initialise if use_tpu else None,
     )
 
@@ -142,7 +109,7 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
     """
     variables = tf.global_variables()
     entries, _ = compare(checkpoint, variables)
-    with checkpoint_files.explained(checkpoint):
+    with checkpoints.explained(checkpoint):
         sources = {entry.source: variable for entry, variable in zip(entries, variables)}
         tf.train.Saver(sources).restore(session, checkpoint)
 

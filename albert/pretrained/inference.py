@@ -15,13 +15,11 @@ Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N te
 import collections
 import collections.abc
 import contextlib
-import functools
 import itertools
 import logging
 from typing import (
     Any,
     Callable,
-    ContextManager,
     Counter,
     Dict,
     Iterable,
@@ -41,9 +39,11 @@ from albert import fine_tuning_utils, modeling
 from albert.configs.flags import PRECISIONS, EncoderFlags
 from albert.data import feature_cache, text_lines
 from albert.data.batches import Feature, FeatureSpec
-from albert.data.packing import pack
-from albert.pretrained import exported, released, warm_start
-from albert.pretrained.network import SEQUENCES, Network, Tensors, check_finite, joined
+from albert.data.packing import POSITIONS, SEQUENCES, pack
+from albert.formats import checkpoints, exported, model_folder
+from albert.formats.model_folder import Source
+from albert.pretrained import released
+from albert.pretrained.network import Network, Tensors, check_finite, joined
 from albert.pretrained.settings import LAST_LAYER, TextFlags
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
@@ -54,7 +54,6 @@ from albert.util.flags import Settings
 _LOGGER = logging.getLogger("albert")
 
 MASK = "[MASK]"
-POSITIONS = "mlm_positions"
 
 Text = Union[str, Sequence[str]]
 Texts = List[Tuple[str, ...]]
@@ -146,7 +145,7 @@ def announce(config: modeling.AlbertConfig, checkpoint: str, settings: TextFlags
     is_program = exported.is_program(checkpoint)
     runs = f"as {checkpoint}" if is_program else f"in {settings.precision}"
     where = devices.training_line(0 if is_program else 1, "Running")
-    _LOGGER.info("%s %s. %s", released.model_summary(config), runs, where)
+    _LOGGER.info("%s %s. %s", model_folder.model_summary(config), runs, where)
 
 
 def answer_texts(
@@ -173,17 +172,6 @@ def answer_texts(
 # ---- pretrained models ----
 
 
-class Source(NamedTuple):
-    """A pretrained model."""
-
-    config: modeling.AlbertConfig
-    checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
-    tokenizer: Any  # tokenization.FullTokenizer; None where a vocabulary is optional and missing
-    max_seq_length: int  # longer texts are cut
-    vocabulary: Optional[fine_tuning_utils.Vocabulary] = None  # its file
-    config_file: str = ""
-
-
 def find_source(
     flags: Settings = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
 ) -> Source:
@@ -208,7 +196,7 @@ def find_source(
     if exported.is_program(checkpoint):
         longest = min(longest, exported.max_seq_length(checkpoint))
     else:
-        checkpoint = warm_start.resolve_checkpoint(checkpoint)
+        checkpoint = checkpoints.resolve(checkpoint)
     path = settings.albert_config_file or ""
     return Source(config, checkpoint, tokenizer, longest, vocabulary, path)
 
@@ -402,12 +390,6 @@ class OrderJudge(_Pretrained):
 
 
 # ---- their graphs ----
-
-
-def open_graph(source: Source, is_training: bool = False) -> ContextManager:
-    """Yields a session with the model and its heads, their inputs and outputs by name."""
-    build = functools.partial(pretraining_outputs, source.config, is_training=is_training)
-    return warm_start.open_graph(build, (*SEQUENCES, POSITIONS), source.checkpoint)
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:

@@ -19,13 +19,11 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data.batches import FeatureSpec
-from albert.pretrained import exported, warm_start
-from albert.pretrained.exported import SEQUENCES
-from albert.pretrained.warm_start import Tensors
+from albert.data.packing import SEQUENCES, Arrays
+from albert.formats import exported, warm_start
+from albert.formats.warm_start import Tensors
 from albert.runtimes import compat
 from albert.util.errors import UserError
-
-Arrays = Mapping[str, np.ndarray]
 
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
 
@@ -70,9 +68,10 @@ class Network:
     def load(self, path: Optional[str]) -> None:
         """Loads the weights of a checkpoint or a file of export_model; None: initial weights."""
         if exported.is_program(path):
-            compute, self.outputs = exported.open_program(path)
+            program = exported.open_program(path)
+            self.outputs = program.outputs
             # An exported model gives no labels and the like.
-            self._compute = lambda batch: {**batch, **compute(batch)}
+            self._compute = lambda batch: {**batch, **program.run(batch)}
             return
         if not self.graph:
             self._build_graph()

@@ -4,7 +4,7 @@
 
 from typing import NamedTuple
 
-from albert.pretrained.settings import SPM_MODEL_NAME
+from albert.formats.flags import SPM_MODEL_NAME
 from albert.util import wording
 from albert.util.errors import UserError
 

@@ -1,31 +1,25 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a model's files, and the flags of scripts that read texts or export models."""
+"""Where released models are, and the flags of scripts that read texts."""
 
 import dataclasses
-import functools
 import os
 from typing import Optional
 
 from albert.configs.flags import (
     PRECISIONS,
-    TokenizerFlags,
-    accepted_flag,
     data_flag,
     output_flag,
     speed_flag,
 )
 from albert.util.errors import UserError
-from albert.util.flags import Settings, describe, flag
+from albert.util.flags import Settings, describe
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
 ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
 CACHE_DIR = "~/.cache/albert"
-CONFIG_NAME, SPM_MODEL_NAME = "albert_config.json", "30k-clean.model"  # in a model's folder
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
-
-_name = functools.partial(flag, None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,39 +45,3 @@ class TextFlags(Settings):
         }
         if self.output_file != "-" and output in inputs:
             raise UserError(f"--output_file={self.output_file} is read too. Write to another file.")
-
-
-@dataclasses.dataclass(frozen=True)
-class CheckpointExportFlags(TokenizerFlags):
-    """The flags of export_checkpoints."""
-
-    albert_directory: str = flag(
-        None, "Folder with albert_config.json and the checkpoint.", path=True, required=True
-    )
-    checkpoint_name: Optional[str] = flag(
-        None, "Checkpoint in --albert_directory; default: model.ckpt-best, or the newest."
-    )
-    export_path: str = flag(
-        None, "The new checkpoint: a path prefix, or a folder.", path=True, required=True
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class HubExportFlags(Settings):
-    """The flags of export_to_tfhub; names are those of files in --albert_directory."""
-
-    albert_directory: str = flag(None, "Folder of the model.", path=True, required=True)
-    export_path: str = flag(None, "The new folder of the module.", path=True, required=True)
-    checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
-    config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
-    spm_model_name: Optional[str] = _name("SentencePiece model; default: the only one.")
-    spm_vocab_name: Optional[str] = _name(
-        "Tokens of the SentencePiece model as text; default: the model's name with .vocab."
-    )
-    vocab_file: Optional[str] = _name(
-        "WordPiece vocabulary; replaces --spm_model_name and --spm_vocab_name.",
-        replaces=("spm_model_name", "spm_vocab_name"),
-    )
-    do_lower_case: bool = flag(True, "Lower-case the text; must match the model's training.")
-    use_einsum: bool = accepted_flag(True)
-    format: str = flag("tf1", "Format of the module.", choices=("tf1", "tf2"))

@@ -25,7 +25,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tupl
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.pretrained import model_vocabulary
+from albert.formats import model_vocabulary
 from albert.pretraining import documents, job
 from albert.pretraining.instances import (
     Counts,

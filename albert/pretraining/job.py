@@ -32,7 +32,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.pretrained import model_vocabulary
+from albert.formats import model_vocabulary
 from albert.pretraining import documents
 from albert.pretraining.instances import (
     Counts,

@@ -8,9 +8,9 @@ import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from albert import fine_tuning_utils, modeling, tokenization
-from albert.checkpoints import checkpoint_files
 from albert.fine_tuning_utils import Vocabulary
-from albert.pretrained import model_vocabulary, released
+from albert.formats import checkpoints, model_folder, model_vocabulary
+from albert.pretrained import released
 from albert.pretraining import records as pretraining_records
 from albert.pretraining import words
 from albert.pretraining.program import PretrainingProgram, evaluation_results
@@ -159,15 +159,12 @@ def train(
 
     `flags` are those of estimators.train.
     """
-    documents = {estimators.CONFIG_NAME: config.to_json_string().encode("utf-8")}
-    if vocabulary:
-        documents.update(model_vocabulary.documents(vocabulary))
     return estimators.train(
         settings,
         functools.partial(_model_fn, settings, config_to_train(settings, config)),
         lambda step: _input_fn(settings, files, is_training=True, start_step=step),
         max_steps=settings.last_step,
-        documents=documents,
+        documents=model_folder.portable_files(config, vocabulary),
         made_from=made_from(settings, config, files),
         keep_checkpoint_max=settings.keep_checkpoint_max,
         flags=flags,
@@ -235,7 +232,7 @@ def _input_fn(
 def warn_of_deleted(settings: PretrainingFlags) -> None:
     """Warns if training deleted checkpoints that no evaluation has measured."""
     folder = settings.output_dir
-    steps = [checkpoint.step for checkpoint in checkpoint_files.list_checkpoints(folder)]
+    steps = [checkpoint.step for checkpoint in checkpoints.list_checkpoints(folder)]
     oldest = min(steps, default=0)
     results = checkpoint_evaluator.read_results(folder)
     evaluated = max((result.step for result in results if result.step < oldest), default=0)

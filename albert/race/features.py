@@ -13,9 +13,8 @@ from typing import Any, Callable, List, Optional, Sequence
 
 from albert import tokenization
 from albert.data import batches, feature_cache, record_files
-from albert.data.packing import pack
+from albert.data.packing import SEQUENCES, pack
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
-from albert.pretrained.network import SEQUENCES
 from albert.race.examples import LETTERS, InputExample
 from albert.util.errors import UserError
 

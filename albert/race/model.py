@@ -8,6 +8,7 @@ Dimensions: B batch, C options, S sequence, H hidden.
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.data.packing import SEQUENCES
 from albert.fine_tuning_utils import (
     HEAD_INITIALIZER_RANGE,
     Encoder,
@@ -15,7 +16,6 @@ from albert.fine_tuning_utils import (
     HeadOutput,
     softmax_output,
 )
-from albert.pretrained.network import SEQUENCES
 
 
 def choice_head(features: Features, encoder: Encoder, dropout_prob: float) -> HeadOutput:

@@ -14,6 +14,7 @@ from typing import Any, Dict, NamedTuple, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
+from albert.data.packing import SEQUENCES
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.ops import plain
 from albert.squad.decoding import BEAMS
@@ -30,9 +31,22 @@ class V2Options(NamedTuple):
     dropout_prob: float = 0.1  # of the classifier that says whether there is an answer
 
 
+def answer_mask(features: Features) -> tf.Tensor:
+    """Returns p_mask, float32 [B, L]: 0 at [CLS] and the paragraph's tokens, else 1.
+
+    Exported models compute it from their inputs. The paragraph is segment 1 without its last
+    position in use, which is [SEP].
+    """
+    used = tf.cast(features["input_mask"], tf.float32)
+    has_next = tf.pad(used[:, 1:], [[0, 0], [0, 1]])
+    paragraph = tf.cast(features["segment_ids"], tf.float32) * used * has_next
+    first = tf.pad(tf.ones_like(used[:, :1]), [[0, 0], [0, tf.shape(used)[1] - 1]])
+    return 1.0 - tf.maximum(paragraph, first)
+
+
 def _encode(encoder: Encoder, features: Features) -> Tuple[tf.Tensor, tf.Tensor]:
     """The encoder's output [B, L, H], and the same as [B * L, H]."""
-    inputs = (features[name] for name in ("input_ids", "input_mask", "segment_ids"))
+    inputs = (features[name] for name in SEQUENCES)
     sequence = encoder(*inputs).sequence_output
     return sequence, tf.reshape(sequence, [-1, int(sequence.shape[-1])])
 

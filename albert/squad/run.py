@@ -13,10 +13,11 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches, feature_cache
+from albert.data.packing import SEQUENCES
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
-from albert.pretrained import exported, inference, model_vocabulary, warm_start
+from albert.formats import model_vocabulary, tflite, warm_start
+from albert.pretrained import inference
 from albert.squad import decoding, heads
-from albert.squad import export as squad_export
 from albert.squad import features as squad_features
 from albert.squad import metrics as squad_metrics
 from albert.squad.examples import SquadExample, read_squad_examples
@@ -28,6 +29,7 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
+TFLITE_NAME = "albert_model.tflite"
 _LENGTHS = ("doc_stride", "max_query_length")
 _THRESHOLD = "null_score_diff_threshold"
 
@@ -205,11 +207,9 @@ class SquadV1(SquadTask):
     def export_more(self, export_dir: str, checkpoint: str) -> None:
         """Writes albert_model.tflite, which reads int32 [1, S]."""
         shape = (1, self.settings.max_seq_length)
-        with warm_start.open_graph(
-            self.build, exported.SEQUENCES, checkpoint, shape=shape
-        ) as opened:
-            content = exported.converted(*opened)
-        path = os.path.join(export_dir, squad_export.TFLITE_NAME)
+        with warm_start.open_graph(self.build, SEQUENCES, checkpoint, shape=shape) as opened:
+            content = tflite.convert(*opened)
+        path = os.path.join(export_dir, TFLITE_NAME)
         files.atomic_write_bytes(path, content)
         _LOGGER.info("Wrote %s.", path)
 
@@ -229,7 +229,7 @@ class SquadV2(SquadTask):
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds the best starts, and the best ends of each of them, for each window."""
         if "p_mask" not in features:  # of an exported model
-            features = dict(features, p_mask=squad_export.answer_mask(features))
+            features = dict(features, p_mask=heads.answer_mask(features))
         return heads.v2_head(features, encoder, self.settings)
 
     def threshold(self) -> float:

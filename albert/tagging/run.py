@@ -17,9 +17,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import batches, feature_cache
-from albert.data.packing import pack
+from albert.data.packing import SEQUENCES, pack
 from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
-from albert.pretrained.network import SEQUENCES
 from albert.tagging import schemes, sentences
 from albert.tagging.sentences import Sentence
 from albert.tagging.settings import TaggerFlags

@@ -26,10 +26,10 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.checkpoints import checkpoint_files
 from albert.configs.flags import TrainingFlags
 from albert.data import record_files
-from albert.pretrained import network, released
+from albert.formats import checkpoints, model_folder
+from albert.pretrained import network
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, origin, peer_watch
@@ -39,8 +39,6 @@ from albert.util import flags as flags_lib
 from albert.util.errors import UserError, in_one_line
 
 _LOGGER = logging.getLogger("albert")
-
-CONFIG_NAME = "albert_config.json"
 
 # How long a worker may be silent before the others end.
 _WORKER_PATIENCE_SECONDS = 60.0
@@ -59,7 +57,7 @@ InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has
 
 def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
     """Raises ValueError if the folder has a model with another configuration."""
-    path = os.path.join(output_dir, CONFIG_NAME)
+    path = os.path.join(output_dir, model_folder.CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         return
     # Read as a configuration, so that a key that is left out equals its default.
@@ -107,7 +105,7 @@ def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], d
       data: what is read, in a few words.
     """
     is_cased = not getattr(settings, "do_lower_case", True)
-    model, device = released.model_summary(config, is_cased), device_line(settings)
+    model, device = model_folder.model_summary(config, is_cased), device_line(settings)
     _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
 
 
@@ -121,7 +119,7 @@ def device_line(settings: TrainingFlags) -> str:
     return devices.training_line(1 if is_alone else settings.num_devices, does)
 
 
-def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:
+def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.Checkpoint]:
     """Returns the newest checkpoint whose values are finite and equal their checksums, if any.
 
     Every process of a run finds the same. Corrupt checkpoints stay where they are. A training that
@@ -134,9 +132,9 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     Raises:
       UserError: none is whole, and training from the first step on would overwrite them.
     """
-    present, resumed = checkpoint_files.list_checkpoints(output_dir), None
+    present, resumed = checkpoints.list_checkpoints(output_dir), None
     for checkpoint in reversed(present):
-        damage = checkpoint_files.find_damage(checkpoint.path, must_be_finite=True)
+        damage = checkpoints.find_damage(checkpoint.path, must_be_finite=True)
         if not damage:
             resumed = checkpoint
             break
@@ -172,7 +170,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
 
 def agreed_resume_point(
     settings: TrainingFlags, flags: TrainingFlags, made_from: Mapping[str, Any] = {}
-) -> Optional[checkpoint_files.Checkpoint]:
+) -> Optional[checkpoints.Checkpoint]:
     """Returns `resume_point`; several workers first wait for each other and compare it.
 
     Args:
@@ -402,8 +400,7 @@ def train(
     def write() -> None:
         record_flags(flags, is_training=True)
         origin.write(settings.output_dir, hashes, is_new=not resumed)
-        for name, content in documents.items():
-            files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
+        files.atomic_write_all(settings.output_dir, documents)
 
     training = training_hooks.TrainingHook(
         settings, max_steps=max_steps, resumed=resumed, on_start=write
@@ -419,7 +416,7 @@ def train(
 
 
 def _log_start(
-    settings: TrainingFlags, resumed: Optional[checkpoint_files.Checkpoint], max_steps: int
+    settings: TrainingFlags, resumed: Optional[checkpoints.Checkpoint], max_steps: int
 ) -> None:
     """Says where a training begins."""
     if resumed and resumed.step >= max_steps:

@@ -32,8 +32,8 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
-from albert.checkpoints import checkpoint_files
-from albert.checkpoints.checkpoint_files import BEST_CHECKPOINT, list_checkpoints
+from albert.formats import checkpoints
+from albert.formats.checkpoints import BEST_CHECKPOINT, list_checkpoints
 from albert.util import files, folder_lock, json_files, provenance
 from albert.util.errors import UserError
 
@@ -76,8 +76,8 @@ class EvaluationSummary(NamedTuple):
 
 def step_in(checkpoint: str) -> Optional[int]:
     """Returns the training step that a checkpoint records, if any; UserError if it is corrupt."""
-    with checkpoint_files.explained(checkpoint):
-        reader = checkpoint_files.open_reader(checkpoint)
+    with checkpoints.explained(checkpoint):
+        reader = checkpoints.open_reader(checkpoint)
         has_step = reader.has_tensor("global_step")
         return int(reader.get_tensor("global_step")) if has_step else None
 
@@ -272,7 +272,7 @@ def _evaluate_new(
             evaluated.append(step)
             _record(folder, rules, results)
         except Exception:
-            damage = checkpoint_files.find_damage(path)
+            damage = checkpoints.find_damage(path)
             if not damage:
                 raise
             _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)

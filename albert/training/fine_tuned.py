@@ -11,28 +11,27 @@ flags. Dimensions: N texts.
 
 import math
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Type
+from typing import Any, Dict, List, Optional, Sequence, Type
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from albert.checkpoints import checkpoint_files
 from albert.configs.flags import FineTuningFlags
-from albert.pretrained import (
+from albert.formats import (
+    checkpoints,
     exported,
-    inference,
+    model_folder,
     model_vocabulary,
-    released,
     saved_model,
     warm_start,
 )
+from albert.pretrained import inference, released
 from albert.pretrained.network import Network, check_finite
 from albert.training import evaluation
 from albert.training.task import Outputs, Task
 from albert.util import flags, json_files, provenance
 from albert.util.errors import UserError
 
-CONFIG_NAME = released.CONFIG_NAME
 # Flags of training that a model in memory uses too.
 _HEARD_IN_MEMORY = {
     "max_seq_length",
@@ -78,21 +77,14 @@ def check_description(task: Task, folder: str = "") -> None:
         )
 
 
-def portable_files(model: Any, name: str, description: Mapping[str, Any]) -> Dict[str, bytes]:
-    """Returns the files that a model needs on another machine, besides its weights.
-
-    Args:
-      model: a task or an inference.Source, whose `config` and `vocabulary` are meant.
-      name: of the description.
-      description: its content, but for the vocabulary.
-    """
-    config = model.config.to_json_string().encode("utf-8")
-    return {**model_vocabulary.documents(model.vocabulary, name, description), CONFIG_NAME: config}
-
-
 def exported_files(task: Task) -> Dict[str, bytes]:
-    """Returns these files for an exported model."""
-    return portable_files(task, task.description_name, {**task.describe(), **task.served()})
+    """Returns what an exported model needs besides its weights."""
+    return model_folder.portable_files(
+        task.config,
+        task.vocabulary,
+        task.description_name,
+        description={**task.describe(), **task.served()},
+    )
 
 
 def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
@@ -127,13 +119,15 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
             vocabulary = model_vocabulary.recorded(folder, description=description)
             if vocabulary:
                 changes[vocabulary.key] = vocabulary.path
-        settings = settings.replace(albert_config_file=os.path.join(folder, CONFIG_NAME), **changes)
+        settings = settings.replace(
+            albert_config_file=os.path.join(folder, model_folder.CONFIG_NAME), **changes
+        )
     settings = released.resolve_model_files(settings)
     if not (
         settings.do_train
         or settings.checkpoint
         or settings.wait_for_checkpoints_minutes
-        or checkpoint_files.names_in(settings.output_dir)
+        or checkpoints.names_in(settings.output_dir)
     ):
         settings = settings.replace(checkpoint=settings.init_checkpoint)
     config = fine_tuning_utils.load_config(settings)
@@ -154,11 +148,11 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
     """
     threshold = getattr(task.settings, "threshold_to_export", math.nan)
 
-    def build(inputs: exported.Tensors) -> exported.Tensors:
+    def build(inputs: warm_start.Tensors) -> warm_start.Tensors:
         constant = {} if math.isnan(threshold) else {"threshold": tf.constant(threshold)}
         return {**task.build(inputs), **constant}
 
-    folder = saved_model.export_saved_model(
+    folder = saved_model.write(
         export_dir,
         build,
         checkpoint,
@@ -218,7 +212,7 @@ class Model(inference.Model):
         values = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
         self.task = set_up(flags.make(kind.flags, **values), kind)
         program = None if checkpoint else exported.find(folder)
-        self.checkpoint = program or warm_start.resolve_checkpoint(checkpoint or folder)
+        self.checkpoint = program or checkpoints.resolve(checkpoint or folder)
         if not program:
             self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
         self.network = self.task.network(self.batch_size if batch_size is None else batch_size)

@@ -32,7 +32,8 @@ import tensorflow.compat.v1 as tf
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
 from albert.data import feature_cache, padded_batches
-from albert.pretrained import model_vocabulary, network, warm_start
+from albert.formats import checkpoints, model_folder, model_vocabulary
+from albert.pretrained import network
 from albert.runtimes import compat
 from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, program
 from albert.training.evaluation import EvaluationSummary
@@ -151,7 +152,7 @@ class FineTuning:
         estimators.announce(settings, config, task.name.upper())
         if settings.do_train and not any(steps):
             if settings.init_checkpoint:
-                start = warm_start.resolve_checkpoint(settings.init_checkpoint)
+                start = checkpoints.resolve(settings.init_checkpoint)
                 model_vocabulary.check_same(os.path.dirname(start), task.vocabulary)
             else:
                 _LOGGER.warning(
@@ -183,7 +184,7 @@ class FineTuning:
 
     def _chosen_checkpoint(self) -> str:
         """--checkpoint, the best one, or the newest; raises UserError if there is none."""
-        return warm_start.resolve_checkpoint(self.settings.checkpoint or self.settings.output_dir)
+        return checkpoints.resolve(self.settings.checkpoint or self.settings.output_dir)
 
     # ---- training ----
 
@@ -197,7 +198,12 @@ class FineTuning:
             self.model_fn,
             lambda start: self.input_fn(records.path, is_training=True, start_step=start),
             max_steps=last_step,
-            documents=fine_tuned.portable_files(task, task.description_name, task.describe()),
+            documents=model_folder.portable_files(
+                task.config,
+                task.vocabulary,
+                task.description_name,
+                description=task.describe(),
+            ),
             made_from={
                 "training_data": fingerprint["examples"],
                 "configuration": provenance.digest(task.config.to_dict()),

@@ -19,8 +19,8 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 
-from albert.checkpoints import checkpoint_files, comparison
 from albert.configs.flags import TrainingFlags
+from albert.formats import checkpoints, comparison
 from albert.runtimes import compat
 from albert.training import distribution
 from albert.util import files, progress, stop_signals
@@ -182,7 +182,7 @@ class TrainingHook(tf.train.SessionRunHook):
         settings: TrainingFlags,
         *,
         max_steps: int,
-        resumed: Optional[checkpoint_files.Checkpoint],
+        resumed: Optional[checkpoints.Checkpoint],
         on_start: Callable[[], None],
     ):
         """`on_start` is called before the first checkpoint is written."""

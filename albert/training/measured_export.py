@@ -11,8 +11,6 @@ Dimensions: N examples, B batch, S sequence, H hidden.
 import functools
 import importlib
 import os
-import pathlib
-import tempfile
 import time
 from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
 
@@ -20,21 +18,17 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from albert.checkpoints import weights
 from albert.configs.flags import TaskFlags
-from albert.conversion.settings import ModelExportFlags
-from albert.pretrained import exported, inference, model_vocabulary, warm_start
-from albert.pretrained.exported import SEQUENCES
+from albert.formats import checkpoints, exported, model_folder
+from albert.formats.flags import ModelExportFlags
+from albert.pretrained import inference
 from albert.pretrained.settings import TextFlags
-from albert.pretrained.warm_start import Tensors
-from albert.runtimes import compat
 from albert.training import fine_tuned
 from albert.training.task import Task
 from albert.util import config_files, files, flags, wording
 from albert.util.errors import UserError
 
 _MOST_TIMED = 50  # examples
-_OPSET = 13  # ONNX Runtime reads it from 1.10 on
 
 
 # ---- what can be exported ----
@@ -109,7 +103,7 @@ class _Encoder:
         self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
         self.tokenizer = source.tokenizer
         model.source = source._replace(max_seq_length=self.max_seq_length)
-        self.files = fine_tuned.portable_files(source, model_vocabulary.RECORD_NAME, {})
+        self.files = model_folder.portable_files(source.config, source.vocabulary)
         self.build = functools.partial(inference.pretraining_outputs, source.config, heads=())
         texts = inference.read_texts(flags.make(TextFlags, input_file=settings.eval_file))
         self.examples = [text for group in texts for text in group]
@@ -147,10 +141,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         subject.examples = subject.examples[: settings.eval_examples or None]
         if not len(subject.examples):
             raise UserError(f"--eval_file={settings.eval_file} has no examples to measure.")
-        content = _converted(subject, settings)
-        named = {**subject.files, exported.NAMES[settings.format]: content}
-        for name, value in named.items():
-            files.atomic_write_bytes(os.path.join(folder, name), value)
+        size = _write(folder, subject, settings)
         record = {
             "format": settings.format,
             "quantize": settings.quantize,
@@ -162,7 +153,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
         path = os.path.join(folder, exported.RECORD_NAME)
         files.atomic_write_json(path, record)
         with load(folder, task=task) as small:
-            record.update(_compared(subject, (model, small), len(content)))
+            record.update(_compared(subject, (model, small), size))
             example = exported.example(
                 subject.tokenizer,
                 subject.max_seq_length,
@@ -182,9 +173,22 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
     return record
 
 
+def _write(folder: str, subject: Any, settings: ModelExportFlags) -> int:
+    """Writes the model's file, and those beside it; returns its size in bytes."""
+    content = exported.convert(
+        subject.build,
+        subject.checkpoint,
+        settings.format,
+        shape=subject.shape,
+        is_int8=settings.quantize == "int8",
+    )
+    files.atomic_write_all(folder, {**subject.files, exported.NAMES[settings.format]: content})
+    return len(content)
+
+
 def _compared(subject: Any, models: Sequence[Any], size: int) -> Dict[str, Dict[str, float]]:
     """Score, times and size of the model and of its export, which has `size` bytes; prints them."""
-    sizes = (sum(x.nbytes for x in weights.read_checkpoint(subject.checkpoint).values()), size)
+    sizes = (sum(x.nbytes for x in checkpoints.read(subject.checkpoint).values()), size)
     answers = [subject.answer(model, subject.examples) for model in models]
     sides = {}
     rows = [("", subject.metric, "p50 ms", "p95 ms", "MB")]
@@ -199,73 +203,3 @@ def _compared(subject: Any, models: Sequence[Any], size: int) -> Dict[str, Dict[
         rows.append((name, f"{score:.2f}", f"{p50:.1f}", f"{p95:.1f}", f"{size / 1e6:.1f}"))
     print("\n".join(wording.table(rows, left={0})))
     return sides
-
-
-# ---- the file ----
-
-
-def _converted(subject: Any, settings: ModelExportFlags) -> bytes:
-    """The model's file; it reads int32 [B, ..., S] of any batch and length.
-
-    TensorFlow 1.15 can only write TensorFlow Lite for [1, ..., max_seq_length].
-    """
-    is_int8, is_lite = settings.quantize == "int8", settings.format == "tflite"
-    is_fixed = is_lite and not compat.is_tf2()
-    shape = [1, *subject.shape] if is_fixed else [None] * (1 + len(subject.shape))
-
-    def build(inputs: Tensors) -> Tensors:
-        with tf.name_scope("model"):  # the names of the outputs are theirs alone
-            built = subject.build(inputs)
-        return {name: tf.identity(value, name=name) for name, value in built.items()}
-
-    with warm_start.open_graph(build, SEQUENCES, subject.checkpoint, shape=shape) as opened:
-        session, inputs, outputs = opened
-        if is_lite:
-            return exported.converted(session, inputs, outputs, is_int8=is_int8)
-        graph = tf.graph_util.convert_variables_to_constants(
-            session, session.graph_def, list(outputs)
-        )
-    axes = ("batch", "length") if len(subject.shape) == 1 else ("batch", "options", "length")
-    return _to_onnx(graph, list(outputs), axes, is_int8=is_int8)
-
-
-def _to_onnx(
-    graph: tf.GraphDef, outputs: Sequence[str], axes: Sequence[str], *, is_int8: bool
-) -> bytes:
-    """ONNX of a graph with its weights in it; with is_int8 they are bytes.
-
-    `axes` are the names of the first dimensions of inputs and outputs, unless they are fixed.
-    """
-    try:
-        import onnx
-        import tf2onnx
-        from onnxruntime import quantization
-    except ImportError as error:
-        raise UserError(f"--format=onnx {exported.HOW_TO_INSTALL}") from error
-    tensors = {f"{name}:0": name for name in (*SEQUENCES, *outputs)}
-    model, _ = tf2onnx.convert.from_graph_def(
-        graph,
-        input_names=[f"{name}:0" for name in SEQUENCES],
-        output_names=[f"{name}:0" for name in outputs],
-        opset=_OPSET,
-        tensors_to_rename=tensors,
-    )
-    for tensor in (*model.graph.input, *model.graph.output):
-        for axis, dimension in zip(axes, tensor.type.tensor_type.shape.dim):
-            if not dimension.dim_value:
-                dimension.dim_param = axis
-    if not is_int8:
-        return model.SerializeToString()
-    # Shapes are known already; without this, the next step advises to find them first.
-    onnx.helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [pathlib.Path(folder, name) for name in ("float32.onnx", "int8.onnx")]
-        onnx.save(model, str(paths[0]))
-        quantization.quantize_dynamic(
-            *paths,
-            op_types_to_quantize=["MatMul", "Gemm", "Gather"],
-            per_channel=True,
-            reduce_range=True,  # processors without VNNI add two products of bytes in 16 bits
-            weight_type=quantization.QuantType.QInt8,
-        )
-        return paths[1].read_bytes()

@@ -11,7 +11,7 @@ import os
 from typing import Any, Dict, Mapping, Optional
 
 from albert.configs.flags import TrainingFlags
-from albert.pretrained import warm_start
+from albert.formats import checkpoints
 from albert.training import evaluation
 from albert.util import files, json_files
 from albert.util.errors import UserError
@@ -30,7 +30,7 @@ def weights_hash(init_checkpoint: Optional[str]) -> str:
     """Returns the hash of the weights that a new training begins with; "" for random ones."""
     with contextlib.suppress(UserError):  # it is gone, and a training that resumes needs none
         if init_checkpoint:
-            return evaluation.identity(warm_start.resolve_checkpoint(init_checkpoint))
+            return evaluation.identity(checkpoints.resolve(init_checkpoint))
     return ""
 
 

@@ -17,7 +17,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, optimization
 from albert.configs.flags import TrainingFlags
 from albert.fine_tuning_utils import Encoder
-from albert.pretrained import warm_start as checkpoint_init
+from albert.formats import warm_start as checkpoint_init
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, hooks
 from albert.util.errors import UserError

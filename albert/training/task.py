@@ -31,7 +31,8 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, record_files
-from albert.pretrained.network import SEQUENCES, Network
+from albert.data.packing import SEQUENCES
+from albert.pretrained.network import Network
 from albert.util import parallel
 from albert.util.errors import UserError
 

@@ -17,7 +17,7 @@ import re
 import shutil
 import socket
 import uuid
-from typing import Any, Iterator, List, Set
+from typing import Any, Iterator, List, Mapping, Set
 
 from albert.util.errors import UserError, in_one_line, is_refusal
 
@@ -145,6 +145,12 @@ def atomic_write_bytes(path: str, content: bytes) -> None:
     """Replaces `path` by `content` in one step."""
     with atomic_path(path) as temporary, gfile().GFile(temporary, "wb") as stream:
         stream.write(content)
+
+
+def atomic_write_all(folder: str, contents: Mapping[str, bytes]) -> None:
+    """Replaces files of a folder by their `contents`, each in one step."""
+    for name, content in contents.items():
+        atomic_write_bytes(os.path.join(folder, name), content)
 
 
 def atomic_write_text(path: str, text: str) -> None:

@@ -14,8 +14,8 @@ import pytest
 from albert import tokenization
 from albert.classification.examples import InputExample
 from albert.classification.features import convert_examples_to_features
-from albert.conversion import huggingface_tokenizer
-from albert.pretrained.model_vocabulary import Vocabulary
+from albert.formats import huggingface_tokenizer
+from albert.formats.model_vocabulary import Vocabulary
 from albert.runtimes import hub_module
 from tests.support import (
     FIXTURES,

@@ -12,8 +12,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import embed, export_checkpoints, fill_mask, modeling, predictor
-from albert.checkpoints import checkpoint_files, weights
-from albert.pretrained import warm_start as checkpoint_init
+from albert.formats import checkpoints
+from albert.formats import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import damaged_files, fine_tuned_models, graphs, pretrained_models
@@ -43,28 +43,28 @@ def test_find_damage_finds_flipped_bits_and_cuts(checkpoint, end):
     whole, found = path.read_bytes(), 0
     for place in range(len(whole)):
         damaged_files.flip_bit(path, place)
-        damage = checkpoint_files.find_damage(checkpoint)
+        damage = checkpoints.find_damage(checkpoint)
         assert checkpoint + end.split("-")[0] in damage or values_of(checkpoint) == before
         found += bool(damage)
         path.write_bytes(whole[:place])
-        assert checkpoint_files.find_damage(checkpoint)
+        assert checkpoints.find_damage(checkpoint)
         path.write_bytes(whole)
     # The index has unused places.
     assert found == len(whole) or (end == ".index" and found > len(whole) / 2)
-    assert checkpoint_files.find_damage(checkpoint) == ""
+    assert checkpoints.find_damage(checkpoint) == ""
 
 
 def test_find_damage_looks_at_named_values_only(checkpoint):
     damaged_files.flip_bit(checkpoint + ENDINGS[1], 0)
-    assert checkpoint_files.find_damage(checkpoint, ["b/c"]) == ""
+    assert checkpoints.find_damage(checkpoint, ["b/c"]) == ""
     with pytest.raises(ValueError, match="model.ckpt-7"):
-        checkpoint_files.check_whole(checkpoint, ["a"])
+        checkpoints.check_whole(checkpoint, ["a"])
 
 
 @pytest.mark.parametrize("folder", ["run[1]", "a*b", "what?"])
 def test_folder_that_is_a_pattern_is_refused(folder, tmp_path):
     path = f"{tmp_path}/{folder}"
-    for read in (checkpoint_files.list_checkpoints, checkpoint_files.check_whole):
+    for read in (checkpoints.list_checkpoints, checkpoints.check_whole):
         with pytest.raises(UserError, match=re.escape(folder)):
             read(path)
 
@@ -77,16 +77,16 @@ def test_pipe_in_place_of_a_file_is_refused_unopened(checkpoint, name):
     writer = threading.Thread(target=path.write_bytes, args=(b"",), daemon=True)
     writer.start()  # and waits for a reader
     with pytest.raises(UserError, match=name):
-        weights.read_checkpoint(checkpoint_init.resolve_checkpoint(str(path.parent)))
+        checkpoints.read(checkpoints.resolve(str(path.parent)))
     assert writer.is_alive()
 
 
 @pytest.mark.parametrize("kind", damaged_files.DAMAGES)
 def test_explained_names_damaged_checkpoint(checkpoint, kind):
-    with pytest.raises(IndexError), checkpoint_files.explained(checkpoint):
+    with pytest.raises(IndexError), checkpoints.explained(checkpoint):
         raise IndexError("of something else")
     damaged_files.damage(checkpoint, kind)
-    with pytest.raises(ValueError, match="model.ckpt-7"), checkpoint_files.explained(checkpoint):
+    with pytest.raises(ValueError, match="model.ckpt-7"), checkpoints.explained(checkpoint):
         values_of(checkpoint)
 
 
@@ -120,7 +120,7 @@ READERS = {
     ),
     "embed": script(embed, embed.main, *TEXT),
     "fill_mask": script(fill_mask, fill_mask.main, *TEXT),
-    "convert_checkpoint": lambda folder, out: weights.read_checkpoint(f"{folder}/model.ckpt-best"),
+    "convert_checkpoint": lambda folder, out: checkpoints.read(f"{folder}/model.ckpt-best"),
     "Predictor": lambda folder, out: predictor.Predictor(folder),
     "saved_model": fine_tuned_models.export,
 }

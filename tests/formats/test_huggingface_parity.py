@@ -20,9 +20,9 @@ import sentencepiece
 
 import albert
 from albert import configs, modeling, tokenization
-from albert.conversion import huggingface_tokenizer
-from albert.conversion.settings import ConversionFlags
-from albert.pretrained import inference, model_vocabulary
+from albert.formats import huggingface_tokenizer, model_vocabulary
+from albert.formats.flags import ConversionFlags
+from albert.pretrained import inference
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError

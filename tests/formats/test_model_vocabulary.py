@@ -8,8 +8,9 @@ import shutil
 import pytest
 
 from albert import create_pretraining_data, modeling, run_classifier, run_pretraining
-from albert.pretrained import model_vocabulary, released
-from albert.pretrained.model_vocabulary import Vocabulary
+from albert.formats import model_vocabulary
+from albert.formats.model_vocabulary import Vocabulary
+from albert.pretrained import released
 from albert.pretraining import run as pretraining_run
 from albert.util import files
 from albert.util import flags as flags_lib

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.checkpoints import weights
-from albert.pretrained import warm_start
+from albert.formats import checkpoints, warm_start
 from albert.util.errors import UserError
 from tests.support import damaged_files
 
@@ -40,7 +39,7 @@ def value_of(name, shape=(2, 3)):
 def write_checkpoint(prefix, names, **others):
     """Writes variables of these names; returns the prefix as a string."""
     values = {name: value_of(name) for name in names}
-    weights.write_checkpoint(str(prefix), {**values, **others})
+    checkpoints.write(str(prefix), {**values, **others})
     return str(prefix)
 
 
@@ -75,23 +74,23 @@ def test_resolve_checkpoint_takes_any_file_of_it(ending, tmp_path, monkeypatch):
     prefix = write_checkpoint(tmp_path / "run (1)" / "model.ckpt-5", [TABLE])
     monkeypatch.setenv("HOME", str(tmp_path))
     for path in (prefix, "~/run (1)/model.ckpt-5"):
-        assert warm_start.resolve_checkpoint(path + ending) == prefix
+        assert checkpoints.resolve(path + ending) == prefix
     monkeypatch.chdir(tmp_path / "run (1)")
-    assert warm_start.resolve_checkpoint(f"model.ckpt-5{ending}") == "model.ckpt-5"
+    assert checkpoints.resolve(f"model.ckpt-5{ending}") == "model.ckpt-5"
 
 
 def test_resolve_checkpoint_takes_best_named_or_only_one(tmp_path):
     first = write_checkpoint(tmp_path / "first", [TABLE])
-    assert warm_start.resolve_checkpoint(str(tmp_path)) == first
+    assert checkpoints.resolve(str(tmp_path)) == first
     newest, named = (write_checkpoint(tmp_path / f"model.ckpt-{n}", [TABLE]) for n in (10, 9))
     tf.train.update_checkpoint_state(str(tmp_path), named)
-    assert warm_start.resolve_checkpoint(tmp_path) == named
+    assert checkpoints.resolve(tmp_path) == named
     for content in damaged_files.STATES.values():
         (tmp_path / "checkpoint").write_bytes(content)
-        assert warm_start.resolve_checkpoint(str(tmp_path)) == newest
+        assert checkpoints.resolve(str(tmp_path)) == newest
     best = write_checkpoint(tmp_path / "model.ckpt-best", [TABLE])
     tf.train.update_checkpoint_state(str(tmp_path), named)
-    assert warm_start.resolve_checkpoint(f"{tmp_path}/") == best
+    assert checkpoints.resolve(f"{tmp_path}/") == best
 
 
 def test_resolve_checkpoint_names_what_there_is(tmp_path):
@@ -101,7 +100,7 @@ def test_resolve_checkpoint_names_what_there_is(tmp_path):
         write_checkpoint(tmp_path / "two" / name, [TABLE])
     for path in ("model.ckpt-bset", "nowhere/model.ckpt", "empty", "two"):
         with pytest.raises(UserError, match=path):
-            warm_start.resolve_checkpoint(f"{tmp_path}/{path}")
+            checkpoints.resolve(f"{tmp_path}/{path}")
 
 
 # ---- What is loaded.

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from albert import embed, fill_mask, tokenization
+from albert.data.packing import SEQUENCES
+from albert.formats import model_folder
 from albert.pretrained import inference
-from albert.pretrained.network import SEQUENCES
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import pretrained_models
@@ -27,7 +28,7 @@ def archive(tmp_path_factory):
 def source(archive):
     tokenizer = tokenization.FullTokenizer(None, True, f"{archive}/30k-clean.model")
     checkpoint = f"{archive}/model.ckpt-best"
-    return inference.Source(pretrained_models.config(), checkpoint, tokenizer, LENGTH)
+    return model_folder.Source(pretrained_models.config(), checkpoint, tokenizer, LENGTH)
 
 
 def alone(archive, source, text):

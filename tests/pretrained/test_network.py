@@ -10,10 +10,11 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data.batches import Feature, FeatureSpec
+from albert.data.packing import SEQUENCES
 from albert.pretrained import network
 from tests.support import damaged_files, graphs, pretrained_models
 
-SPEC = FeatureSpec([Feature(name, (1,)) for name in network.SEQUENCES])
+SPEC = FeatureSpec([Feature(name, (1,)) for name in SEQUENCES])
 
 
 def features(*rows):

@@ -6,9 +6,8 @@ import os
 
 import tensorflow.compat.v1 as tf
 
-from albert.checkpoints import weights
-from albert.conversion import convert as conversion
-from albert.conversion.settings import ConversionFlags
+from albert import convert_checkpoint
+from albert.formats import checkpoints
 from albert.util import flags as flags_lib
 from tests.support import graphs, pretrained_models
 from tests.support.conversion_check import config_in
@@ -16,14 +15,14 @@ from tests.support.conversion_check import config_in
 
 def convert(direction, source, target, *flags):
     settings = flags_lib.parse(
-        ConversionFlags,
+        convert_checkpoint.Flags,
         [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *flags],
     )
-    return conversion.convert(settings)
+    convert_checkpoint.main(settings)
 
 
 def values_in(folder, name="model.ckpt-best"):
-    return weights.read_checkpoint(os.path.join(folder, name))
+    return checkpoints.read(os.path.join(folder, name))
 
 
 def restore(folder):

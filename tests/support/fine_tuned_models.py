@@ -8,10 +8,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling
-from albert.checkpoints import weights
 from albert.classification import model
 from albert.classification.run import ClassifierTask
-from albert.pretrained import warm_start
+from albert.formats import checkpoints, warm_start
 from albert.tagging import run as tagging
 from albert.training import fine_tuned
 from albert.util import files, flags
@@ -56,7 +55,7 @@ def write_model(folder, config, build, *, name="model.ckpt-best", **options):
     """Writes the configuration and random weights; options are those of random_weights."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    weights.write_checkpoint(f"{folder}/{name}", random_weights(config, build, **options))
+    checkpoints.write(f"{folder}/{name}", random_weights(config, build, **options))
     (folder / "albert_config.json").write_text(config.to_json_string())
     return folder
 
@@ -139,7 +138,7 @@ def run(build, batch, checkpoint):
         # With inputs of one row that are constants, or whose shape is, TensorFlow 2.15 crashes.
         inputs = [tf.placeholder(tf.int32, [None, None]) for _ in batch]
         outputs = build(*inputs)
-        warm_start.restore_weights(session, warm_start.resolve_checkpoint(str(checkpoint)))
+        warm_start.restore_weights(session, checkpoints.resolve(str(checkpoint)))
         return session.run(outputs, dict(zip(inputs, batch)))
 
 
@@ -189,7 +188,7 @@ def open_folder(folder, **options):
 
 def export(folder, out, **options):
     """Exports the classifier in a folder as a SavedModel; returns its folder."""
-    checkpoint = warm_start.resolve_checkpoint(str(folder))
+    checkpoint = checkpoints.resolve(str(folder))
     return fine_tuned.export(open_folder(folder, **options), checkpoint, str(out))
 
 

@@ -25,17 +25,22 @@ import safetensors.numpy
 from pyarrow import parquet as pyarrow_parquet
 
 from albert import modeling, tokenization
-from albert.checkpoints import checkpoint_files, weights
 from albert.classification import examples, sweep, tasks
 from albert.classification.run import ClassifierTask
-from albert.conversion import huggingface_files, huggingface_tokenizer
-from albert.conversion.settings import ConversionFlags
 from albert.data import parquet, record_files
 from albert.demo import runs
 from albert.downloads import archives, cache, transfer
 from albert.downloads.settings import Source, TransferFlags
 from albert.fine_tuning_utils import Vocabulary
-from albert.pretrained import exported, inference, model_vocabulary, warm_start
+from albert.formats import (
+    checkpoints,
+    exported,
+    huggingface_files,
+    huggingface_tokenizer,
+    model_vocabulary,
+)
+from albert.formats.flags import ConversionFlags
+from albert.pretrained import inference
 from albert.pretrained.settings import TextFlags
 from albert.pretraining import cluster, documents, instances, job
 from albert.race import examples as race_examples
@@ -84,7 +89,7 @@ def parquet_bytes(columns, metadata=None):
 def checkpoint_files_of(prefix, **values):
     """The bytes of a checkpoint's files by their ends."""
     with tempfile.TemporaryDirectory() as folder:
-        weights.write_checkpoint(os.path.join(folder, prefix), values)
+        checkpoints.write(os.path.join(folder, prefix), values)
         return {path.name: path.read_bytes() for path in pathlib.Path(folder).glob(f"{prefix}.*")}
 
 
@@ -112,7 +117,7 @@ BESIDE = {  # in each folder
     "albert_config.json": json.dumps(fine_tuned_models.CONFIG).encode("ascii"),
     VOCABULARY.name: VOCABULARY.read_bytes(),
     "spiece.model": VOCABULARY.read_bytes(),
-    f"{warm_start.BEST_CHECKPOINT}.index": b"",
+    f"{checkpoints.BEST_CHECKPOINT}.index": b"",
     "data": RECORDS,
     "data-00000-of-00001": RECORDS,
     "x.tar.gz": b"123",
@@ -299,7 +304,7 @@ def plain_words(content):
 
 def read_checkpoint(path):
     prefix = os.path.join(folder_of(path), "model.ckpt-1")
-    return {name: value.tolist() for name, value in weights.read_checkpoint(prefix).items()}
+    return {name: value.tolist() for name, value in checkpoints.read(prefix).items()}
 
 
 def read_archive(path):
@@ -368,7 +373,7 @@ READERS = {
     ),
     "data walked": Reader(record_files.count_records),
     "training_curve.csv": Reader(hooks.read_curve),
-    "checkpoint": Reader(lambda path: checkpoint_files.named_in_state(folder_of(path))),
+    "checkpoint": Reader(lambda path: checkpoints.named_in_state(folder_of(path))),
     "model.ckpt-1.index": Reader(read_checkpoint),
     "model.ckpt-1.data-00000-of-00001": Reader(read_checkpoint),
     "run.toml": Reader(config_files.read),

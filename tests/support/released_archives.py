@@ -5,7 +5,7 @@
 import pathlib
 import tarfile
 
-from albert.checkpoints import weights
+from albert.formats import checkpoints
 from tests.support import fine_tuned_models, pretrained_models
 
 SPM_MODEL = pretrained_models.VOCABULARY  # 400 tokens
@@ -32,7 +32,7 @@ def write_checkpoint(prefix, config, **options):
 
 def save(prefix, values):
     """Writes a checkpoint of these values."""
-    weights.write_checkpoint(str(prefix), values)
+    checkpoints.write(str(prefix), values)
 
 
 def write_model(folder, *, chinese=False, **changes):

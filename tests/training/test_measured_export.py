@@ -16,8 +16,8 @@ import tensorflow.compat.v1 as tf
 import albert
 from albert import export_model, predict
 from albert.classification.run import ClassifierTask
-from albert.conversion import exports
 from albert.runtimes import compat
+from albert.training import measured_export
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import (
@@ -110,7 +110,7 @@ def export(place, name, out, *arguments):
     given = [f"--model_dir={place / name}", f"--output_dir={out}"]
     given += ["--max_seq_length=32"] * (name == "encoder")
     given += [f"--eval_file={place / name}.data", *arguments]
-    return exports.export(flags_lib.parse(export_model.Flags, given), albert.load)
+    return measured_export.export(flags_lib.parse(export_model.Flags, given), albert.load)
 
 
 def scores(record):

@@ -8,7 +8,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.configs.flags import TrainingFlags
-from albert.pretrained import warm_start
+from albert.formats import warm_start
 from albert.training import estimators, program
 from tests.support import one_weight
 from tests.support.workers import MIRRORED

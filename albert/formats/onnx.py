@@ -1,0 +1,90 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Models for ONNX Runtime.
+
+Dimensions: B batch, S sequence.
+"""
+
+import pathlib
+import tempfile
+from typing import Dict
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert.data.packing import SEQUENCES, Arrays
+from albert.formats.warm_start import Tensors
+from albert.util import parallel
+from albert.util.errors import UserError
+
+HOW_TO_INSTALL = "needs tf2onnx and onnxruntime. Run: pip install 'albert-tf[onnx]'."
+_OPSET = 13  # ONNX Runtime reads it from 1.10 on
+
+
+def convert(
+    session: tf.Session, inputs: Tensors, outputs: Tensors, *, is_int8: bool = False
+) -> bytes:
+    """Returns a graph and its weights as a file for ONNX Runtime; with is_int8 weights are bytes.
+
+    The operations of the inputs, int32 [B, S] or [B, C, S] of C options, and of the outputs have
+    their names.
+    """
+    try:
+        import onnx
+        import tf2onnx
+        from onnxruntime import quantization
+    except ImportError as error:
+        raise UserError(f"--format=onnx {HOW_TO_INSTALL}") from error
+    graph = tf.graph_util.convert_variables_to_constants(session, session.graph_def, list(outputs))
+    model, _ = tf2onnx.convert.from_graph_def(
+        graph,
+        input_names=[f"{name}:0" for name in inputs],
+        output_names=[f"{name}:0" for name in outputs],
+        opset=_OPSET,
+        tensors_to_rename={f"{name}:0": name for name in (*inputs, *outputs)},
+    )
+    has_options = inputs["input_ids"].shape.rank == 3
+    axes = ("batch", "options", "length") if has_options else ("batch", "length")
+    for tensor in (*model.graph.input, *model.graph.output):
+        for axis, dimension in zip(axes, tensor.type.tensor_type.shape.dim):
+            if not dimension.dim_value:
+                dimension.dim_param = axis
+    if not is_int8:
+        return model.SerializeToString()
+    # Shapes are known already; without this, the next step advises to find them first.
+    onnx.helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [pathlib.Path(folder, name) for name in ("float32.onnx", "int8.onnx")]
+        onnx.save(model, str(paths[0]))
+        quantization.quantize_dynamic(
+            *paths,
+            op_types_to_quantize=["MatMul", "Gemm", "Gather"],
+            per_channel=True,
+            reduce_range=True,  # processors without VNNI add two products of bytes in 16 bits
+            weight_type=quantization.QuantType.QInt8,
+        )
+        return paths[1].read_bytes()
+
+
+class OnnxProgram:
+    """A model in memory.
+
+    Attributes:
+      outputs: their names.
+    """
+
+    def __init__(self, content: bytes):
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.intra_op_num_threads = parallel.default_processes()
+        self._session = onnxruntime.InferenceSession(
+            content, options, providers=["CPUExecutionProvider"]
+        )
+        self.outputs = [item.name for item in self._session.get_outputs()]
+
+    def run(self, inputs: Arrays) -> Dict[str, np.ndarray]:
+        """Takes the SEQUENCES, [B, S] each; returns outputs by name, [B, ...] each."""
+        feed = {name: inputs[name].astype(np.int32) for name in SEQUENCES}
+        return dict(zip(self.outputs, self._session.run(None, feed)))
