@@ -30,5 +30,8 @@ def pack(segments: Sequence[Sequence[int]], ends: Sequence[int], length: int = 0
         ids += [*segment, separator]
         types += [number] * (len(segment) + 1)
     padding: List[int] = [0] * (length - len(ids))
-    rows = (ids, [1] * len(ids), types)
-    return {name: row + padding for name, row in zip(SEQUENCES, rows)}
+    return {
+        "input_ids": ids + padding,
+        "input_mask": [1] * len(ids) + padding,
+        "segment_ids": types + padding,
+    }

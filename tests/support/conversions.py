@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converting folders in tests, and looking into them."""
 
+import contextlib
+import io
 import os
 
 import tensorflow.compat.v1 as tf
@@ -14,11 +16,21 @@ from tests.support.conversion_check import config_in
 
 
 def convert(direction, source, target, *flags):
+    """Converts a folder; returns the variables in the printed report, by title."""
     settings = flags_lib.parse(
         convert_checkpoint.Flags,
         [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *flags],
     )
-    convert_checkpoint.main(settings)
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        convert_checkpoint.main(settings)
+    report, title = {}, ""
+    for line in output.getvalue().splitlines():
+        if line.startswith("  "):
+            report[title].append(line.split()[0])
+        else:
+            title = line.split(":")[0]
+            report[title] = []
+    return report
 
 
 def values_in(folder, name="model.ckpt-best"):
