@@ -23,7 +23,6 @@ from albert import configs
 from albert.command_line import cli
 from albert.configs import published
 from albert.configs.flags import MemoryFlags
-from albert.formats import model_folder
 from albert.util import wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -396,10 +395,11 @@ def _read_config(path: str, **changes: Any) -> Any:
 def _config_path(settings: Flags) -> str:
     """The configuration file of the model that the flags name."""
     if settings.albert_dir:
+        from albert.formats.flags import CONFIG_NAME
         from albert.pretrained import released
 
         folder = released.local_folder(settings.albert_dir)
-        return os.path.join(folder, model_folder.CONFIG_NAME)
+        return os.path.join(folder, CONFIG_NAME)
     return settings.albert_config_file or published_path(settings.name)
 
 
