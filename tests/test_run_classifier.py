@@ -176,32 +176,59 @@ def test_custom_regression_is_learnt(tmp_path):
 # ---- early exit ----
 
 
+@pytest.fixture(scope="module")
+def early_exit(training_data, tmp_path_factory):
+    """(arguments to run in a folder, metrics) of a training of three layers with early exit."""
+    folder = tmp_path_factory.mktemp("early_exit")
+    config = data.write_config(folder, num_hidden_layers=3)
+    flags = f"--albert_config_file={config} --train_step=2 --warmup_step=0"
+    training = run(training_data, folder / "out", f"{flags} --early_exit --do_train --do_eval")
+    (result,) = training.evaluation.results
+    return functools.partial(_run_in, training_data, flags), folder / "out", result.metrics
+
+
+def _run_in(training_data, flags, folder, arguments):
+    return run(training_data, folder, f"{flags} {arguments}")
+
+
 @pytest.mark.slow
-def test_early_exit_trains_evaluates_and_predicts(training_data, tmp_path, caplog):
-    config = data.write_config(tmp_path, num_hidden_layers=3)
-    out = tmp_path / "out"
+def test_training_for_early_exit_measures_the_last_layer(early_exit):
+    _, trained, metrics = early_exit
+    assert "mean_layers" not in metrics
+    assert read_json(trained / "classifier.json")["early_exit"] is True
 
-    def more(arguments):
-        steps = "--train_step=2 --warmup_step=0"
-        return run(training_data, out, f"--albert_config_file={config} {steps} {arguments}")
 
-    (trained,) = more("--early_exit --do_train --do_eval").evaluation.results
-    assert "mean_layers" not in trained.metrics
-    assert read_json(out / "classifier.json")["early_exit"] is True
+@pytest.mark.slow
+def test_patience_of_all_layers_exits_after_the_last(early_exit, tmp_path, caplog):
+    run_in, trained, metrics = early_exit
     caplog.set_level(logging.INFO)
-    one = f"--do_eval --do_predict --checkpoint={out}/model.ckpt-2"
-    full = more(f"{one} --exit_patience=3").metrics
+    phases = f"--do_eval --do_predict --checkpoint={trained}/model.ckpt-2"
+    full = run_in(tmp_path, f"{phases} --exit_patience=3").metrics
     assert "3.00 layers" in caplog.text
     assert (full.pop("mean_layers"), full.pop("exit_patience")) == (3, 3)
-    assert full == pytest.approx(trained.metrics)
-    # Another patience evaluates again, and a threshold does not: labels have none.
-    (patient,) = more("--do_eval --exit_patience=1").evaluation.results
+    assert full == pytest.approx(metrics)
+
+
+@pytest.mark.slow
+def test_another_patience_evaluates_again(early_exit, tmp_path):
+    run_in, trained, _ = early_exit
+    folder = shutil.copytree(trained, tmp_path / "out")
+    (patient,) = run_in(folder, "--do_eval --exit_patience=1").evaluation.results
     assert 2 <= patient.metrics["mean_layers"] < 3
-    again = more("--do_eval --exit_patience=1 --exit_threshold=0.5")
+    # A threshold does not: labels have none.
+    again = run_in(folder, "--do_eval --exit_patience=1 --exit_threshold=0.5")
     assert again.evaluation.evaluated_steps == []
-    for flags, named in (
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments, named",
+    [
         ("--do_train", "output_dir=.*early_exit"),
         ("--do_eval --exit_patience=2 --use_tpu --tpu_name=t", "--exit_patience.*--use_tpu"),
-    ):
-        with pytest.raises(ValueError, match=named):
-            more(flags)
+    ],
+)
+def test_early_exit_refuses(early_exit, arguments, named):
+    run_in, trained, _ = early_exit
+    with pytest.raises(ValueError, match=named):
+        run_in(trained, arguments)

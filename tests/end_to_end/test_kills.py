@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scripts in processes of their own, which are killed: the same bytes as of a run in one."""
 
+import pathlib
 import shutil
 import signal
+from typing import List, NamedTuple
 
 import pytest
 
@@ -35,36 +37,79 @@ def damage_last_checkpoint(folder):
     (folder / "model.ckpt-12_temp").mkdir()
 
 
-@pytest.mark.slow
-def test_stopped_pretraining_resumes(training_data, tmp_path):
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+class Stopped(NamedTuple):
+    """A training that was killed, interrupted and finished, and one that ran without a stop."""
+
+    code: int  # of the interrupted process
+    after_interrupt: str  # the output of that process
+    leftovers: List[pathlib.Path]  # temporary folders after it
+    finish: str  # the output of the last process
+    folder: pathlib.Path
+    whole: pathlib.Path
+
+
+@pytest.fixture(scope="module")
+def stopped(training_data, tmp_path_factory):
+    scratch = tmp_path_factory.mktemp("kills")
+    whole, killed = scratch / "whole", scratch / "killed"
     training_scripts.run("run_pretraining", training_data, whole, LONGER)
 
-    process = start(training_data, stopped)
+    process = start(training_data, killed)
     said = stop_at(process, "Saved model.ckpt-9")
     assert process.returncode == -signal.SIGKILL, said
-    damage_last_checkpoint(stopped)
+    damage_last_checkpoint(killed)
 
     for attempt in range(3):
-        folder = tmp_path / f"attempt-{attempt}"
-        shutil.copytree(stopped, folder)
+        folder = scratch / f"attempt-{attempt}"
+        shutil.copytree(killed, folder)
         process = start(training_data, folder)
         # Steps of a model this small may be over before the signal arrives; building the graph is
         # not. Bare `except:` clauses of TensorFlow swallow an interrupt here and there.
         said = stop_at(process, "model.ckpt-6, step 6", signal.SIGINT)
         if process.returncode:
             break
-    assert process.returncode == 130, said
-    assert said.splitlines()[-1] == "Interrupted." and "Traceback" not in said
-    assert "model.ckpt-9 (" in said and "model.ckpt-6, step 6" in said
-    assert not (folder / "model.ckpt-12_temp").exists()
+    leftovers = list(folder.glob("*_temp"))
 
-    process = start(training_data, folder, "--do_eval")
-    said = processes.finish(process)
-    assert process.returncode == 0 and "12/12 steps" in said and "Best of 2" in said, said
-    found, expected = (processes.weights(path / "model.ckpt-12") for path in (folder, whole))
-    assert found == expected
-    curves = [one_weight.curve_of(path) for path in (folder, whole)]
+    last = start(training_data, folder, "--do_eval")
+    finish = processes.finish(last)
+    assert last.returncode == 0, finish
+    return Stopped(process.returncode, said, leftovers, finish, folder, whole)
+
+
+@pytest.mark.slow
+def test_interrupt_ends_in_one_line(stopped):
+    assert stopped.code == 130, stopped.after_interrupt
+    assert stopped.after_interrupt.splitlines()[-1] == "Interrupted."
+    assert "Traceback" not in stopped.after_interrupt
+
+
+@pytest.mark.slow
+def test_damaged_checkpoint_is_passed_over(stopped):
+    assert "model.ckpt-9 (" in stopped.after_interrupt
+    assert "model.ckpt-6, step 6" in stopped.after_interrupt
+
+
+@pytest.mark.slow
+def test_half_written_checkpoint_is_removed(stopped):
+    assert stopped.leftovers == []
+
+
+@pytest.mark.slow
+def test_resumed_training_goes_to_its_end(stopped):
+    assert "12/12 steps" in stopped.finish and "Best of 2" in stopped.finish
+
+
+@pytest.mark.slow
+def test_resumed_training_has_the_same_weights(stopped):
+    resumed, expected = (
+        processes.weights(folder / "model.ckpt-12") for folder in (stopped.folder, stopped.whole)
+    )
+    assert resumed == expected
+
+
+@pytest.mark.slow
+def test_resumed_training_has_the_same_curve(stopped):
+    curves = [one_weight.curve_of(folder) for folder in (stopped.folder, stopped.whole)]
     for row in curves[0] + curves[1]:
         del row["examples_per_second"]
     assert curves[0] == curves[1]

@@ -3,6 +3,7 @@
 """Progress, the curve, TensorBoard, and what a TPU refuses."""
 
 import logging
+import logging.handlers
 
 import numpy as np
 import pytest
@@ -14,26 +15,47 @@ from tests.support.one_weight import curve_of, settings_for, train
 NAMES = ["loss", "word_accuracy", "learning_rate", "gradient_norm", "examples_per_second"]
 
 
-def test_log_curve_and_tensorboard_have_means(tmp_path, caplog):
-    with caplog.at_level(logging.INFO, logger="albert"):
-        summary = train(tmp_path, max_steps=5, values=(1.0, 2.0, 3.0, 4.0, 5.0))
-    lines = [message for message in caplog.messages if message.startswith("Training: ")]
+@pytest.fixture(scope="module")
+def training(tmp_path_factory):
+    """(folder, summary, log) of five steps, logged every two."""
+    folder = tmp_path_factory.mktemp("training")
+    logger, log = logging.getLogger("albert"), logging.handlers.BufferingHandler(1000)
+    logger.addHandler(log)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(logger, "level", logging.INFO)
+        summary = train(folder, max_steps=5, values=(1.0, 2.0, 3.0, 4.0, 5.0))
+    logger.removeHandler(log)
+    return folder, summary, [record.getMessage() for record in log.buffer]
+
+
+def test_log_has_means(training):
+    lines = [message for message in training[2] if message.startswith("Training: ")]
     assert [line.split()[1] for line in lines] == ["1/5", "2/5", "4/5", "5/5"]
     for part in ("loss 6.5,", "word_accuracy 3.5,", "learning_rate 0.5,", "examples_per_second"):
         assert part in lines[2]  # the learning rate is that of step 4
     assert lines[2].endswith("left")
+
+
+def test_summary_has_speed_and_last_scalars(training):
+    summary = training[1]
     assert summary.examples_per_second > 0 and summary.scalars["loss"] == 5.0
-    rows = curve_of(tmp_path)
+
+
+def test_curve_has_means(training):
+    rows = curve_of(training[0])
     assert list(rows[0]) == ["step", *NAMES]
     assert [(row["step"], row["loss"]) for row in rows] == [("2", "8.5"), ("4", "6.5"), ("5", "5")]
-    (events,) = tmp_path.glob("events.out.tfevents.*")
-    found = {
+
+
+def test_tensorboard_has_means(training):
+    (events,) = training[0].glob("events.out.tfevents.*")
+    scalars = {
         (event.step, value.tag): value.simple_value
         for event in tf.train.summary_iterator(str(events))
         for value in event.summary.value
         if value.HasField("simple_value")
     }
-    assert found[(2, "loss")] == 8.5 and {tag for _, tag in found} == set(NAMES)
+    assert scalars[(2, "loss")] == 8.5 and {tag for _, tag in scalars} == set(NAMES)
 
 
 def test_curve_keeps_rows_before_first_step(tmp_path):
