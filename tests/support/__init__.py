@@ -13,5 +13,5 @@ def read_json(path):
     return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
 
 
-def write_json(path, content):
-    pathlib.Path(path).write_text(json.dumps(content), encoding="utf-8")
+def write_json(path, content, **options):
+    pathlib.Path(path).write_text(json.dumps(content, **options), encoding="utf-8")
