@@ -54,33 +54,72 @@ def visible(folder):
     return sorted(name for name in os.listdir(folder) if not name.endswith(".lock"))
 
 
-@pytest.mark.parametrize("name", [name for name in table.DATA_SETS if name != "lcqmc"])
-def test_download_makes_each_data_set(download, server, capsys, name):
+def names_of(*scripts):
+    """The data sets of these scripts that a server has."""
+    return [
+        name
+        for name, item in table.DATA_SETS.items()
+        if item.script.startswith(scripts) and name != "lcqmc"
+    ]
+
+
+every_data_set = pytest.mark.parametrize("name", names_of("run_"))
+
+
+@every_data_set
+def test_download_makes_each_data_set(download, server, name):
     download(name)
     data_set = table.DATA_SETS[name]
     assert visible(download.folder) == sorted([data_set.folder, f"{data_set.folder}.json"])
     assert not list(download.folder.glob("*/original"))  # earlier versions in GLUE's archives
-    printed = capsys.readouterr().out
-    assert printed.startswith(data_set.script)
-    folder, flags = str(download.folder), shlex.split(printed)[1:]
-    if data_set.script == "run_race":
-        for split in ("train", "dev", "test"):
-            assert len(race_examples.read_examples(folder, split)) == 2
-    elif data_set.script.startswith("run_squad"):
-        for path in (flag.partition("=")[2] for flag in flags):
-            (example,) = squad_examples.read_squad_examples(path, True)
-            assert example.orig_answer_text == "king"
-        assert len(flags) == 2
-    else:
-        assert flags == [f"--task_name={name}", f"--data_dir={folder}"]
-        task = tasks.get_task(name)
-        for split in task.splits:
-            found = tasks.read_examples(task, folder, split)
-            assert len(found.examples) in (1, 2) and data_set.folder in found.files[0]
-    asked = len(server.ranges)
-    server.files.clear()
+    assert len(server.ranges) == len(data_set.sources)
+
+
+@every_data_set
+def test_second_download_asks_for_nothing(download, server, name):
     download(name)
-    assert len(server.ranges) == asked == len(data_set.sources)
+    server.files.clear()
+    server.ranges = []
+    download(name)
+    assert server.ranges == []
+
+
+@pytest.fixture
+def printed(download, capsys):
+    """Downloads; returns the flags of the command that is printed."""
+
+    def flags_of(name):
+        download(name)
+        script, *flags = shlex.split(capsys.readouterr().out)
+        assert script.startswith(table.DATA_SETS[name].script)
+        return flags
+
+    return flags_of
+
+
+@pytest.mark.parametrize("name", names_of("run_classifier"))
+def test_classification_data_are_read(download, printed, name):
+    folder = str(download.folder)
+    assert printed(name) == [f"--task_name={name}", f"--data_dir={folder}"]
+    task = tasks.get_task(name)
+    for split in task.splits:
+        data = tasks.read_examples(task, folder, split)
+        assert len(data.examples) in (1, 2) and table.DATA_SETS[name].folder in data.files[0]
+
+
+@pytest.mark.parametrize("name", names_of("run_squad"))
+def test_squad_data_are_read(printed, name):
+    paths = [flag.partition("=")[2] for flag in printed(name)]
+    assert len(paths) == 2
+    for path in paths:
+        (example,) = squad_examples.read_squad_examples(path, True)
+        assert example.orig_answer_text == "king"
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_race_data_are_read(download, split):
+    download("race")
+    assert len(race_examples.read_examples(str(download.folder), split)) == 2
 
 
 def test_download_makes_mrpc_as_in_glue(download):

@@ -22,6 +22,8 @@ from albert.util.errors import UserError
 from tests.support import fine_tuned_models as models
 from tests.support import pretrained_models, squad_models, write_json
 
+slow = pytest.mark.slow
+
 LABELS = ("no", "maybe", "yes")
 TEXTS = [
     "the king went to the river",
@@ -59,7 +61,7 @@ def expected(model_dir, texts):
     return models.expected(model_dir, arrays)[0]
 
 
-@pytest.mark.slow
+@slow
 def test_predict_equals_the_padded_graph(model_dir, loaded):
     probabilities = expected(model_dir, TEXTS)
     np.testing.assert_allclose(loaded.predict_array(TEXTS), probabilities, atol=1e-5)
@@ -85,7 +87,7 @@ def test_predict_from_several_threads(loaded):
             np.testing.assert_allclose(result, alone, atol=1e-6)
 
 
-@pytest.mark.slow
+@slow
 def test_predictor_takes_a_checkpoint(model_dir, loaded, tmp_path):
     other = models.write_classifier(tmp_path, name="model.ckpt-7", seed=7)
     with predictor.Predictor(model_dir, f"{tmp_path}/model.ckpt-7.index") as model:
@@ -145,7 +147,7 @@ def test_predictor_refuses_a_folder_without_classifier(places, place):
         predictor.Predictor(places[place])
 
 
-@pytest.mark.slow
+@slow
 @pytest.mark.parametrize("is_pair, text", [(True, "the king"), (False, ("the king", "a dog"))])
 def test_predict_refuses_texts_of_another_kind(tmp_path, is_pair, text):
     folder = models.write_classifier(tmp_path, description={"is_pair": is_pair})
@@ -215,7 +217,7 @@ def test_empty_and_cut_texts_are_counted(name, tmp_path, caplog):
 # ---- early exit ----
 
 
-@pytest.mark.parametrize("labels", [LABELS, pytest.param((), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("labels", [LABELS, pytest.param((), marks=slow)])
 def test_exit_patience_leaves_before_the_last_layer(tmp_path, labels):
     folder = models.write_classifier(tmp_path, labels=labels, layers=3, seed=1)
     with predictor.Predictor(folder) as model:

@@ -32,6 +32,8 @@ from tests.support import (
 )
 from tests.support.squad_data import CONTEXT
 
+slow = pytest.mark.slow
+
 
 def published():
     """The words of each command, and those added to it, by its title, "project: what"."""
@@ -136,7 +138,7 @@ def titles(project):
     return found
 
 
-@pytest.mark.slow
+@slow
 def test_commands_of_google_albert(google):
     hub_modules.export("google", "module")
     for title in titles("google"):
@@ -144,7 +146,7 @@ def test_commands_of_google_albert(google):
             run(title)
 
 
-@pytest.mark.slow
+@slow
 def test_commands_of_albert_pytorch(google):
     shutil.copy(FIXTURES / "corpus.txt", "text.txt")
     shutil.copy(FIXTURES / "wordpiece_vocab.txt", "vocab.txt")
@@ -153,7 +155,7 @@ def test_commands_of_albert_pytorch(google):
     assert (google / "pytorch" / "test_results.tsv").exists()
 
 
-@pytest.mark.slow
+@slow
 def test_commands_of_albert_zh(folder, capsys):
     config = dict(released_archives.CONFIG, vocab_size=439)
     for name in ("bert_config", "albert_config", "data", "text"):
@@ -193,7 +195,7 @@ def demonstrate(title):
     return demo.main(arguments + added)
 
 
-@pytest.mark.slow
+@slow
 def test_commands_of_habanas_demo(folder, small_sizes, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(folder))
     model = released_archives.write_model(folder / "model", max_position_embeddings=512)

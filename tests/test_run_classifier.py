@@ -23,6 +23,8 @@ from tests.support import classification_data as data
 from tests.support import pretrained_models, read_json, training_scripts, write_json
 from tests.support.classification_data import contents
 
+slow = pytest.mark.slow
+
 run = functools.partial(training_scripts.run, "run_classifier")
 
 
@@ -64,7 +66,7 @@ def test_only_training_writes_records(finished):
     assert "mrpc_train." in path.name
 
 
-@pytest.mark.slow
+@slow
 def test_predictions_do_not_depend_on_what_is_encoded_together(
     training_data, finished, tmp_path, monkeypatch
 ):
@@ -145,7 +147,7 @@ def test_pretrained_model_does_not_predict(training_data, tmp_path):
 # ---- other kinds of tasks ----
 
 
-@pytest.mark.slow
+@slow
 def test_evaluation_measures_every_dev_split(training_data, tmp_path):
     data.write_nli(tmp_path / "MNLI", ["train", "dev_matched", "dev_mismatched"])
     flags = f"--do_train --do_eval --task_name=MNLI --data_dir={tmp_path} --train_step=2"
@@ -153,7 +155,7 @@ def test_evaluation_measures_every_dev_split(training_data, tmp_path):
     assert {"eval_accuracy", "eval_accuracy_mismatched", "eval_loss_mismatched"} <= measured
 
 
-@pytest.mark.slow
+@slow
 def test_custom_regression_is_learnt(tmp_path):
     generator = random.Random(2)
     rows = [[data.text(generator, "king", n % 5), n % 5] for n in range(64)]
@@ -191,14 +193,14 @@ def _run_in(training_data, flags, folder, arguments):
     return run(training_data, folder, f"{flags} {arguments}")
 
 
-@pytest.mark.slow
+@slow
 def test_training_for_early_exit_measures_the_last_layer(early_exit):
     _, trained, metrics = early_exit
     assert "mean_layers" not in metrics
     assert read_json(trained / "classifier.json")["early_exit"] is True
 
 
-@pytest.mark.slow
+@slow
 def test_patience_of_all_layers_exits_after_the_last(early_exit, tmp_path, caplog):
     run_in, trained, metrics = early_exit
     caplog.set_level(logging.INFO)
@@ -209,7 +211,7 @@ def test_patience_of_all_layers_exits_after_the_last(early_exit, tmp_path, caplo
     assert full == pytest.approx(metrics)
 
 
-@pytest.mark.slow
+@slow
 def test_another_patience_evaluates_again(early_exit, tmp_path):
     run_in, trained, _ = early_exit
     folder = shutil.copytree(trained, tmp_path / "out")
@@ -220,7 +222,7 @@ def test_another_patience_evaluates_again(early_exit, tmp_path):
     assert again.evaluation.evaluated_steps == []
 
 
-@pytest.mark.slow
+@slow
 @pytest.mark.parametrize(
     "arguments, named",
     [

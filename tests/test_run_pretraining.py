@@ -28,13 +28,15 @@ from tests.support import (
 from tests.support import pretraining_records as records
 from tests.support.classification_data import steps_in
 
+slow = pytest.mark.slow
+
 run = functools.partial(training_scripts.run, "run_pretraining")
 
 
 # ---- training and evaluation ----
 
 
-@pytest.mark.slow
+@slow
 def test_results_have_published_names(trained):
     folder, _ = trained("run_pretraining")
     lines = (folder / "eval_results.txt").read_text().splitlines()
@@ -49,7 +51,7 @@ def test_results_have_published_names(trained):
         assert share == pytest.approx(round(share), abs=1e-4)
 
 
-@pytest.mark.slow
+@slow
 def test_golden_losses_of_200_steps(training_data, tmp_path):
     flags = "--num_train_steps=200 --save_checkpoints_steps=100 --learning_rate=0.01 --eval_file="
     outcome = run(training_data, tmp_path, f"{flags} --do_eval --log_steps=200")
@@ -59,7 +61,7 @@ def test_golden_losses_of_200_steps(training_data, tmp_path):
     assert means == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.slow
+@slow
 def test_checkpoints_deleted_before_evaluation_are_named(training_data, tmp_path, caplog):
     flags = "--num_train_steps=8 --save_checkpoints_steps=2 --do_eval --keep_checkpoint_max="
     for kept, evaluated, deleted in ((2, [6, 8], ["2"]), (0, [2, 4, 6, 8], [])):
@@ -71,7 +73,7 @@ def test_checkpoints_deleted_before_evaluation_are_named(training_data, tmp_path
         assert named == deleted
 
 
-@pytest.mark.slow
+@slow
 def test_train_layers_grows_model(training_data, trained, tmp_path):
     log = "--log_steps=1 --do_eval"
     shallow = run(training_data, tmp_path, f"--until_step=3 --train_layers=1 {log}")
@@ -143,7 +145,7 @@ def without_masks(training_data, tmp_path_factory):
     return run_on_them
 
 
-@pytest.mark.slow
+@slow
 def test_float16_recompute_accumulation_combine(without_masks, tmp_path):
     flags = "--precision=float16 --recompute --use_xla --gradient_accumulation_steps=2"
     outcome = without_masks(tmp_path, f"{flags} --masked_lm_budget=0.2 --optimizer=adamw")
@@ -152,7 +154,7 @@ def test_float16_recompute_accumulation_combine(without_masks, tmp_path):
     assert np.isfinite(outcome.evaluation.best.metrics["loss"])
 
 
-@pytest.mark.slow
+@slow
 def test_unmasked_records_evaluate_alike(without_masks, tmp_path):
     masks = "--masked_lm_budget=0.25 --max_predictions_per_seq=4"
     first = without_masks(tmp_path / "0", f"{masks} --seed=1").evaluation.results[-1]

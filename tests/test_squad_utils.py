@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """SQuAD by the names that existing programs use, up to predictions and their scores."""
 
+import pathlib
+from typing import Dict, NamedTuple
+
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
@@ -95,29 +98,55 @@ def test_v1_predictions_equal_the_reference(name, prefix, second, tmp_path):
     assert scores == pytest.approx(_summary(name + prefix)["metrics"], abs=1e-9)
 
 
-@needs_shared
-def test_v2_predictions_equal_the_reference(tmp_path):
-    golden = _Golden("v2")
+class V2(NamedTuple):
+    """What is made of the reference's outputs for SQuAD 2.0, and what the reference made."""
+
+    golden: _Golden
+    answers: Dict[str, str]  # without a threshold
+    scores: Dict[str, float]
+    folder: pathlib.Path
+
+
+@pytest.fixture(scope="module")
+def v2(tmp_path_factory):
+    golden, folder = _Golden("v2"), tmp_path_factory.mktemp("v2")
     results = golden.results(squad_utils.RawResultV2, "_topk.npz")
     data = (golden.examples, golden.features)
-    first, scores = _answers_v2(data, tmp_path, results, golden.dataset)
-    assert first == golden.json("_predictions_no_threshold.json")
-    _assert_nbest(tmp_path, golden)
-    null_odds = read_json(tmp_path / "odds")
-    assert null_odds == pytest.approx(golden.json("_null_odds.json"), abs=1e-6)
-    summary = _summary("v2")
-    threshold = pytest.approx(summary["metrics"]["null_score_diff_threshold"], abs=1e-9)
-    assert scores["null_score_diff_threshold"] == threshold
-    predictions = read_json(tmp_path / "predictions")
-    # The reference drops the very answer that it chose the threshold for.
-    reference = golden.json("_predictions.json")
-    different = [key for key in reference if reference[key] != predictions[key]]
-    assert [null_odds[key] for key in different] == [threshold]
-    assert [reference[key] for key in different] == [""]
+    return V2(golden, *_answers_v2(data, folder, results, golden.dataset), folder)
+
+
+@needs_shared
+def test_v2_answers_equal_the_reference(v2):
+    assert v2.answers == v2.golden.json("_predictions_no_threshold.json")
+    _assert_nbest(v2.folder, v2.golden)
+
+
+@needs_shared
+def test_v2_null_odds_equal_the_reference(v2):
+    expected = v2.golden.json("_null_odds.json")
+    assert read_json(v2.folder / "odds") == pytest.approx(expected, abs=1e-6)
+
+
+@needs_shared
+def test_v2_threshold_and_scores_equal_the_reference(v2):
+    summary, scores = _summary("v2"), v2.scores
     best = {key[5:]: value for key, value in summary["first_pass_thresholds"].items()}
-    assert scores["exact"] == pytest.approx(best["exact"], abs=1e-9)
-    assert scores["f1"] == scores["best_f1"] == pytest.approx(best["f1"], abs=1e-9)
+    threshold = summary["metrics"]["null_score_diff_threshold"]
+    expected = {"null_score_diff_threshold": threshold, "exact": best["exact"]}
+    expected.update(f1=best["f1"], best_f1=best["f1"])
+    assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9)
     assert scores["total"] == scores["HasAns_total"] + scores["NoAns_total"] == 80
+
+
+@needs_shared
+def test_v2_keeps_the_answer_at_the_threshold(v2):
+    """The reference drops the very answer that it chose the threshold for."""
+    predictions, odds = (read_json(v2.folder / name) for name in ("predictions", "odds"))
+    reference = v2.golden.json("_predictions.json")
+    different = [key for key in reference if reference[key] != predictions[key]]
+    threshold = _summary("v2")["metrics"]["null_score_diff_threshold"]
+    assert [odds[key] for key in different] == [pytest.approx(threshold, abs=1e-9)]
+    assert [reference[key] for key in different] == [""]
 
 
 def test_apply_no_ans_threshold():

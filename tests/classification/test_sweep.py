@@ -108,19 +108,27 @@ def test_plan_of_tasks_and_seeds(make, model_dir):
     assert {name: getattr(first, name) for name in expected} == expected
 
 
-def test_plan_predicts_ax_by_mnli(make):
+@pytest.fixture
+def plan_of_ax(make):
+    """The runs for one task and four settings; those of MNLI come first."""
     arguments = ["--tasks=ax", "--learning_rate=1e-5, 3e-5", "--train_batch_size=2,4"]
-    plan = sweep.make_plan(make(*arguments, "--adam_beta_1=0.8", "--seeds=2", "--nodo_predict"))
-    assert len({run.folder for run in plan}) == len(plan) == 8
-    lender, last = plan[3], flags_of(plan[7])
+    return sweep.make_plan(make(*arguments, "--adam_beta_1=0.8", "--seeds=2", "--nodo_predict"))
+
+
+def test_plan_trains_mnli_for_ax(plan_of_ax):
+    assert len({run.folder for run in plan_of_ax}) == len(plan_of_ax) == 8
+    lender, flags = plan_of_ax[3], flags_of(plan_of_ax[3])
     setting = "learning_rate=3e-5,train_batch_size=4"
     assert (lender.task.name, lender.setting, lender.seed) == ("mnli", setting, 2)
     assert lender.folder.endswith(os.path.join("out", "mnli", setting, "seed-2"))
-    flags = flags_of(lender)
     assert (flags.train_batch_size, flags.learning_rate, flags.adam_beta_1) == (4, 3e-5, 0.8)
     assert not flags.do_predict
-    assert (last.do_train, last.do_eval, last.do_predict) == (False, False, True)
-    assert last.checkpoint == os.path.join(lender.folder, "model.ckpt-best")
+
+
+def test_plan_predicts_ax_by_mnli(plan_of_ax):
+    flags = flags_of(plan_of_ax[7])
+    assert (flags.do_train, flags.do_eval, flags.do_predict) == (False, False, True)
+    assert flags.checkpoint == os.path.join(plan_of_ax[3].folder, "model.ckpt-best")
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -11,6 +11,8 @@ import pytest
 
 from tests.support import one_weight, processes, training_scripts
 
+pytestmark = pytest.mark.slow
+
 LONGER = """--num_train_steps=12 --num_warmup_steps=4 --save_checkpoints_steps=3
     --keep_checkpoint_max=2 --log_steps=1 --train_batch_size=10"""
 
@@ -76,30 +78,25 @@ def stopped(training_data, tmp_path_factory):
     return Stopped(process.returncode, said, leftovers, finish, folder, whole)
 
 
-@pytest.mark.slow
 def test_interrupt_ends_in_one_line(stopped):
     assert stopped.code == 130, stopped.after_interrupt
     assert stopped.after_interrupt.splitlines()[-1] == "Interrupted."
     assert "Traceback" not in stopped.after_interrupt
 
 
-@pytest.mark.slow
 def test_damaged_checkpoint_is_passed_over(stopped):
     assert "model.ckpt-9 (" in stopped.after_interrupt
     assert "model.ckpt-6, step 6" in stopped.after_interrupt
 
 
-@pytest.mark.slow
 def test_half_written_checkpoint_is_removed(stopped):
     assert stopped.leftovers == []
 
 
-@pytest.mark.slow
 def test_resumed_training_goes_to_its_end(stopped):
     assert "12/12 steps" in stopped.finish and "Best of 2" in stopped.finish
 
 
-@pytest.mark.slow
 def test_resumed_training_has_the_same_weights(stopped):
     resumed, expected = (
         processes.weights(folder / "model.ckpt-12") for folder in (stopped.folder, stopped.whole)
@@ -107,7 +104,6 @@ def test_resumed_training_has_the_same_weights(stopped):
     assert resumed == expected
 
 
-@pytest.mark.slow
 def test_resumed_training_has_the_same_curve(stopped):
     curves = [one_weight.curve_of(folder) for folder in (stopped.folder, stopped.whole)]
     for row in curves[0] + curves[1]:

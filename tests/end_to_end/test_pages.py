@@ -26,6 +26,8 @@ from tests.support import (
     write_json,
 )
 
+pytestmark = pytest.mark.slow
+
 # Small values of flags, which replace the page's or are added.
 SMALL = {
     "train_vocab": "--vocab_size=200",
@@ -66,7 +68,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.slow
 def test_pretraining_page(folder, capsys):
     chain = [step for step in pages.commands(pages.read("pretraining")) if step.module != "demo"]
     for command in chain:
@@ -102,7 +103,6 @@ python() {
 """
 
 
-@pytest.mark.slow
 def test_readme(folder):
     released_archives.write_model(folder / "base_v2", max_position_embeddings=512)
     (folder / "data" / "squad_v1").mkdir(parents=True)
@@ -126,7 +126,6 @@ def test_readme(folder):
     assert (folder / "demo" / "report.html").exists()
 
 
-@pytest.mark.slow
 def test_own_language_tutorial(folder, capsys):
     for name in ("train", "eval"):
         (folder / "text" / name).mkdir()
@@ -137,7 +136,6 @@ def test_own_language_tutorial(folder, capsys):
     assert "Prediction(label=" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_chinese_squad_tutorial(folder, capsys):
     words = len(CHINESE_VOCABULARY.read_text(encoding="utf-8").splitlines())
     released_archives.write_model(folder / "base_zh", vocab_size=words)
@@ -157,7 +155,6 @@ def test_chinese_squad_tutorial(folder, capsys):
     assert answer and answer in LIBRARY
 
 
-@pytest.mark.slow
 def test_hugging_face_tutorial(folder, capsys):
     released_archives.write_model(folder / "ours")
     arguments = ["to_huggingface", "--input_dir=ours", "--output_dir=albert-base-v2"]
@@ -166,7 +163,6 @@ def test_hugging_face_tutorial(folder, capsys):
     assert len(capsys.readouterr().out.splitlines()) > 2
 
 
-@pytest.mark.slow
 def test_roads_from_a_csv(folder, capsys):
     released_archives.write_model(folder / "base_v2")
     for name in ("train.csv", "dev.csv"):
@@ -192,7 +188,6 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_without_this_package_gives_our_ids(name, tmp_path):
     """NODE_PATH names the folder of JavaScript's libraries."""

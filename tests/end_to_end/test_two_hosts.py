@@ -19,6 +19,8 @@ import pytest
 from tests.support import ROOT, processes, workers
 from tests.support import pretraining_records as records
 
+pytestmark = pytest.mark.slow
+
 NETWORK = "10.99.0"
 ADDRESSES = [f"{NETWORK}.{number}:2222" for number in (1, 2)]
 STEPS, BETWEEN = 120, 10
@@ -73,7 +75,6 @@ def train(tmp_path_factory):
         yield shared, start
 
 
-@pytest.mark.slow
 def test_hosts_with_other_settings_are_refused(train):
     shared, start = train
     with start("refused", "--train_batch_size=16") as started:
@@ -83,7 +84,6 @@ def test_hosts_with_other_settings_are_refused(train):
     assert not list(shared.glob("refused/model.ckpt*"))
 
 
-@pytest.mark.slow
 def test_killed_host_ends_the_other_and_both_resume(train):
     shared, start = train
     for step, lost in ((BETWEEN, 1), (3 * BETWEEN, 0)):

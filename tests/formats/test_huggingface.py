@@ -264,20 +264,43 @@ def test_keep_accents_goes_over_and_back(tmp_path):
 # ---- from Hugging Face ----
 
 
+@pytest.fixture(scope="module")
+def masked(made):
+    """(our folder, its report) of a model without a head of sentence order."""
+    source = made / "masked"
+    shutil.copytree(made / "theirs", source)
+    names = [name for name in weights_in(source) if "sop_classifier" in name]
+    change_weights(source, **dict.fromkeys(names))
+    return made / "our_masked", to_ours(source, made / "our_masked")
+
+
 @slow
-def test_bare_models_and_single_heads_are_taken(theirs, tmp_path):
-    """Without a head of sentence order; without heads and pooler; and back without a vocabulary."""
-    values = weights_in(theirs)
-    change_weights(theirs, **{name: None for name in values if "sop_classifier" in name})
-    report = to_ours(theirs, tmp_path / "masked")
+def test_missing_head_of_sentence_order_is_reported(masked):
     missing = {f"cls/seq_relationship/output_{ending}" for ending in ("weights", "bias")}
-    assert set(report["missing"]) == missing
-    to_theirs(tmp_path / "masked", tmp_path / "again")
+    assert set(masked[1]["missing"]) == missing
+
+
+@slow
+def test_head_of_masked_words_alone_goes_back(masked, tmp_path):
+    to_theirs(masked[0], tmp_path / "again")
     assert architecture_of(tmp_path / "again") == "AlbertForMaskedLM"
 
-    first = "albert."
-    kept = [name for name in values if name.startswith(first) and "pooler" not in name]
-    write_weights(theirs, {name[len(first) :]: values[name] for name in kept})
+
+@slow
+def test_encoder_without_a_vocabulary_goes_back(masked, tmp_path):
+    ours = shutil.copytree(masked[0], tmp_path / "ours")
+    for name in ("30k-clean.model", "vocabulary.json"):
+        (ours / name).unlink()
+    to_theirs(ours, tmp_path / "encoder", "--head=encoder")
+    assert sorted(os.listdir(tmp_path / "encoder")) == ["config.json", "model.safetensors"]
+    assert architecture_of(tmp_path / "encoder") == "AlbertModel"
+
+
+@slow
+def test_bare_model_gets_a_new_pooler(theirs, tmp_path):
+    first, values = "albert.", weights_in(theirs)
+    encoder = [name for name in values if name.startswith(first) and "pooler" not in name]
+    write_weights(theirs, {name[len(first) :]: values[name] for name in encoder})
     report = to_ours(theirs, tmp_path / "bare")
     names = {"bert/pooler/dense/kernel", "bert/pooler/dense/bias"}
     assert names == set(report["missing"])
@@ -285,12 +308,6 @@ def test_bare_models_and_single_heads_are_taken(theirs, tmp_path):
     assert {name.split("/")[0] for name in after} == {"bert"} and names < set(after)
     pooler = after["bert/pooler/dense/kernel"]
     assert 0.01 < pooler.std() < 0.025 and abs(pooler).max() <= 0.04 + 1e-7
-
-    for name in ("30k-clean.model", "vocabulary.json"):
-        (tmp_path / "masked" / name).unlink()
-    to_theirs(tmp_path / "masked", tmp_path / "encoder", "--head=encoder")
-    assert sorted(os.listdir(tmp_path / "encoder")) == ["config.json", "model.safetensors"]
-    assert architecture_of(tmp_path / "encoder") == "AlbertModel"
 
 
 def test_head_flag_chooses_one_of_several(theirs, tmp_path):

@@ -106,24 +106,34 @@ def test_resolve_checkpoint_names_what_there_is(tmp_path):
 # ---- What is loaded.
 
 
-@pytest.mark.parametrize("use_resource", [False, True])
-def test_missing_heads_are_new_and_unused_left_over(tmp_path, use_resource):
+OWN = ["own_head", *BACKBONE]
+
+
+@pytest.fixture(params=[False, True], ids=["reference", "resource"])
+def start(request, tmp_path):
+    """(checkpoint, variables, report) of a warm start with other heads and an optimizer's slots."""
     slots = [f"{TABLE}/adam_m", f"{POOLER}/lamb_v"]
-    own = ["own_head", *BACKBONE]
-    saved = [*own, MLM_BIAS, *slots, "differs"]
+    saved = [*OWN, MLM_BIAS, *slots, "differs"]
     prefix = write_checkpoint(tmp_path / "model.ckpt", saved, global_step=np.array(0, np.int64))
-    names = [*own, "output_weights", "differs"]
-    variables = make_variables(names, {"differs": (400, 3)}, use_resource)
-    report = warm_start.warm_start(str(tmp_path), variables)
+    names = [*OWN, "output_weights", "differs"]
+    variables = make_variables(names, {"differs": (400, 3)}, request.param)
+    return prefix, variables, warm_start.warm_start(str(tmp_path), variables)
+
+
+def test_missing_heads_are_new_and_unused_left_over(start):
+    prefix, _, report = start
     assert report.checkpoint == prefix and report.scaffold_fn is None
-    assert names_of(report.loaded) == own
+    assert names_of(report.loaded) == OWN
     assert names_of(report.new) == ["output_weights", "differs"]
     assert names_of(report.left_over) == [MLM_BIAS, "differs"]
-    values = initial_values(variables)
-    assert not values["output_weights"].any()
-    for name in own:
-        np.testing.assert_array_equal(values[name], value_of(name))
     assert all(name in str(report) for name in ("output_weights", "differs", MLM_BIAS))
+
+
+def test_loaded_variables_have_the_values_of_the_checkpoint(start):
+    values = initial_values(start[1])
+    assert not values["output_weights"].any()
+    for name in OWN:
+        np.testing.assert_array_equal(values[name], value_of(name))
 
 
 def test_checkpoint_trained_from_module_is_loaded(tmp_path):

@@ -8,13 +8,13 @@ import shutil
 
 import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
 from albert.pretraining import documents, job
 from albert.pretraining.settings import JobFlags
 from albert.util import flags
 from tests.support import FIXTURES, damaged_files, pretraining_records, processes
+from tests.support.pretraining_records import records_in
 from tests.support.recorded import assert_checksum
 from tests.support.shared import sha256
 
@@ -46,10 +46,6 @@ def create(outputs, arguments="", text=CORPUS):
 
 def outputs_in(folder, count=3):
     return [folder / f"{number}.tf_record" for number in range(count)]
-
-
-def records_in(*paths):
-    return [one for path in paths for one in tf.python_io.tf_record_iterator(str(path))]
 
 
 # ---- the records ---------------------------------------------------------------------------------

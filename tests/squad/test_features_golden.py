@@ -10,6 +10,7 @@ import functools
 import gzip
 import itertools
 import json
+from typing import Any, Dict, List, NamedTuple
 
 import pytest
 
@@ -58,41 +59,71 @@ def _golden():
     return runs
 
 
-def _data(settings):
-    path = str(shared_path(SOURCES[settings["source"]]))
-    examples = squad_examples.read_squad_examples(path, settings["is_training"])
-    return examples[: settings["num_examples"]]
+class _Run(NamedTuple):
+    settings: Dict[str, Any]
+    expected: List[Dict[str, Any]]  # the reference's features
+    examples: List[squad_examples.SquadExample]
+    features: List[squad_features.InputFeatures]
 
 
-@needs_shared
-@pytest.mark.parametrize("source, is_training, length", RUNS)
-def test_features_equal_the_reference(source, is_training, length, tmp_path):
+@functools.lru_cache(maxsize=None)
+def _converted(source, is_training, length):
     settings, expected = _golden()[source, is_training, length]
-    examples = [example for example in _data(settings) if example.qas_id != DROPPED]
+    path = str(shared_path(SOURCES[source]))
+    examples = squad_examples.read_squad_examples(path, is_training)[: settings["num_examples"]]
+    examples = [example for example in examples if example.qas_id != DROPPED]
     names = ("max_seq_length", "doc_stride", "max_query_length", "is_training")
     features, options = [], [settings[name] for name in names]
     squad_features.convert_examples_to_features(
         examples, english_tokenizer(), *options, features.append, settings["do_lower_case"]
     )
-    assert len(features) == len(expected) == settings["num_features"]
-    for feature, row in zip(features, expected):
+    return _Run(settings, expected, examples, features)
+
+
+every_run = pytest.mark.parametrize("source, is_training, length", RUNS)
+
+
+@needs_shared
+@every_run
+def test_features_equal_the_reference(source, is_training, length):
+    run = _converted(source, is_training, length)
+    assert len(run.features) == len(run.expected) == run.settings["num_features"]
+    for feature, row in zip(run.features, run.expected):
         assert [getattr(feature, name) for name in NAMES] == [row[name] for name in NAMES]
         used = row["input_mask_sum"]
         assert feature.input_mask == [1] * used + [0] * (length - used)
+
+
+@needs_shared
+@every_run
+def test_maximal_contexts_equal_the_reference(source, is_training, length):
+    run = _converted(source, is_training, length)
+    for feature, row in zip(run.features, run.expected):
         flags = feature.token_is_max_context
         assert list(flags) == [row["max_context_offset"] + place for place in range(len(flags))]
         assert "".join(str(int(flag)) for flag in flags.values()) == row["max_context_flags"]
-    numbers = itertools.accumulate(feature.doc_span_index == 0 for feature in features)
-    texts = [examples[number - 1].paragraph_text for number in numbers]
-    found = _differences(features, expected, texts)
-    assert found == set(DIFFERENCES if source == "squad_edge" else ())
-    path = tmp_path / "records"
+
+
+@needs_shared
+@every_run
+def test_characters_equal_the_reference(source, is_training, length):
+    run = _converted(source, is_training, length)
+    numbers = itertools.accumulate(feature.doc_span_index == 0 for feature in run.features)
+    texts = [run.examples[number - 1].paragraph_text for number in numbers]
+    differences = _differences(run.features, run.expected, texts)
+    assert differences == set(DIFFERENCES if source == "squad_edge" else ())
+
+
+@needs_shared
+@every_run
+def test_records_equal_the_reference(source, is_training, length, tmp_path):
+    run, path = _converted(source, is_training, length), tmp_path / "records"
     writer = squad_features.FeatureWriter(str(path), is_training)
-    for feature in features:
+    for feature in run.features:
         writer.process_feature(feature)
     writer.close()
-    assert canonical_sha256(path) == settings["canonical_sha256"]
-    assert path.stat().st_size == settings["tf_record_bytes"]
+    assert canonical_sha256(path) == run.settings["canonical_sha256"]
+    assert path.stat().st_size == run.settings["tf_record_bytes"]
 
 
 def _differences(features, expected, texts):

@@ -9,13 +9,14 @@ from albert import predictor
 from tests.support import read_json, squad_models, training_scripts
 from tests.support.squad_data import CONTEXT
 
+pytestmark = pytest.mark.slow
+
 TRAINED = {"n_best_size": 3, "max_answer_length": 2}
 OTHERS = {"n_best_size": 1, "max_answer_length": 1}
 BEAM = {"start_n_top": 2, "end_n_top": 3}
 OTHER_BEAM = {"start_n_top": 1, "end_n_top": 1, "null_score_diff_threshold": 100.0}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_v2", [False, True])
 def test_answers_are_the_same_in_every_batch(tmp_path, is_v2):
     folder = squad_models.write_reader(tmp_path / "reader", is_v2=is_v2)
@@ -30,7 +31,6 @@ def test_answers_are_the_same_in_every_batch(tmp_path, is_v2):
                 assert entry == pytest.approx(other, abs=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "script, trained_by, others",
     [

@@ -73,12 +73,16 @@ def write_records(path, count, seed=0, *, length=LENGTH, is_uneven=False):
     return str(path)
 
 
+def records_in(*paths):
+    """The bytes of the records of several files, one file after another."""
+    return [record for path in paths for record in tf.python_io.tf_record_iterator(str(path))]
+
+
 def read(path, length, predictions):
     """The features of a record file, by name [N, ...]."""
     spec = feature_spec(length, predictions)
     with graphs.new_session() as session:
-        records = list(tf.python_io.tf_record_iterator(str(path)))
-        return session.run(spec.parse_batch(tf.constant(records)))
+        return session.run(spec.parse_batch(tf.constant(records_in(path))))
 
 
 def write_config(path, **changes):

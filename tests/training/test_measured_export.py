@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models as files for ONNX Runtime and TensorFlow Lite: the same answers, small, or refused."""
 
+import functools
+import itertools
 import json
 import os
 import pathlib
@@ -31,6 +33,8 @@ from tests.support import (
     squad_models,
     write_json,
 )
+
+slow = pytest.mark.slow
 
 TEXTS = [
     "the king left",
@@ -143,64 +147,132 @@ def test_onnx_dimensions_have_names(exported):
     assert sorted(outputs, key=len) == [["batch"], ["batch", 3], ["batch", 3]]
 
 
-def test_exported_folder_predicts_alone(place, exported, capsys):
+def test_exported_folder_has_what_predicts(exported):
     names = ["albert_config.json", "classifier.json", "example.json", "export.json"]
     assert sorted(os.listdir(exported)) == [*names, "model.onnx", "tiny.model"]
-    arguments = [f"--model_dir={exported}", "--text_a=the king left"]
-    scripts.run(predict, arguments)
+
+
+def test_exported_folder_predicts_alone(exported, capsys):
+    scripts.run(predict, [f"--model_dir={exported}", "--text_a=the king left"])
     assert json.loads(capsys.readouterr().out)["label"] in LABELS
-    wanted, found = (answers(folder, "classifier") for folder in (place / "classifier", exported))
-    np.testing.assert_allclose(found, wanted, atol=1e-4)
+
+
+def test_exported_folder_answers_as_its_model(place, exported):
+    folders = (place / "classifier", exported)
+    np.testing.assert_allclose(*(answers(one, "classifier") for one in folders), atol=1e-4)
+
+
+def test_export_is_measured(exported):
     record = read_json(exported / "export.json")
     assert record["examples"] == 4 and record["quantize"] == "none"
     assert record["export"]["bytes"] == (exported / "model.onnx").stat().st_size
     assert 0 < record["export"]["p50_ms"] <= record["export"]["p95_ms"]
+
+
+def test_export_has_no_early_exit(exported):
     with pytest.raises(ValueError, match="exit_patience"):  # the heads of other layers stay behind
         albert.load(str(exported), exit_patience=1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("format_name", ["onnx", "tflite"])
-@pytest.mark.parametrize("name", ASKED)
-def test_export_gives_the_models_outputs(place, tmp_path, name, format_name):
-    if (name, format_name) == ("reader2", "tflite") and not compat.is_tf2():
-        with pytest.raises(UserError):  # what TensorFlow's converter cannot do
-            export(place, name, tmp_path / "new", "--format=tflite")
-        assert os.listdir(tmp_path) == []
-        return
-    float32, int8 = tmp_path / "float32", tmp_path / "int8"
-    before, after = scores(export(place, name, float32, f"--format={format_name}"))
+def is_convertible(name, format_name):
+    """TensorFlow 1.15 cannot convert the beams of SQuAD 2.0 to TensorFlow Lite."""
+    return compat.is_tf2() or (name, format_name) != ("reader2", "tflite")
+
+
+@pytest.fixture(scope="module")
+def export_once(place, tmp_path_factory):
+    """(model, format) -> (its folder, the record of its export), each exported once."""
+
+    @functools.lru_cache(maxsize=None)
+    def export_to(name, format_name):
+        folder = tmp_path_factory.mktemp(f"{name}-{format_name}") / "float32"
+        return folder, export(place, name, folder, f"--format={format_name}")
+
+    return export_to
+
+
+every_export = pytest.mark.parametrize(
+    "name, format_name",
+    [case for case in itertools.product(ASKED, ("onnx", "tflite")) if is_convertible(*case)],
+)
+
+
+@slow
+@pytest.mark.skipif(compat.is_tf2(), reason="TensorFlow 2 converts it")
+def test_export_that_tensorflow_cannot_convert_is_refused(place, tmp_path):
+    with pytest.raises(UserError):
+        export(place, "reader2", tmp_path / "new", "--format=tflite")
+    assert os.listdir(tmp_path) == []
+
+
+@slow
+@every_export
+def test_export_scores_as_its_model(export_once, name, format_name):
+    before, after = scores(export_once(name, format_name)[1])
     assert after == pytest.approx(before, abs=0.01)
-    path = f"{float32}/model.{format_name}"
-    if format_name == "onnx":
-        (first, *_), outputs = dimensions(path)
-        assert {item for shape in outputs for item in shape if isinstance(item, str)} <= set(first)
-        example = json.loads((float32 / "example.json").read_text("utf-8"))
-        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        inputs = {
-            item.name: np.array(example[item.name], np.int32) for item in session.get_inputs()
-        }
-        for item in session.get_outputs():
-            found = session.run([item.name], inputs)[0]
-            np.testing.assert_allclose(found, example[item.name], atol=1e-5)
-    elif compat.is_tf2():
-        runner = tf.lite.Interpreter(path).get_signature_runner("ids")
-        ids = np.ones([2, 4, 7] if name == "race" else [2, 7], np.int32)
-        found = runner(input_ids=ids, input_mask=ids, segment_ids=ids)
-        assert {len(value) for value in found.values()} == {len(ids)}
-    export(place, name, int8, f"--format={format_name}", "--quantize=int8", "--max_loss=100")
-    for options in [{}, {"pooling": "mean"}][: 1 + (name == "encoder")]:
-        folders = (place / name, float32, int8)
-        wanted, found, rough = (answers(folder, name, **options) for folder in folders)
+
+
+@slow
+@pytest.mark.parametrize("name", ASKED)
+def test_onnx_outputs_have_no_dimensions_of_their_own(export_once, name):
+    (first, *_), outputs = dimensions(f"{export_once(name, 'onnx')[0]}/model.onnx")
+    assert {item for shape in outputs for item in shape if isinstance(item, str)} <= set(first)
+
+
+@slow
+@pytest.mark.parametrize("name", ASKED)
+def test_onnx_file_gives_its_example(export_once, name):
+    folder, _ = export_once(name, "onnx")
+    example = read_json(folder / "example.json")
+    session = onnxruntime.InferenceSession(
+        f"{folder}/model.onnx", providers=["CPUExecutionProvider"]
+    )
+    inputs = {item.name: np.array(example[item.name], np.int32) for item in session.get_inputs()}
+    for item in session.get_outputs():
+        (output,) = session.run([item.name], inputs)
+        np.testing.assert_allclose(output, example[item.name], atol=1e-5)
+
+
+@slow
+@pytest.mark.skipif(not compat.is_tf2(), reason="TensorFlow 1.15 has no signature runner")
+@pytest.mark.parametrize("name", ASKED)
+def test_lite_signature_takes_ids(export_once, name):
+    path = f"{export_once(name, 'tflite')[0]}/model.tflite"
+    ids = np.ones([2, 4, 7] if name == "race" else [2, 7], np.int32)
+    runner = tf.lite.Interpreter(path).get_signature_runner("ids")
+    outputs = runner(input_ids=ids, input_mask=ids, segment_ids=ids)
+    assert {len(value) for value in outputs.values()} == {len(ids)}
+
+
+def options_of(name):
+    return [{}, {"pooling": "mean"}] if name == "encoder" else [{}]
+
+
+@slow
+@every_export
+def test_export_gives_the_models_outputs(place, export_once, name, format_name):
+    for options in options_of(name):
+        folders = (place / name, export_once(name, format_name)[0])
+        expected, exported = (answers(folder, name, **options) for folder in folders)
         if name == "tagger":  # whose only output of training is an index
-            assert found == wanted
-            return
-        assert np.abs(np.subtract(wanted, found)).max() < 1e-4
+            assert exported == expected
+        else:
+            np.testing.assert_allclose(exported, expected, atol=1e-4, rtol=0)
+
+
+@slow
+@every_export
+def test_bytes_give_about_the_models_outputs(place, tmp_path, name, format_name):
+    flags = f"--format={format_name}", "--quantize=int8", "--max_loss=100"
+    export(place, name, tmp_path / "int8", *flags)
+    for options in options_of(name) if name != "tagger" else ():
+        folders = (place / name, tmp_path / "int8")
+        expected, rough = (answers(folder, name, **options) for folder in folders)
         # Bytes are coarse in models of 16 numbers, and never exact; another span may win.
-        assert 0 < np.abs(np.subtract(wanted, rough)).max() < 0.5
+        assert 0 < np.abs(np.subtract(expected, rough)).max() < 0.5
 
 
-@pytest.mark.slow
+@slow
 @pytest.mark.parametrize("format_name", ["onnx", "tflite"])
 def test_shared_weights_are_exported_once(tmp_path, format_name):
     arguments = [f"--format={format_name}", "--quantize=int8", "--max_loss=100"]
@@ -216,7 +288,7 @@ def test_shared_weights_are_exported_once(tmp_path, format_name):
     assert sizes[1] - sizes[0] < 4 * 0.5 * of_a_layer
 
 
-@pytest.mark.slow
+@slow
 def test_scores_are_the_tasks_metric(place, tmp_path):
     with albert.load(f"{place}/classifier") as model:
         right = [item.label for item in model.predict(TEXTS)]
@@ -232,7 +304,7 @@ def test_scores_are_the_tasks_metric(place, tmp_path):
     assert after == pytest.approx(before, rel=1e-4)
 
 
-@pytest.mark.slow
+@slow
 @pytest.mark.parametrize("is_recorded", [True, False])
 def test_data_of_a_model_without_flags_are_read(tmp_path, is_recorded):
     """A task has its own name in a task file, or the model comes from another library."""
@@ -255,7 +327,7 @@ def test_data_of_a_model_without_flags_are_read(tmp_path, is_recorded):
 @pytest.mark.parametrize(
     "name, metric, value, loss",
     [
-        pytest.param("classifier", "eval_accuracy", 0.32, 0.3, marks=pytest.mark.slow),
+        pytest.param("classifier", "eval_accuracy", 0.32, 0.3, marks=slow),
         ("regressor", "MSE", 0.3, 0.32),
     ],
 )
@@ -268,7 +340,7 @@ def test_worse_export_is_refused(place, tmp_path, monkeypatch, caplog, name, met
     assert "root" not in {record.name for record in caplog.records}  # of quantisation
 
 
-@pytest.mark.slow
+@slow
 def test_reader_of_a_named_task_keeps_threshold_and_limits(place, tmp_path, monkeypatch):
     code = "from albert.squad.run import SquadV2\nclass Mine(SquadV2):\n    pass\n"
     (tmp_path / "mine.py").write_text(code)
@@ -282,7 +354,7 @@ def test_reader_of_a_named_task_keeps_threshold_and_limits(place, tmp_path, monk
         assert outputs["end_top_index"].shape[1:] == (30,)
 
 
-@pytest.mark.slow
+@slow
 def test_reader_is_measured_with_the_threshold_that_it_keeps(tmp_path):
     lowest, beams = -1e9, {"start_n_top": 20, "end_n_top": 20}  # no answer to any question
     folder = squad_models.write_reader(

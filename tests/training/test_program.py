@@ -13,6 +13,8 @@ from albert.training import estimators, program
 from tests.support import one_weight
 from tests.support.workers import MIRRORED
 
+pytestmark = pytest.mark.slow
+
 STEPS, OVERFLOW = 8, 3
 # The first gradient of this input, times the first scale, is more than float16 can hold.
 TOO_LARGE = 1000.0
@@ -65,7 +67,6 @@ def checkpoint_of(folder, step):
     return one_weight.values_in(folder / f"model.ckpt-{step}")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments, stops",
     [
@@ -92,7 +93,6 @@ def test_float16_resumes_bit_exact_around_overflow(tmp_path, arguments, stops):
     assert [bool(row["gradient_norm"]) for row in rows] == [step != 3 for step in range(1, 9)]
 
 
-@pytest.mark.slow
 def test_float32_resumes_float16_only(tmp_path):
     train(tmp_path, max_steps=1)
     train(tmp_path, max_steps=2, dtype=tf.float32)

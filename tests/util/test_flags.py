@@ -273,16 +273,28 @@ def write(path, text):
     return f"--config={path}"
 
 
-def test_config_yields_to_command_line(tmp_path):
-    first = write(tmp_path / "a.toml", "\ufeffcount = 3\nrate = 1e-5\nis_on = true\nmax_steps = 7")
-    settings = parse(first)
+FIRST = "\ufeffcount = 3\nrate = 1e-5\nis_on = true\nmax_steps = 7"
+
+
+def test_config_gives_flags(tmp_path):
+    settings = parse(write(tmp_path / "a.toml", FIRST))
     assert settings == Base("o", 3, 1e-5, True, train_step=7)
     assert settings.given == {"output_dir", "count", "rate", "is_on", "train_step"}
-    assert parse(first, "--count=5", "--nois_on").replace(is_on=True) == settings.replace(count=5)
-    assert parse("x", write(tmp_path / "c.toml", 'name = "y"'), kind=Derived).name == "x"
-    flag_file = tmp_path / "flags.txt"
-    flag_file.write_text(f"{first}\n--count=6\n")
-    assert parse(f"--flagfile={flag_file}").count == 6
+
+
+def test_config_yields_to_command_line(tmp_path):
+    settings = parse(write(tmp_path / "a.toml", FIRST), "--count=5", "--nois_on")
+    assert settings == Base("o", 5, 1e-5, False, train_step=7)
+
+
+def test_config_yields_to_argument_without_a_name(tmp_path):
+    assert parse("x", write(tmp_path / "a.toml", 'name = "y"'), kind=Derived).name == "x"
+
+
+def test_flagfile_yields_to_its_later_lines(tmp_path):
+    path = tmp_path / "flags.txt"
+    path.write_text(f"{write(tmp_path / 'a.toml', FIRST)}\n--count=6\n")
+    assert parse(f"--flagfile={path}").count == 6
 
 
 def test_last_config_wins_and_has_flags_of_the_script_alone(tmp_path):
