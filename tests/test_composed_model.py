@@ -8,6 +8,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from tests.support import graphs
+from tests.support.fine_tuned_models import NO_DROPOUT
 
 CONFIG = {
     "vocab_size": 11,
@@ -45,7 +46,6 @@ def constant(values):
 
 SIZES = ("hidden_size", "num_hidden_layers", "num_hidden_groups", "num_attention_heads")
 SIZES += ("intermediate_size", "inner_group_num")
-DROPOUT = dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), 0.0)
 
 
 def compose(config, input_ids, input_mask, token_type_ids, *, one_hot=False, einsum=True):
@@ -74,7 +74,7 @@ def compose(config, input_ids, input_mask, token_type_ids, *, one_hot=False, ein
                 intermediate_act_fn=modeling.get_activation(config.hidden_act),
                 do_return_all_layers=True,
                 use_einsum=einsum,
-                **DROPOUT,
+                **NO_DROPOUT,
                 **{name: getattr(config, name) for name in SIZES},
             )
         with tf.variable_scope("pooler"):

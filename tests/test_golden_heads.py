@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling, race_utils
 from albert.squad import decoding, heads
-from tests.support import golden_heads, graphs
+from tests.support import cases, golden_heads, graphs
 from tests.support.shared import needs_shared, shared_path
 
 pytestmark = needs_shared
@@ -49,8 +49,7 @@ HEADS = {
 
 
 def every_head(*quick):
-    params = [pytest.param(name, marks=[pytest.mark.slow] * (name not in quick)) for name in HEADS]
-    return pytest.mark.parametrize("name", params)
+    return pytest.mark.parametrize("name", cases.slow_but(quick, HEADS))
 
 
 @every_head("cls3", "stsb", "race")

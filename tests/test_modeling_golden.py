@@ -26,11 +26,11 @@ def _compute(case, arrays, **model_options):
             return session.run(outputs)
 
 
-def _assert_equal(outputs, arrays, tolerance=1e-4):
+def _assert_equal(outputs, arrays):
     for name, expected in arrays.items():
         if name in outputs:
             actual = outputs[name].reshape(expected.shape)
-            np.testing.assert_allclose(actual, expected, atol=tolerance, err_msg=name)
+            np.testing.assert_allclose(actual, expected, atol=1e-4, err_msg=name)
     assert {"sequence_output", "mlm_log_probs", "sop_loss", "encoder_layer_0"} <= set(arrays)
 
 

@@ -155,6 +155,7 @@ def test_table_agrees_with_published_sizes(capsys):
     "arguments, named",
     cases.table("""
         --name=base_v2 --albert_dir=x         | --name and --albert_dir
+        --name=base_v2 --albert_config_file=x | --name and --albert_config_file
         --name=bse_v2                         | albert_base_v
         --albert_dir=nowhere                  | nowhere
         --name=base_v2 --max_seq_length=600   | --max_seq_length=600

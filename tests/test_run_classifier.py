@@ -161,8 +161,7 @@ def test_custom_regression_is_learnt(tmp_path):
     rows = [[data.text(generator, "king", n % 5), n % 5] for n in range(64)]
     for name in ("train", "dev", "test"):
         data.write_rows(tmp_path / f"{name}.tsv", [["first", "answer"], *rows])
-    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    data.write_config(tmp_path, hidden_size=32, intermediate_size=64, **no_dropout)
+    data.write_config(tmp_path, hidden_size=32, intermediate_size=64, **data.NO_DROPOUT)
     (tmp_path / "task.json").write_text('{"labels": "regression"}')
     flags = """--do_train --do_eval --do_predict --task_name=custom --task_file={data}/task.json
         --text_a_column=first --label_column=answer --learning_rate=0.003 --train_batch_size=32

@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
 
 def train_squad(folder):
     training_scripts.write_data(folder)
-    classification_data.write_config(folder, hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+    classification_data.write_config(folder, **classification_data.NO_DROPOUT)
     outcome = answer(folder, folder / "squad", f"--do_train --export_dir={folder}/exported")
     pathlib.Path(outcome.export).rename(folder / "exported" / "squad")
 

@@ -57,12 +57,8 @@ def test_changes_with_a_model(tmp_path):
     folder = pretrained_models.write_archive(tmp_path / "model")
     text = shown(f"--albert_dir={folder}", "--text_a=The King", "--text_b=went home")
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(pretrained_models.VOCABULARY))
-    ids = {words: tokenizer.encode_ids_batch([words])[0] for words in ("the king", "went home")}
     assert f"[CLS] {' '.join(tokenizer.tokenize('the king'))} [SEP]" in text
-    for first, second in (("the king", "went home"), ("went home", "the king")):
-        row = [2, *ids[first], 3, *ids[second], 3]
-        segments = [0] * (len(ids[first]) + 2) + [1] * (len(ids[second]) + 1)
-        batch = {"input_ids": row, "input_mask": [1] * len(row), "segment_ids": segments}
-        batch = {name: np.array([values], np.int32) for name, values in batch.items()}
+    for texts in (("the king", "went home"), ("went home", "the king")):
+        batch = pretrained_models.batch_of(tokenizer, *texts)
         share = np.exp(pretrained_models.outputs(folder, batch)["sop_log_probs"][0, 0])
         assert f"{share:.1%} in order" in text

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SQuAD by the names that existing programs use, up to predictions and their scores."""
 
-import pathlib
-from typing import Dict, NamedTuple
+import collections
 
 import numpy as np
 import pytest
@@ -98,13 +97,8 @@ def test_v1_predictions_equal_the_reference(name, prefix, second, tmp_path):
     assert scores == pytest.approx(_summary(name + prefix)["metrics"], abs=1e-9)
 
 
-class V2(NamedTuple):
-    """What is made of the reference's outputs for SQuAD 2.0, and what the reference made."""
-
-    golden: _Golden
-    answers: Dict[str, str]  # without a threshold
-    scores: Dict[str, float]
-    folder: pathlib.Path
+# What is made of the reference's outputs for SQuAD 2.0: answers without a threshold, scores, files.
+V2 = collections.namedtuple("V2", "golden answers scores folder")
 
 
 @pytest.fixture(scope="module")

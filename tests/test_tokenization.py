@@ -240,8 +240,8 @@ ALPHABET = [
 ]
 
 
-def random_texts(count, seed=0):
-    generator = random.Random(seed)
+def random_texts(count):
+    generator = random.Random(0)
     for _ in range(count):
         yield "".join(generator.choice(ALPHABET) for _ in range(generator.randrange(1, 40)))
 

@@ -20,6 +20,7 @@ from albert.training import estimators, fine_tuning, program
 from albert.util import flags as flags_lib
 from tests.support import classification_data, training_scripts
 from tests.support import pretraining_records as records
+from tests.support.fine_tuned_models import NO_DROPOUT
 from tests.support.runtimes import needs_tf_estimator
 
 TRAIN, EVAL, PREDICT = "train", "eval", "infer"
@@ -65,7 +66,6 @@ class Script(NamedTuple):
     inputs: Any  # mode -> input function
 
 
-NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 # Script -> its task and flags that leave out the warm-up.
 SCRIPTS = {
     "run_pretraining": (None, "--num_warmup_steps=0"),

@@ -14,12 +14,11 @@ from tests.support.runtimes import needs_tf_estimator
 from tests.support.training_scripts import SCRIPTS, run, settings_for
 
 # What race and SQuAD 1.1 do here, a classifier and SQuAD 2.0 do as well.
-SLOW = ("run_race", "run_squad_v1")
+QUICK = ("run_pretraining", "run_classifier", "run_squad_v2")
 
 
-def each(scripts):
-    marks = {name: [pytest.mark.slow] * (name in SLOW) for name in scripts}
-    return pytest.mark.parametrize("script", [pytest.param(n, marks=marks[n]) for n in scripts])
+def for_each(scripts):
+    return pytest.mark.parametrize("script", cases.slow_but(QUICK, scripts))
 
 
 # Task and metric in the summary, and files of a script's own.
@@ -31,7 +30,7 @@ FINE_TUNING = {
 }
 
 
-@each(SCRIPTS)
+@for_each(SCRIPTS)
 def test_script_evaluates_every_checkpoint(trained, script):
     folder, outcome = trained(script)
     last, every = outcome.training.last_step, 3 if script == "run_pretraining" else 2
@@ -42,7 +41,7 @@ def test_script_evaluates_every_checkpoint(trained, script):
     assert files | {"run.toml", "training_curve.csv"} <= set(contents(folder))
 
 
-@each(FINE_TUNING)
+@for_each(FINE_TUNING)
 def test_fine_tuning_summarizes_best_checkpoint(trained, script):
     folder, outcome = trained(script)
     task, metric, files = FINE_TUNING[script]
@@ -57,7 +56,7 @@ def test_fine_tuning_summarizes_best_checkpoint(trained, script):
     assert summary["train_examples_per_second"] > 0
 
 
-@each(SCRIPTS)
+@for_each(SCRIPTS)
 def test_second_start_changes_nothing(training_data, trained, script):
     folder, outcome = trained(script)
     before = contents(folder)
@@ -88,10 +87,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(
-    "script",
-    [pytest.param(n, marks=[pytest.mark.slow] * (n != "run_pretraining")) for n in SCRIPTS],
-)
+@pytest.mark.parametrize("script", cases.slow_but(["run_pretraining"], SCRIPTS))
 def test_training_never_goes_on_with_other_data(training_data, trained, tmp_path, caplog, script):
     source, outcome = trained(script)
     folder, data = tmp_path / "out", tmp_path / "data"

@@ -11,10 +11,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.classification import examples, tasks
-from albert.data import parquet, record_files, text_lines
+from albert.data import parquet, record_files
 from albert.formats import checkpoints
-from albert.pretrained import inference
-from albert.pretrained.settings import TextFlags
 from albert.pretraining import documents
 from albert.pretraining.settings import JobFlags
 from albert.squad import examples as squad_examples
@@ -22,35 +20,23 @@ from albert.tagging import sentences
 from albert.util import files, flags
 from albert.util.errors import UserError
 from tests.support import graphs, parquet_files
+from tests.support.classification_data import texts_in
 from tests.support.damaged_files import small_disk
-
-READERS = {
-    "vocabulary": tokenization.load_vocab,
-    "text": lambda path: list(documents.read_documents([path])),
-    "table": examples.read_rows,
-    "records": record_files.count_records,
-    "lines": lambda path: text_lines.open_input(path).__enter__(),
-}
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_reader_refuses_a_file_without_an_end(name):
-    with pytest.raises(ValueError, match="/dev/zero"):
-        READERS[name]("/dev/zero")
-
-
-def answered(path):
-    """The texts that the scripts which answer texts find in a file."""
-    return [text for group in inference.read_texts(TextFlags(input_file=path)) for text in group]
-
 
 TEXT_READERS = {
     "vocabulary.txt": tokenization.load_vocab,
     "text.txt": lambda path: list(documents.read_documents([path])),
     "table.tsv": examples.read_rows,
     "tags.conll": sentences.read,
-    "lines.txt": answered,
+    "lines.txt": texts_in,
 }
+READERS = {**TEXT_READERS, "records": record_files.count_records}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_reader_refuses_a_file_without_an_end(name):
+    with pytest.raises(ValueError, match="/dev/zero"):
+        READERS[name]("/dev/zero")
 
 
 @pytest.mark.parametrize("name", TEXT_READERS)
@@ -66,10 +52,10 @@ ROW = {"context": "a", "id": "1", "question": "a", "answers": {"text": ["a"], "a
 def test_ending_may_be_in_capitals(tmp_path):
     table = str(tmp_path / "IN.CSV")
     (tmp_path / "IN.CSV").write_text('"a, b",c\n', encoding="ascii")
-    assert answered(table) == [("a, b", "c")]
+    assert texts_in(table) == [("a, b", "c")]
     assert [row.values for row in examples.read_rows(table)[1]] == [["a, b", "c"]]
     (tmp_path / "IN.JSONL").write_text('[\n{"text_a": "a"}\n]\n', encoding="ascii")
-    for read in (answered, examples.read_rows):
+    for read in (texts_in, examples.read_rows):
         with pytest.raises(UserError, match="IN.JSONL:1"):
             read(str(tmp_path / "IN.JSONL"))
     path = parquet_files.write(tmp_path / "IN.PARQUET", {"text": ["a"]})

@@ -7,9 +7,8 @@ import csv
 import pytest
 
 from albert.classification import examples, tasks
-from albert.pretrained import inference
-from albert.pretrained.settings import TextFlags
 from albert.util.errors import UserError
+from tests.support.classification_data import texts_in
 
 TEXTS = [
     'He said, "no".',
@@ -33,12 +32,6 @@ def path(tmp_path):
     return tmp_path / "train.csv"
 
 
-def answered(path, columns=None, known=()):
-    """The texts that the scripts which answer texts find in a file."""
-    groups = inference.read_texts(TextFlags(input_file=str(path), columns=columns), known)
-    return [text for group in groups for text in group]
-
-
 @pytest.mark.parametrize("text_a", ["text", 1])
 def test_examples_of_csv(path, text_a):
     task = tasks.custom_task(train_file="train.csv", label="label", labels="0,1", text_a=text_a)
@@ -51,7 +44,7 @@ def test_examples_of_csv(path, text_a):
 
 @pytest.mark.parametrize("columns, known", [("text", ()), ("1", ["text"]), (None, ["text"])])
 def test_texts_of_csv(path, columns, known):
-    assert answered(path, columns, known) == [(text,) for text in TEXTS]
+    assert texts_in(path, columns, known) == [(text,) for text in TEXTS]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +56,7 @@ def test_texts_of_csv(path, columns, known):
 )
 def test_texts_without_header(tmp_path, name, content, texts):
     (tmp_path / name).write_text(content, encoding="utf-8")
-    assert answered(tmp_path / name) == texts
+    assert texts_in(tmp_path / name) == texts
 
 
 def test_parquet_column_that_occurs_twice_is_named(tmp_path):
@@ -79,7 +72,7 @@ def test_texts_name_wrong_row(tmp_path, content, line):
     path = tmp_path / "train.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=f"train.csv:{line}: "):
-        answered(path, "text")
+        texts_in(path, "text")
     if content != NOT_UTF8:  # a few such lines are repaired
         with pytest.raises(ValueError, match=f"train.csv:{line}: "):
             examples.read_rows(str(path))

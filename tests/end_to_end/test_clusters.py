@@ -65,9 +65,9 @@ class Servers:
         return self.python("-m", f"albert.{name}", *text.split(), *arguments)
 
 
-def wait_for(words, process, seconds=120, pattern=None):
+def wait_for(words, process, pattern=None):
     """Waits until the log of a process, or a file of the pattern, has the words."""
-    end = time.time() + seconds
+    end = time.time() + 120
     while time.time() < end:
         logs = process.log.parent.glob(pattern) if pattern else [process.log]
         if any(re.search(words, log.read_text("utf-8", "replace")) for log in logs):
@@ -77,8 +77,8 @@ def wait_for(words, process, seconds=120, pattern=None):
     raise AssertionError(f"{words}: {process.log.read_text('utf-8', 'replace')}")
 
 
-def wait_for_port(port, seconds=120):
-    end = time.time() + seconds
+def wait_for_port(port):
+    end = time.time() + 120
     while time.time() < end:
         with contextlib.closing(socket.socket()) as one:
             if one.connect_ex(("127.0.0.1", port)) == 0:

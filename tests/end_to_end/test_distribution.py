@@ -11,6 +11,7 @@ import pytest
 from albert import run_pretraining
 from tests.support import one_weight, processes, scripts
 from tests.support import pretraining_records as records
+from tests.support.fine_tuned_models import NO_DROPOUT
 from tests.support.recorded import assert_close
 from tests.support.workers import two_workers
 
@@ -21,17 +22,12 @@ STEPS, FIRST = 90, 30  # of all the training, and of what one process makes
 def arguments(tmp_path_factory):
     """The flags of a training by LAMB with micro-batches, without --output_dir."""
     folder = tmp_path_factory.mktemp("data")
-    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    config = records.write_config(folder / "tiny.json", num_hidden_layers=1, **no_dropout)
+    config = records.write_config(folder / "tiny.json", num_hidden_layers=1, **NO_DROPOUT)
     return f"""--albert_config_file={config} --max_seq_length={records.LENGTH}
         --input_file={records.write_records(folder / "records", 51, is_uneven=True)}
         --max_predictions_per_seq={records.PREDICTIONS} --train_batch_size=8
         --gradient_accumulation_steps=2 --num_train_steps={STEPS} --num_warmup_steps=4
         --learning_rate=0.003 --save_checkpoints_steps={FIRST} --log_steps=30 --nouse_xla"""
-
-
-def losses(folder):
-    return [float(row["loss"]) for row in one_weight.curve_of(folder)]
 
 
 def remove_checkpoints_after(folder, step):
@@ -80,4 +76,4 @@ def test_two_workers_train_as_one_and_resume(arguments, tmp_path):
     )
     assert sorted(found) == sorted(expected)
     assert_close(found, expected)
-    np.testing.assert_allclose(losses(two), losses(one), rtol=1e-5)
+    np.testing.assert_allclose(one_weight.losses_of(two), one_weight.losses_of(one), rtol=1e-5)

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scripts in processes of their own, which are killed: the same bytes as of a run in one."""
 
-import pathlib
+import collections
 import shutil
 import signal
-from typing import List, NamedTuple
 
 import pytest
 
@@ -39,15 +38,10 @@ def damage_last_checkpoint(folder):
     (folder / "model.ckpt-12_temp").mkdir()
 
 
-class Stopped(NamedTuple):
-    """A training that was killed, interrupted and finished, and one that ran without a stop."""
-
-    code: int  # of the interrupted process
-    after_interrupt: str  # the output of that process
-    leftovers: List[pathlib.Path]  # temporary folders after it
-    finish: str  # the output of the last process
-    folder: pathlib.Path
-    whole: pathlib.Path
+# A training that was killed, interrupted and finished: the exit code and the output of the
+# interrupted process, the temporary folders after it, the output of the last process, the folder;
+# and the folder of a training without a stop.
+Stopped = collections.namedtuple("Stopped", "code said leftovers finish folder whole")
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +73,14 @@ def stopped(training_data, tmp_path_factory):
 
 
 def test_interrupt_ends_in_one_line(stopped):
-    assert stopped.code == 130, stopped.after_interrupt
-    assert stopped.after_interrupt.splitlines()[-1] == "Interrupted."
-    assert "Traceback" not in stopped.after_interrupt
+    assert stopped.code == 130, stopped.said
+    assert stopped.said.splitlines()[-1] == "Interrupted."
+    assert "Traceback" not in stopped.said
 
 
 def test_damaged_checkpoint_is_passed_over(stopped):
-    assert "model.ckpt-9 (" in stopped.after_interrupt
-    assert "model.ckpt-6, step 6" in stopped.after_interrupt
+    assert "model.ckpt-9 (" in stopped.said
+    assert "model.ckpt-6, step 6" in stopped.said
 
 
 def test_half_written_checkpoint_is_removed(stopped):

@@ -142,17 +142,17 @@ def test_vocabulary_goes_over_and_back(wordpiece, tmp_path):
     ],
 )
 def test_head_and_labels_come_back(write, description, architecture, labels, tmp_path):
-    ours, back = tmp_path / "ours", tmp_path / "back"
+    ours, theirs, back = (tmp_path / name for name in ("ours", "theirs", "back"))
     write(ours)
     if description:
         (ours / "classifier.json").rename(ours / description)
-    to_theirs(ours, tmp_path / "theirs")
-    assert architecture_of(tmp_path / "theirs") == architecture
-    config = read_json(tmp_path / "theirs" / "config.json")
+    to_theirs(ours, theirs)
+    assert architecture_of(theirs) == architecture
+    config = read_json(theirs / "config.json")
     assert list(config.get("id2label", {}).values()) == labels
     is_regression = labels == ["LABEL_0"]
     assert config.get("problem_type") == ("regression" if is_regression else None)
-    to_ours(tmp_path / "theirs", back)
+    to_ours(theirs, back)
     assert_same_values(ours, back)
     with predictor.load(str(back)) as model:
         assert isinstance(model, KINDS[architecture])
@@ -161,18 +161,18 @@ def test_head_and_labels_come_back(write, description, architecture, labels, tmp
 
 
 def test_tagger_keeps_length(tmp_path):
-    ours = write_tagger(tmp_path / "ours")
-    to_theirs(ours, tmp_path / "theirs")
+    ours, theirs = write_tagger(tmp_path / "ours"), tmp_path / "theirs"
+    to_theirs(ours, theirs)
     pooler = dict.fromkeys(("albert.pooler.weight", "albert.pooler.bias"))
-    change_weights(tmp_path / "theirs", **pooler)  # as transformers saves it
-    path = tmp_path / "theirs" / "tokenizer_config.json"
+    change_weights(theirs, **pooler)  # as transformers saves it
+    path = theirs / "tokenizer_config.json"
     assert read_json(path)["model_max_length"] == fine_tuned_models.LENGTH
     for name, length, limit in (
         ("back", fine_tuned_models.LENGTH, fine_tuned_models.LENGTH),
         ("endless", int(1e30), fine_tuned_models.CONFIG["max_position_embeddings"]),
     ):
         write_json(path, dict(read_json(path), model_max_length=length))
-        to_ours(tmp_path / "theirs", tmp_path / name)
+        to_ours(theirs, tmp_path / name)
         assert read_json(tmp_path / name / "tagging.json")["max_seq_length"] == limit
 
 
@@ -446,14 +446,15 @@ def test_given_case_wins(theirs, tmp_path):
 
 def test_named_vocabulary_keeps_the_settings_of_the_folder(tmp_path):
     """As of transformers 5, whose folders have no spiece.model."""
-    to_theirs(write_classifier(tmp_path / "ours"), tmp_path / "theirs")
+    theirs = tmp_path / "theirs"
+    to_theirs(write_classifier(tmp_path / "ours"), theirs)
     for name in ("spiece.model", "tokenizer.json"):
-        (tmp_path / "theirs" / name).unlink()
-    change_json(tmp_path / "theirs" / "tokenizer_config.json", ["do_lower_case"], False)
-    to_ours(tmp_path / "theirs", tmp_path / "bare")
+        (theirs / name).unlink()
+    change_json(theirs / "tokenizer_config.json", ["do_lower_case"], False)
+    to_ours(theirs, tmp_path / "bare")
     assert "spm_model_file" not in read_json(tmp_path / "bare" / "classifier.json")
     flag = f"--spm_model_file={pretrained_models.VOCABULARY}"
-    to_ours(tmp_path / "theirs", tmp_path / "named", flag)
+    to_ours(theirs, tmp_path / "named", flag)
     description = read_json(tmp_path / "named" / "classifier.json")
     assert description["do_lower_case"] is False and description["spm_model_file"]
     assert description["labels"] == ["no", "maybe", "yes"]
@@ -468,9 +469,10 @@ def test_old_config_with_exact_gelu_is_taken_on_demand(theirs, tmp_path):
 
 @slow
 def test_multi_label_classifier_gets_no_description(tmp_path):
-    to_theirs(write_classifier(tmp_path / "classifier"), tmp_path / "theirs")
-    change_config(tmp_path / "theirs", problem_type="multi_label_classification")
-    to_ours(tmp_path / "theirs", tmp_path / "again")
+    theirs = tmp_path / "theirs"
+    to_theirs(write_classifier(tmp_path / "classifier"), theirs)
+    change_config(theirs, problem_type="multi_label_classification")
+    to_ours(theirs, tmp_path / "again")
     assert not (tmp_path / "again" / "classifier.json").exists()
 
 

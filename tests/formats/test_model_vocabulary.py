@@ -7,17 +7,16 @@ import shutil
 
 import pytest
 
-from albert import create_pretraining_data, modeling, run_classifier, run_pretraining
+from albert import create_pretraining_data, modeling, run_pretraining
 from albert.formats import model_vocabulary
 from albert.formats.model_vocabulary import Vocabulary
-from albert.pretrained import released
 from albert.pretraining import run as pretraining_run
 from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import FIXTURES, read_json, released_archives, scripts, write_json
 from tests.support import pretraining_records as records
-from tests.support.released_archives import SPM_MODEL, WORDPIECES
+from tests.support.released_archives import SPM_MODEL, WORDPIECES, resolved
 
 LENGTH = 32
 CASED = Vocabulary("spm_model_file", str(SPM_MODEL), do_lower_case=False)
@@ -40,17 +39,11 @@ def cased(plain, tmp_path):
     return folder
 
 
-def completed(*arguments):
-    required = ["--task_name=mrpc", "--output_dir=out"]
-    settings = flags_lib.parse(run_classifier.Flags, required + list(arguments))
-    return released.resolve_model_files(settings)
-
-
 # ---- In a model's folder.
 
 
 def test_folder_gives_vocabulary_and_lower_casing(cased):
-    settings = completed(f"--albert_dir={cased}")
+    settings = resolved(f"--albert_dir={cased}")
     assert settings.spm_model_file == f"{cased}/my.v1" and settings.do_lower_case is False
     for arguments, is_lower in (
         ([f"--init_checkpoint={cased}", f"--spm_model_file={cased}/my.v1"], False),
@@ -58,9 +51,9 @@ def test_folder_gives_vocabulary_and_lower_casing(cased):
         ([f"--albert_dir={cased}", f"--vocab_file={WORDPIECES}"], True),
         ([f"--albert_dir={cased}", "--nodo_lower_case"], False),
     ):
-        assert completed(*arguments).do_lower_case is is_lower
+        assert resolved(*arguments).do_lower_case is is_lower
     with pytest.raises(ValueError, match="do_lower_case"):
-        completed(f"--albert_dir={cased}", "--do_lower_case")
+        resolved(f"--albert_dir={cased}", "--do_lower_case")
 
 
 def test_fine_tuned_folder_gives_vocabulary(cased):
@@ -71,14 +64,14 @@ def test_fine_tuned_folder_gives_vocabulary(cased):
         vocabulary = {"path": str(recorded), "sha256": sha256}
         content = {"do_lower_case": False, "spm_model_file": vocabulary}
         write_json(cased / "classifier.json", content)
-        settings = completed(f"--albert_dir={cased}")
+        settings = resolved(f"--albert_dir={cased}")
         assert (settings.spm_model_file, settings.do_lower_case) == (str(found), False)
 
 
 def test_damaged_vocabulary_is_named(cased):
     (cased / "my.v1").write_text("")
     with pytest.raises(ValueError, match="my.v1"):
-        completed(f"--albert_dir={cased}")
+        resolved(f"--albert_dir={cased}")
 
 
 def test_put_stays_in_folder_and_keeps_other_file(tmp_path):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from albert import embed, fill_mask, tokenization
-from albert.data.packing import SEQUENCES
 from albert.formats import model_folder
 from albert.pretrained import inference
 from albert.util import flags as flags_lib
@@ -33,15 +32,11 @@ def source(archive):
 
 def alone(archive, source, text):
     """The vectors of one text, by pooling."""
-    first, separator = source.tokenizer.required_ids(["[CLS]", "[SEP]"])
-    ids, segments = [first], [0]
-    for number, part in enumerate((text,) if isinstance(text, str) else text):
-        ids += [*source.tokenizer.encode_ids_batch([part])[0], separator]
-        segments += [number] * (len(ids) - len(segments))
-    arrays = [np.array([values], np.int32) for values in (ids, [1] * len(ids), segments)]
-    found = pretrained_models.outputs(archive, dict(zip(SEQUENCES, arrays)))
-    (sequence,), (pooled,) = found["sequence_output"], found["pooled_output"]
-    is_text = [token not in (first, separator) for token in ids]
+    texts = (text,) if isinstance(text, str) else text
+    batch = pretrained_models.batch_of(source.tokenizer, *texts)
+    outputs = pretrained_models.outputs(archive, batch)
+    (sequence,), (pooled,) = outputs["sequence_output"], outputs["pooled_output"]
+    is_text = ~np.isin(batch["input_ids"][0], source.tokenizer.required_ids(["[CLS]", "[SEP]"]))
     return {"pooled": pooled, "mean": sequence[is_text].mean(axis=0), "first": sequence[0]}
 
 
@@ -145,13 +140,9 @@ def test_embed_writes_array_or_lines(archive, source, tmp_path):
     for path in (array, lines):
         arguments = [f"--input_file={texts}", f"--output_file={path}", "--pooling=mean"]
         embed.main(settings_of(embed, archive, *arguments))
-    rows, expected = (
-        map(json.loads, lines.read_text().splitlines()),
-        alone(archive, source, TEXTS[2]),
-    )
-    rows = list(rows)
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
     np.testing.assert_allclose(np.load(array, allow_pickle=False), rows, atol=1e-5)
-    np.testing.assert_allclose(rows[2], expected["mean"], atol=1e-5)
+    np.testing.assert_allclose(rows[2], alone(archive, source, TEXTS[2])["mean"], atol=1e-5)
     texts.write_text("bird\n\nbird\n")
     array.unlink()
     with pytest.raises(ValueError, match="texts:2"):

@@ -13,11 +13,9 @@ from albert import (
     export_checkpoints,
     export_to_tfhub,
     plan,
-    run_classifier,
 )
 from albert.downloads.settings import TransferFlags
 from albert.pretrained import inference, released, releases
-from albert.util import flags as flags_lib
 from tests.support import (
     albert_zh_models,
     cases,
@@ -30,6 +28,7 @@ from tests.support import (
     released_archives,
     scripts,
 )
+from tests.support.released_archives import resolved
 
 BASE = releases.find_release("base_v2")
 PATH = f"/{BASE.archive}"
@@ -62,12 +61,6 @@ def copied(folder, tmp_path):
     """A copy of the English model, to be changed."""
     shutil.copytree(folder, tmp_path / "model")
     return tmp_path / "model"
-
-
-def resolved(*arguments):
-    required = ["--task_name=mrpc", "--output_dir=out"]
-    settings = flags_lib.parse(run_classifier.Flags, required + list(arguments))
-    return released.resolve_model_files(settings)
 
 
 def parts(settings):

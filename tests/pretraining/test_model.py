@@ -19,13 +19,12 @@ from albert.training import hooks, program
 from albert.util.errors import UserError
 from tests.support import damaged_files, golden_heads, graphs, read_json, training_scripts
 from tests.support import pretraining_records as records
+from tests.support.fine_tuned_models import NO_DROPOUT
 from tests.support.number_records import served
 from tests.support.recorded import assert_close
 from tests.support.shared import needs_shared, shared_path
 
-CONFIG = dict(
-    records.CONFIG, num_hidden_layers=1, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
-)
+CONFIG = dict(records.CONFIG, num_hidden_layers=1, **NO_DROPOUT)
 SIZES = records.LENGTH, records.PREDICTIONS
 
 

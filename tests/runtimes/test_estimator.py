@@ -224,7 +224,7 @@ def losses_on_two_devices(folder):
     flags = [*MIRRORED, "--train_batch_size=2", "--log_steps=1"]
     values = (1.0, 3.0, 5.0, 7.0)
     one_weight.train(folder, *flags, max_steps=2, values=values, function=mean_of_x)
-    return [float(row["loss"]) for row in one_weight.curve_of(folder)]
+    return one_weight.losses_of(folder)
 
 
 @pytest.mark.filterwarnings("ignore:To make it possible to preserve tf.data options")

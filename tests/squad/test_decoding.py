@@ -36,9 +36,9 @@ def _examples(count=1):
     return [SquadExample(f"q{number}", "which ?", TEXT) for number in range(count)]
 
 
-def _logits(count=1, **places):
-    """Logits [count, LENGTH] that are -10 except at `p<place>`."""
-    logits = np.full([count, LENGTH], -10.0, np.float32)
+def _logits(**places):
+    """Logits [1, LENGTH] that are -10 except at `p<place>`."""
+    logits = np.full([1, LENGTH], -10.0, np.float32)
     for name, value in places.items():
         logits[:, int(name[1:])] = value
     return logits

@@ -45,9 +45,8 @@ def _convert(examples, *, length=16, stride=4, query=64, training=True, tokenize
     return features
 
 
-def _example(text=TEN, answer="a", asked="q ?", name="q", start=None):
-    start = text.index(answer) if start is None else start
-    return SquadExample(name, asked, text, answer, start, answers=(answer,))
+def _example(text=TEN, answer="a", asked="q ?", name="q"):
+    return SquadExample(name, asked, text, answer, text.index(answer), answers=(answer,))
 
 
 def _impossible(text=TEN, asked="q ?", name="i"):

@@ -6,17 +6,19 @@ The reference aligns a paragraph with its tokens by a longest common subsequence
 DIFFERENCES lists where that is wrong.
 """
 
+import collections
 import functools
 import gzip
 import itertools
 import json
-from typing import Any, Dict, List, NamedTuple
 
 import pytest
 
 from albert.squad import examples as squad_examples
 from albert.squad import features as squad_features
 from tests.support.shared import canonical_sha256, english_tokenizer, needs_shared, shared_path
+
+pytestmark = needs_shared
 
 SOURCES = {
     "xquad.en": "data/squad/xquad.en.json",
@@ -27,7 +29,7 @@ NAMES = ("input_ids", "segment_ids", "p_mask", "paragraph_len", "doc_span_index"
 NAMES += ("start_position", "end_position", "is_impossible")
 # The unusual texts are the quick ones.
 RUNS = [
-    pytest.param(*run, marks=[pytest.mark.slow] * (run[0] != "squad_edge"))
+    pytest.param(run, marks=[pytest.mark.slow] * (run[0] != "squad_edge"))
     for run in itertools.product(SOURCES, (True, False), (384, 128))
 ]
 _MARKS = "e\u0301te\u0301 and n\u0303"
@@ -59,16 +61,14 @@ def _golden():
     return runs
 
 
-class _Run(NamedTuple):
-    settings: Dict[str, Any]
-    expected: List[Dict[str, Any]]  # the reference's features
-    examples: List[squad_examples.SquadExample]
-    features: List[squad_features.InputFeatures]
+_Run = collections.namedtuple("_Run", "settings expected examples features")
 
 
-@functools.lru_cache(maxsize=None)
-def _converted(source, is_training, length):
-    settings, expected = _golden()[source, is_training, length]
+@pytest.fixture(scope="module", params=RUNS)
+def run(request):
+    """A run of the reference, and ours."""
+    source, is_training, _ = request.param
+    settings, expected = _golden()[request.param]
     path = str(shared_path(SOURCES[source]))
     examples = squad_examples.read_squad_examples(path, is_training)[: settings["num_examples"]]
     examples = [example for example in examples if example.qas_id != DROPPED]
@@ -80,45 +80,31 @@ def _converted(source, is_training, length):
     return _Run(settings, expected, examples, features)
 
 
-every_run = pytest.mark.parametrize("source, is_training, length", RUNS)
-
-
-@needs_shared
-@every_run
-def test_features_equal_the_reference(source, is_training, length):
-    run = _converted(source, is_training, length)
+def test_features_equal_the_reference(run):
     assert len(run.features) == len(run.expected) == run.settings["num_features"]
     for feature, row in zip(run.features, run.expected):
         assert [getattr(feature, name) for name in NAMES] == [row[name] for name in NAMES]
         used = row["input_mask_sum"]
-        assert feature.input_mask == [1] * used + [0] * (length - used)
+        assert feature.input_mask == [1] * used + [0] * (len(feature.input_ids) - used)
 
 
-@needs_shared
-@every_run
-def test_maximal_contexts_equal_the_reference(source, is_training, length):
-    run = _converted(source, is_training, length)
+def test_maximal_contexts_equal_the_reference(run):
     for feature, row in zip(run.features, run.expected):
         flags = feature.token_is_max_context
         assert list(flags) == [row["max_context_offset"] + place for place in range(len(flags))]
         assert "".join(str(int(flag)) for flag in flags.values()) == row["max_context_flags"]
 
 
-@needs_shared
-@every_run
-def test_characters_equal_the_reference(source, is_training, length):
-    run = _converted(source, is_training, length)
+def test_characters_equal_the_reference(run):
     numbers = itertools.accumulate(feature.doc_span_index == 0 for feature in run.features)
     texts = [run.examples[number - 1].paragraph_text for number in numbers]
     differences = _differences(run.features, run.expected, texts)
-    assert differences == set(DIFFERENCES if source == "squad_edge" else ())
+    assert differences == set(DIFFERENCES if run.settings["source"] == "squad_edge" else ())
 
 
-@needs_shared
-@every_run
-def test_records_equal_the_reference(source, is_training, length, tmp_path):
-    run, path = _converted(source, is_training, length), tmp_path / "records"
-    writer = squad_features.FeatureWriter(str(path), is_training)
+def test_records_equal_the_reference(run, tmp_path):
+    path = tmp_path / "records"
+    writer = squad_features.FeatureWriter(str(path), run.settings["is_training"])
     for feature in run.features:
         writer.process_feature(feature)
     writer.close()

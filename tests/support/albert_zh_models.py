@@ -18,8 +18,7 @@ CONFIG = dict(
     max_position_embeddings=40,
     type_vocab_size=2,
     hidden_act="gelu",
-    hidden_dropout_prob=0.0,
-    attention_probs_dropout_prob=0.0,
+    **fine_tuned_models.NO_DROPOUT,
     initializer_range=0.02,
     ln_type="postln",
     # Keys that nothing reads; they have to survive.
@@ -44,11 +43,6 @@ def shapes(config, labels=None):
     }
 
 
-def values_of(found, *, scale=0.4):
-    """Random values of these shapes."""
-    return fine_tuned_models.random_values(dict(sorted(found.items())), scale=scale)
-
-
 def write(
     folder,
     *,
@@ -62,7 +56,8 @@ def write(
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     config = dict(CONFIG, **changes)
-    values = values_of(shapes(config, labels))
+    values = dict(sorted(shapes(config, labels).items()))
+    values = fine_tuned_models.random_values(values, scale=0.4)
     if alias:
         table = values.pop("bert/embeddings/word_embeddings")
         values["bert/embeddings/word_embeddings_1"] = table

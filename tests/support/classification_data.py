@@ -8,10 +8,13 @@ Texts differ in length. Pairs come in MRPC's columns, single texts in a layout o
 import pathlib
 import random
 
+from albert.pretrained import inference
+from albert.pretrained.settings import TextFlags
 from albert.training import evaluation
 from tests.support import fine_tuned_models, write_json
 
 VOCABULARY = fine_tuned_models.VOCABULARY
+NO_DROPOUT = fine_tuned_models.NO_DROPOUT
 WORDS = ["the", "old", "man", "went", "home", "with", "his", "friend", "and", "a", "dog"]
 
 CONFIG = dict(
@@ -84,6 +87,12 @@ def write_rows(path, rows):
     """Writes tab-separated rows."""
     lines = ["\t".join(map(str, row)) + "\n" for row in rows]
     path.write_text("".join(lines))
+
+
+def texts_in(path, columns=None, known=()):
+    """The texts that the scripts which answer texts find in a file."""
+    settings = TextFlags(input_file=str(path), columns=columns)
+    return [text for group in inference.read_texts(settings, known) for text in group]
 
 
 # What a run has left behind.

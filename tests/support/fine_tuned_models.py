@@ -28,6 +28,7 @@ CONFIG = {
     "intermediate_size": 32,
     "max_position_embeddings": 48,
 }
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
 def random_values(shapes, *, scale=0.5, seed=0):

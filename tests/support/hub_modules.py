@@ -22,9 +22,9 @@ def export(archive, path, *arguments):
     return str(path)
 
 
-def call(path, signature, batch, *, tags=()):
+def call(path, signature, batch):
     """What the graph of a signature makes of a batch."""
-    return fine_tuned_models.serve(path, signature, batch, tags)
+    return fine_tuned_models.serve(path, signature, batch, ())
 
 
 def call_by_hub_module(path):

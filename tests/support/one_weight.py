@@ -87,3 +87,7 @@ def values_in(checkpoint):
 def curve_of(folder):
     with open(folder / "training_curve.csv", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def losses_of(folder):
+    return [float(row["loss"]) for row in curve_of(folder)]

@@ -5,6 +5,7 @@
 import functools
 import shutil
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
@@ -60,3 +61,14 @@ def outputs(folder, batch):
     return fine_tuned_models.run(
         functools.partial(build, of_config), batch.values(), f"{folder}/model.ckpt-best"
     )
+
+
+def batch_of(tokenizer, *texts):
+    """The batch of one text or pair, [CLS] a [SEP] b [SEP]."""
+    first, separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    ids, segments = [first], [0]
+    for number, part in enumerate(tokenizer.encode_ids_batch(texts)):
+        ids += [*part, separator]
+        segments += [number] * (len(part) + 1)
+    rows = {"input_ids": ids, "input_mask": [1] * len(ids), "segment_ids": segments}
+    return {name: np.array([row], np.int32) for name, row in rows.items()}

@@ -27,8 +27,8 @@ CONFIG = dict(
 )
 
 
-def make_record(generator, length):
-    """Returns the features of one record, of `length` tokens with the padding."""
+def make_record(generator):
+    """Returns the features of one record."""
     size_a, size_b = generator.randint(2, 6), generator.randint(2, 6)
     first = generator.randint(FIRST_PIECE, VOCAB_SIZE - size_a - size_b)
     label = generator.randint(0, 1)
@@ -49,22 +49,22 @@ def make_record(generator, length):
         "masked_lm_weights": [1.0] * len(places),
     }
     record = {"next_sentence_labels": [label]}
-    for features, size in ((sequences, length), (slots, PREDICTIONS)):
+    for features, size in ((sequences, LENGTH), (slots, PREDICTIONS)):
         record.update({name: row + [0] * (size - len(row)) for name, row in features.items()})
     return record
 
 
-def make_records(count, seed=0, length=LENGTH):
+def make_records(count, seed=0):
     generator = random.Random(seed)
-    return [make_record(generator, length) for _ in range(count)]
+    return [make_record(generator) for _ in range(count)]
 
 
-def write_records(path, count, seed=0, *, length=LENGTH, is_uneven=False):
+def write_records(path, count, seed=0, *, is_uneven=False):
     """Writes a record file and returns its name.
 
     `is_uneven`: every third record has one masked piece less.
     """
-    spec, records = feature_spec(length, PREDICTIONS), make_records(count, seed, length)
+    spec, records = feature_spec(LENGTH, PREDICTIONS), make_records(count, seed)
     for record in records[::3] if is_uneven else ():
         record["masked_lm_weights"] = [1.0, 0.0, 0.0]
     with record_files.create(str(path)) as file:

@@ -40,8 +40,6 @@ from albert.formats import (
     model_vocabulary,
 )
 from albert.formats.flags import ConversionFlags
-from albert.pretrained import inference
-from albert.pretrained.settings import TextFlags
 from albert.pretraining import cluster, documents, instances, job
 from albert.race import examples as race_examples
 from albert.race.run import RaceTask
@@ -51,7 +49,13 @@ from albert.tagging import sentences
 from albert.tagging.run import TaggingTask
 from albert.training import distribution, evaluation, fine_tuned, fine_tuning, hooks
 from albert.util import config_files, flags
-from tests.support import FIXTURES, fine_tuned_models, public_archives, read_json
+from tests.support import (
+    FIXTURES,
+    classification_data,
+    fine_tuned_models,
+    public_archives,
+    read_json,
+)
 
 
 class Reader(typing.NamedTuple):
@@ -273,11 +277,6 @@ def labelled(text, label):
     return Reader(lambda path: list(map(vars, examples.read_file(task, path, "dev").examples)))
 
 
-def read_lines(path):
-    groups = inference.read_texts(flags.make(TextFlags, input_file=path))
-    return [text for group in groups for text in group]
-
-
 def read_text(path):
     texts = [
         document.text.decode("utf-8", "replace") for document in documents.read_documents([path])
@@ -355,9 +354,9 @@ READERS = {
     "tags.conll": Reader(sentences.read),
     "tags.conllu": Reader(lambda path: sentences.read(path, 1)),
     "tags.jsonl": Reader(sentences.read),
-    "texts.txt": Reader(read_lines),
-    "texts.jsonl": Reader(read_lines),
-    "texts.csv": Reader(read_lines),
+    "texts.txt": Reader(classification_data.texts_in),
+    "texts.jsonl": Reader(classification_data.texts_in),
+    "texts.csv": Reader(classification_data.texts_in),
     "text.txt": Reader(read_text, plain=plain_text),
     "text.jsonl": Reader(read_text),
     "text.txt.gz": Reader(read_text),

@@ -5,7 +5,10 @@
 import pathlib
 import tarfile
 
+from albert import run_classifier
 from albert.formats import checkpoints
+from albert.pretrained import released
+from albert.util import flags
 from tests.support import fine_tuned_models, pretrained_models
 
 SPM_MODEL = pretrained_models.VOCABULARY  # 400 tokens
@@ -14,8 +17,7 @@ WORDPIECES = pretrained_models.WORDPIECES  # 257 tokens
 CONFIG = dict(
     fine_tuned_models.CONFIG,
     max_position_embeddings=64,
-    hidden_dropout_prob=0.0,
-    attention_probs_dropout_prob=0.0,
+    **fine_tuned_models.NO_DROPOUT,
     # Keys of the released files that name nothing in this package.
     net_structure_type=0,
     gap_size=0,
@@ -49,3 +51,9 @@ def write_archive(path, folder):
     with tarfile.open(path, "w:gz") as archive:
         archive.add(str(folder), arcname="albert_base")
     return pathlib.Path(path)
+
+
+def resolved(*arguments):
+    """The settings of a fine-tuning with these flags, and the files that they name."""
+    settings = flags.parse(run_classifier.Flags, ["--task_name=mrpc", "--output_dir=o", *arguments])
+    return released.resolve_model_files(settings)

@@ -264,9 +264,8 @@ def test_tagger_learns_and_predicts(tmp_path):
     text = "\n".join("".join((rows * 3)[start:][:6]) for start in (0, 1, 2, 3) * 2)
     for split in ("train", "dev", "test"):
         write(tmp_path / f"my_{split}.conll", text)
-    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     config = classification_data.write_config(
-        tmp_path, hidden_size=32, intermediate_size=64, **no_dropout
+        tmp_path, hidden_size=32, intermediate_size=64, **classification_data.NO_DROPOUT
     )
 
     outcome = run(

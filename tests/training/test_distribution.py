@@ -195,9 +195,6 @@ def test_dropout_seed_differs_by_replica_and_micro_batch():
 # Training by the scripts, on two parts of the CPU.
 
 
-NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-
-
 def test_warm_start_reaches_every_device(tmp_path):
     one_weight.save(tmp_path, 0, weight=3.0)
 
@@ -214,7 +211,7 @@ def test_warm_start_reaches_every_device(tmp_path):
 def test_two_devices_fine_tune_as_one(tmp_path, caplog):
     """AdamW; the replicas' inputs differ in length."""
     training_scripts.write_data(tmp_path)
-    classification_data.write_config(tmp_path, **NO_DROPOUT)
+    classification_data.write_config(tmp_path, **classification_data.NO_DROPOUT)
     flags = "--do_train --dropout_prob=0 --warmup_step=0 --padding=bucket --log_steps=1"
     for name, devices in (("one", []), ("two", MIRRORED)):
         with caplog.at_level("INFO", "albert"):
@@ -230,8 +227,5 @@ def test_two_devices_fine_tune_as_one(tmp_path, caplog):
     for name in expected:
         if name != "output_bias" and not name.endswith("key/bias"):
             np.testing.assert_allclose(found[name], expected[name], atol=1e-5, err_msg=name)
-    losses = [
-        [float(row["loss"]) for row in one_weight.curve_of(tmp_path / name)]
-        for name in ("two", "one")
-    ]
+    losses = (one_weight.losses_of(tmp_path / name) for name in ("two", "one"))
     np.testing.assert_allclose(*losses, rtol=1e-5)

@@ -4,7 +4,6 @@
 
 import logging
 import pathlib
-import resource
 import shutil
 from unittest import mock
 
@@ -324,13 +323,9 @@ def test_full_disk_is_named_in_one_line(tmp_path):
         tf.get_variable("weights", [1000000])
         return model_fn(features, labels, mode, params)
 
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000000, before[1]))
-    try:
-        with pytest.raises(UserError, match=f"{tmp_path}.*File too large") as error:
-            train(tmp_path, max_steps=1, function=larger)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    full = pytest.raises(UserError, match=f"{tmp_path}.*File too large")
+    with damaged_files.small_disk(1000000), full as error:
+        train(tmp_path, max_steps=1, function=larger)
     assert "\n" not in str(error.value)
 
 
