@@ -81,11 +81,10 @@ def theirs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("theirs")
     config = modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
     sizes = {key: getattr(config, key) for key in huggingface_models.CONFIG}
-    describe = huggingface_models.description
-    huggingface_models.make(
-        describe(folder / "base", PRETRAINING, scale=0.05, **sizes),
-        *(describe(folder / name, name) for name in CLASSES),
-    )
+    small = dict(huggingface_models.CONFIG, scale=0.4)
+    models = {name: dict(small, architecture=name) for name in CLASSES}
+    models["base"] = dict(sizes, scale=0.05, architecture=PRETRAINING)
+    huggingface_models.make(folder, models)
     return folder
 
 

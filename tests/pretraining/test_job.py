@@ -13,7 +13,7 @@ from albert.data import record_files
 from albert.pretraining import documents, job
 from albert.pretraining.settings import JobFlags
 from albert.util import flags
-from tests.support import FIXTURES, damaged_files, pretraining_records, processes
+from tests.support import FIXTURES, pretraining_records, processes
 from tests.support.pretraining_records import records_in
 from tests.support.recorded import assert_checksum
 from tests.support.shared import sha256
@@ -135,13 +135,6 @@ def test_stale_output_is_made_again(tmp_path, text_file):
     other.write_text(VOCABULARY.read_text("utf-8") + "omega\n", "utf-8")
     assert create(outputs, f"--vocab_file={other}", text_file)
     assert create(outputs[:1], f"--vocab_file={other}", text_file)
-
-
-def test_text_of_equal_size_and_time_is_read_again(tmp_path, text_file):
-    create(outputs_in(tmp_path), text=text_file)
-    damaged_files.replace_silently(text_file, b"the", b"one")
-    assert create(outputs_in(tmp_path), text=text_file)
-    assert create(outputs_in(tmp_path), text=text_file) is None
 
 
 @pytest.mark.slow

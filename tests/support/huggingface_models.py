@@ -60,17 +60,10 @@ def run(script, *arguments, environment="huggingface"):
     ).stdout.decode()
 
 
-def description(
-    folder,
-    architecture,
-    *,
-    scale=0.4,
-    **changes,
-):
-    """What `make` makes a model of."""
-    return dict(CONFIG, **changes, folder=str(folder), architecture=architecture, scale=scale)
+def make(folder, models):
+    """Saves models of transformers with random weights, by their own code, in one process.
 
-
-def make(*descriptions):
-    """Saves models of transformers with random weights, by their own code, in one process."""
-    run(_MAKE, json.dumps(descriptions))
+    `models`: name below the folder -> architecture, scale of the weights, and configuration.
+    """
+    rows = [dict(model, folder=f"{folder}/{name}") for name, model in models.items()]
+    run(_MAKE, json.dumps(rows))
