@@ -31,7 +31,7 @@ def change(source, keep=lambda name: True, **more):
     released_archives.save(pathlib.Path(source) / "albert_model.ckpt", values)
 
 
-def check(target, outputs, source):
+def assert_recorded_outputs(target, outputs, source):
     """Our outputs are those of albert_zh's own computation, recorded by LayerNorm and model."""
     batch = conversion_check.random_batch(config_in(target))
     after = conversion_check.our_outputs(target, batch)
@@ -51,9 +51,11 @@ def test_from_albert_zh_keeps_the_outputs(layout, labels, ln_type, tmp_path):
     source = albert_zh_models.write(tmp_path / "zh", ln_type=ln_type, labels=labels, slots=True)
     convert("from_albert_zh", source, tmp_path / "ours", f"--layout={layout}")
     if labels:
-        check(tmp_path / "ours", ["logits"], f"{ln_type}/classifier")
+        assert_recorded_outputs(tmp_path / "ours", ["logits"], f"{ln_type}/classifier")
     else:
-        check(tmp_path / "ours", ["mlm_logits", "sop_logits"], f"{ln_type}/pretrained")
+        assert_recorded_outputs(
+            tmp_path / "ours", ["mlm_logits", "sop_logits"], f"{ln_type}/pretrained"
+        )
         restore(tmp_path / "ours")
     config = config_in(tmp_path / "ours")
     assert config.ln_type == ln_type
@@ -72,7 +74,7 @@ def test_from_albert_zh_takes_encoder_with_old_table_name(tmp_path):
     source = albert_zh_models.write(tmp_path / "zh", alias=True)
     change(source, keep=lambda name: name.startswith("bert/"))
     convert("from_albert_zh", source, tmp_path / "ours")
-    check(tmp_path / "ours", [], "postln/pretrained")
+    assert_recorded_outputs(tmp_path / "ours", [], "postln/pretrained")
 
 
 @slow

@@ -34,7 +34,7 @@ LEFT_OUT |= {"threshold_to_export", "init_from_group0", "albert_dir", "albert_hu
 
 
 @pytest.fixture
-def read(monkeypatch):
+def names_read(monkeypatch):
     """The names of the settings that were read."""
     names = set()
 
@@ -52,7 +52,7 @@ def read(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", RUNS)
-def test_every_flag_is_read(script, read, training_data, tmp_path):
+def test_every_flag_is_read(script, names_read, training_data, tmp_path):
     module = importlib.import_module(f"albert.{script}")
     if script in training_scripts.SCRIPTS:
         training_scripts.run(script, training_data, tmp_path / "out", RUNS[script])
@@ -71,4 +71,4 @@ def test_every_flag_is_read(script, read, training_data, tmp_path):
         for name, options in flags
         if "help" in options and options.get("group") != flags_lib.WITHOUT_EFFECT
     }
-    assert heard - LEFT_OUT - read == set()
+    assert heard - LEFT_OUT - names_read == set()

@@ -69,7 +69,7 @@ def test_model_fn_metrics_equal_the_reference(name):
         assert measured[key] == pytest.approx(value, abs=1e-4), key
 
 
-def run(name, head, *, is_training):
+def run_head(name, head, *, is_training):
     """The head's outputs or, in training, the losses, with the reference's input and weights."""
     arrays = golden_heads.arrays(name)
     outputs = ("start_logits", "end_logits")
@@ -109,8 +109,8 @@ V2 = functools.partial(heads.v2_head, options=heads.V2Options(4, 3, 0.0))
 )
 def test_squad_heads_equal_the_reference(name, head, loss, outputs):
     arrays = golden_heads.arrays(name)
-    losses = run(name, head, is_training=True)
+    losses = run_head(name, head, is_training=True)
     assert losses.mean() == pytest.approx(float(arrays[loss]), abs=1e-4)
-    predicted = run(name, head, is_training=False)
+    predicted = run_head(name, head, is_training=False)
     for key, golden in outputs.items():
         np.testing.assert_allclose(predicted[key], arrays[golden], atol=1e-4, err_msg=key)

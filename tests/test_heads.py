@@ -39,7 +39,7 @@ class GivenEncoder:
         return tensor * rate if self.is_training else tensor
 
 
-def run(head, features, encoder):
+def run_head(head, features, encoder):
     """The head's output as arrays, with weights that are drawn at random."""
     random = np.random.RandomState(8)
     with graphs.new_session() as session:
@@ -88,7 +88,7 @@ CASES = {
 def test_head_equals_the_recorded_outputs(case):
     head, features = CASES[case]
     encoder = GivenEncoder(BATCH * (4 if case == "race" else 1), not case.endswith("_eval"))
-    found = run(head, features, encoder)
+    found = run_head(head, features, encoder)
     found = dict(found.outputs, loss=found.per_example_loss)
     for name, expected in recorded.arrays("heads", case).items():
         actual = found[name][..., : expected.shape[-1]]

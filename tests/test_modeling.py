@@ -46,7 +46,7 @@ def features_for(config):
     }
 
 
-def build(config, **options):
+def build_model(config, **options):
     return model_outputs.build(config, features_for(config), **options)
 
 
@@ -198,7 +198,7 @@ def test_vocabulary_loss_refuses_label_out_of_range(label):
 def test_plain_graph_has_no_custom_gradients():
     """No gradient of our own; test_export_to_tfhub.py checks the operations of exported ones."""
     with tf.Graph().as_default() as graph:
-        build(tiny_config(hidden_dropout_prob=0.1), is_training=True)
+        build_model(tiny_config(hidden_dropout_prob=0.1), is_training=True)
         nodes = graph.as_graph_def().node
     assert [node.name for node in nodes if "_gradient_op_type" in node.attr] == []
 
@@ -227,7 +227,7 @@ def test_initial_values_depend_on_seed_and_name():
     with tf.Graph().as_default():
         tf.set_random_seed(12345)
         tf.get_variable("other", [3])
-        build(tiny_config())
+        build_model(tiny_config())
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             values = {v.op.name: session.run(v) for v in tf.trainable_variables()}
@@ -248,11 +248,11 @@ def test_input_of_wrong_shape_is_refused(shape):
 
 def test_assignment_map_gives_group_0_to_every_group(tmp_path):
     with graphs.new_session() as session:
-        build(tiny_config())
+        build_model(tiny_config())
         session.run(tf.global_variables_initializer())
         prefix = tf.train.Saver().save(session, f"{tmp_path}/model.ckpt")
     with tf.Graph().as_default():
-        build(tiny_config(num_hidden_groups=3))
+        build_model(tiny_config(num_hidden_groups=3))
         variables = tf.trainable_variables()
     plain, names = modeling.get_assignment_map_from_checkpoint(variables, prefix)
     assert not any("group_1" in name for name in names)

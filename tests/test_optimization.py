@@ -255,7 +255,7 @@ def test_rules_are_compiled_once():
 # ---- loss scale ----
 
 
-def states_of_scale(factors, *, scale, **settings):
+def variables_after_updates(factors, *, scale, **settings):
     """The variables after each update of a loss times such a factor, first those before."""
     factor = tf.placeholder(tf.float32, [8])
     step = model_step(dict(examples(8), factor=factor), has_scale=True, **settings)
@@ -276,7 +276,7 @@ def test_loss_scale_halves_and_doubles(monkeypatch, optimizer, steps, bad):
     monkeypatch.setattr(optimization.LossScale, "GROWTH_STEPS", 3)
     largest = optimization.LossScale.LARGEST
     factors = [1.0, 1.0, bad] + [1.0] * 7
-    states = list(states_of_scale(factors, scale=largest, optimizer=optimizer, steps=steps))
+    states = list(variables_after_updates(factors, scale=largest, optimizer=optimizer, steps=steps))
     in_halves = [state["loss_scale"] / largest for state in states]
     assert in_halves == [1, 1, 1, 0.5, 0.5, 0.5, 1, 1, 1, 1, 1]
     counts = [state["loss_scale_good_steps"] for state in states]
@@ -292,7 +292,7 @@ def assert_left_out(good, skipped, last):
 
 
 def test_loss_scale_of_one_fails_on_overflow():
-    states = states_of_scale([1.0, np.inf, np.inf], scale=2.0)
+    states = variables_after_updates([1.0, np.inf, np.inf], scale=2.0)
     assert [next(states)["loss_scale"] for _ in range(3)] == [2, 2, 1]
     with pytest.raises(
         tf.errors.InvalidArgumentError, match=r"(?s)norm is not finite.*\[2\] \[-?(nan|inf)\]"

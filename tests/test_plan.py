@@ -110,12 +110,12 @@ def test_devices_share_the_batch():
 # ---- the command ----
 
 
-def run(*arguments):
+def run_plan(*arguments):
     scripts.run(plan, arguments)
 
 
 def as_json(capsys, *arguments):
-    run("--json", *arguments)
+    run_plan("--json", *arguments)
     return json.loads(capsys.readouterr().out)
 
 
@@ -128,7 +128,7 @@ def test_main_prints_table_and_json(capsys, tmp_path):
     assert (way["precision"], way["recompute"]) == ("float16", True)
     assert way["operations"]["recomputation"] > 0 == way["largest_batch"] % 2
     assert way["memory_bytes"]["runtime"] == 5e8
-    run(*flags)
+    run_plan(*flags)
     lines = capsys.readouterr().out.splitlines()
     rows = {cells[0]: cells[1:] for cells in (re.split("  +", line) for line in lines)}
     assert rows["total"] == [f"{way['operations']['total'] / 1e9:,.2f}"]
@@ -164,4 +164,4 @@ def test_table_agrees_with_published_sizes(capsys):
 )
 def test_main_refuses(arguments, named):
     with pytest.raises(UserError, match=named):
-        run(*arguments.split())
+        run_plan(*arguments.split())

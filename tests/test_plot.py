@@ -31,7 +31,7 @@ def write_run(folder, values=(0.5, 0.75), best_step=20, curve=CURVE, summary=Tru
     return str(folder)
 
 
-def run(folder, *names):
+def plot_runs(folder, *names):
     output = f"--output_file={folder / 'runs.png'}"
     names = [f"{folder}/{name}" for name in names]
     scripts.run(plot, [*names, output])
@@ -44,7 +44,7 @@ def test_plot_draws_and_prints_a_row_for_each_run(tmp_path, capsys):
     write_run(tmp_path / "b", summary=False)
     write_run(tmp_path / "curve alone", values=(), summary=False)
     write_run(tmp_path / "results alone", curve="", values=(0.25, float("nan")), best_step=None)
-    picture = run(tmp_path, "a/x", "b", "curve alone", "results alone")
+    picture = plot_runs(tmp_path, "a/x", "b", "curve alone", "results alone")
     assert picture.read_bytes().startswith(b"\x89PNG") and len(picture.read_bytes()) > 10000
     lines = capsys.readouterr().out.splitlines()[2:]
     assert [re.sub(" {2,}", "|", line) for line in lines] == [
@@ -88,4 +88,4 @@ def test_plot_names_a_damaged_file(tmp_path, name):
     (tmp_path / "bad" / name).write_text('{"metric": 5, "matrix": 5}')
     for folder, named in (("bad", f"bad.{name}"), ("nowhere", "nowhere")):
         with pytest.raises(UserError, match=named):
-            run(tmp_path, folder)
+            plot_runs(tmp_path, folder)

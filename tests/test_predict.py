@@ -40,7 +40,7 @@ def expected(model_dir):
         return model.predict_array(PAIRS)
 
 
-def run(model_dir, *arguments):
+def run_predict(model_dir, *arguments):
     scripts.run(predict, [f"--model_dir={model_dir}", *map(str, arguments)])
 
 
@@ -60,13 +60,13 @@ def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
     source, target = tmp_path / "in.csv", tmp_path / "out.CSV"
     with open(source, "w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
-    run(model_dir, f"--input_file={source}", f"--output_file={target}")
+    run_predict(model_dir, f"--input_file={source}", f"--output_file={target}")
     with open(target, newline="", encoding="utf-8") as stream:
         head, _, *rows = csv.reader(stream)
     assert head == ["label", *LABELS]
     assert [row[0] for row in rows] == [LABELS[place] for place in expected.argmax(1)]
     np.testing.assert_allclose([[*map(float, row[1:])] for row in rows], expected, atol=1e-5)
-    run(model_dir, "--text_a=the king", "--text_b=went home", "--output_format=tsv")
+    run_predict(model_dir, "--text_a=the king", "--text_b=went home", "--output_format=tsv")
     table = capsys.readouterr().out.splitlines()
     assert [line.split("\t") for line in table] == [head, rows[0]]
 
@@ -115,7 +115,9 @@ def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
     folder = models.write_classifier(tmp_path, labels=(), layers=3)
     caplog.set_level(logging.INFO)
     for threshold, layers in ((1e9, 2), (1e-9, 3)):
-        run(folder, "--text_a=the king", "--exit_patience=1", f"--exit_threshold={threshold}")
+        run_predict(
+            folder, "--text_a=the king", "--exit_patience=1", f"--exit_threshold={threshold}"
+        )
         assert f"{layers}.00 layers" in caplog.text
         assert "score" in json.loads(capsys.readouterr().out)
 
@@ -133,7 +135,7 @@ def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
 def test_predict_names_a_wrong_flag(model_dir, tmp_path, arguments, words):
     (tmp_path / "in").write_text("a\tb\na\tb\tc\n", encoding="utf-8")
     with pytest.raises(ValueError, match=words):
-        run(model_dir, f"--output_file={tmp_path}/out", *arguments.format(tmp_path).split())
+        run_predict(model_dir, f"--output_file={tmp_path}/out", *arguments.format(tmp_path).split())
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 

@@ -98,7 +98,7 @@ def ours(title):
     return OUR_NAMES.get(name, name), list(map(filled, words + added))
 
 
-def run(title):
+def run_published(title):
     """Runs a published command in this process."""
     name, arguments = ours(title)
     module = importlib.import_module(f"albert.{name}")
@@ -143,7 +143,7 @@ def test_commands_of_google_albert(google):
     hub_modules.export("google", "module")
     for title in titles("google"):
         if title != SWEEP:
-            run(title)
+            run_published(title)
 
 
 @slow
@@ -151,7 +151,7 @@ def test_commands_of_albert_pytorch(google):
     shutil.copy(FIXTURES / "corpus.txt", "text.txt")
     shutil.copy(FIXTURES / "wordpiece_vocab.txt", "vocab.txt")
     for title in titles("albert_pytorch"):
-        run(title)
+        run_published(title)
     assert (google / "pytorch" / "test_results.tsv").exists()
 
 
@@ -171,7 +171,7 @@ def test_commands_of_albert_zh(folder, capsys):
         rows = [("清晨的街道", "早上的街道", number % 2) for number in range(4)]
         classification_data.write_rows(folder / "text" / f"{name}.txt", rows)
     for title in titles("albert_zh"):
-        run(title)
+        run_published(title)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def check_call(function, published):
         assert default in (None, repr(found.default))
 
 
-def check(item, published):
+def check_arguments(item, published):
     """Checks a function, or a class's methods."""
     if isinstance(published, list):
         check_call(item, published)
@@ -50,7 +50,7 @@ def check(item, published):
     "module, name", [(module, name) for module, names in NAMES.items() for name in names]
 )
 def test_name_takes_published_arguments(module, name):
-    check(getattr(importlib.import_module(f"albert.{module}"), name), NAMES[module][name])
+    check_arguments(getattr(importlib.import_module(f"albert.{module}"), name), NAMES[module][name])
 
 
 def test_squad_serving_input_fn_takes_one_sequence():

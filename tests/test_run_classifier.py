@@ -25,7 +25,7 @@ from tests.support.classification_data import contents
 
 slow = pytest.mark.slow
 
-run = functools.partial(training_scripts.run, "run_classifier")
+run_classify = functools.partial(training_scripts.run, "run_classifier")
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_training_refuses_another_vocabulary(training_data, tmp_path):
     for start in (model, model / "model.ckpt-best"):
         named = f"--do_train --init_checkpoint={start} --spm_model_file={other}"
         with pytest.raises(ValueError, match="another vocabulary"):
-            run(training_data, tmp_path / "out", named)
+            run_classify(training_data, tmp_path / "out", named)
 
 
 # ---- files ----
@@ -71,7 +71,9 @@ def test_predictions_do_not_depend_on_what_is_encoded_together(
     training_data, finished, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(task, "POOL", 5)
-    run(training_data, tmp_path, f"--do_predict --checkpoint={finished[0]}/model.ckpt-best")
+    run_classify(
+        training_data, tmp_path, f"--do_predict --checkpoint={finished[0]}/model.ckpt-best"
+    )
     results = [np.loadtxt(folder / "test_results.tsv") for folder in (tmp_path, finished[0])]
     np.testing.assert_allclose(*results, atol=1e-6)
 
@@ -85,7 +87,7 @@ def test_killed_evaluation_writes_its_details_later(training_data, finished, tmp
     for name in ("metrics", "value", "best_step"):  # what evaluation writes at its end
         del summary[name]
     write_json(folder / "run_summary.json", summary)
-    run(training_data, folder, "--do_eval")
+    run_classify(training_data, folder, "--do_eval")
     assert contents(folder) == before
 
 
@@ -93,7 +95,7 @@ def test_checkpoint_is_evaluated_into_another_folder(training_data, finished, tm
     path, outcome = finished
     before = contents(path)
     elsewhere = f"--do_eval --checkpoint={path}/model.ckpt-2.index --padding=max"
-    again = run(training_data, tmp_path, f"{elsewhere} --eval_batch_size=5")
+    again = run_classify(training_data, tmp_path, f"{elsewhere} --eval_batch_size=5")
     assert again.evaluation is None and contents(path) == before
     found = read_json(tmp_path / "eval_results.model.ckpt-2.json")
     assert found["global_step"] == 2
@@ -107,7 +109,7 @@ def test_checkpoint_predicts_a_file(training_data, finished, tmp_path):
     rows = [{"text_a": "the king", "text_b": "a king", "id": "x"}, {"text_a": "b", "text_b": ""}]
     own.write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = f"--predict_file={own} --checkpoint={finished[0]}/model.ckpt-4 --data_dir="
-    outcome = run(training_data, tmp_path, flags)
+    outcome = run_classify(training_data, tmp_path, flags)
     assert len(outcome.predictions) == 2
     assert np.loadtxt(tmp_path / "test_results_own.tsv").shape == (2, 2)
     assert not (tmp_path / "test_results.tsv").exists()
@@ -115,7 +117,7 @@ def test_checkpoint_predicts_a_file(training_data, finished, tmp_path):
 
 def test_init_checkpoint_predicts_into_another_folder(training_data, finished, tmp_path):
     trained = f"--do_predict --init_checkpoint={finished[0]}/model.ckpt-best"
-    run(training_data, tmp_path / "new", trained)
+    run_classify(training_data, tmp_path / "new", trained)
     predicted = [folder / "test_results.tsv" for folder in (tmp_path / "new", finished[0])]
     assert predicted[0].read_bytes() == predicted[1].read_bytes()
     arguments = f"--task_name=MRPC --data_dir={training_data} --nouse_xla {trained}".split()
@@ -125,7 +127,7 @@ def test_init_checkpoint_predicts_into_another_folder(training_data, finished, t
     swapped = """--task_name=custom --labels=1,0 --text_a_column=3 --text_b_column=4
         --label_column=0 --header --data_dir={data}/MRPC"""
     with pytest.raises(ValueError, match="labels"):
-        run(training_data, tmp_path / "swapped", f"{trained} {swapped}")
+        run_classify(training_data, tmp_path / "swapped", f"{trained} {swapped}")
     assert not (tmp_path / "swapped").exists()
 
 
@@ -140,7 +142,7 @@ def test_pretrained_model_does_not_predict(training_data, tmp_path):
     ):
         for phase in ("--do_predict", "--do_eval"):
             with pytest.raises(ValueError, match="--do_train"):
-                run(training_data, tmp_path / "new", f"{flags} {phase}")
+                run_classify(training_data, tmp_path / "new", f"{flags} {phase}")
     assert contents(model) == before and not (tmp_path / "new").exists()
 
 
@@ -151,7 +153,7 @@ def test_pretrained_model_does_not_predict(training_data, tmp_path):
 def test_evaluation_measures_every_dev_split(training_data, tmp_path):
     data.write_nli(tmp_path / "MNLI", ["train", "dev_matched", "dev_mismatched"])
     flags = f"--do_train --do_eval --task_name=MNLI --data_dir={tmp_path} --train_step=2"
-    measured = set(run(training_data, tmp_path / "out", flags).evaluation.best.metrics)
+    measured = set(run_classify(training_data, tmp_path / "out", flags).evaluation.best.metrics)
     assert {"eval_accuracy", "eval_accuracy_mismatched", "eval_loss_mismatched"} <= measured
 
 
@@ -167,7 +169,7 @@ def test_custom_regression_is_learnt(tmp_path):
         --text_a_column=first --label_column=answer --learning_rate=0.003 --train_batch_size=32
         --train_step=200 --warmup_step=20 --save_checkpoints_steps=200 --max_seq_length=48
         --metrics=spearman,MSE"""
-    best = run(tmp_path, tmp_path / "out", flags).evaluation.best.metrics
+    best = run_classify(tmp_path, tmp_path / "out", flags).evaluation.best.metrics
     assert set(best) == {"pearson", "spearman", "MSE", "eval_loss", "global_step"}
     assert best["MSE"] == pytest.approx(best["eval_loss"], rel=1e-5)
     assert best["pearson"] > 0.95
@@ -183,13 +185,15 @@ def early_exit(training_data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("early_exit")
     config = data.write_config(folder, num_hidden_layers=3)
     flags = f"--albert_config_file={config} --train_step=2 --warmup_step=0"
-    training = run(training_data, folder / "out", f"{flags} --early_exit --do_train --do_eval")
+    training = run_classify(
+        training_data, folder / "out", f"{flags} --early_exit --do_train --do_eval"
+    )
     (result,) = training.evaluation.results
     return functools.partial(_run_in, training_data, flags), folder / "out", result.metrics
 
 
 def _run_in(training_data, flags, folder, arguments):
-    return run(training_data, folder, f"{flags} {arguments}")
+    return run_classify(training_data, folder, f"{flags} {arguments}")
 
 
 @slow

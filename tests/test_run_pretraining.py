@@ -30,7 +30,7 @@ from tests.support.classification_data import steps_in
 
 slow = pytest.mark.slow
 
-run = functools.partial(training_scripts.run, "run_pretraining")
+run_pretrain = functools.partial(training_scripts.run, "run_pretraining")
 
 
 # ---- training and evaluation ----
@@ -54,7 +54,7 @@ def test_results_have_published_names(trained):
 @slow
 def test_golden_losses_of_200_steps(training_data, tmp_path):
     flags = "--num_train_steps=200 --save_checkpoints_steps=100 --learning_rate=0.01 --eval_file="
-    outcome = run(training_data, tmp_path, f"{flags} --do_eval --log_steps=200")
+    outcome = run_pretrain(training_data, tmp_path, f"{flags} --do_eval --log_steps=200")
     means = [outcome.training.scalars[name] for name in ("loss", "gradient_norm")]
     means += [result.metrics["loss"] for result in outcome.evaluation.results]
     expected = [4.0400420, 1.1003151, 4.0056480, 3.9158542]  # of TensorFlow 2.15
@@ -66,7 +66,7 @@ def test_checkpoints_deleted_before_evaluation_are_named(training_data, tmp_path
     flags = "--num_train_steps=8 --save_checkpoints_steps=2 --do_eval --keep_checkpoint_max="
     for kept, evaluated, deleted in ((2, [6, 8], ["2"]), (0, [2, 4, 6, 8], [])):
         caplog.clear()
-        outcome = run(training_data, tmp_path / str(kept), f"{flags}{kept}")
+        outcome = run_pretrain(training_data, tmp_path / str(kept), f"{flags}{kept}")
         assert outcome.evaluation.evaluated_steps == evaluated
         warnings = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
         named = [re.search(r"\d+", text)[0] for text in warnings if "keep_checkpoint_max" in text]
@@ -76,9 +76,9 @@ def test_checkpoints_deleted_before_evaluation_are_named(training_data, tmp_path
 @slow
 def test_train_layers_grows_model(training_data, trained, tmp_path):
     log = "--log_steps=1 --do_eval"
-    shallow = run(training_data, tmp_path, f"--until_step=3 --train_layers=1 {log}")
+    shallow = run_pretrain(training_data, tmp_path, f"--until_step=3 --train_layers=1 {log}")
     assert shallow.training.last_step == 3 and steps_in(tmp_path) == [0, 3]
-    again = run(training_data, tmp_path, log)
+    again = run_pretrain(training_data, tmp_path, log)
     rates = [0.0, *(0.00176 * part for part in (1 / 2, 4 / 6, 3 / 6, 2 / 6, 1 / 6))]
     found = [float(row["learning_rate"]) for row in one_weight.curve_of(tmp_path)]
     assert found == pytest.approx(rates, rel=1e-4)
@@ -140,7 +140,9 @@ def without_masks(training_data, tmp_path_factory):
     files = write_unmasked(path) + f" --eval_file={path}"
 
     def run_on_them(output_dir, flags=""):
-        return run(training_data, output_dir, f"{files} --num_train_steps=3 --do_eval {flags}")
+        return run_pretrain(
+            training_data, output_dir, f"{files} --num_train_steps=3 --do_eval {flags}"
+        )
 
     return run_on_them
 
@@ -183,4 +185,4 @@ def test_unmasked_records_refuse_other_settings(training_data, tmp_path):
     larger = f"--vocab_file={tmp_path}/vocab.txt"
     for wrong, word in ((f"--input_file={train},{other}", "ngram"), (larger, "405 .* 400")):
         with pytest.raises(ValueError, match=word):
-            run(training_data, tmp_path / "out", flags + wrong)
+            run_pretrain(training_data, tmp_path / "out", flags + wrong)

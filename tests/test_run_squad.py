@@ -22,7 +22,7 @@ from tests.support.squad_data import CONTEXT
 every_version = pytest.mark.parametrize("version", ["v1", "v2"])
 
 
-def run(data, output_dir, version, arguments):
+def run_squad(data, output_dir, version, arguments):
     return training_scripts.run(f"run_squad_{version}", data, output_dir, arguments)
 
 
@@ -44,7 +44,7 @@ def test_partly_answered_file_is_refused_before_the_training(training_data, tmp_
     path = squad_data.write_squad(tmp_path, [squad_data.paragraph(CONTEXT, *questions)])
     flags = f"--do_train --do_predict --predict_file={path}"
     with pytest.raises(ValueError, match="half"):
-        run(training_data, tmp_path / "out", "v1", flags)
+        run_squad(training_data, tmp_path / "out", "v1", flags)
     assert not list(tmp_path.glob("out/model.ckpt*"))
 
 
@@ -57,12 +57,12 @@ def test_prediction_threshold(training_data, trained, tmp_path, caplog):
         out = tmp_path / checkpoint.name
         flags = f"--do_predict --checkpoint={checkpoint} --predict_file={{data}}/bare.json"
         with caplog.at_level(logging.INFO, "albert"):
-            assert run(training_data, out, "v2", flags).metrics == {}
+            assert run_squad(training_data, out, "v2", flags).metrics == {}
         assert list(read_json(out / "predictions.json")) == ["bare"]
         assert f"above {metrics['null_score_diff_threshold']:.4g}," in caplog.text
     assert contents(path) == before
     flags = f"--do_predict --checkpoint={path} --null_score_diff_threshold=-99"
-    metrics = run(training_data, tmp_path / "given", "v2", flags).metrics
+    metrics = run_squad(training_data, tmp_path / "given", "v2", flags).metrics
     assert set(read_json(tmp_path / "given" / "predictions.json").values()) == {""}
     assert (metrics["NoAns_exact"], metrics["null_score_diff_threshold"]) == (100, -99)
 
@@ -74,7 +74,7 @@ def test_export_answers_arrays_and_records_alike(training_data, trained, tmp_pat
     records = tmp_path / "predict.tf_record"
     flags = f"--do_predict --checkpoint={path} --export_dir={tmp_path}"
     flags += f" --predict_feature_file={records}"
-    export = run(training_data, tmp_path / "out", version, flags).export
+    export = run_squad(training_data, tmp_path / "out", version, flags).export
     serialized = next(tf.python_io.tf_record_iterator(str(records)))
     features = tf.train.Example.FromString(serialized).features.feature
     names = ("input_ids", "input_mask", "segment_ids")

@@ -78,7 +78,7 @@ def answer_again(folder, name):
     return [outcome.metrics, read_json(outcome.predictions[0])]
 
 
-def read(folder, name, is_lite_read):
+def read_everything(folder, name, is_lite_read):
     """Everything, as JSON, in the other runtime; features and answers are written by `name`."""
     batch, module, exported = hub_modules.BATCH, f"{folder}/module_tf1", f"{folder}/exported"
     conversions.convert("from_huggingface", f"{folder}/huggingface", f"{folder}/back_{name}")
@@ -105,7 +105,7 @@ def found(request, folder):
     is_lite_read = other_runtime.HERE == "tf1" or request.param == other_runtime.NEWEST
     values = other_runtime.evaluate(
         request.param,
-        f"test.read(sys.argv[2], {request.param!r}, {is_lite_read})",
+        f"test.read_everything(sys.argv[2], {request.param!r}, {is_lite_read})",
         "test_runtime_matrix",
         str(folder),
     )

@@ -59,7 +59,7 @@ def install(machine, *versions, folder="bin", without_ensurepip=0):
         write_program(machine / folder / f"python{version}", text)
 
 
-def run(machine, script, *arguments, **variables):
+def run_shell(machine, script, *arguments, **variables):
     return subprocess.run(
         ["sh", f"{machine}/{script}", *arguments],
         env=dict(variables, PATH=f"{machine}/bin", HOME=str(machine)),
@@ -70,10 +70,10 @@ def run(machine, script, *arguments, **variables):
 
 
 def environments(machine, wanted, **variables):
-    return run(machine, "tools/environments.sh", wanted, **variables)
+    return run_shell(machine, "tools/environments.sh", wanted, **variables)
 
 
-def made(machine, wanted, **variables):
+def environments_made(machine, wanted, **variables):
     """The environments that were made, and the version of Python in each."""
     done = environments(machine, wanted, **variables)
     assert done.returncode == 0, done.stderr
@@ -95,15 +95,15 @@ def made(machine, wanted, **variables):
 )
 def test_environments_choose_the_fastest_runtime_or_all(machine, versions, first, every):
     install(machine, *versions.split())
-    assert [made(machine, wanted) for wanted in ("first", "all")] == [first, every]
+    assert [environments_made(machine, wanted) for wanted in ("first", "all")] == [first, every]
 
 
 def test_environments_take_the_given_python_and_runtime(machine):
     install(machine, "3.13", "3.11", "3.7")
     eleven = f"{machine}/bin/python3.11"
-    assert made(machine, "first", PYTHON=eleven) == "latest 3.11"
-    assert made(machine, "first", PYTHON=eleven, RUNTIME="tf2") == "tf2 3.11"
-    assert made(machine, "first", RUNTIME="tf1") == "tf1 3.7"
+    assert environments_made(machine, "first", PYTHON=eleven) == "latest 3.11"
+    assert environments_made(machine, "first", PYTHON=eleven, RUNTIME="tf2") == "tf2 3.11"
+    assert environments_made(machine, "first", RUNTIME="tf1") == "tf1 3.7"
 
 
 @pytest.mark.parametrize(
@@ -124,28 +124,30 @@ def test_environments_name_a_wrong_python_or_runtime(machine, variables, named):
 
 def test_environments_are_installed_once(machine):
     install(machine, "3.12")
-    made(machine, "all")
+    environments_made(machine, "all")
     (machine / "asked").unlink()
     (machine / "bin" / "python3.12").unlink()
-    assert made(machine, "first") == made(machine, "ready") == "latest 3.12"
-    assert "/.venv/latest/bin/python -m albert.sweep" in run(machine, "run_glue.sh").stdout
+    assert (
+        environments_made(machine, "first") == environments_made(machine, "ready") == "latest 3.12"
+    )
+    assert "/.venv/latest/bin/python -m albert.sweep" in run_shell(machine, "run_glue.sh").stdout
     assert "install" not in (machine / "asked").read_text()
     (machine / "requirements.txt").write_text("six\n")
-    assert made(machine, "ready") == ""
-    made(machine, "first")
+    assert environments_made(machine, "ready") == ""
+    environments_made(machine, "first")
     assert "install" in (machine / "asked").read_text()
 
 
 def test_pip_is_fetched_where_the_python_brings_none(machine):
     install(machine, "3.12", without_ensurepip=1)
-    made(machine, "first")
+    environments_made(machine, "first")
     assert (machine / "asked").read_text().splitlines()[0] == "tools/install_pip.py"
 
 
 def test_uv_gets_a_python_where_there_is_none(machine):
     write_program(machine / "bin" / "uv", UV)
     install(machine, "3.13", folder=".")
-    assert made(machine, "first") == "latest 3.13"
+    assert environments_made(machine, "first") == "latest 3.13"
     assert (machine / "asked").read_text().startswith("uv python install 3.13\n")
 
 
@@ -163,8 +165,8 @@ def test_uv_gets_a_python_where_there_is_none(machine):
 def test_scripts_run_by_the_active_python(machine, script, module):
     install(machine, "3")
     taken = f"taken: {machine}/bin/python3 -m {module} --tasks=rte -d bf16\n"
-    assert run(machine, script, "--tasks=rte", "-d", "bf16").stdout == taken
+    assert run_shell(machine, script, "--tasks=rte", "-d", "bf16").stdout == taken
     (machine / "bin" / "readlink").symlink_to(shutil.which("readlink"))
     (machine / "elsewhere").symlink_to(machine / script)
-    assert run(machine, "elsewhere", "--tasks=rte", "-d", "bf16").stdout == taken
+    assert run_shell(machine, "elsewhere", "--tasks=rte", "-d", "bf16").stdout == taken
     assert os.access(f"{ROOT}/demo_albert", os.X_OK)

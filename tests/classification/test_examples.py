@@ -16,7 +16,7 @@ BY_NAME = Columns("text_a", None, "label")
 ROWS = read_json(FIXTURES / "rows.json")
 
 
-def read(folder, text, columns, *, name="train", **changes):
+def read_text(folder, text, columns, *, name="train", **changes):
     content = text if isinstance(text, bytes) else text.encode("utf-8")
     (folder / "data.txt").write_bytes(content)
     own = tasks.custom_task(text_a=0, labels="0,1")
@@ -31,7 +31,7 @@ def twice(values):
 
 @pytest.mark.parametrize("given", ROWS["read"], ids=lambda given: given["text"][:20])
 def test_read_file_by_columns(given, tmp_path):
-    data = read(tmp_path, given["text"], Columns(**given["columns"]))
+    data = read_text(tmp_path, given["text"], Columns(**given["columns"]))
     found = [[item.text_a, item.text_b, item.label] for item in data.examples]
     assert found == given["expected"]
     assert list(data.columns) == given["names"]
@@ -42,24 +42,26 @@ def test_guid_is_a_column_or_the_row(tmp_path):
         (BY_NAME, ["dev-1", "dev-3"]),
         (BY_NAME._replace(guid="text_a"), ["good", "bad"]),
     ):
-        data = read(tmp_path, "text_a\tlabel\ngood\t1\n\nbad\t0\n", columns, name="dev_matched")
+        data = read_text(
+            tmp_path, "text_a\tlabel\ngood\t1\n\nbad\t0\n", columns, name="dev_matched"
+        )
         assert [item.guid for item in data.examples] == expected
 
 
 def test_read_file_renders_rows(tmp_path):
-    data = read(tmp_path, '{"q": "a"}\n{"q": "b"}', Columns("q", render=twice), name="dev")
+    data = read_text(tmp_path, '{"q": "a"}\n{"q": "b"}', Columns("q", render=twice), name="dev")
     found = [(item.guid, item.text_a, item.label) for item in data.examples]
     expected = zip("0123", ("a?", "a!", "b?", "b!"), "0101")
     assert found == [(f"dev-{row}", text, label) for row, text, label in expected]
 
 
 def test_short_rows_are_skipped_or_refused(tmp_path):
-    data = read(tmp_path, "a\tb\t1\n" * 198 + "cut short\n" * 2, PAIRS)
+    data = read_text(tmp_path, "a\tb\t1\n" * 198 + "cut short\n" * 2, PAIRS)
     assert len(data.examples) == 198
     with pytest.raises(ValueError, match="data.txt:198: .*3 of 200"):
-        read(tmp_path, "a\tb\t1\n" * 197 + "cut short\n" * 3, PAIRS)
+        read_text(tmp_path, "a\tb\t1\n" * 197 + "cut short\n" * 3, PAIRS)
     with pytest.raises(ValueError, match="data.*:198: 3 of 200"):  # a tab in a text
-        read(tmp_path, "a\tb\t1\n" * 197 + "a\tb\t1\t1\n" * 3, PAIRS)
+        read_text(tmp_path, "a\tb\t1\n" * 197 + "a\tb\t1\t1\n" * 3, PAIRS)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_short_rows_are_skipped_or_refused(tmp_path):
     ],
 )
 def test_odd_rows_are_counted_and_named(columns, text, named, tmp_path, caplog):
-    found = read(tmp_path, text, columns).examples
+    found = read_text(tmp_path, text, columns).examples
     assert len(found) == text.count("\n") + text.startswith("{")
     assert bool(caplog.records) == bool(named) and named in caplog.text
     assert all("data.txt" in record.getMessage() for record in caplog.records)
@@ -83,7 +85,7 @@ def test_odd_rows_are_counted_and_named(columns, text, named, tmp_path, caplog):
 
 def test_header_is_named_in_the_log(tmp_path, caplog):
     caplog.set_level("INFO")
-    read(tmp_path, "text_a\tlabel\na\t1\n", BY_NAME)
+    read_text(tmp_path, "text_a\tlabel\na\t1\n", BY_NAME)
     assert "text_a, label" in caplog.text
 
 
@@ -95,25 +97,25 @@ def test_what_is_no_text_is_refused(value):
 
 def test_row_that_may_be_a_header_names_the_flag(tmp_path):
     with pytest.raises(ValueError, match="data.txt:1: .*'polarity'.* --header"):
-        read(tmp_path, "review text\tpolarity\na\t1\n", SINGLE)
+        read_text(tmp_path, "review text\tpolarity\na\t1\n", SINGLE)
     with pytest.raises(ValueError, match="^(?!.*--header)"):
-        read(tmp_path, "a\t1\nreview text\tpolarity\n", SINGLE)
+        read_text(tmp_path, "a\t1\nreview text\tpolarity\n", SINGLE)
 
 
 @pytest.mark.parametrize("given", ROWS["refused"], ids=lambda given: given["named"])
 def test_read_file_names_file_and_line(given, tmp_path):
     with pytest.raises(ValueError, match="data.txt" + given["named"]):
-        read(tmp_path, given["text"], Columns(**given["columns"]))
+        read_text(tmp_path, given["text"], Columns(**given["columns"]))
 
 
 def test_read_file_names_a_line_that_is_not_utf8(tmp_path):
     with pytest.raises(ValueError, match="data.txt', line 2"):
-        read(tmp_path, "a\t0\n\u4e2d\u6587\t1\n".encode("gb18030"), SINGLE)
+        read_text(tmp_path, "a\t0\n\u4e2d\u6587\t1\n".encode("gb18030"), SINGLE)
 
 
 def test_a_score_is_a_number(tmp_path):
     with pytest.raises(ValueError, match="data.txt:2: .*'nan'"):
-        read(tmp_path, "sentence\tscore\na\tnan\n", SINGLE, labels=())
+        read_text(tmp_path, "sentence\tscore\na\tnan\n", SINGLE, labels=())
 
 
 @pytest.mark.parametrize(
@@ -129,5 +131,5 @@ def test_a_score_is_a_number(tmp_path):
     ],
 )
 def test_labels_of_each_kind(name, text, columns, changes, expected, tmp_path):
-    data = read(tmp_path, text, columns, name=name, **changes)
+    data = read_text(tmp_path, text, columns, name=name, **changes)
     assert [example.label for example in data.examples] == list(expected)

@@ -46,7 +46,7 @@ def weight(variable):
     return random.normal(1.0 if name.endswith("gamma") else 0.0, 0.4, shape)
 
 
-def run(*builds, encoder=RandomLayers, labels=(), is_training=False, **changes):
+def outputs_of(*builds, encoder=RandomLayers, labels=(), is_training=False, **changes):
     """What each of `builds` makes of one encoder and features, with the same weights."""
     config = pretrained_models.config(**{"num_hidden_layers": LAYERS, **changes})
     values = dict(batch(), **({"label_ids": labels} if len(labels) else {}))
@@ -88,7 +88,7 @@ def exits(num_labels, *leave, **options):
         )
         for patience, threshold in leave
     ]
-    logits, *found = run(every, *builds, **options)
+    logits, *found = outputs_of(every, *builds, **options)
     logits = np.array(logits)
     for (ours, layers), limits in zip(found, leave):
         wanted = [leaving(logits[:, row], *limits) for row in range(ROWS)]
@@ -135,8 +135,8 @@ def test_early_exit_loss_weighs_layers_by_number(num_labels):
         return head(features, encoder).per_example_loss
 
     every = functools.partial(model.all_logits, num_labels=num_labels)
-    logits, measured = run(every, losses, labels=labels)
-    (trained,) = run(losses, labels=labels, is_training=True)
+    logits, measured = outputs_of(every, losses, labels=labels)
+    (trained,) = outputs_of(losses, labels=labels, is_training=True)
     if num_labels == 1:
         own = (np.array(logits)[..., 0] - labels) ** 2
     else:

@@ -26,7 +26,7 @@ def pairs(labels):
     return {"sentence1": FIRST, "sentence2": SECOND, "label": labels, "idx": [7, 8, 9]}
 
 
-def read(name, folder, split="train"):
+def read_split(name, folder, split="train"):
     task = tasks.get_task(name) if isinstance(name, str) else name
     assert tasks.find_file(task, str(folder), split)
     return tasks.read_examples(task, str(folder), split)
@@ -37,7 +37,7 @@ def read(name, folder, split="train"):
 def test_parquet_label_numbers(given, tmp_path):
     write(tmp_path / f"{given['file']}.parquet", given["columns"])
     split = given["file"].partition("-")[0].replace("validation", "dev")
-    data = read(given["task"], tmp_path, split)
+    data = read_split(given["task"], tmp_path, split)
     assert [item.label for item in data.examples] == given["labels"]
     if given["task"] == "mrpc":
         found = [(item.guid, item.text_a, item.text_b) for item in data.examples]
@@ -47,18 +47,18 @@ def test_parquet_label_numbers(given, tmp_path):
 def test_parquet_scores_are_of_float32(tmp_path):
     write(tmp_path / "train.parquet", pairs(np.float32([5.0, 3.8, 0.0])))
     # Not 3.799999952316284.
-    assert [item.label for item in read("sts-b", tmp_path).examples] == [5.0, 3.8, 0.0]
+    assert [item.label for item in read_split("sts-b", tmp_path).examples] == [5.0, 3.8, 0.0]
 
 
 def test_parquet_parts_in_order(tmp_path):
     for part, text in ((1, "second"), (0, "first")):
         name = f"train-0000{part}-of-00002.parquet"
         write(tmp_path / "sst2" / name, {"sentence": [text], "label": [part]})
-    data = read("sst-2", tmp_path)
+    data = read_split("sst-2", tmp_path)
     assert [item.text_a for item in data.examples] == ["first", "second"]
     assert [pathlib.Path(path).name[:11] for path in data.files] == ["train-00000", "train-00001"]
     (tmp_path / "sst2" / "train.tsv").write_text("sentence\tlabel\nthird\t0\n")
-    assert read("sst-2", tmp_path).examples[0].text_a == "third"
+    assert read_split("sst-2", tmp_path).examples[0].text_a == "third"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_parquet_parts_of_several_tables_are_refused(tmp_path, names):
     for name in names:
         write(tmp_path / f"train-{name}.parquet", pairs([1, 0, 1]))
     with pytest.raises(ValueError, match=f"train-{names[-1][:14]}"):
-        read("mrpc", tmp_path)
+        read_split("mrpc", tmp_path)
     own = f"{tmp_path}/train-{names[0]}.parquet"
     assert parquet.parts(own) == [own]
 
@@ -84,7 +84,7 @@ def test_parquet_names_an_unknown_label(tmp_path, label):
     for part, labels in enumerate(([1, 0, 1], [0, label, 1])):
         write(tmp_path / f"train-0000{part}-of-00002.parquet", pairs(labels))
     with pytest.raises(ValueError, match=f"train-00001-of-00002.parquet:2: .* {label}"):
-        read("mrpc", tmp_path)
+        read_split("mrpc", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_parquet_names_an_unknown_label(tmp_path, label):
 )
 def test_parquet_label_names(names, labels, numbers, expected, tmp_path):
     write(tmp_path / "train.parquet", {"q": ["a", "b"], "label": numbers}, names)
-    data = read(tasks.custom_task(text_a="q", labels=labels), tmp_path)
+    data = read_split(tasks.custom_task(text_a="q", labels=labels), tmp_path)
     assert [item.label for item in data.examples] == expected
 
 
@@ -109,7 +109,9 @@ def test_parquet_hub_folder(tmp_path):
         file = tmp_path / "data" / f"{there}-00000-of-00001.parquet"
         write(file, {"text": [there, "b"], "label": [0, 1]}, ["negative", "positive"])
         for task in (own, tasks.get_task("chnsenticorp")):
-            found = [(item.text_a, item.label) for item in read(task, tmp_path, split).examples]
+            found = [
+                (item.text_a, item.label) for item in read_split(task, tmp_path, split).examples
+            ]
             assert found == list(zip([there, "b"], task.labels))
 
 
@@ -122,4 +124,4 @@ def test_parquet_names_an_unreadable_file(content, tmp_path, monkeypatch):
     (tmp_path / "validation.parquet").write_bytes(content or b"")
     problem = "pip install" if content is None else "not a Parquet file"
     with pytest.raises(ValueError, match=f"validation.parquet.*{problem}"):
-        read("sst-2", tmp_path, "dev")
+        read_split("sst-2", tmp_path, "dev")

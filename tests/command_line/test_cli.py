@@ -54,7 +54,7 @@ def command(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def run(command):
+def run_script(command):
     def start(arguments):
         """Exit code, standard output and standard error."""
         shell = ["bash", "-c", command + arguments]
@@ -79,28 +79,28 @@ def run(command):
         ("--output_dir=x --seed=17 | head -1", 0, ""),
     ],
 )
-def test_run_ends_with_code_and_line(run, arguments, code, told):
-    ended, _, said = run(arguments)
+def test_run_ends_with_code_and_line(run_script, arguments, code, told):
+    ended, _, said = run_script(arguments)
     assert (ended, told in said) == (code, True), said
     assert ("Traceback" in said) == ("ValueError" in told), said
 
 
-def test_run_logs(run):
-    code, printed, said = run("--output_dir=\u706b")
+def test_run_logs(run_script):
+    code, printed, said = run_script("--output_dir=\u706b")
     assert (code, printed) == (0, "\u706b True\n")
     first, second = said.splitlines()
     assert first.endswith(" a notice") and second.endswith(" WARNING: a warning")
-    said = run("--output_dir=x --verbose --seed=13")[2]
+    said = run_script("--output_dir=x --verbose --seed=13")[2]
     assert "a detail" in said and "Traceback" in said
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-", "2>/dev/null"])
-def test_log_stays_out_of_standard_output(run, closed):
-    assert run(f"--output_dir=x {closed}")[:2] == (0, "x True\n")
+def test_log_stays_out_of_standard_output(run_script, closed):
+    assert run_script(f"--output_dir=x {closed}")[:2] == (0, "x True\n")
 
 
-def test_closed_standard_output_is_no_error(run):
-    code, _, said = run("--output_dir=x <&- >&-")
+def test_closed_standard_output_is_no_error(run_script):
+    code, _, said = run_script("--output_dir=x <&- >&-")
     assert code == 0 and "a warning" in said
 
 
@@ -138,8 +138,8 @@ def test_native_lines_of_an_import_are_shown_where_it_fails(
     assert done.stdout == ("" if then else "x False\n")
 
 
-def test_run_help(run):
-    code, printed, _ = run("--help")
+def test_run_help(run_script):
+    code, printed, _ = run_script("--help")
     assert code == 0
     for expected in ("Says what the script is for.", "--output_dir", "--[no]do_train", "12345"):
         assert expected in printed

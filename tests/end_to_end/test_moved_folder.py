@@ -33,7 +33,7 @@ ASKED = {
 }
 
 
-def run(script, data, out, flags):
+def run_script(script, data, out, flags):
     scripts.run(script, f"--output_dir={out} {flags}".format(data=data))
 
 
@@ -54,7 +54,7 @@ def test_moved_folder_predicts_and_loads(training_data, tmp_path, task, is_hub):
         module = hub_modules.export(data / "model", data / "module")
         model = f"--albert_hub_module_handle={module}"
     training_flags += f" --max_seq_length=40 --train_batch_size=2 {model} --do_train"
-    run(script, data, out, f"{data_flags} --do_predict {training_flags}")
+    run_script(script, data, out, f"{data_flags} --do_predict {training_flags}")
     expected = predictions(out / predicted)
     with albert.load(str(out)) as loaded:
         answer = loaded.predict([ASKED[task]])[0][0]  # label, text or option
@@ -64,7 +64,7 @@ def test_moved_folder_predicts_and_loads(training_data, tmp_path, task, is_hub):
         shutil.rmtree(path, ignore_errors=True)
     moved = tmp_path / "moved"
     out.rename(moved)
-    run(script, data, moved, f"{data_flags} --nodo_train --do_predict")
+    run_script(script, data, moved, f"{data_flags} --nodo_train --do_predict")
     assert predictions(moved / predicted) == expected
     with albert.load(str(moved)) as loaded:
         assert loaded.predict([ASKED[task]])[0][0] == answer

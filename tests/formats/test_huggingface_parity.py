@@ -63,7 +63,7 @@ ENVIRONMENTS = [
 once = pytest.mark.skipif(not compat.is_tf2(), reason="run on TensorFlow 2 only, to save time")
 
 
-def check(ours, theirs, outputs):
+def assert_same_outputs(ours, theirs, outputs):
     """These outputs of a model of ours and one of theirs are the same within PARITY."""
     batch = conversion_check.random_batch(conversion_check.config_in(ours))
     with tempfile.TemporaryDirectory() as scratch:
@@ -93,9 +93,9 @@ def test_conversion_keeps_outputs_both_ways(name, theirs, tmp_path):
     outputs, *flags = CLASSES.get(name, CLASSES[PRETRAINING])
     ours, back = tmp_path / "ours", tmp_path / "back"
     convert("from_huggingface", theirs / name, ours)
-    check(ours, theirs / name, outputs)
+    assert_same_outputs(ours, theirs / name, outputs)
     convert("to_huggingface", ours, back, *flags)
-    check(ours, back, outputs)
+    assert_same_outputs(ours, back, outputs)
 
 
 _PIPELINES = """
@@ -267,7 +267,7 @@ for kind, options, source, target in json.loads(sys.argv[1]):
 """
 
 
-def read(folder, *flags):
+def our_vocabulary_for(folder, *flags):
     """Our vocabulary for a folder of theirs; UserError where ids would differ."""
     flags = [f"--input_dir={folder}", "--direction=from_huggingface", "--output_dir=new", *flags]
     settings = flags_lib.parse(ConversionFlags, flags)
@@ -307,11 +307,11 @@ def test_read_tokenizers_give_their_ids(environment, tmp_path):
     found = their_ids(albert, texts, environment, "slow" if is_4 else "fast")
     flags = () if is_4 else (f"--spm_model_file={source}",)
     for folder, theirs in zip(albert, found):
-        assert_same_ids(our_ids(read(folder, *flags), texts), theirs, texts)
+        assert_same_ids(our_ids(our_vocabulary_for(folder, *flags), texts), theirs, texts)
     flags = () if is_4 else (f"--vocab_file={wordpieces}",)
     for folder, theirs, is_known in zip(bert, their_ids(bert, texts, environment), convertible):
         if is_known:
-            assert_same_ids(our_ids(read(folder, *flags), texts), theirs, texts)
+            assert_same_ids(our_ids(our_vocabulary_for(folder, *flags), texts), theirs, texts)
         else:
             with pytest.raises(UserError, match="strip_accents|tokenize_chinese_chars"):
-                read(folder, *flags)
+                our_vocabulary_for(folder, *flags)

@@ -25,7 +25,7 @@ def features(*rows):
     return {"input_ids": ids, "input_mask": (ids > 0).astype(int), "segment_ids": ids * 0}
 
 
-def a_network(build, **options):
+def loaded_network(build, **options):
     made = network.Network(build, SPEC, **{"batch_size": 2, **options})
     made.load(None)
     return made
@@ -47,7 +47,7 @@ def test_run_keeps_order_of_examples(padding, shapes):
 
     counts = []
     rows = [[3], [4] * 20, [5] * 7, [6], [7] * 24]
-    found = a_network(build, padding=padding, fills={"ids": -1}).run(
+    found = loaded_network(build, padding=padding, fills={"ids": -1}).run(
         features(*rows), on_batch=counts.append
     )
     assert found["first"].tolist() == [3, 4, 5, 6, 7]
@@ -101,7 +101,7 @@ def test_load_takes_checkpoints_in_turn(checkpoints, dtype):
 
 def test_joined_and_cast_weights_are_kept():
     def weights_read(**options):
-        made = a_network(functools.partial(encoder, **options))
+        made = loaded_network(functools.partial(encoder, **options))
         needed = tf.graph_util.extract_sub_graph(made.graph.as_graph_def(), ["vector"])
         kernels = [node.name for node in needed.node if node.name.endswith("kernel")]
         return [kernel for kernel in kernels if "/attention_1/" in kernel]

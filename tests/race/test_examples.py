@@ -29,7 +29,7 @@ def write(folder, name, content, *, split="train", level="high"):
     return target / name
 
 
-def read(folder, split="train", levels=("high",)):
+def read_passages(folder, split="train", levels=("high",)):
     return [vars(item) for item in examples.read_examples(str(folder), split, levels=levels)]
 
 
@@ -39,7 +39,7 @@ def without(key):
 
 def test_layouts_give_equal_examples(tmp_path):
     folder = pathlib.Path(race_data.write_race(tmp_path / "files", passages=12, splits=("dev",)))
-    expected = read(folder, "dev", examples.LEVELS)
+    expected = read_passages(folder, "dev", examples.LEVELS)
     assert [item["name"] for item in expected] == [
         f"{level}{number}.txt-{question}"
         for level in ("middle", "high")
@@ -60,20 +60,20 @@ def test_layouts_give_equal_examples(tmp_path):
         path = tmp_path / "hub" / level / "validation-00000-of-00001.parquet"
         parquet_files.write(path, dict(zip(names, map(list, zip(*rows)))))
     for layout in ("all", "hub"):
-        assert read(tmp_path / layout, "dev", examples.LEVELS) == expected
+        assert read_passages(tmp_path / layout, "dev", examples.LEVELS) == expected
 
 
 def test_passage_without_id_is_named_by_its_file(tmp_path):
     write(tmp_path, "12.txt", without("id"))
-    assert read(tmp_path)[1]["name"] == "high12.txt-1"
+    assert read_passages(tmp_path)[1]["name"] == "high12.txt-1"
     write(tmp_path / "all", "all.txt", "\n".join([json.dumps(without("id"))] * 2))
-    names = [item["name"] for item in read(tmp_path / "all")]
+    names = [item["name"] for item in read_passages(tmp_path / "all")]
     assert names[::2] == ["highall.txt-1-0", "highall.txt-2-0"]
 
 
 def test_option_fills_blanks_or_is_appended(tmp_path):
     write(tmp_path, "1.txt", PASSAGE)
-    first, second = read(tmp_path)
+    first, second = read_passages(tmp_path)
     assert first["endings"][0] == "Who went home? king"
     assert second["endings"] == [f"The {letter} went {letter} ." for letter in "abcd"]
     assert (first["label"], second["label"], first["start_ending"]) == (0, 3, None)
@@ -81,7 +81,7 @@ def test_option_fills_blanks_or_is_appended(tmp_path):
 
 def test_test_questions_need_no_answers(tmp_path):
     write(tmp_path, "1.txt", without("answers"), split="test")
-    assert [item["label"] for item in read(tmp_path, "test")] == [None, None]
+    assert [item["label"] for item in read_passages(tmp_path, "test")] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -100,19 +100,21 @@ def test_test_questions_need_no_answers(tmp_path):
 def test_wrong_passage_is_named(tmp_path, content, words, name):
     path = write(tmp_path, name, content)
     with pytest.raises(UserError, match=re.escape(str(path)) + ".*" + words):
-        read(tmp_path)
+        read_passages(tmp_path)
 
 
 def test_shared_passage_ids_give_unique_names(tmp_path):
     write(tmp_path, "1.txt", PASSAGE)
     write(tmp_path, "2.txt", PASSAGE)
-    assert [item["name"] for item in read(tmp_path)] == [f"high7.txt-{n}" for n in range(4)]
+    assert [item["name"] for item in read_passages(tmp_path)] == [
+        f"high7.txt-{n}" for n in range(4)
+    ]
 
 
 def test_missing_data_are_named(tmp_path):
     write(tmp_path, "1.txt", PASSAGE)
     with pytest.raises(UserError, match="middle.*--data_dir.*--high_only"):
-        read(tmp_path, levels=examples.LEVELS)
+        read_passages(tmp_path, levels=examples.LEVELS)
     write(tmp_path, "all.txt", "\n", split="dev")
     with pytest.raises(UserError, match="(?i)no question in"):
-        read(tmp_path, "dev")
+        read_passages(tmp_path, "dev")

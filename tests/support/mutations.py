@@ -134,13 +134,13 @@ def main():
     faults = [item for item in FAULTS if any(word in f"{item.part}: {item.name}" for word in words)]
     without = list(dict.fromkeys(Fault(item.part) for item in faults))
 
-    def check(fault):
+    def report(fault):
         result = result_of(fault)
         print(f"{result:<9} {fault.part}: {fault.name}", flush=True)
         return result
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(check, without + faults))
+        results = list(pool.map(report, without + faults))
     caught = results.count(CAUGHT)
     print(f"{caught} of {len(faults)} faults are caught")
     is_known = {*results} <= {PASSED, CAUGHT, "SURVIVED"}

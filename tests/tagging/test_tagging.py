@@ -254,7 +254,7 @@ def f1_of(right, found):
     return 2 * same / sum(count)
 
 
-def run(arguments):
+def run_tagging(arguments):
     return run_tagger.tag(flags_lib.parse(run_tagger.Flags, arguments.split()))
 
 
@@ -268,7 +268,7 @@ def test_tagger_learns_and_predicts(tmp_path):
         tmp_path, hidden_size=32, intermediate_size=64, **classification_data.NO_DROPOUT
     )
 
-    outcome = run(
+    outcome = run_tagging(
         f"""--do_train --do_eval --do_predict --data_dir={tmp_path} --output_dir={tmp_path}/out
         --albert_config_file={config} --spm_model_file={classification_data.VOCABULARY}
         --max_seq_length=16 --train_batch_size=8 --num_train_epochs=100 --learning_rate=3e-3
@@ -283,7 +283,7 @@ def test_tagger_learns_and_predicts(tmp_path):
     new = tmp_path / "new"
     write(new / "test.conll", text)
     checkpoint = tmp_path / "out" / "model.ckpt-best"
-    run(f"--do_predict --output_dir={new} --data_dir={new} --checkpoint={checkpoint}")
+    run_tagging(f"--do_predict --output_dir={new} --data_dir={new} --checkpoint={checkpoint}")
     assert (new / "predictions.conll").read_text("utf-8") == predictions.read_text("utf-8")
     with albert.load(f"{tmp_path}/out") as model:
         assert [one.tags for one in model.predict([one.words for one in written])] == found
@@ -309,7 +309,7 @@ def test_tagger_that_finds_no_entity_is_warned_of(tmp_path, caplog):
     for split in ("train", "dev"):
         write(tmp_path / f"{split}.conll", text)
     config = classification_data.write_config(tmp_path)
-    outcome = run(
+    outcome = run_tagging(
         f"""--do_train --do_eval --data_dir={tmp_path} --output_dir={tmp_path}/out
         --albert_config_file={config} --spm_model_file={classification_data.VOCABULARY}
         --max_seq_length=16 --train_batch_size=8 --num_train_epochs=8 --learning_rate=1e-3

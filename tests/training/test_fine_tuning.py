@@ -41,7 +41,7 @@ class SomeTask(task.Task):
     recorded_flags, free_keys = ("doc_stride",), ("n_best_size",)
 
 
-def check(folder, is_training=True, **changes):
+def check_folder(folder, is_training=True, **changes):
     described = dict(DESCRIPTION, **changes)
     some = SomeTask(settings(output_dir=str(folder), do_train=is_training), None, {})
     some.describe = lambda: described
@@ -50,9 +50,9 @@ def check(folder, is_training=True, **changes):
 
 
 def test_folder_of_another_task_is_refused(tmp_path):
-    check(tmp_path)  # a new folder is nobody's
+    check_folder(tmp_path)  # a new folder is nobody's
     write_json(tmp_path / "description.json", DESCRIPTION)
-    check(tmp_path, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
+    check_folder(tmp_path, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
     for change in (
         {"task": "u"},
         {"spm_model_file": dict(VOCABULARY, sha256=64 * "2")},
@@ -60,9 +60,11 @@ def test_folder_of_another_task_is_refused(tmp_path):
         {"is_pair": True},
     ):
         with pytest.raises(ValueError, match=list(change)[0]):
-            check(tmp_path, **change)
-    check(tmp_path, is_training=False, max_seq_length=16, doc_stride=3)  # where it is used only
-    check(tmp_path, n_best_size=3)
+            check_folder(tmp_path, **change)
+    check_folder(
+        tmp_path, is_training=False, max_seq_length=16, doc_stride=3
+    )  # where it is used only
+    check_folder(tmp_path, n_best_size=3)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -106,7 +108,7 @@ def test_every_script_takes_steps_or_epochs(script, arguments, expected, monkeyp
     assert training_length(given, 3200)[:2] == tuple(map(int, expected.split()))
 
 
-def a_run(**changes):
+def new_fine_tuning(**changes):
     """A fine-tuning of base v2 on RACE before it has read its data."""
     flags = f"""--do_train --data_dir=x --output_dir=x --init_checkpoint=x --learning_rate=3e-5
         --albert_config_file={CONFIG} --spm_model_file={race_data.VOCABULARY}"""
@@ -116,14 +118,14 @@ def a_run(**changes):
 
 def test_other_workers_only_train(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", workers.tf_config(["here:1", "there:2"], 1))
-    run = a_run(distribution_strategy="multi_worker", padding="max", do_predict=True)
+    run = new_fine_tuning(distribution_strategy="multi_worker", padding="max", do_predict=True)
     monkeypatch.setattr(run, "check", lambda: None)
     monkeypatch.setattr(run, "train", lambda: "trained")
     assert run.run() == fine_tuning.Outcome("trained")
 
 
 def test_compare_logs_per_cent(caplog):
-    run = a_run()
+    run = new_fine_tuning()
     with caplog.at_level(logging.INFO, logger="albert"):
         (found,) = run.compare({"eval_accuracy": 0.67, "eval_loss": 1.0})
     assert (found.mean, found.published) == (67.0, 66.8)
