@@ -19,7 +19,7 @@ from albert.command_line import cli
 
 
 def classify(settings: Flags):
-    """Trains, evaluates, predicts and exports; returns training.fine_tuning.Outcome."""
+    """Trains, evaluates, predicts and exports; returns training.workflow.Outcome."""
     from albert.classification import run
     from albert.training import fine_tuning
 

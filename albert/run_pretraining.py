@@ -21,7 +21,7 @@ def main(settings: Flags) -> None:
     """Trains and evaluates."""
     from albert.pretraining import run
 
-    run.pretrain(settings)
+    run.Pretraining(settings).run()
 
 
 if __name__ == "__main__":

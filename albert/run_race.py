@@ -19,7 +19,7 @@ from albert.race.settings import RaceFlags as Flags
 
 
 def answer(settings: Flags):
-    """Trains, evaluates and predicts; returns training.fine_tuning.Outcome."""
+    """Trains, evaluates and predicts; returns training.workflow.Outcome."""
     from albert.race import run
     from albert.training import fine_tuning
 

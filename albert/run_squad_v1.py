@@ -16,7 +16,7 @@ from albert.squad.settings import SquadV1Flags as Flags
 
 
 def answer(settings: Flags):
-    """Trains, evaluates, answers and exports; returns training.fine_tuning.Outcome."""
+    """Trains, evaluates, answers and exports; returns training.workflow.Outcome."""
     from albert.squad import run
     from albert.training import fine_tuning
 

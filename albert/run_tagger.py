@@ -17,7 +17,7 @@ from albert.tagging.settings import TaggerFlags as Flags
 
 
 def tag(settings: Flags):
-    """Trains, evaluates, predicts and exports; returns training.fine_tuning.Outcome."""
+    """Trains, evaluates, predicts and exports; returns training.workflow.Outcome."""
     from albert.tagging import run
     from albert.training import fine_tuning
 

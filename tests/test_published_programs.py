@@ -106,5 +106,5 @@ def test_program_trains_evaluates_and_predicts(build, tmp_path):
     assert np.mean(right) == pytest.approx(result["eval_accuracy"])
     if build is published_model_fn:
         sides = [labels.index(item.label) for item in dev], np.argmax(rows, axis=-1)
-        expected = metrics.compute(["matthew_corr"], metrics.Outcome(*map(np.array, sides), ()))
+        expected = metrics.compute(["matthew_corr"], metrics.Predictions(*map(np.array, sides), ()))
         assert {name: result[name] for name in expected} == pytest.approx(expected)

@@ -12,7 +12,7 @@ import shutil
 import numpy as np
 import pytest
 
-from albert import create_pretraining_data, modeling
+from albert import create_pretraining_data
 from albert.pretraining import run as pretraining
 from albert.pretraining.records import read_files
 from albert.util import files
@@ -102,12 +102,12 @@ def test_hashes_are_of_content(training_data, tmp_path):
     def hashes(folder, **changes):
         flags = f"--vocab_file={vocabulary} --input_file={folder}/train-*.tf_record"
         settings = training_scripts.settings_for("run_pretraining", folder, tmp_path / "o", flags)
-        config = modeling.AlbertConfig.from_json_file(f"{folder}/tiny.json")
-        for name, value in changes.items():
-            setattr(config, name, value)
+        training = pretraining.Pretraining(settings)
         paths = files.expand_patterns(settings.input_file, "input_file")
-        read = read_files(paths, settings, config)
-        return pretraining.made_from(settings, config, read)
+        training.training_files = read_files(paths, settings, training.config)
+        for name, value in changes.items():
+            setattr(training.config, name, value)
+        return training.made_from()
 
     def changed(other):
         return [name for name, value in first.items() if other[name] != value]

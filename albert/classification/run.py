@@ -229,7 +229,7 @@ class ClassifierTask(Task):
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
         identity = self.identity()
-        measured = metrics.compute(identity.pop("metrics"), _outcome(outputs))
+        measured = metrics.compute(identity.pop("metrics"), _predictions(outputs))
         if "layers" in outputs:
             measured["mean_layers"] = float(np.mean(outputs["layers"]))
         return {**measured, **identity}
@@ -245,7 +245,7 @@ class ClassifierTask(Task):
         """
         if self.is_regression:
             return {}
-        labels, (pairs, counts) = self.labels, metrics.confusions(_outcome(outputs))
+        labels, (pairs, counts) = self.labels, metrics.confusions(_predictions(outputs))
         if len(labels) > _MOST_CONFUSED:
             rows = np.column_stack([pairs, counts]).tolist()
             named = [[labels[right], labels[predicted], count] for right, predicted, count in rows]
@@ -269,7 +269,7 @@ class ClassifierTask(Task):
         )
 
 
-def _outcome(outputs: Outputs) -> metrics.Outcome:
+def _predictions(outputs: Outputs) -> metrics.Predictions:
     names = ("label_ids", "predictions", "per_example_loss", "probabilities")
     labels, predictions, losses, rows = (outputs[name] for name in names)
     if np.isnan(losses).all():  # an exported model does not give them
@@ -277,7 +277,7 @@ def _outcome(outputs: Outputs) -> metrics.Outcome:
             losses = (predictions - labels) ** 2
         else:
             losses = -np.log(rows[range(len(rows)), labels])
-    return metrics.Outcome(labels, predictions, losses)
+    return metrics.Predictions(labels, predictions, losses)
 
 
 class Predictor(fine_tuned.Model):

@@ -91,7 +91,7 @@ def _model_folder(folder: str) -> str:
 
 
 def resolve_model_files(settings: AnySettings) -> AnySettings:
-    """Returns the settings with the model's files from its folder filled in.
+    """Returns the settings with the model's files from its folder; see Settings.fill_in.
 
     The folder of --albert_dir (or a released model), or --albert_hub_module_handle, sets
     --albert_config_file, --init_checkpoint and the vocabulary, unless they are given. Without these
@@ -120,10 +120,8 @@ def resolve_model_files(settings: AnySettings) -> AnySettings:
         model_files = model_folder.find_files(origin, named, with_vocabulary=has_tokenizer)
     else:
         return settings
-    recorded_lower, do_lower_case = (
-        model_files.pop("do_lower_case", None),
-        flags.get("do_lower_case"),
-    )
+    do_lower_case = flags.get("do_lower_case")
+    recorded_lower = model_files.pop("do_lower_case", None)
     if recorded_lower not in (None, do_lower_case):
         if "do_lower_case" in settings.given:
             raise UserError(
@@ -138,7 +136,7 @@ def resolve_model_files(settings: AnySettings) -> AnySettings:
         "albert_hub_module_handle": None,
     }
     changes = {name: value for name, value in new.items() if value != flags.get(name, value)}
-    return settings.replace(**changes)
+    return settings.fill_in(**changes)
 
 
 def _module_files(handle: str, named: Mapping[str, str]) -> model_folder.ModelFiles:

@@ -30,13 +30,7 @@ class PretrainingProgram(program.Program):
     epsilon = {"masked_lm": 1e-5}
     compiles_evaluation = True
 
-    def __init__(
-        self,
-        settings: PretrainingFlags,
-        config: modeling.AlbertConfig,
-        *,
-        use_one_hot_embeddings: bool = False,
-    ):
+    def __init__(self, settings: PretrainingFlags, config: modeling.AlbertConfig):
         """Takes the arguments of Program; the schedule is that of the settings."""
         schedule = program.Schedule(
             settings.num_train_steps,
@@ -44,7 +38,7 @@ class PretrainingProgram(program.Program):
             settings.poly_power,
             settings.start_warmup_step,
         )
-        super().__init__(settings, config, schedule, use_one_hot_embeddings=use_one_hot_embeddings)
+        super().__init__(settings, config, schedule)
 
     def weights(self, features: Tensors) -> Tensors:
         """Returns the weights of B * P masked words and of B sentence orders, 0 for padding."""
@@ -122,9 +116,8 @@ def model_fn_builder(
         start_warmup_step=start_warmup_step,
         **dict(program.PROGRAM_DEFAULTS, **settings),
     )
-    trained = PretrainingProgram(
-        flags, albert_config, use_one_hot_embeddings=use_one_hot_embeddings
-    )
+    trained = PretrainingProgram(flags, albert_config)
+    trained.use_one_hot_embeddings = use_one_hot_embeddings
     return trained.model_fn
 
 

@@ -1,11 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining and its evaluation, for run_pretraining."""
+"""Pretraining and its evaluation, for run_pretraining.
 
-import functools
+outcome = Pretraining(settings).run()
+"""
+
 import logging
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.fine_tuning_utils import Vocabulary
@@ -15,8 +17,8 @@ from albert.pretraining import records as pretraining_records
 from albert.pretraining import words
 from albert.pretraining.program import PretrainingProgram, evaluation_results
 from albert.pretraining.settings import PretrainingFlags
-from albert.training import distribution, estimators, hooks
-from albert.training import evaluation as checkpoint_evaluator
+from albert.training import estimators, evaluation, hooks, program, workflow
+from albert.training.evaluation import EvaluationSummary
 from albert.util import files as file_utils
 from albert.util import many_files, provenance, wording
 from albert.util.errors import UserError
@@ -24,77 +26,152 @@ from albert.util.errors import UserError
 _LOGGER = logging.getLogger("albert")
 
 
-class Outcome(NamedTuple):
-    """The results of a run; None for steps that were not requested or already done."""
-
-    training: Optional[hooks.TrainingSummary]
-    evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
-
-
 RecordFiles = List[pretraining_records.RecordFile]
 
 
-def pretrain(settings: PretrainingFlags) -> Outcome:
-    """Trains and evaluates as the settings say.
+class Pretraining(workflow.Workflow):
+    """Trains on records, and evaluates each checkpoint on records."""
 
-    Raises:
-      ValueError: flags, records or checkpoints that do not fit each other.
-      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
-    """
-    with estimators.output_lock(settings):
-        estimators.check_batch_sizes(settings)
-        if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
-            _LOGGER.warning(
-                "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
-                "reaches its peak.",
-                settings.num_warmup_steps,
-                settings.num_train_steps,
-            )
-        flags = settings
-        settings = released.resolve_model_files(settings)
+    settings: PretrainingFlags
+
+    def __init__(self, settings: PretrainingFlags):
+        """Checks the flags and finds the model; raises ValueError."""
+        super().__init__(settings)
+        if settings.do_train:
+            program.check_warmup(settings.num_train_steps, settings.num_warmup_steps)
+        self.settings = settings = released.resolve_model_files(settings)
         config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
         if settings.share_type:
             config = modeling.AlbertConfig.from_dict(
                 dict(config.to_dict(), share_type=settings.share_type.lower())
             )
-        config_to_train(settings, config)
-        training_files, evaluation_files = find_data(settings, config)
+        self.config, self._config_to_train = config, config_to_train(settings, config)
+        self.vocabulary: Optional[Vocabulary] = None
+        # Of the vocabulary that flags name; only its ids are used.
+        self._tokenizer: Optional[tokenization.FullTokenizer] = None
+
+    def check(self) -> None:
+        """Reads the headers of the records; raises ValueError if they do not fit."""
+        settings, config = self.settings, self.config
+        fine_tuning_utils.check_length(settings.max_seq_length, config)
+        self.training_files: RecordFiles = []
+        if settings.do_train or not settings.eval_file:
+            self.training_files = self._read_files("input_file")
+        self.evaluation_files = self.training_files
+        if settings.do_eval and settings.eval_file:
+            self.evaluation_files = self._read_files("eval_file")
         if settings.spm_model_file or settings.vocab_file:
-            tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
-        estimators.check_output_dir(settings.output_dir, config.to_dict())
-        paths = [file.path for file in training_files or evaluation_files]
-        records = (
-            f"{wording.counted(len(paths), 'file')} of records ({wording.listed(paths, most=1)})"
+            self._tokenizer = tokenization.FullTokenizer(
+                settings.vocab_file, False, settings.spm_model_file
+            )
+            tokenization.check_vocab_size(self._tokenizer, config.vocab_size)
+        estimators.check_output_dir(settings.output_dir, config)
+        paths = [file.path for file in self.training_files or self.evaluation_files]
+        count, names = wording.counted(len(paths), "file"), wording.listed(paths, most=1)
+        estimators.announce(settings, config, f"{count} of records ({names})")
+        if settings.do_train and self.is_chief:
+            self.vocabulary = find_vocabulary(settings, self.training_files)
+
+    def _read_files(self, flag: str) -> RecordFiles:
+        paths = file_utils.expand_patterns(getattr(self.settings, flag), flag)
+        return pretraining_records.read_files(paths, self.settings, self.config)
+
+    # ---- training ----
+
+    def train(self) -> Optional[hooks.TrainingSummary]:
+        """Trains to the last step of this run, and records the vocabulary."""
+        settings, vocabulary = self.settings, self.vocabulary
+        summary = estimators.train(
+            settings,
+            PretrainingProgram(settings, self._config_to_train).model_fn,
+            lambda step: self._input_fn(self.training_files, is_training=True, start_step=step),
+            max_steps=settings.last_step,
+            documents=model_folder.portable_files(self.config, vocabulary),
+            made_from=self.made_from(),
+            keep_checkpoint_max=settings.keep_checkpoint_max,
         )
-        estimators.announce(settings, config, records)
-        is_chief, vocabulary = distribution.is_chief(settings), None
-        if settings.do_train and is_chief:
-            vocabulary = find_vocabulary(settings, training_files)
-        training = evaluation = None
-        if settings.do_train:
-            training = train(settings, config, training_files, flags=flags, vocabulary=vocabulary)
-        if is_chief and not training:
-            estimators.record_flags(flags)
-            if vocabulary:  # of a training that has ended
-                model_vocabulary.put(settings.output_dir, vocabulary)
-        if settings.do_eval and is_chief:
-            evaluation = evaluate(settings, config, evaluation_files)
-        return Outcome(training, evaluation)
+        if vocabulary and not summary:  # of a training that has ended
+            model_vocabulary.put(settings.output_dir, vocabulary)
+        return summary
 
+    def made_from(self) -> Dict[str, Any]:
+        """Returns hashes of records, configuration and vocabulary, and the last step."""
+        settings = self.settings
 
-def find_data(
-    settings: PretrainingFlags, config: modeling.AlbertConfig
-) -> Tuple[RecordFiles, RecordFiles]:
-    """Returns the files to train and to evaluate on; raises ValueError if they do not fit."""
-    fine_tuning_utils.check_length(settings.max_seq_length, config)
+        def content(file: pretraining_records.RecordFile) -> List[Any]:
+            stamp = provenance.stamp(file.path)
+            return [stamp["size"], stamp["sample"], settings.masked_lm_budget and file.metadata]
 
-    def read(flag: str) -> RecordFiles:
-        paths = file_utils.expand_patterns(getattr(settings, flag), flag)
-        return pretraining_records.read_files(paths, settings, config)
+        records = list(many_files.each(content, self.training_files, "Comparing the records"))
+        vocabulary = settings.spm_model_file or settings.vocab_file
+        return {
+            "training_data": provenance.digest(records),
+            "configuration": provenance.digest(self.config.to_dict()),
+            "vocabulary": file_utils.sha256(vocabulary) if vocabulary else "",
+            "last_step": settings.last_step,
+        }
 
-    training = read("input_file") if settings.do_train or not settings.eval_file else []
-    has_own = settings.do_eval and settings.eval_file
-    return training, read("eval_file") if has_own else training
+    def _input_fn(
+        self, files: RecordFiles, *, is_training: bool, **more: Any
+    ) -> estimators.InputFn:
+        """Training or evaluation input; `more` are arguments of input_fn_builder."""
+        settings, tokenizer, vocabulary = self.settings, self._tokenizer, None
+        if settings.masked_lm_budget and tokenizer:
+            vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
+        return pretraining_records.input_fn_builder(
+            [file.path for file in files],
+            settings.max_seq_length,
+            settings.max_predictions_per_seq,
+            is_training,
+            seed=settings.seed,
+            padding=settings.padding,
+            index_folder=settings.output_dir,
+            transform=pretraining_records.masks_on_the_fly(
+                settings, files, is_training=is_training, vocabulary=vocabulary
+            ),
+            **more,
+        )
+
+    # ---- evaluation ----
+
+    def evaluate(self) -> Tuple[Optional[EvaluationSummary], Mapping[str, Any]]:
+        """Evaluates each checkpoint once and keeps the best, with --do_eval."""
+        settings = self.settings
+        if not settings.do_eval:
+            return None, {}
+        folder, batch_size = settings.output_dir, settings.eval_batch_size
+        warn_of_deleted(settings)
+        paths = [file.path for file in self.evaluation_files]
+        paths, steps = pretraining_records.evaluation_part(
+            paths, batch_size, settings.max_eval_steps, index_folder=folder
+        )
+        files = self.evaluation_files[: len(paths)]
+        fingerprint = {
+            "files": list(many_files.each(provenance.stamp, paths)),
+            "batches": steps,
+            "batch_size": batch_size,
+            "precision": settings.precision,
+        }
+        if settings.masked_lm_budget and not all(file.has_masks for file in files):
+            for name in ("masked_lm_budget", "max_predictions_per_seq"):
+                fingerprint[name] = getattr(settings, name)
+        evaluate_checkpoint = estimators.evaluator(
+            settings,
+            PretrainingProgram(settings, self.config).model_fn,
+            self._input_fn(files, is_training=False, max_batches=steps),
+            batch_size=batch_size,
+            steps=steps,
+        )
+        summary = evaluation.evaluate_checkpoints(
+            folder,
+            lambda path: evaluation_results(evaluate_checkpoint(path)),
+            best_metric="masked_lm_accuracy",
+            fingerprint=fingerprint,
+            untrained_too=settings.eval_untrained,
+            wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
+            final_step=settings.last_step,
+        )
+        return summary, summary.best.metrics if summary.best else {}
 
 
 def find_vocabulary(settings: PretrainingFlags, files: RecordFiles) -> Optional[Vocabulary]:
@@ -147,94 +224,12 @@ def config_to_train(
     return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
 
 
-def train(
-    settings: PretrainingFlags,
-    config: modeling.AlbertConfig,
-    files: RecordFiles,
-    *,
-    flags: PretrainingFlags,
-    vocabulary: Optional[Vocabulary],
-) -> Optional[hooks.TrainingSummary]:
-    """Trains to the last step of this run, from the newest checkpoint if there is one.
-
-    `flags` are those of estimators.train.
-    """
-    return estimators.train(
-        settings,
-        functools.partial(_model_fn, settings, config_to_train(settings, config)),
-        lambda step: _input_fn(settings, files, is_training=True, start_step=step),
-        max_steps=settings.last_step,
-        documents=model_folder.portable_files(config, vocabulary),
-        made_from=made_from(settings, config, files),
-        keep_checkpoint_max=settings.keep_checkpoint_max,
-        flags=flags,
-    )
-
-
-def made_from(
-    settings: PretrainingFlags, config: modeling.AlbertConfig, files: RecordFiles
-) -> Dict[str, Any]:
-    """Returns hashes of what a training is made from, for estimators.train."""
-
-    def content(file: pretraining_records.RecordFile) -> List[Any]:
-        stamp = provenance.stamp(file.path)
-        return [stamp["size"], stamp["sample"], settings.masked_lm_budget and file.metadata]
-
-    records = list(many_files.each(content, files, "Comparing the records"))
-    vocabulary = settings.spm_model_file or settings.vocab_file
-    return {
-        "training_data": provenance.digest(records),
-        "configuration": provenance.digest(config.to_dict()),
-        "vocabulary": file_utils.sha256(vocabulary) if vocabulary else "",
-        "last_step": settings.last_step,
-    }
-
-
-def _tokenizer(settings: PretrainingFlags) -> tokenization.FullTokenizer:
-    """The vocabulary that the flags name; only its ids are used."""
-    return tokenization.FullTokenizer(settings.vocab_file, False, settings.spm_model_file)
-
-
-def _model_fn(
-    settings: PretrainingFlags,
-    config: modeling.AlbertConfig,
-    init_checkpoint: Optional[str] = None,
-) -> Callable:
-    """The model function; training starts from `init_checkpoint`, not from that of the flags."""
-    settings = settings.replace(init_checkpoint=init_checkpoint)
-    # On a TPU looking up rows is slower than a product.
-    return PretrainingProgram(settings, config, use_one_hot_embeddings=settings.use_tpu).model_fn
-
-
-def _input_fn(
-    settings: PretrainingFlags, files: RecordFiles, *, is_training: bool, **more: Any
-) -> Callable:
-    """Training or evaluation input; `more` are arguments of input_fn_builder."""
-    vocabulary = None
-    if settings.masked_lm_budget and (settings.spm_model_file or settings.vocab_file):
-        tokenizer = _tokenizer(settings)
-        vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
-    return pretraining_records.input_fn_builder(
-        [file.path for file in files],
-        settings.max_seq_length,
-        settings.max_predictions_per_seq,
-        is_training,
-        seed=settings.seed,
-        padding=settings.padding,
-        index_folder=settings.output_dir,
-        transform=pretraining_records.masks_on_the_fly(
-            settings, files, is_training=is_training, vocabulary=vocabulary
-        ),
-        **more,
-    )
-
-
 def warn_of_deleted(settings: PretrainingFlags) -> None:
     """Warns if training deleted checkpoints that no evaluation has measured."""
     folder = settings.output_dir
     steps = [checkpoint.step for checkpoint in checkpoints.list_checkpoints(folder)]
     oldest = min(steps, default=0)
-    results = checkpoint_evaluator.read_results(folder)
+    results = evaluation.read_results(folder)
     evaluated = max((result.step for result in results if result.step < oldest), default=0)
     deleted = evaluated + settings.save_checkpoints_steps
     if settings.keep_checkpoint_max and deleted < oldest:
@@ -244,40 +239,3 @@ def warn_of_deleted(settings: PretrainingFlags) -> None:
             "all, keep more, or evaluate in another process while training runs "
             "(--wait_for_checkpoints_minutes)."
         )
-
-
-def evaluate(
-    settings: PretrainingFlags, config: modeling.AlbertConfig, files: RecordFiles
-) -> checkpoint_evaluator.EvaluationSummary:
-    """Evaluates each checkpoint once and keeps the best."""
-    folder, batch_size = settings.output_dir, settings.eval_batch_size
-    warn_of_deleted(settings)
-    paths, steps = pretraining_records.evaluation_part(
-        [file.path for file in files], batch_size, settings.max_eval_steps, index_folder=folder
-    )
-    files = files[: len(paths)]
-    fingerprint = {
-        "files": list(many_files.each(provenance.stamp, paths)),
-        "batches": steps,
-        "batch_size": batch_size,
-        "precision": settings.precision,
-    }
-    if settings.masked_lm_budget and not all(file.has_masks for file in files):
-        for name in ("masked_lm_budget", "max_predictions_per_seq"):
-            fingerprint[name] = getattr(settings, name)
-    evaluate_checkpoint = estimators.evaluator(
-        settings,
-        _model_fn(settings, config),
-        _input_fn(settings, files, is_training=False, max_batches=steps),
-        batch_size=batch_size,
-        steps=steps,
-    )
-    return checkpoint_evaluator.evaluate_checkpoints(
-        folder,
-        lambda path: evaluation_results(evaluate_checkpoint(path)),
-        best_metric="masked_lm_accuracy",
-        fingerprint=fingerprint,
-        untrained_too=settings.eval_untrained,
-        wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
-        final_step=settings.last_step,
-    )

@@ -17,7 +17,6 @@ from typing import List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
-from albert import optimization
 from albert.configs.flags import TrainingFlags
 from albert.runtimes import compat
 from albert.util import json_files
@@ -156,13 +155,3 @@ def replica_number() -> tf.Tensor:
     if context.num_replicas_in_sync == local:
         return number
     return tf.math.floormod(number, local) + local * read_cluster().rank
-
-
-def mean_over_replicas(values: tf.Tensor, *, use_tpu: bool) -> tf.Tensor:
-    """Returns the mean of each element over all replicas or TPU cores; the same on each of them.
-
-    Every replica has to run it, or the others wait for it. `values` are float32, of the same shape
-    on each replica.
-    """
-    total, replicas = optimization.sum_over_replicas(values, use_tpu=use_tpu)
-    return total / replicas

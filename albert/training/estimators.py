@@ -11,13 +11,11 @@ import os
 from typing import (
     Any,
     Callable,
-    ContextManager,
     Dict,
     Iterator,
     List,
     Mapping,
     Optional,
-    Sequence,
     Tuple,
 )
 from unittest import mock
@@ -34,8 +32,7 @@ from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, origin, peer_watch
 from albert.training import hooks as training_hooks
-from albert.util import config_files, files, folder_lock, progress, provenance, stop_signals
-from albert.util import flags as flags_lib
+from albert.util import files, progress, provenance, stop_signals
 from albert.util.errors import UserError, in_one_line
 
 _LOGGER = logging.getLogger("albert")
@@ -46,7 +43,6 @@ _TPU_PATIENCE_MILLISECONDS = 300000
 # What the training step says when it refuses an update.
 _GRADIENT_STOP = "gradient norm is not finite"
 
-_LENGTHS = ("train_step", "num_train_steps", "num_train_epochs")  # flags
 ModelFn = Callable[..., Any]  # (features, labels, mode, params) -> TPUEstimatorSpec
 InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has batch_size
 
@@ -55,14 +51,14 @@ InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has
 # Output folder: ownership and resumption.
 
 
-def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
+def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
     """Raises ValueError if the folder has a model with another configuration."""
     path = os.path.join(output_dir, model_folder.CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         return
     # Read as a configuration, so that a key that is left out equals its default.
     present = modeling.AlbertConfig.from_json_file(path).to_dict()
-    differences = provenance.difference(present, config)
+    differences = provenance.difference(present, config.to_dict())
     if differences:
         raise UserError(
             f"The model in --output_dir={output_dir} has another configuration: "
@@ -71,52 +67,20 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
         )
 
 
-def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
-    """Writes the flags of a run to run.toml; warns if those of its training were others."""
-    path = os.path.join(flags.output_dir, config_files.RECORD_NAME)
-    recorded = config_files.read(path) if is_training and tf.io.gfile.exists(path) else {}
-    if "do_train" in recorded:
-        described = flags_lib.describe(type(flags))
-        recorded_flags = {name: recorded[name] for name in recorded if name in described}
-        before = flags_lib.make(type(flags), **recorded_flags)
-        changes = [
-            f"--{name} was {getattr(before, name)} and is {value}"
-            for name, value in flags.to_dict().items()
-            if str(value) != str(getattr(before, name))
-            and not (described[name].get("path") or name in _LENGTHS or name.startswith("do_"))
-        ]
-        if changes:
-            _LOGGER.warning("Flags that differ from %s: %s.", path, ", ".join(changes))
-    config_files.record(path, flags.given_values(), is_training=is_training)
+def announce(settings: TrainingFlags, config: modeling.AlbertConfig, data: str) -> None:
+    """Logs the first line of a run: model, data in a few words, precision and device.
 
-
-def output_lock(settings: TrainingFlags) -> ContextManager[None]:
-    """Returns the context in which --output_dir is locked, if this process is to train there."""
-    if not settings.do_train or not distribution.is_chief(settings):
-        return contextlib.nullcontext()
-    return folder_lock.held(settings.output_dir)
-
-
-def announce(settings: TrainingFlags, config: Optional[modeling.AlbertConfig], data: str) -> None:
-    """Logs the first line of a run: model, data, precision and device.
-
-    Args:
-      config: of the model; None for a hub module without one.
-      data: what is read, in a few words.
+    With --use_tpu no GPU is touched, not even to count.
     """
-    is_cased = not getattr(settings, "do_lower_case", True)
-    model, device = model_folder.model_summary(config, is_cased), device_line(settings)
-    _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
-
-
-def device_line(settings: TrainingFlags) -> str:
-    """Returns what this process runs on; with --use_tpu no GPU is touched, not even to count."""
     does = "Training" if settings.do_train else "Running"
     if settings.use_tpu:
         tpu = settings.tpu_name or settings.master or "of this host"
-        return f"{does} on TPU {tpu} ({settings.num_tpu_cores} cores)."
-    is_alone = not settings.do_train or settings.distribution_strategy == distribution.NONE
-    return devices.training_line(1 if is_alone else settings.num_devices, does)
+        device = f"{does} on TPU {tpu} ({settings.num_tpu_cores} cores)."
+    else:
+        is_alone = not settings.do_train or settings.distribution_strategy == distribution.NONE
+        device = devices.training_line(1 if is_alone else settings.num_devices, does)
+    model = model_folder.model_summary(config, not getattr(settings, "do_lower_case", True))
+    _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
 
 
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.Checkpoint]:
@@ -169,13 +133,11 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.
 
 
 def agreed_resume_point(
-    settings: TrainingFlags, flags: TrainingFlags, made_from: Mapping[str, Any] = {}
+    settings: TrainingFlags, made_from: Mapping[str, Any] = {}
 ) -> Optional[checkpoints.Checkpoint]:
     """Returns `resume_point`; several workers first wait for each other and compare it.
 
-    Args:
-      flags: the settings of the command line, which all workers have to share.
-      made_from: hashes of what the training is made from, which they have to share too.
+    They have to share the flags, and the hashes of what the training is made from.
 
     Raises:
       UserError: workers have different flags, data or models, or begin at different steps.
@@ -185,7 +147,8 @@ def agreed_resume_point(
         return resumed
     addresses, rank = distribution.read_cluster()
     # As text, because NaN != NaN.
-    ours = {f"--{name}": str(value) for name, value in flags.to_dict().items()}
+    flags = settings.command_line.to_dict()
+    ours = {f"--{name}": str(value) for name, value in flags.items()}
     del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
     for name, value in made_from.items():
@@ -253,7 +216,12 @@ def run_config(
 
 
 def _estimator(
-    settings: TrainingFlags, model_fn: ModelFn, config: Any = None, **sizes: int
+    settings: TrainingFlags,
+    model_fn: ModelFn,
+    config: Any = None,
+    *,
+    init_checkpoint: Optional[str] = None,
+    **sizes: int,
 ) -> "tf_estimator.tpu.TPUEstimator":
     """An estimator for a TPU, a CPU or one GPU; `sizes` are of batches, over all cores."""
     config = config or run_config(settings)
@@ -263,7 +231,7 @@ def _estimator(
         model_fn=model_fn,
         config=config,
         use_tpu=settings.use_tpu,
-        params={"model_dir": settings.output_dir},
+        params={"model_dir": settings.output_dir, "init_checkpoint": init_checkpoint},
         train_batch_size=settings.train_batch_size,
         **sizes,
     )
@@ -358,26 +326,22 @@ def _explained(settings: TrainingFlags) -> Iterator[None]:
 
 def train(
     settings: TrainingFlags,
-    model_fn: Callable[[Optional[str]], ModelFn],
+    model_fn: ModelFn,
     input_fn: Callable[[int], InputFn],
     *,
     max_steps: int,
     documents: Mapping[str, bytes],
     made_from: Mapping[str, Any] = {},
-    flags: Optional[TrainingFlags] = None,
     keep_checkpoint_max: int = 0,
-    hooks: Sequence[tf.train.SessionRunHook] = (),
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from its newest checkpoint or the first weights.
 
     Args:
-      model_fn: checkpoint of the first weights, or None -> model function.
+      model_fn: model function; its params name the checkpoint of the first weights, if any.
       input_fn: number of steps done before -> input function that begins with the next batch.
       documents: content by file name, written beside the checkpoints for later steps to use.
       made_from: hashes of what it is made from, such as "training_data"; see origin.py.
-      flags: the settings of the command line, before the parts of --albert_dir were found.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      hooks: called before those of the training.
 
     Returns a summary; None if training was already finished.
 
@@ -386,47 +350,34 @@ def train(
       UserError: a checkpoint or the data do not fit, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    flags = flags or settings
     hashes = {**made_from, "initial_weights": origin.weights_hash(settings.init_checkpoint)}
-    resumed = agreed_resume_point(settings, flags, hashes)
+    resumed = agreed_resume_point(settings, hashes)
     if resumed:
-        weights = origin.check(flags, hashes, resumed.step, last_step=max_steps)
-        hashes["initial_weights"] = weights
-    _log_start(settings, resumed, max_steps)
-    if resumed and resumed.step >= max_steps:
-        return None
-    function = model_fn(None if resumed else settings.init_checkpoint)
-
-    def write() -> None:
-        record_flags(flags, is_training=True)
-        origin.write(settings.output_dir, hashes, is_new=not resumed)
-        files.atomic_write_all(settings.output_dir, documents)
-
+        hashes["initial_weights"] = origin.check(
+            settings, hashes, resumed.step, last_step=max_steps
+        )
+        if resumed.step >= max_steps:
+            _LOGGER.info(
+                "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
+            )
+            return None
+        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
+    elif not settings.init_checkpoint:
+        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
     training = training_hooks.TrainingHook(
-        settings, max_steps=max_steps, resumed=resumed, on_start=write
+        settings,
+        max_steps=max_steps,
+        resumed=resumed,
+        documents={origin.RECORD_NAME: files.json_text(hashes).encode("utf-8"), **documents},
     )
     batches = input_fn(resumed.step if resumed else 0)
     with _explained(settings), _explained_training(training):
-        _run_estimator(function, batches, training, keep=keep_checkpoint_max, hooks=hooks)
+        _run_estimator(model_fn, batches, training, keep=keep_checkpoint_max)
     summary = training.summary()
     stop_signals.resume(
         f"Step {summary.last_step} of {max_steps} is saved. Run the same command to resume."
     )
     return summary
-
-
-def _log_start(
-    settings: TrainingFlags, resumed: Optional[checkpoints.Checkpoint], max_steps: int
-) -> None:
-    """Says where a training begins."""
-    if resumed and resumed.step >= max_steps:
-        _LOGGER.info(
-            "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
-        )
-    elif resumed:
-        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
-    elif not settings.init_checkpoint:
-        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
 
 
 @contextlib.contextmanager
@@ -460,20 +411,22 @@ def _run_estimator(
     training: training_hooks.TrainingHook,
     *,
     keep: int,
-    hooks: Sequence[tf.train.SessionRunHook],
 ) -> None:
     """Trains on the devices that the flags name, by the call that TensorFlow wants for them.
 
-    `keep`: newest checkpoints to keep, 0 keeps all; `hooks` are called before those of ours.
+    `keep`: newest checkpoints to keep, 0 keeps all.
     """
-    settings, hooks = training.settings, [*hooks, training]
+    settings = training.settings
+    hooks: List[tf.train.SessionRunHook] = [training]
     if training.is_chief and not settings.use_tpu:  # a TPUEstimator saves by itself on a TPU
         hooks.append(training_hooks.SaverHook(training))
     options = {"max_steps": training.max_steps, "hooks": hooks}
     strategy = distribution.build_strategy(settings)
     config = run_config(settings, keep_checkpoint_max=keep, strategy=strategy)
+    start = None if training.resumed else settings.init_checkpoint
     if strategy is None:
-        _estimator(settings, model_fn, config).train(input_fn, **options)
+        estimator = _estimator(settings, model_fn, config, init_checkpoint=start)
+        estimator.train(input_fn, **options)
         return
 
     def replica_model_fn(features, mode, params):
@@ -483,7 +436,7 @@ def _run_estimator(
         return input_fn(dict(params, input_context=input_context))
 
     size = settings.train_batch_size // distribution.num_replicas(settings)
-    params = {"model_dir": settings.output_dir, "batch_size": size}
+    params = {"init_checkpoint": start, "batch_size": size}
     estimator = tf_estimator.Estimator(replica_model_fn, config=config, params=params)
     if settings.distribution_strategy == distribution.MIRRORED:
         estimator.train(replica_input_fn, **options)

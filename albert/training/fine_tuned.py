@@ -119,7 +119,7 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
             vocabulary = model_vocabulary.recorded(folder, description=description)
             if vocabulary:
                 changes[vocabulary.key] = vocabulary.path
-        settings = settings.replace(
+        settings = settings.fill_in(
             albert_config_file=os.path.join(folder, model_folder.CONFIG_NAME), **changes
         )
     settings = released.resolve_model_files(settings)
@@ -129,7 +129,7 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
         or settings.wait_for_checkpoints_minutes
         or checkpoints.names_in(settings.output_dir)
     ):
-        settings = settings.replace(checkpoint=settings.init_checkpoint)
+        settings = settings.fill_in(checkpoint=settings.init_checkpoint)
     config = fine_tuning_utils.load_config(settings)
     tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     task = kind(settings, tokenizer, description)

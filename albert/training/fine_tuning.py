@@ -14,12 +14,10 @@ import os
 import time
 from typing import (
     Any,
-    Callable,
     Counter,
     Dict,
     List,
     Mapping,
-    NamedTuple,
     Optional,
     Sequence,
     Tuple,
@@ -27,7 +25,6 @@ from typing import (
 )
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
@@ -35,10 +32,11 @@ from albert.data import feature_cache, padded_batches
 from albert.formats import checkpoints, model_folder, model_vocabulary
 from albert.pretrained import network
 from albert.runtimes import compat
-from albert.training import distribution, estimators, evaluation, fine_tuned, hooks, program
+from albert.training import estimators, evaluation, fine_tuned, hooks, program, workflow
 from albert.training.evaluation import EvaluationSummary
 from albert.training.fine_tuning_program import FineTuningProgram, training_length
 from albert.training.task import Outputs, Split, Task
+from albert.training.workflow import Outcome
 from albert.util import files, json_files, progress, provenance
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
@@ -55,60 +53,38 @@ _SUMMARY = {
 }
 
 
-class Outcome(NamedTuple):
-    """The results of a run; None for steps that were not requested or already done.
-
-    Attributes:
-      metrics: of the best checkpoint, or of the one that was named; {} if nothing was measured.
-      predictions, export: the files, and the folder, that were written.
-    """
-
-    training: Optional[hooks.TrainingSummary]
-    evaluation: Optional[EvaluationSummary] = None
-    metrics: Mapping[str, Any] = {}
-    predictions: Sequence[str] = ()
-    export: Optional[str] = None
-
-
 def main(settings: FineTuningFlags, task: Type[Task]) -> None:
     """Runs a script."""
     run(settings, task)
 
 
 def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
-    """Trains, evaluates, predicts and exports as the settings say.
-
-    Of several workers all train, and the chief does the rest.
-
-    Raises:
-      UserError: flags, data or checkpoints that do not fit each other.
-      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
-    """
-    with estimators.output_lock(settings):
-        return FineTuning(settings, task).run()
+    """Trains, evaluates, predicts and exports as the settings say; see Workflow.run."""
+    return FineTuning(settings, task).run()
 
 
-class FineTuning:
+class FineTuning(workflow.Workflow):
     """One run of one task.
 
     Attributes:
       task: with its model and vocabulary.
-      settings: those of the task.
       published_model: what it is compared with; None for other sizes and random weights.
       schedule: of training, once its data were read.
     """
 
+    settings: FineTuningFlags
+
     def __init__(self, settings: FineTuningFlags, task: Type[Task]):
         """Checks the flags and finds the model; raises UserError."""
         task.check_flags(settings)
-        estimators.check_batch_sizes(settings)
-        self._began, self._flags = time.time(), settings
-        self._is_chief = distribution.is_chief(settings)
+        super().__init__(settings)
+        self._began = time.time()
+        self._summary_path = os.path.join(settings.output_dir, SUMMARY_NAME)
         self.task = fine_tuned.set_up(settings, task)
-        self.settings = self.task.settings
+        self.settings, self.config = self.task.settings, self.task.config
         sources = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
         is_random = settings.do_train and not any(sources)
-        config = self.task.config.to_dict()
+        config = self.config.to_dict()
         self.published_model = None if is_random else published.recognise(config, *sources)
         self.schedule = program.ONE_STEP
         self._final_step: Optional[int] = None
@@ -117,34 +93,11 @@ class FineTuning:
         self._best: Tuple[Tuple[float, ...], str, Dict[str, Outputs]] = ((-math.inf,), "", {})
         self._network: Optional[network.Network] = None
 
-    def run(self) -> Outcome:
-        """Does what the flags ask for; see the function `run`."""
-        settings, task = self.settings, self.task
-        self.check()
-        training = self.train() if settings.do_train else None
-        if not self._is_chief:
-            return Outcome(training)
-        if not training:
-            estimators.record_flags(self._flags)
-        summary, metrics = self.evaluate() if task.splits("dev") else (None, {})
-        predicts, export_dir = task.splits("test"), settings.export_dir
-        if not (predicts or export_dir):
-            return Outcome(training, summary, metrics)
-        checkpoint = self._chosen_checkpoint()
-        task.metrics = metrics or evaluation.recorded_metrics(checkpoint, settings.output_dir)
-        return Outcome(
-            training,
-            summary,
-            metrics,
-            predictions=self.predict(checkpoint) if predicts else (),
-            export=fine_tuned.export(task, checkpoint, export_dir) if export_dir else None,
-        )
-
     def check(self) -> None:
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""
         settings, task = self.settings, self.task
-        folder, config = settings.output_dir, task.config
-        estimators.check_output_dir(folder, config.to_dict())
+        folder, config = settings.output_dir, self.config
+        estimators.check_output_dir(folder, config)
         fine_tuned.check_description(task)
         steps = [checkpoint.step for checkpoint in evaluation.list_checkpoints(folder)]
         if settings.checkpoint or not (settings.do_train or settings.wait_for_checkpoints_minutes):
@@ -159,8 +112,9 @@ class FineTuning:
                     "No pretrained weights: neither --init_checkpoint nor --albert_dir is given."
                 )
             program.check_first_weights(settings, config)
-        splits = task.splits("dev") + task.splits("test") if self._is_chief else []
+        splits = task.splits("dev") + task.splits("test") if self.is_chief else []
         if settings.do_train:
+            model_vocabulary.path_in(folder, task.vocabulary)
             splits.append("train")  # last: it takes the longest
         self._splits = {split: task.features(split) for split in dict.fromkeys(splits)}
         if settings.do_train:
@@ -175,7 +129,8 @@ class FineTuning:
         settings, task = self.settings, self.task
         checkpoint = self._chosen_checkpoint()
         fine_tuned.check_description(task, os.path.dirname(checkpoint))
-        unused = self._flags.init_checkpoint not in (None, "", settings.checkpoint)
+        given = settings.command_line.init_checkpoint
+        unused = given not in (None, "", settings.checkpoint)
         if unused and not settings.do_train:
             _LOGGER.warning("--init_checkpoint is not used, but %s is.", checkpoint)
         if loads and not settings.use_tpu:
@@ -190,13 +145,12 @@ class FineTuning:
 
     def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
-        settings, task, last_step = self.settings, self.task, self.schedule.num_train_steps
+        task, last_step = self.task, self.schedule.num_train_steps
         _, fingerprint, records = self._splits["train"]
-        model_vocabulary.path_in(settings.output_dir, task.vocabulary)
         summary = estimators.train(
-            settings,
-            self.model_fn,
-            lambda start: self.input_fn(records.path, is_training=True, start_step=start),
+            self.settings,
+            self.model_fn(),
+            lambda step: self.input_fn(records.path, is_training=True, start_step=step),
             max_steps=last_step,
             documents=model_folder.portable_files(
                 task.config,
@@ -206,12 +160,11 @@ class FineTuning:
             ),
             made_from={
                 "training_data": fingerprint["examples"],
-                "configuration": provenance.digest(task.config.to_dict()),
+                "configuration": provenance.digest(self.config.to_dict()),
                 "vocabulary": provenance.digest(fingerprint["tokenizer"]),
             },
-            flags=self._flags,
         )
-        if summary and self._is_chief:
+        if summary and self.is_chief:
             self._add_to_summary(
                 num_train_steps=last_step,
                 train_seconds=summary.seconds,
@@ -220,18 +173,18 @@ class FineTuning:
             )
         return summary
 
-    def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
-        """Returns the model function; training starts from `init_checkpoint`, if named."""
+    def model_fn(self) -> estimators.ModelFn:
+        """Returns the model function."""
         return FineTuningProgram(
-            self.settings.replace(init_checkpoint=init_checkpoint),
-            self.task.config,
+            self.settings,
+            self.config,
             self.task.head,
             schedule=self.schedule,
-            # On a TPU looking up rows is slower than a product.
-            use_one_hot_embeddings=self.settings.use_tpu,
         ).model_fn
 
-    def input_fn(self, file: str, *, is_training: bool = False, start_step: int = 0) -> Callable:
+    def input_fn(
+        self, file: str, *, is_training: bool = False, start_step: int = 0
+    ) -> estimators.InputFn:
         """Returns the input function for a record file; its params have the batch size."""
         mode = self.settings.padding or ("max" if self.settings.use_tpu else "longest")
         return padded_batches.input_fn(
@@ -246,12 +199,11 @@ class FineTuning:
 
     # ---- evaluation ----
 
-    def evaluate(self) -> Tuple[Optional[EvaluationSummary], Dict[str, Any]]:
-        """Evaluates --checkpoint, or each checkpoint in --output_dir, and keeps the best.
-
-        Returns the summary, None where there is one checkpoint alone, and the metrics of the best.
-        """
+    def evaluate(self) -> Tuple[Optional[EvaluationSummary], Mapping[str, Any]]:
+        """Evaluates --checkpoint, or each checkpoint in --output_dir, and keeps the best."""
         settings, folder, task = self.settings, self.settings.output_dir, self.task
+        if not task.splits("dev"):
+            return None, {}
         wait_minutes = settings.wait_for_checkpoints_minutes
         if settings.checkpoint or not (evaluation.list_checkpoints(folder) or wait_minutes):
             metrics = evaluation.evaluate_one(folder, self._measure, self._chosen_checkpoint())
@@ -274,8 +226,9 @@ class FineTuning:
         if best:
             trial = f"{steps[-1]}:{best.step}:{metrics[task.best_metric]}"
             files.atomic_write_text(os.path.join(folder, BEST_TRIAL_NAME), trial)
+            recorded = read_summary(self._summary_path, missing={}).get("metrics")
             # The summary is written last: without these metrics, an evaluation was killed.
-            if summary.evaluated_steps or self._summary().get("metrics") != metrics:
+            if summary.evaluated_steps or recorded != metrics:
                 self._describe_best(summary)
         now = time.time()
         times = {"eval_seconds": now - began, "wall_seconds": now - self._began}
@@ -367,6 +320,18 @@ class FineTuning:
 
     # ---- prediction ----
 
+    def predict_and_export(self, metrics: Mapping[str, Any]) -> Tuple[Sequence[str], Optional[str]]:
+        """Predicts the test data and exports, with the best or the named checkpoint."""
+        task, export_dir = self.task, self.settings.export_dir
+        predicts = bool(task.splits("test"))
+        if not (predicts or export_dir):
+            return (), None
+        checkpoint = self._chosen_checkpoint()
+        task.metrics = metrics or evaluation.recorded_metrics(checkpoint, self.settings.output_dir)
+        predictions = self.predict(checkpoint) if predicts else ()
+        export = fine_tuned.export(task, checkpoint, export_dir) if export_dir else None
+        return predictions, export
+
     def predict(self, checkpoint: str) -> List[str]:
         """Predicts the test data; returns the files."""
         written, folder = [], self.settings.output_dir
@@ -381,19 +346,16 @@ class FineTuning:
         _LOGGER.info("Wrote %s.", ", ".join(written))
         return written
 
-    def _summary(self) -> Dict[str, Any]:
-        """The content of run_summary.json; {} if there is none."""
-        path = os.path.join(self.settings.output_dir, SUMMARY_NAME)
-        return read_summary(path) if tf.io.gfile.exists(path) else {}
-
     def _add_to_summary(self, **values: Any) -> None:
         """Updates run_summary.json; its times are those of the start that did the work."""
-        path, task = os.path.join(self.settings.output_dir, SUMMARY_NAME), self.task
+        path, task = self._summary_path, self.task
         about = {"task": task.name, "metric": task.best_metric, "seed": self.settings.seed}
-        files.atomic_write_json(path, {**self._summary(), **about, **values})
+        files.atomic_write_json(path, {**read_summary(path, missing={}), **about, **values})
 
 
-def read_summary(path: str) -> Dict[str, Any]:
-    """Returns the content of a run_summary.json, with its metrics as numbers."""
-    summary = json_files.read(path, _SUMMARY)
-    return {**summary, "metrics": json_files.numbers(summary.get("metrics") or {})}
+def read_summary(path: str, *, missing: Any = None) -> Dict[str, Any]:
+    """Returns a run_summary.json, its metrics as numbers; `missing`, if any, without the file."""
+    summary = json_files.read(path, _SUMMARY, missing=missing)
+    if summary:
+        summary["metrics"] = json_files.numbers(summary.get("metrics") or {})
+    return summary

@@ -5,7 +5,6 @@
 Dimensions: B batch.
 """
 
-import logging
 from typing import Any, Callable, Dict, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
@@ -17,8 +16,6 @@ from albert.runtimes import hub_module as hub_modules
 from albert.training import metrics, program
 from albert.training.program import Schedule, Tensors
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 
 class FineTuningProgram(program.Program):
@@ -33,11 +30,10 @@ class FineTuningProgram(program.Program):
         config: Optional[modeling.AlbertConfig],
         head: Head,
         *,
-        schedule: Schedule = program.ONE_STEP,
-        use_one_hot_embeddings: bool = False,
+        schedule: Schedule,
     ):
         """Takes a head, see `HeadOutput`, and the arguments of Program."""
-        super().__init__(settings, config, schedule, use_one_hot_embeddings=use_one_hot_embeddings)
+        super().__init__(settings, config, schedule)
         self._head = head
 
     def values(self, features: Tensors, encoder: Encoder) -> program.Values:
@@ -82,13 +78,14 @@ def published_model_fn(
         module = hub_modules.read(hub_module)
         config = modeling.AlbertConfig.from_json_file(module.config_file)
         flags["init_checkpoint"] = module.checkpoint
-    return FineTuningProgram(
+    trained = FineTuningProgram(
         FineTuningFlags(**{**program.PROGRAM_DEFAULTS, **flags}),
         config,
         head,
         schedule=Schedule(num_train_steps, num_warmup_steps),
-        use_one_hot_embeddings=use_one_hot_embeddings,
-    ).model_fn
+    )
+    trained.use_one_hot_embeddings = use_one_hot_embeddings
+    return trained.model_fn
 
 
 def evaluation_metrics(
@@ -130,11 +127,5 @@ def training_length(settings: FineTuningFlags, examples: int) -> Schedule:
             )
     if settings.warmup_proportion is not None:
         warmup = int(steps * settings.warmup_proportion)
-    if warmup >= steps:
-        _LOGGER.warning(
-            "The warm-up of %d steps is not below the %d of training: the learning rate never "
-            "reaches its peak.",
-            warmup,
-            steps,
-        )
+    program.check_warmup(steps, warmup)
     return Schedule(steps, warmup)

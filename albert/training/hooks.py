@@ -22,7 +22,7 @@ import tensorflow.compat.v2 as tf2
 from albert.configs.flags import TrainingFlags
 from albert.formats import checkpoints, comparison
 from albert.runtimes import compat
-from albert.training import distribution
+from albert.training import distribution, evaluation, origin
 from albert.util import files, progress, stop_signals
 from albert.util.errors import UserError
 
@@ -183,11 +183,11 @@ class TrainingHook(tf.train.SessionRunHook):
         *,
         max_steps: int,
         resumed: Optional[checkpoints.Checkpoint],
-        on_start: Callable[[], None],
+        documents: Mapping[str, bytes],
     ):
-        """`on_start` is called before the first checkpoint is written."""
+        """Takes the files, by name, that are written before the first checkpoint."""
         self.settings, self.resumed, self.max_steps = settings, resumed, max_steps
-        self._on_start = on_start
+        self._documents = documents
         self._curve = os.path.join(settings.output_dir, CURVE_NAME)
         self.is_chief, self._is_stopping = distribution.is_chief(settings), False
         self._bar: Optional[progress.Progress] = None
@@ -218,11 +218,16 @@ class TrainingHook(tf.train.SessionRunHook):
         self._began = time.time()
         stop_signals.postpone()
         if self.is_chief:
-            self._on_start()  # only now, so that a failed start does not claim the folder
+            folder = self.settings.output_dir
+            # Only now, so that a failed start does not claim the folder.
+            if not self.resumed:
+                evaluation.set_aside(folder)
+            origin.record_flags(self.settings, is_training=True)
+            files.atomic_write_all(folder, self._documents)
             columns = [name for name in self._tensors if name != _STOP]
             self._columns = begin_curve(self._curve, self.step, [*columns, _SPEED])
             # TensorBoard forgets what a killed run wrote past the checkpoint.
-            writer = tf.summary.FileWriterCache.get(self.settings.output_dir)
+            writer = tf.summary.FileWriterCache.get(folder)
             writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), self.step + 1)
 
     def before_run(self, run_context):

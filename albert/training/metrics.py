@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Metrics of classification and regression, as functions of all predictions.
 
-    compute(["eval_accuracy", "f1"], Outcome(labels, predictions, losses))
+    compute(["eval_accuracy", "f1"], Predictions(labels, predictions, losses))
 
 Dimensions: N examples, B batch, L labels.
 """
@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 
-class Outcome(NamedTuple):
+class Predictions(NamedTuple):
     """Gathered predictions, [N] each."""
 
     labels: np.ndarray  # int32 ids, or float32 scores
@@ -30,20 +30,20 @@ def _sklearn() -> Any:
     return metrics
 
 
-def _correlation(name: str, outcome: Outcome) -> float:
+def _correlation(name: str, predictions: Predictions) -> float:
     """NaN, without a warning for each checkpoint, where one side is constant or N is 1."""
     from scipy import stats
 
-    if len(outcome.labels) < 2:
+    if len(predictions.labels) < 2:
         return float("nan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return getattr(stats, name)(*_scores(outcome))[0]
+        return getattr(stats, name)(*_scores(predictions))[0]
 
 
-def _matthews(outcome: Outcome) -> float:
+def _matthews(predictions: Predictions) -> float:
     """The correlation of labels (Gorodkin, Comput. Biol. Chem. 28, 2004), from counts [L]."""
-    sides = np.array(outcome[:2], np.int64)  # [2, N]
+    sides = np.array(predictions[:2], np.int64)  # [2, N]
     counts = np.array([np.bincount(side, minlength=sides.max() + 1) for side in sides])  # [2, L]
     equal = np.sum(sides[:, np.newaxis] == sides, axis=-1)
     covariance = sides.shape[1] * equal - counts @ counts.T
@@ -51,23 +51,23 @@ def _matthews(outcome: Outcome) -> float:
     return covariance[0, 1] / scale if scale else 0.0
 
 
-def _scores(outcome: Outcome) -> List[np.ndarray]:
+def _scores(predictions: Predictions) -> List[np.ndarray]:
     """Labels and predictions, exact enough for sums."""
-    return [np.asarray(side, np.float64) for side in outcome[:2]]
+    return [np.asarray(side, np.float64) for side in predictions[:2]]
 
 
-METRICS: Dict[str, Callable[[Outcome], float]] = {
-    "eval_accuracy": lambda outcome: _sklearn().accuracy_score(*outcome[:2]),
-    "f1": lambda outcome: _sklearn().f1_score(*outcome[:2], zero_division=0),
+METRICS: Dict[str, Callable[[Predictions], float]] = {
+    "eval_accuracy": lambda predictions: _sklearn().accuracy_score(*predictions[:2]),
+    "f1": lambda predictions: _sklearn().f1_score(*predictions[:2], zero_division=0),
     "matthew_corr": _matthews,
     "pearson": functools.partial(_correlation, "pearsonr"),
     "spearman": functools.partial(_correlation, "spearmanr"),
-    "MSE": lambda outcome: _sklearn().mean_squared_error(*_scores(outcome)),
-    "eval_loss": lambda outcome: np.mean(outcome.losses, dtype=np.float64),
+    "MSE": lambda predictions: _sklearn().mean_squared_error(*_scores(predictions)),
+    "eval_loss": lambda predictions: np.mean(predictions.losses, dtype=np.float64),
 }
 
 
-def compute(names: Sequence[str], outcome: Outcome) -> Dict[str, float]:
+def compute(names: Sequence[str], predictions: Predictions) -> Dict[str, float]:
     """Returns the metrics by name.
 
     eval_accuracy  share of equal labels and predictions
@@ -78,12 +78,12 @@ def compute(names: Sequence[str], outcome: Outcome) -> Dict[str, float]:
     MSE            mean squared error
     eval_loss      mean of the losses
     """
-    return {name: float(METRICS[name](outcome)) for name in names}
+    return {name: float(METRICS[name](predictions)) for name in names}
 
 
-def confusions(outcome: Outcome) -> Tuple[np.ndarray, np.ndarray]:
+def confusions(predictions: Predictions) -> Tuple[np.ndarray, np.ndarray]:
     """Returns the pairs [label, prediction] that occur, int [P, 2], and how often, int [P]."""
-    return np.unique(np.stack(outcome[:2], axis=1), axis=0, return_counts=True)
+    return np.unique(np.stack(predictions[:2], axis=1), axis=0, return_counts=True)
 
 
 # ---- in the graph ----

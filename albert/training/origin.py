@@ -1,8 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Records what a training is made from beside its checkpoints, and compares it with a later start.
+"""Records a training beside its checkpoints, and compares the record with a later start.
 
-made_from.json in --output_dir has hashes of contents: files may be moved, copied or renamed.
+In --output_dir, run.toml has the flags. made_from.json has hashes of what the training is made
+from: files may be moved, copied or renamed.
 """
 
 import contextlib
@@ -10,15 +11,19 @@ import logging
 import os
 from typing import Any, Dict, Mapping, Optional
 
+import tensorflow.compat.v1 as tf
+
 from albert.configs.flags import TrainingFlags
 from albert.formats import checkpoints
 from albert.training import evaluation
-from albert.util import files, json_files
+from albert.util import config_files, json_files
+from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
 RECORD_NAME = "made_from.json"
+_LENGTHS = ("train_step", "num_train_steps", "num_train_epochs")  # flags
 _SCHEMA = {
     "training_data": (str, None),
     "initial_weights": (str, None),
@@ -39,15 +44,27 @@ def read(folder: str) -> Dict[str, Any]:
     return json_files.read(os.path.join(folder, RECORD_NAME), _SCHEMA, missing={})
 
 
-def write(folder: str, made_from: Mapping[str, Any], *, is_new: bool) -> None:
-    """Writes what the training in a folder is made from; sets results of an earlier one aside."""
-    if is_new:
-        evaluation.set_aside(folder)
-    files.atomic_write_json(os.path.join(folder, RECORD_NAME), made_from)
+def record_flags(settings: TrainingFlags, *, is_training: bool = False) -> None:
+    """Writes the flags of a run to run.toml; warns if those of its training were others."""
+    path, flags = os.path.join(settings.output_dir, config_files.RECORD_NAME), settings.command_line
+    recorded = config_files.read(path) if is_training and tf.io.gfile.exists(path) else {}
+    if "do_train" in recorded:
+        described = flags_lib.describe(type(flags))
+        recorded_flags = {name: recorded[name] for name in recorded if name in described}
+        before = flags_lib.make(type(flags), **recorded_flags)
+        changes = [
+            f"--{name} was {getattr(before, name)} and is {value}"
+            for name, value in flags.to_dict().items()
+            if str(value) != str(getattr(before, name))
+            and not (described[name].get("path") or name in _LENGTHS or name.startswith("do_"))
+        ]
+        if changes:
+            _LOGGER.warning("Flags that differ from %s: %s.", path, ", ".join(changes))
+    config_files.record(path, flags.given_values(), is_training=is_training)
 
 
 def check(
-    flags: TrainingFlags, made_from: Mapping[str, Any], step: int, *, last_step: int
+    settings: TrainingFlags, made_from: Mapping[str, Any], step: int, *, last_step: int
 ) -> Optional[str]:
     """Compares a training with the flags and data of a start that resumes it.
 
@@ -63,7 +80,7 @@ def check(
     Raises:
       UserError: the training data changed in the middle of the training.
     """
-    folder, past = flags.output_dir, read(flags.output_dir)
+    flags, folder, past = settings.command_line, settings.output_dir, read(settings.output_dir)
     start = f"--init_checkpoint={flags.init_checkpoint}" if flags.init_checkpoint else ""
     first_weights = past.get("initial_weights")
     if start or first_weights not in (None, made_from["initial_weights"]):

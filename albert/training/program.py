@@ -48,6 +48,17 @@ class Schedule(NamedTuple):
 ONE_STEP = Schedule(1)
 
 
+def check_warmup(steps: int, warmup_steps: int) -> None:
+    """Warns of a warm-up that is as long as the training."""
+    if warmup_steps >= steps:
+        _LOGGER.warning(
+            "The warm-up of %d steps is not below the %d of training: the learning rate never "
+            "reaches its peak.",
+            warmup_steps,
+            steps,
+        )
+
+
 class Program:
     """A model, its training and its evaluation.
 
@@ -58,8 +69,10 @@ class Program:
     A class for a model defines `values`, and where they differ `weights`, `predict` and `evaluate`.
 
     Attributes:
-      settings: their init_checkpoint is where the first weights come from.
+      settings: their init_checkpoint is where the first weights come from, unless the estimator's
+        params have another.
       epsilon: by part, what is added to the sum of its weights, as in google-research/albert.
+      use_one_hot_embeddings: whether embeddings are looked up by a product.
       compiles_evaluation: whether evaluation runs compiled operations, as training does.
     """
 
@@ -71,13 +84,12 @@ class Program:
         settings: TrainingFlags,
         config: Optional[modeling.AlbertConfig],
         schedule: Schedule,
-        *,
-        use_one_hot_embeddings: bool = False,
     ):
-        """Takes the encoder's configuration; one-hot embeddings are looked up by a product."""
+        """Takes the encoder's configuration."""
         self.settings, self.config, self.schedule = settings, config, schedule
         self.use_xla = settings.use_xla and not settings.use_tpu
-        self.use_one_hot_embeddings = use_one_hot_embeddings
+        # On a TPU looking up rows is slower than a product.
+        self.use_one_hot_embeddings = settings.use_tpu
 
     # ---- the model ----
 
@@ -115,15 +127,16 @@ class Program:
     ) -> "tf_estimator.tpu.TPUEstimatorSpec":
         """The model function of a TPUEstimator."""
         del labels
+        init_checkpoint = params.get("init_checkpoint", self.settings.init_checkpoint)
         if mode == tf_estimator.ModeKeys.TRAIN:
-            return self._train(features, params.get("model_dir"))
+            return self._train(features, init_checkpoint, params.get("model_dir"))
         encoder = self.encoder(is_training=False)
         if mode == tf_estimator.ModeKeys.EVAL:
             outputs = self.evaluate(features, encoder)
         else:
             outputs = {"predictions": self.predict(features, encoder)}
         return tf_estimator.tpu.TPUEstimatorSpec(
-            mode=mode, scaffold_fn=warm_start(self.settings), **outputs
+            mode=mode, scaffold_fn=warm_start(self.settings, init_checkpoint), **outputs
         )
 
     def evaluate(self, features: Tensors, encoder: Encoder) -> Dict[str, Any]:
@@ -138,7 +151,7 @@ class Program:
         return {"loss": loss, "eval_metrics": (_mean_metrics, tensors)}
 
     def _train(
-        self, features: Tensors, model_dir: Optional[str]
+        self, features: Tensors, init_checkpoint: Optional[str], model_dir: Optional[str]
     ) -> "tf_estimator.tpu.TPUEstimatorSpec":
         """Builds one update: gradients, warm start, optimizer, and the numbers to report.
 
@@ -155,7 +168,7 @@ class Program:
             settings.gradient_accumulation_steps,
             loss_scale=loss_scale,
         )
-        scaffold_fn = warm_start(settings)
+        scaffold_fn = warm_start(settings, init_checkpoint)
         step = optimization.build_train_step(
             gradients,
             settings,
@@ -219,10 +232,10 @@ def _sums(weights: Tensors) -> Tensors:
 
 
 def _replica_means(scalars: Tensors, *, use_tpu: bool) -> Dict[str, tf.Tensor]:
-    """The means of all replicas or TPU cores, float32 []."""
+    """The means of all replicas or TPU cores, float32 []. Each replica waits for the others."""
     stacked = tf.stack([tf.cast(scalar, tf.float32) for scalar in scalars.values()])
-    means = distribution.mean_over_replicas(stacked, use_tpu=use_tpu)
-    return dict(zip(scalars, tf.unstack(means)))
+    total, replicas = optimization.sum_over_replicas(stacked, use_tpu=use_tpu)
+    return dict(zip(scalars, tf.unstack(total / replicas)))
 
 
 def _means(values: Values, weights: Tensors, totals: Tensors) -> Tuple[tf.Tensor, Tensors]:
@@ -268,15 +281,15 @@ def dropout_seed(settings: TrainingFlags, batch: Tensors, micro_batch: Any) -> t
     return tf.stack([seed + stream * _STREAM_FACTOR, step])
 
 
-def warm_start(settings: TrainingFlags) -> Optional[Callable]:
+def warm_start(settings: TrainingFlags, init_checkpoint: Optional[str]) -> Optional[Callable]:
     """Takes the initial weights from a checkpoint, if one is given; returns a scaffold_fn.
 
     Raises ValueError if it does not fit the graph's trainable variables.
     """
-    if not settings.init_checkpoint:
+    if not init_checkpoint:
         return None
     start = checkpoint_init.warm_start(
-        settings.init_checkpoint,
+        init_checkpoint,
         tf.trainable_variables(),
         init_from_group0=settings.init_from_group0,
         use_tpu=settings.use_tpu,

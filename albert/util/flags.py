@@ -95,6 +95,7 @@ class Settings:
     """The base of a script's flags. `given` names those that were set, not left at a default."""
 
     given = frozenset()  # type: FrozenSet[str]
+    _command_line = None  # type: Any
 
     def check(self) -> None:
         """Checks flags against each other; a subclass adds its own. Raises UserError."""
@@ -122,6 +123,17 @@ class Settings:
         changed = dataclasses.replace(self, **values)  # type: ignore[type-var]
         object.__setattr__(changed, "given", self.given - excluded | set(changes))
         return changed
+
+    def fill_in(self: "AnySettings", **changes: Any) -> "AnySettings":
+        """Returns a copy with values from a model's folder; its `command_line` stays the same."""
+        changed = self.replace(**changes)
+        object.__setattr__(changed, "_command_line", self.command_line)
+        return changed
+
+    @property
+    def command_line(self: "AnySettings") -> "AnySettings":
+        """The settings before `fill_in` changed them."""
+        return self._command_line or self
 
 
 AnySettings = TypeVar("AnySettings", bound=Settings)

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from albert import create_pretraining_data, modeling, run_pretraining
+from albert import create_pretraining_data, run_pretraining
 from albert.formats import model_vocabulary
 from albert.formats.model_vocabulary import Vocabulary
 from albert.pretraining import run as pretraining_run
@@ -114,11 +114,10 @@ def keep(folder, output_dir, *arguments):
         *arguments,
     ]
     settings = flags_lib.parse(run_pretraining.Flags, arguments)
-    model = modeling.AlbertConfig.from_json_file(str(config))
-    training, _ = pretraining_run.find_data(settings, model)
-    found = pretraining_run.find_vocabulary(settings, training)
-    if found:
-        model_vocabulary.put(str(output_dir), found)
+    run = pretraining_run.Pretraining(settings)
+    run.check()
+    if run.vocabulary:
+        model_vocabulary.put(str(output_dir), run.vocabulary)
     return sorted(os.listdir(output_dir)) if os.path.exists(output_dir) else []
 
 

@@ -5,6 +5,7 @@
 import csv
 import functools
 import pathlib
+from unittest import mock
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -44,22 +45,29 @@ def model_fn(features, labels, mode, params):
     return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=10.0 - value, train_op=train_op)
 
 
-def train(output_dir, *arguments, max_steps, values=(0.5,), function=model_fn, **more):
-    """Trains on `values`, again and again, with a line each two steps."""
+def train(output_dir, *arguments, max_steps, values=(0.5,), function=model_fn, hook=None, **more):
+    """Trains on `values`, again and again, with a line each two steps; `hook` is called first."""
+
+    class Training(hooks.TrainingHook):
+        def before_run(self, run_context):
+            if hook:
+                hook.before_run(run_context)
+            return super().before_run(run_context)
 
     def read(start, params):
         dataset = tf.data.Dataset.from_tensor_slices({"x": np.array(values, np.float32)})
         return dataset.repeat().batch(params["batch_size"], drop_remainder=True).skip(start)
 
-    return estimators.train(
-        settings_for(output_dir, "--log_steps=2", *arguments),
-        lambda first_weights: function,
-        lambda start: functools.partial(read, start),
-        max_steps=max_steps,
-        documents=DOCUMENTS,
-        keep_checkpoint_max=3,
-        **more,
-    )
+    with mock.patch.object(hooks, "TrainingHook", Training):
+        return estimators.train(
+            settings_for(output_dir, "--log_steps=2", *arguments),
+            function,
+            lambda start: functools.partial(read, start),
+            max_steps=max_steps,
+            documents=DOCUMENTS,
+            keep_checkpoint_max=3,
+            **more,
+        )
 
 
 def save(folder, *steps, weight=0.0, name="model.ckpt-{}"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import run_pretraining
+from albert import modeling, run_pretraining
 from albert.runtimes import devices
 from albert.training import distribution, estimators, evaluation, hooks, origin
 from albert.util import config_files, progress
@@ -44,13 +44,14 @@ from tests.support.one_weight import (
         ("--distribution_strategy=mirrored --nodo_train --do_eval", [1]),
     ],
 )
-def test_device_line_has_the_devices_in_use(monkeypatch, tmp_path, flags, used):
+def test_first_line_has_the_devices_in_use(monkeypatch, caplog, tmp_path, flags, used):
     asked = []
     monkeypatch.setattr(devices, "training_line", lambda at_most, _: asked.append(at_most))
     required = ["--albert_config_file=c", "--input_file=i", f"--output_dir={tmp_path}"]
     settings = flags_lib.parse(run_pretraining.Flags, [*required, *flags.split()])
-    line = estimators.device_line(settings)
-    assert asked == used and (used or "TPU pod" in line)
+    with caplog.at_level(logging.INFO, logger="albert"):
+        estimators.announce(settings, modeling.AlbertConfig.from_dict(CONFIG), "records")
+    assert asked == used and (used or "TPU pod" in caplog.text)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -62,9 +63,10 @@ def test_output_dir_of_another_configuration_is_refused(tmp_path):
     # What is left out has its default.
     written = {"vocab_size": 10, "hidden_size": 4, "num_attention_heads": 2, "share_type": "all"}
     write_json(tmp_path / "albert_config.json", written)
-    estimators.check_output_dir(path, CONFIG)
+    estimators.check_output_dir(path, modeling.AlbertConfig.from_dict(CONFIG))
+    wider = modeling.AlbertConfig.from_dict(dict(CONFIG, hidden_size=8))
     with pytest.raises(UserError, match=f"{path}.*hidden_size"):
-        estimators.check_output_dir(path, dict(CONFIG, hidden_size=8))
+        estimators.check_output_dir(path, wider)
 
 
 def test_failed_start_does_not_claim_the_folder(tmp_path, monkeypatch):
@@ -169,7 +171,7 @@ def test_initial_weights_are_those_of_the_flags(tmp_path):
     stopped, expected = tmp_path / "stopped", tmp_path / "expected"
     for folder in (stopped, tmp_path / "foreign"):
         with pytest.raises(UserError, match="storage"):
-            train(folder, max_steps=9, hooks=[LostHook(2)])
+            train(folder, max_steps=9, hook=LostHook(2))
         assert steps_in(folder) == [0]
     train(stopped, max_steps=9, function=model_fn_from_five)
     train(expected, max_steps=9, function=model_fn_from_five)
@@ -218,7 +220,7 @@ def test_training_data_may_change_between_phases_only(tmp_path):
 
     run("a", 4)
     with pytest.raises(UserError, match="storage"):
-        run("b", 12, hooks=[LostHook(6)])
+        run("b", 12, hook=LostHook(6))
     with pytest.raises(UserError, match="made_from.json"):
         run("c", 12)
     assert run("b", 12).last_step == 12
@@ -289,7 +291,7 @@ def test_training_resumes_bit_exact_after_lost_session(
     train(tmp_path / "whole", max_steps=9, values=values)
     with monkeypatch.context() as patch, pytest.raises(UserError, match="storage does not answer"):
         patch.setattr(tf.train.Saver, "save", failing_at(lost_save, tf.train.Saver.save))
-        train(tmp_path / "lost", max_steps=9, values=values, hooks=[LostHook(lost_step)])
+        train(tmp_path / "lost", max_steps=9, values=values, hook=LostHook(lost_step))
     caplog.set_level(logging.INFO, "albert")
     caplog.clear()
     before = steps_in(tmp_path / "lost")
@@ -334,7 +336,7 @@ def test_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(distribution, "peers", lambda settings: ["localhost:1"])
     hook = LostHook(6)
     with pytest.raises(UserError, match="worker localhost:1 after step 5"):
-        train(tmp_path, workers.MULTI_WORKER, max_steps=9, hooks=[hook])
+        train(tmp_path, workers.MULTI_WORKER, max_steps=9, hook=hook)
     assert hook.seen == 6
 
 

@@ -17,7 +17,7 @@ from tests.support import golden_heads
 
 
 def outcome(*sides):
-    return metrics.Outcome(*map(np.array, sides))
+    return metrics.Predictions(*map(np.array, sides))
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def meet(monkeypatch, settings, others=()):
 
     with monkeypatch.context() as patch:
         patch.setattr(peer_watch, "roll_call", roll_call)
-        estimators.agreed_resume_point(settings, settings)
+        estimators.agreed_resume_point(settings)
     return said[0]
 
 

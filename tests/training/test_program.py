@@ -56,7 +56,7 @@ def train(folder, *arguments, max_steps=STEPS, dtype=tf.float16):
     flags = ["--log_steps=1", "--save_checkpoints_steps=1", "--train_batch_size=2", *arguments]
     return estimators.train(
         one_weight.settings_for(folder, *flags),
-        lambda first_weights: model_fn_of(dtype),
+        model_fn_of(dtype),
         input_fn,
         max_steps=max_steps,
         documents=one_weight.DOCUMENTS,

@@ -52,6 +52,6 @@ def test_held_twice_in_one_process(tmp_path):
 
 
 @pytest.mark.parametrize("script", ["run_pretraining", "run_classifier"])
-def test_second_training_into_folder(tmp_path, script):
+def test_second_training_into_folder(training_data, tmp_path, script):
     with holding(tmp_path) as other, pytest.raises(ValueError, match=f"{tmp_path}.*{other.pid}"):
-        training_scripts.run(script, tmp_path, tmp_path, "--do_train")
+        training_scripts.run(script, training_data, tmp_path, "--do_train")
