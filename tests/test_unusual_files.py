@@ -10,8 +10,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
-from albert.classification import examples, tasks
-from albert.data import parquet, record_files
+from albert.classification import tasks
+from albert.data import parquet, record_files, rows
 from albert.formats import checkpoints
 from albert.pretraining import documents
 from albert.pretraining.settings import JobFlags
@@ -23,10 +23,15 @@ from tests.support import graphs, parquet_files
 from tests.support.classification_data import texts_in
 from tests.support.damaged_files import small_disk
 
+
+def read_table(path):
+    return [row.values for row in rows.read_rows([path])]
+
+
 TEXT_READERS = {
     "vocabulary.txt": tokenization.load_vocab,
     "text.txt": lambda path: list(documents.read_documents([path])),
-    "table.tsv": examples.read_rows,
+    "table.tsv": read_table,
     "tags.conll": sentences.read,
     "lines.txt": texts_in,
 }
@@ -53,13 +58,13 @@ def test_ending_may_be_in_capitals(tmp_path):
     table = str(tmp_path / "IN.CSV")
     (tmp_path / "IN.CSV").write_text('"a, b",c\n', encoding="ascii")
     assert texts_in(table) == [("a, b", "c")]
-    assert [row.values for row in examples.read_rows(table)[1]] == [["a, b", "c"]]
+    assert read_table(table) == [["a, b", "c"]]
     (tmp_path / "IN.JSONL").write_text('[\n{"text_a": "a"}\n]\n', encoding="ascii")
-    for read in (texts_in, examples.read_rows):
+    for read in (texts_in, read_table):
         with pytest.raises(UserError, match="IN.JSONL:1"):
             read(str(tmp_path / "IN.JSONL"))
     path = parquet_files.write(tmp_path / "IN.PARQUET", {"text": ["a"]})
-    assert [row.values for row in examples.read_rows(path)[1]] == [{"text": "a"}]
+    assert read_table(path) == [{"text": "a"}]
     path = parquet_files.write(tmp_path / "DEV.PARQUET", {name: [ROW[name]] for name in ROW})
     assert [item.qas_id for item in squad_examples.read_squad_examples(path, True)] == ["1"]
     (tmp_path / "DEV.JSON.GZ").write_bytes(gzip.compress(json.dumps([ROW]).encode("ascii")))

@@ -4,12 +4,10 @@
 
     data = read_file(task, "glue/MRPC/train.tsv", "train")
 
-Texts stay as written. A TSV cell ends at a tab and a line at a line feed; quotes are plain text. In
-a .csv file quotes are CSV's. Repairs are counted, and errors name file and line.
+Texts stay as written (`data.rows`). Repairs are counted, and errors name file and line.
 """
 
 import dataclasses
-import io
 import itertools
 import logging
 import math
@@ -19,7 +17,6 @@ from typing import (
     Any,
     Callable,
     Dict,
-    Iterable,
     List,
     Mapping,
     NamedTuple,
@@ -30,7 +27,8 @@ from typing import (
 )
 
 from albert.data import csv_rows, parquet
-from albert.util import files, json_files, wording
+from albert.data.rows import Row, read_rows
+from albert.util import files, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
@@ -187,58 +185,12 @@ class TaskData(NamedTuple):
     columns: Tuple[str, ...]  # names of the texts' columns or fields, where the file has them
 
 
-class Row(NamedTuple):
-    """A row: a list of cells, or a dict of values by the names of fields."""
-
-    where: str  # file:line, from 1; of a Parquet file the row
-    number: int  # from 0, over all files
-    values: Any
-
-
-def read_rows(path: str) -> Tuple[List[str], List[Row]]:
-    """Returns the files and the rows, which are not blank, of a .csv, .parquet, TSV or JSON file.
-
-    The path may be a pattern of Parquet files. JSON lines are a .json or .jsonl file, or one that
-    begins with "{" and does not end in .tsv. Raises UserError for a file that is missing, empty, or
-    not of its kind; the line is named.
-    """
-    path = os.path.expanduser(str(path))
-    parts = (files.ending(path) == parquet.ENDING and parquet.parts(path)) or [path]
-    located = ((f"{part}:{line}", values) for part in parts for line, values in _rows(part))
-    rows = [
-        Row(where, number, values)
-        for number, (where, values) in enumerate(located)
-        if isinstance(values, dict) or any(map(str.strip, values))
-    ]
-    if not rows:
-        raise UserError(f"'{path}' is empty.")
-    return parts, rows
-
-
-def _rows(path: str) -> Iterable[Tuple[int, Any]]:
-    """The number of each row's line, from 1, and the row."""
-    ending = files.ending(path)
-    if ending == parquet.ENDING:
-        return enumerate(parquet.read_rows(path), start=1)
-    text = files.read_text(path)
-    if ending == csv_rows.ENDING:
-        return csv_rows.rows(io.StringIO(text, newline=""), path)
-    lines = enumerate(text.replace("\r\n", "\n").split("\n"), start=1)
-    is_object = text.lstrip()[:1] == "{" and ending != ".tsv"
-    if is_object or ending in files.JSON_LINES:
-        return (
-            (line, text.strip() and json_files.parse_data(text, f"{path}:{line}", dict))
-            for line, text in lines
-        )
-    return ((line, text.split("\t")) for line, text in lines)
-
-
 def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = ()) -> TaskData:
-    """Reads examples from a file; see `read_rows`. Skips a few short rows of training data.
+    """Reads examples from a file; see `data.rows`. Skips a few short rows of training data.
 
     Args:
       task: the declaration.
-      path: of the file.
+      path: of the file, or a pattern of Parquet files.
       split: its name, or its role. "": texts to predict, in columns that are called as in `names`,
         as the task's or as usual, or are the only ones. Labels are then not read, and numbers from
         0 name the examples that have no name.
@@ -248,50 +200,51 @@ def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = 
       UserError: there is no such file, it lacks the columns, rows have too few or too many, a label
         is unknown (file and line are named), or there is no example.
     """
-    parts, rows = read_rows(path)
-    role, first = role_of(split), rows[0].values
-    is_labelled, is_table = role in ("train", "dev"), isinstance(first, list)
-    candidates = task.columns if role else _text_columns(task, rows, names)
-    columns = _find_columns(task, rows, candidates, needed=3 if is_labelled else 2)
-    if is_table and not (columns.header or is_labelled):
-        _LOGGER.warning("%s: no header found. Reading this row as an example.", rows[0].where)
-    spellings = label_spellings(task, () if is_table else _number_names(task, parts[0], columns))
-    cells, language = first if columns.render else range(len(first)), _place("language", rows[0])
+    path = os.path.expanduser(str(path))
+    parts = (files.ending(path) == parquet.ENDING and parquet.parts(path)) or [path]
+    rows = read_rows(parts)
+    if not rows:
+        raise UserError(f"'{path}' is empty.")
+    role, first = role_of(split), rows[0]
+    is_labelled = role in ("train", "dev")
+    columns = _find_columns(task, rows, role, names=names)
+    spellings = label_spellings(task, _number_names(task, parts[0], columns))
+    language = first.find("language")
+    long = _long_rows(parts[0], rows) if first.is_table else []
     examples: List[InputExample] = []
-    odd: Dict[str, List[str]] = {"long rows cut": _long_rows(parts[0], rows) if is_table else []}
-    short, empty = odd["short rows skipped"], odd["empty texts"] = [], []
-    for row in rows[columns.header :]:
-        fields = dict(zip(cells, row.values)) if is_table else row.values
-        if task.language and fields.get(language, task.language) != task.language:
+    short: List[str] = []
+    empty: List[str] = []
+    for row in rows[1:] if columns.header else rows:
+        if task.language and row.fields.get(language, task.language) != task.language:
             continue
         try:
-            row_examples = _examples_of(fields, columns, is_labelled)
+            row_examples = _examples_of(row, columns, first, is_labelled=is_labelled)
         except KeyError as error:
             short.append(f"{row.where}: no column or field {error}")
             continue
         except (TypeError, ValueError) as error:
             raise UserError(f"{row.where}: {error}.") from None
-        for part, example in enumerate(row_examples):
-            number = row.number * len(row_examples) + part
-            name = f"{role}-{number}" if role else str(len(examples) + part)
-            example.guid = example.guid or name
+        start = row.number * len(row_examples) if role else len(examples)
+        for number, example in enumerate(row_examples, start):
+            example.guid = example.guid or (f"{role}-{number}" if role else str(number))
             label = parse_label(example.label, spellings) if role else None
             if is_labelled and label is None:
-                _refuse_label(task, row, example.label, is_first=is_table and row is rows[0])
+                _refuse_label(task, row, example.label, is_first=first.is_table and row is first)
+            if is_labelled and label == "":
+                continue
             example.label = None if label == "" else label
-        kept = [item for item in row_examples if item.label is not None or not is_labelled]
-        examples += kept
-        empty += [row.where for item in kept if not _has_texts(item)]
+            examples.append(example)
+            if not (example.text_a.strip() and (example.text_b is None or example.text_b.strip())):
+                empty.append(row.where)
     if len(short) > (_ODD_SHARE * len(rows) if role == "train" else 0) or not examples:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
-    header = first if is_table and columns.header else []
-    _log_file(
-        f"{', '.join(parts)}: {wording.counted(len(examples), 'example')}", odd, header=header
-    )
-    has_names = not columns.render and (columns.header or not is_table)
-    keys = [key for key in columns[:2] if key is not None and has_names]
-    return TaskData(examples, parts, tuple(first[key] if is_table else key for key in keys))
+    odd = {"long rows cut": long, "short rows skipped": short, "empty texts": empty}
+    summary = f"{', '.join(parts)}: {wording.counted(len(examples), 'example')}"
+    _log_file(summary, odd, header=first.values if columns.header else [])
+    has_names = not columns.render and (columns.header or not first.is_table)
+    texts = dict(zip(first.fields, first.values)) if has_names else {}
+    return TaskData(examples, parts, tuple(texts[key] for key in columns[:2] if key in texts))
 
 
 def _refuse_label(task: Task, row: Row, label: Any, *, is_first: bool) -> None:
@@ -305,16 +258,12 @@ def _log_file(summary: str, odd: Mapping[str, List[str]], *, header: Sequence[st
     notes = [f"{what}: {len(places)} (first {places[0]})" for what, places in odd.items() if places]
     level = logging.WARNING if notes else logging.INFO
     if header:
-        notes.append(f"header: {wording.listed([cell[:40] for cell in header])}")
+        notes.append(f"header: {wording.listed([name[:40] for name in header])}")
     _LOGGER.log(level, "%s.", "; ".join([summary, *notes]))
 
 
-def _has_texts(example: InputExample) -> bool:
-    return bool(example.text_a.strip() and (example.text_b is None or example.text_b.strip()))
-
-
 def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
-    """Where rows have more cells than the first. Warns of quotes as CSV has them.
+    """Where rows of a table have more cells than the first. Warns of quotes as CSV has them.
 
     Raises:
       UserError: many rows are too long. A tab in a text shifts the cells after it.
@@ -337,11 +286,12 @@ def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
 
 
 def _examples_of(
-    fields: Mapping[Any, Any], columns: Columns, is_labelled: bool
+    row: Row, columns: Columns, first: Row, *, is_labelled: bool
 ) -> List[InputExample]:
     """The examples of a row, their labels as they stand there; KeyError for a row cut short."""
+    fields = row.fields
     if columns.render:
-        return columns.render(fields)
+        return columns.render(dict(zip(first.values, row.values)) if row.is_table else fields)
     text_b = None if columns.text_b is None else text_of(fields[columns.text_b])
     guid = fields.get(columns.guid)
     label = fields[columns.label] if is_labelled else fields.get(columns.label)
@@ -366,83 +316,67 @@ def text_of(value: Any) -> str:
 # --------------------------------------------------------------------------------------- columns
 
 
-def _find_columns(
-    task: Task, rows: Sequence[Row], candidates: Sequence[Columns], *, needed: int
-) -> Columns:
-    """The first candidate of which a file has the columns in the `needed` fields, with `header`.
+def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence[str]) -> Columns:
+    """Returns where a file has the columns, as keys of `Row.fields`; None for one that it lacks.
 
-    Columns become numbers of cells or names of fields; None for what is not there.
+    `header` says whether the first row is one. Arguments and errors are those of `read_file`.
     """
-    first = rows[0].values
+    first = rows[0]
+    needed = 3 if role in ("train", "dev") else 2  # texts, and the label
+    candidates = task.columns if role else _prediction_columns(task, rows, names)
     for columns in candidates:
-        positions = [_place(column, rows[0]) for column in columns[:4]]
-        pairs = zip(columns[:needed], positions)
-        if all(column is None or position is not None for column, position in pairs):
-            header = isinstance(first, list) and _has_header(columns, positions, first, task=task)
-            return Columns._make([*positions, header, columns.render])
+        keys = [first.find(column) for column in columns[:4]]
+        pairs = zip(columns[:needed], keys)
+        if all(column is None or key is not None for column, key in pairs):
+            header = first.is_table and _has_header(columns, keys, first, task=task)
+            if first.is_table and not header and needed == 2:
+                _LOGGER.warning("%s: no header found. Reading this row as an example.", first.where)
+            return Columns._make([*keys, header, columns.render])
     missing = [
-        " or ".join(map(str, _spellings(column)))
+        " or ".join(column) if isinstance(column, tuple) else str(column)
         for column in candidates[0][:needed]
         if column is not None
     ]
     raise UserError(
-        f"{rows[0].where}: there are no columns {', '.join(missing)}. There are "
-        f"{', '.join(map(str, first))[:200]}. Correct the header, or name other columns."
+        f"{first.where}: there are no columns {', '.join(missing)}. There are "
+        f"{', '.join(first.values)[:200]}. Correct the header, or name other columns."
     )
 
 
-def _text_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -> List[Columns]:
-    """Where texts may be: under the task's names, under usual ones, or in the only columns."""
-    texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
-    width, last = 1 + task.is_pair, rows[-1].values
-    trained = [Columns(*names)] if len(names) == width else []
-    named = [
-        columns._replace(guid=(columns.guid, *GUID_NAMES), header=None)
-        for columns in (*trained, *task.columns, Columns(*texts))
-        if not isinstance(columns.text_a, int)
-    ]
-    if not isinstance(last, list) or len(rows[0].values) != width:
-        return named
-    # Two columns may be a text and its label.
-    is_label = task.is_pair and parse_label(last[-1], label_spellings(task)) is not None
-    alone = Columns(0, 1 if task.is_pair else None, header=False)
-    return named if is_label else [*named, alone]
-
-
-def _spellings(column: Column) -> Tuple[Any, ...]:
-    return column if isinstance(column, tuple) else (column,)
-
-
-def _place(column: Column, row: Row) -> Any:
-    """The number of a cell, or the name of a field, where a column is; None if it is not there."""
-    first = row.values
-    for name in _spellings(column):
-        if name in first:
-            csv_rows.check_header(list(first), [name], row.where)
-            return name if isinstance(first, dict) else first.index(name)
-        if isinstance(name, int) and isinstance(first, list) and -len(first) <= name < len(first):
-            return name % len(first)
-    return None
-
-
-def _has_header(
-    columns: Columns, positions: Sequence[Any], first: Sequence[str], *, task: Task
-) -> bool:
-    """Whether the first row is a header.
+def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task) -> bool:
+    """Whether the first row of a table is a header.
 
     It is if a column was found by its name; with numbers for columns, if it has usual names for the
     label or for all texts, and no label.
     """
     if columns.header is not None:
         return columns.header
-    present = [pair for pair in zip(columns[:3], positions) if pair[1] is not None]
-    if not all(isinstance(column, int) for column, _ in present):
+    pairs = zip(columns[:3], keys)
+    if not all(isinstance(column, int) for column, key in pairs if key is not None):
         return True
-    words = {column: first[position].strip().lower() for column, position in present}
-    label = words.pop(columns.label, "")
+    words = [name.strip().lower() for name in first.values]
+    label = "" if keys[2] is None else words[keys[2]]
     if parse_label(label, label_spellings(task)) is not None:
         return False
-    return label in _LABEL_WORDS or _TEXT_WORDS.issuperset(words.values())
+    texts = {words[key] for key in keys[:2] if key is not None}
+    return label in _LABEL_WORDS or texts <= _TEXT_WORDS
+
+
+def _prediction_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -> List[Columns]:
+    """Where texts may be: under the task's names, under usual ones, or in the only columns."""
+    texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
+    trained = [Columns(*names)] if len(names) == len(texts) else []
+    candidates = [
+        columns._replace(guid=(columns.guid, *GUID_NAMES), header=None)
+        for columns in (*trained, *task.columns, Columns(*texts))
+        if not isinstance(columns.text_a, int)
+    ]
+    if rows[0].is_table and len(rows[0].values) == len(texts):
+        # Two columns may be a text and its label.
+        last = rows[-1].values[-1]
+        if not task.is_pair or parse_label(last, label_spellings(task)) is None:
+            candidates.append(Columns(0, 1 if task.is_pair else None, header=False))
+    return candidates
 
 
 # ---------------------------------------------------------------------------------------- labels
@@ -450,6 +384,8 @@ def _has_header(
 
 def _number_names(task: Task, path: str, columns: Columns) -> Sequence[str]:
     """The names of labels that are numbers in a file; () where these are the labels."""
+    if isinstance(columns.text_a, int):  # a table
+        return ()
     if task.hub_labels or files.ending(path) != parquet.ENDING:
         return task.hub_labels
     names = parquet.label_names(path).get(columns.label, ())

@@ -11,6 +11,7 @@ import unicodedata
 from typing import Any, Dict, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
 
 from albert.data import parquet
+from albert.data.rows import Row, read_rows
 from albert.tagging import schemes
 from albert.util import files, json_files
 from albert.util.errors import UserError
@@ -109,19 +110,9 @@ def read(
     Raises:
       UserError: a line is not as it must be, or a word has no tag where `needs_tags`.
     """
-    ending = files.ending(path)
-    if ending == parquet.ENDING:
-        names = parquet.label_names(path)
-        rows = enumerate(parquet.read_rows(path), 1)
-        sentences = [_of_row(row, f"'{path}', row {number}", names) for number, row in rows]
-    elif ending in files.JSON_LINES:
-        lines = enumerate(files.read_text(path).split("\n"), 1)
-        numbered_lines = (
-            (f"'{path}', line {number}", line) for number, line in lines if line.strip()
-        )
-        sentences = [
-            _of_row(json_files.parse_data(line, where), where, {}) for where, line in numbered_lines
-        ]
+    if files.ending(path) in (*files.JSON_LINES, parquet.ENDING):
+        names = parquet.label_names(path) if files.ending(path) == parquet.ENDING else {}
+        sentences = [_of_row(row, names) for row in read_rows([path])]
     else:
         sentences = _of_conll(path, token_column, tag_column)
     for sentence in sentences:
@@ -146,7 +137,7 @@ def _rows(path: str) -> List[Tuple[str, List[str]]]:
     columns = len(re.split(separator, first))
     rows: List[Tuple[str, List[str]]] = []
     for number, line in enumerate([*lines, ""], 1):
-        where = f"'{path}', line {number}"
+        where = f"{path}:{number}"
         cells = [cell.strip(" ") for cell in re.split(separator, line)]
         if not any(cells):
             rows.append((where, []))
@@ -154,7 +145,7 @@ def _rows(path: str) -> List[Tuple[str, List[str]]]:
             rows.append((where, cells))
         elif not line.startswith("#"):
             raise UserError(
-                f"{where}, has {len(cells)} columns, but the first row has {columns}. Correct the "
+                f"{where} has {len(cells)} columns, but the first row has {columns}. Correct the "
                 "line."
             )
     return rows
@@ -191,14 +182,15 @@ def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
     return sentences
 
 
-def _of_row(row: Any, where: str, names: Mapping[str, List[str]]) -> Sentence:
-    """The sentence of a JSON object or of a row; `names` are those of numbered tags, by column."""
-    json_files.check(row, {"tokens": [str]}, where)
-    column = next((name for name in _TAG_COLUMNS if row.get(name) is not None), "tags")
+def _of_row(row: Row, names: Mapping[str, List[str]]) -> Sentence:
+    """The sentence of a row; `names` are those of numbered tags, by column."""
+    where, fields = row.where, row.fields
+    json_files.check(fields, {"tokens": [str]}, where)
+    column = next((name for name in _TAG_COLUMNS if fields.get(name) is not None), "tags")
     labels = names.get(column)
     kind = range(-1, len(labels)) if labels else str
-    json_files.check(row, {column: ([kind], None)}, where)
-    tokens, tags = row["tokens"], row.get(column)
+    json_files.check(fields, {column: ([kind], None)}, where)
+    tokens, tags = fields["tokens"], fields.get(column)
     if tags is not None and len(tags) != len(tokens):
         raise UserError(f"{where} has {len(tokens)} tokens and {len(tags)} tags.")
     if labels and tags:

@@ -6,7 +6,8 @@ import csv
 
 import pytest
 
-from albert.classification import examples, tasks
+from albert.classification import tasks
+from albert.data import rows
 from albert.util.errors import UserError
 from tests.support.classification_data import texts_in
 
@@ -64,7 +65,7 @@ def test_parquet_column_that_occurs_twice_is_named(tmp_path):
     table = pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 2, names=["text", "text"])
     pytest.importorskip("pyarrow.parquet").write_table(table, str(tmp_path / "a.parquet"))
     with pytest.raises(UserError, match="a.parquet.*'text'"):
-        examples.read_rows(str(tmp_path / "a.parquet"))
+        rows.read_rows([str(tmp_path / "a.parquet")])
 
 
 @pytest.mark.parametrize("content, line", [(OPEN_QUOTE, 4), (BAD_QUOTE, 3), (NOT_UTF8, 2)])
@@ -75,4 +76,4 @@ def test_texts_name_wrong_row(tmp_path, content, line):
         texts_in(path, "text")
     if content != NOT_UTF8:  # a few such lines are repaired
         with pytest.raises(ValueError, match=f"train.csv:{line}: "):
-            examples.read_rows(str(path))
+            rows.read_rows([str(path)])

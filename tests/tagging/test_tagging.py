@@ -52,15 +52,15 @@ def test_read_each_format(tmp_path):
 @pytest.mark.parametrize(
     "name, content, words",
     [
-        ("a.conll", "king B-PER\n\nking\n", "line 3"),
-        ("a.jsonl", '{"tokens": [], "tags": []}\n{"tags": []}\n', "line 2.*tokens"),
-        ("a.jsonl", '{"tokens": ["a"], "tags": []}\n', "line 1.*1 tokens and 0 tags"),
+        ("a.conll", "king B-PER\n\nking\n", ":3"),
+        ("a.jsonl", '{"tokens": [], "tags": []}\n{"tags": []}\n', ":2.*tokens"),
+        ("a.jsonl", '{"tokens": ["a"], "tags": []}\n', ":1.*1 tokens and 0 tags"),
         ("a.jsonl", '{"tokens": ["a"]}\n', "'a'"),
-        ("a.jsonl", '{"tokens": ["a\\tb"], "tags": ["O"]}\n', "line 1"),
-        ("a.txt", "king O\n\na\rb O\n", "line 3"),
-        ("a.conll", "Ana NNP B-PER\nlives VBZ O\nhere O\n. . O\n", "line 3"),
+        ("a.jsonl", '{"tokens": ["a\\tb"], "tags": ["O"]}\n', ":1"),
+        ("a.txt", "king O\n\na\rb O\n", ":3"),
+        ("a.conll", "Ana NNP B-PER\nlives VBZ O\nhere O\n. . O\n", ":3"),
         ("a.tsv", "a\tO\n\nking\tB\nthe\t\n", "'king the'"),
-        ("a.tsv", "a\tO\n\tB\n", "line 2"),
+        ("a.tsv", "a\tO\n\tB\n", ":2"),
         ("a.conllu", "1\tGo\tgo\tV\n2\t!\t!\tP\n", "column 0"),
     ],
 )
@@ -125,7 +125,7 @@ def test_numbered_tags_are_named_or_refused(column, tmp_path):
     assert sentences.read(good, needs_tags=True)[0].tags == ["O", "B-PER", "B-PER", "O"]
     for number in (-2, 2):
         wrong = parquet_file(tmp_path / "b.parquet", names, column, [0, 1, number, 0])
-        with pytest.raises(ValueError, match=f"b.parquet', row 1: {column}"):
+        with pytest.raises(ValueError, match=f"b.parquet:1: {column}"):
             sentences.read(wrong)
     none = parquet_file(tmp_path / "c.parquet", names, column, [-1] * 4)
     assert sentences.read(none)[0].tags == [""] * 4
@@ -178,7 +178,7 @@ def test_flags_name_the_files_and_the_log_too(tmp_path, caplog):
 def test_tag_that_fits_no_scheme_is_named_with_its_line(tmp_path):
     write(tmp_path / "train.tsv", "# x\nWort\tArt\nAna\tB-PER\n\nAna\tB-PER\n")
     flags = run_tagger.Flags(data_dir=str(tmp_path), do_train=True)
-    with pytest.raises(UserError, match="train.tsv', line 2.*'Art'"):
+    with pytest.raises(UserError, match="train.tsv:2.*'Art'"):
         tagging.TaggingTask(flags, None, {})
 
 
