@@ -66,10 +66,9 @@ class Run(NamedTuple):
 
 def read_run(folder: str) -> Run:
     """Returns the run of a folder; UserError if there is none, or for a damaged file."""
-    from albert.classification import run as classification
     from albert.training import evaluation, fine_tuning, hooks
 
-    names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME, classification.CONFUSION_NAME)
+    names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME, fine_tuning.CONFUSION_NAME)
     curve, summary, matrix = (os.path.join(folder, name) for name in names)
     exists = files.gfile().exists
     training = _curves(hooks.read_curve(curve) if exists(curve) else [])

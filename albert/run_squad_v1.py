@@ -20,7 +20,10 @@ def answer(settings: Flags):
     from albert.squad import run
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, run.SquadV1)
+    outcome = fine_tuning.run(settings, run.SquadV1)
+    if outcome.export:
+        run.write_tflite(settings)
+    return outcome
 
 
 @cli.reads_flags(Flags)

@@ -19,7 +19,7 @@ from albert.classification import features as classifier_features
 from albert.classification import model, predictions, tasks
 from albert.classification.examples import InputExample, read_file
 from albert.classification.settings import ClassifierFlags, CustomTaskFlags
-from albert.classification.task_table import LOSSES, described_task
+from albert.classification.task_table import described_task
 from albert.data import batches, feature_cache
 from albert.data.records import record_of
 from albert.pretrained import inference
@@ -31,8 +31,6 @@ from albert.util.flags import describe
 
 _LOGGER = logging.getLogger("albert")
 
-CONFUSION_NAME = "confusion_matrix.json"
-_MOST_CONFUSED = 300  # labels of a confusion matrix; with more, the pairs that occur
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
 
 
@@ -81,7 +79,6 @@ class ClassifierTask(Task):
     flags = ClassifierFlags
     description_name = "classifier.json"
     heard_flags = ("exit_patience", "exit_threshold")
-    free_keys = ("columns",)
     description_schema = {
         "labels": [str],
         "is_pair": (bool, None),
@@ -98,9 +95,9 @@ class ClassifierTask(Task):
         else:
             self.declared = described_task(description)
             self.is_pair = description.get("is_pair")
-        self.name, self.labels = self.declared.name, self.declared.labels
-        self.best_metric = self.declared.metrics[0]
-        self.higher_is_better = self.best_metric not in LOSSES
+        self.name = self.published_name = self.declared.name
+        self.labels, self.best_metric = self.declared.labels, self.declared.metrics[0]
+        self._metrics = list(dict.fromkeys((*self.declared.metrics, "eval_loss")))
         self.is_regression = self.declared.is_regression
         # Made once: there may be many labels, and encode gets few examples at a time.
         self._label_ids = {label: number for number, label in enumerate(self.labels or [None])}
@@ -126,14 +123,14 @@ class ClassifierTask(Task):
         if settings.data_dir:
             tasks.task_folders(task, settings.data_dir)  # before a model is downloaded
 
-    def describe(self) -> Dict[str, Any]:
-        """Returns what classifier.json says of the task."""
+    def describe(self, is_export: bool = False) -> Dict[str, Any]:
+        """Returns what classifier.json says; an export has no heads before the last."""
         return {
-            **super().describe(),
+            **super().describe(is_export),
             "labels": list(self.labels),
             "is_regression": self.is_regression,
             "is_pair": self.is_pair,
-            "early_exit": self.has_exits or None,
+            "early_exit": not is_export if self.has_exits else None,
             "columns": list(self.columns) or None,
         }
 
@@ -219,40 +216,22 @@ class ClassifierTask(Task):
             predictions.append(Prediction(label, shares, None if shares else row[0], layer))
         return predictions
 
-    def identity(self) -> Dict[str, Any]:
-        """Returns the metrics that are computed and, where examples leave early, when."""
-        names = ["exit_patience"] + ["exit_threshold"] * self.is_regression
-        exits = {name: getattr(self.settings, name) for name in names}
-        measured = list(dict.fromkeys((*self.declared.metrics, "eval_loss")))
-        return {"metrics": measured, **(exits if self.settings.exit_patience else {})}
+    def decoding(self) -> Dict[str, Any]:
+        """Returns the columns, the metrics and, where examples leave early, when."""
+        return {"columns": list(self.columns), "metrics": self._metrics, **self._exits()}
+
+    def _exits(self) -> Dict[str, Any]:
+        if not self.settings.exit_patience:
+            return {}
+        names = self.heard_flags if self.is_regression else ["exit_patience"]
+        return {name: getattr(self.settings, name) for name in names}
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
-        identity = self.identity()
-        measured = metrics.compute(identity.pop("metrics"), _predictions(outputs))
+        measured = metrics.compute(self._metrics, _predictions(outputs))
         if "layers" in outputs:
             measured["mean_layers"] = float(np.mean(outputs["layers"]))
-        return {**measured, **identity}
-
-    def served(self) -> Dict[str, Any]:
-        """Says that the heads before the last are not exported."""
-        return {"early_exit": False} if self.has_exits else {}
-
-    def details(self, outputs: Outputs) -> Dict[str, Any]:
-        """Returns the confusion matrix: a row for each label, a column for each prediction.
-
-        With many labels it is [label, prediction, count] for each pair that occurs.
-        """
-        if self.is_regression:
-            return {}
-        labels, (pairs, counts) = self.labels, metrics.confusions(_predictions(outputs))
-        if len(labels) > _MOST_CONFUSED:
-            rows = np.column_stack([pairs, counts]).tolist()
-            named = [[labels[right], labels[predicted], count] for right, predicted, count in rows]
-            return {CONFUSION_NAME: {"pairs": named}}
-        matrix = np.zeros([len(labels), len(labels)], int)
-        matrix[tuple(pairs.T)] = counts
-        return {CONFUSION_NAME: {"labels": list(labels), "matrix": matrix.tolist()}}
+        return {**measured, **self._exits()}
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs

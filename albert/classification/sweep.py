@@ -19,10 +19,10 @@ import tensorflow.compat.v1 as tf
 from albert.classification import predictions, tasks
 from albert.classification.run import ClassifierTask, find_task
 from albert.classification.settings import SUITES, ClassifierFlags, GridFlags, SweepFlags
-from albert.classification.task_table import LOSSES
 from albert.configs import published
 from albert.formats import checkpoints
 from albert.training import evaluation, fine_tuning, metrics, program
+from albert.training.evaluation import LOSSES
 from albert.util import config_files, files, folder_lock, json_files, provenance, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -251,7 +251,7 @@ def _start(run: Run) -> None:
 def score_of(result: Result) -> float:
     """Returns the score of the best checkpoint, with larger values for better; -inf for none."""
     metric = result["metric"]
-    return evaluation.rank_of(result["metrics"], metric, metric not in LOSSES)[0]
+    return evaluation.rank_of(result["metrics"], metric)[0]
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:

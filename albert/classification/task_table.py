@@ -24,10 +24,6 @@ from albert.classification.examples import (
 from albert.util import wording
 from albert.util.errors import UserError
 
-# Metrics of which less is better.
-LOSSES = ("MSE", "eval_loss")
-
-
 # ------------------------------------------------------------------------------------- rendering
 
 

@@ -30,6 +30,7 @@ _SHAPE = {  # configuration key -> default; they make the size
     "inner_group_num": 1,
     "share_type": "all",
 }
+_IN_PER_CENT = ("squad_v1", "squad_v2")  # as the official scripts give their scores
 # Heads are not compared: xlarge was published with 16 and with 32.
 _RELEASE = {"vocab_size": None, "embedding_layout": "google", "ln_type": "postln"}
 _DROPOUT = {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0}
@@ -115,6 +116,11 @@ def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
         and column["split"] in (split, "")
         and value is not None
     ]
+
+
+def per_cent(task: str, value: float) -> float:
+    """Returns a score of a task in per cent, as that of SQuAD is already."""
+    return value if task in _IN_PER_CENT else 100.0 * value
 
 
 class Comparison(NamedTuple):

@@ -12,7 +12,7 @@ Dimensions: N examples, B batch, S sequence.
 """
 
 import threading
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterable, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -25,6 +25,7 @@ from albert.formats.warm_start import Tensors
 from albert.runtimes import compat
 from albert.util.errors import UserError
 
+LOWEST = -1e30  # a logit of float32 that is never among the best
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
 
 
@@ -46,7 +47,6 @@ class Network:
         batch_size: int,
         sequences: Sequence[str] = SEQUENCES,
         padding: str = "longest",
-        fills: Mapping[str, float] = {},
     ):
         """Takes the arguments for building the network.
 
@@ -57,12 +57,11 @@ class Network:
           sequences: the features that are cut to the longest example of a batch.
           padding: "longest"; "bucket" runs more examples together where they are short; "max" cuts
             nothing.
-          fills: what outputs of a shorter batch end with, by name; 0 for the others.
         """
         if not (isinstance(batch_size, int) and batch_size >= 1):
             raise UserError(f"batch_size is {batch_size!r}; it must be at least 1.")
         self._build, self._spec, self._batch_size = build, spec, batch_size
-        self._sequences, self._padding, self._fills = sequences, padding, fills
+        self._sequences, self._padding = sequences, padding
         self._lock = threading.Lock()
 
     def load(self, path: Optional[str]) -> None:
@@ -142,27 +141,28 @@ class Network:
                 on_batch(len(rows))
                 start += count
         back = np.argsort(order)
-        return {name: value[back] for name, value in joined(parts, self._fills).items()}
+        return {name: value[back] for name, value in joined(parts).items()}
 
     def run_all(self, pools: Iterable[Arrays], **options: Any) -> Dict[str, np.ndarray]:
         """Returns the outputs of examples that come some thousands at a time.
 
         The options are those of `run`.
         """
-        return joined([self.run(features, **options) for features in pools], self._fills)
+        return joined([self.run(features, **options) for features in pools])
 
 
-def joined(parts: Sequence[Arrays], fills: Mapping[str, float] = {}) -> Dict[str, np.ndarray]:
+def joined(parts: Sequence[Arrays]) -> Dict[str, np.ndarray]:
     """Joins batches of outputs, [B, ...] each, to [N, ...].
 
-    Each is padded to the longest, with zeros or what `fills` says.
+    Each is padded to the longest: whole numbers with 0, others with LOWEST.
     """
     joined_parts = {}
     for name in parts[0]:
         values = [part[name] for part in parts]
         shape = np.max([value.shape for value in values], axis=0)
         shape[0] = sum(map(len, values))
-        joined_parts[name], start = np.full(shape, fills.get(name, 0), values[0].dtype), 0
+        fill = LOWEST if values[0].dtype.kind == "f" else 0
+        joined_parts[name], start = np.full(shape, fill, values[0].dtype), 0
         for value in values:
             end = start + len(value)
             joined_parts[name][(slice(start, end), *map(slice, value.shape[1:]))] = value

@@ -9,7 +9,7 @@ Dimensions: N questions, C options.
 
 import itertools
 import json
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class RaceTask(Task):
         super().__init__(settings, *arguments)
         self.name = settings.task_name
         self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
+        if self._levels == race_examples.LEVELS:  # results of one level are not published
+            self.published_name = "race"
 
     @classmethod
     def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
@@ -57,21 +59,11 @@ class RaceTask(Task):
         if len(set(paths)) < len(paths):
             raise UserError("--train_file, --eval_file and --predict_file must differ.")
 
-    @property
-    def published_name(self) -> str:
-        """Results of one level alone are not those of all questions."""
-        return "race" if self._levels == race_examples.LEVELS else ""
-
     # ---- data ----
 
     def examples(self, split: str) -> List[InputExample]:
         """Reads the questions of a split."""
         return race_examples.read_examples(self.settings.data_dir, split, levels=self._levels)
-
-    def named_file(self, split: str) -> Optional[str]:
-        """Returns --train_file, --eval_file or --predict_file."""
-        use = {"train": "train", "dev": "eval", "test": "predict"}[split]
-        return getattr(self.settings, f"{use}_file")
 
     def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
         """Returns the example for (article, question, options)."""

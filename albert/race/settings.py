@@ -19,10 +19,14 @@ class RaceFlags(shared.TaskFlags):
     max_qa_length: int = data_flag(128, "Maximum tokens of question plus option.", lower=1)
     high_only: bool = data_flag(False, "Use only RACE's high-school part.")
     middle_only: bool = data_flag(False, "Use only RACE's middle-school part.")
-    train_file: Optional[str] = data_flag(None, "Where to cache the training features.", path=True)
-    eval_file: Optional[str] = data_flag(None, "Where to write the evaluation features.", path=True)
+    train_file: Optional[str] = data_flag(
+        None, "Where to cache the training features.", path=True, records_of="train"
+    )
+    eval_file: Optional[str] = data_flag(
+        None, "Where to write the evaluation features.", path=True, records_of="dev"
+    )
     predict_file: Optional[str] = data_flag(
-        None, "Where to write the features to predict.", path=True
+        None, "Where to write the features to predict.", path=True, records_of="test"
     )
     dropout_prob: float = training_flag(0.1, "Dropout before the head.", lower=0, upper=0.99)
     do_train: bool = flag(True)

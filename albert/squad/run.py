@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf
 from albert.data import batches, feature_cache
 from albert.data.packing import SEQUENCES
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
-from albert.formats import model_vocabulary, tflite, warm_start
+from albert.formats import checkpoints, model_vocabulary, tflite, warm_start
 from albert.pretrained import inference
 from albert.squad import decoding, heads
 from albert.squad import features as squad_features
@@ -44,10 +44,9 @@ class SquadTask(Task):
     settings: SquadFlags
     description_name = "squad.json"
     best_metric = "f1"
-    metric_scale = 1.0
     sequences = squad_features.SEQUENCES
-    free_keys: Tuple[str, ...] = ("n_best_size", "max_answer_length")
-    recorded_flags: Tuple[str, ...] = (*_LENGTHS, *free_keys)
+    heard_flags: Tuple[str, ...] = ("n_best_size", "max_answer_length")
+    recorded_flags: Tuple[str, ...] = (*_LENGTHS, *heard_flags)
     has_impossible = False  # whether there may be questions without an answer
 
     def __init__(self, *args: Any):
@@ -95,10 +94,6 @@ class SquadTask(Task):
                 "answers to all questions or to none."
             )
         return examples
-
-    def named_file(self, split: str) -> Optional[str]:
-        """Returns --train_feature_file or --predict_feature_file."""
-        return getattr(self.settings, f"{split}_feature_file")
 
     def items(
         self, examples: Sequence[SquadExample], is_training: bool, *, num_processes: int = 1
@@ -158,11 +153,6 @@ class SquadTask(Task):
         """Returns the answer to each question, "" where the null score is above the threshold."""
         return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
 
-    def identity(self) -> Dict[str, Any]:
-        """Returns the flags of decoding."""
-        names = (*self.free_keys, *self.heard_flags)
-        return {name: getattr(self.settings, name) for name in names}
-
     def predictions(
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs
     ) -> Dict[str, str]:
@@ -183,8 +173,7 @@ class SquadV1(SquadTask):
     """SQuAD v1.1: every question has an answer."""
 
     flags = SquadV1Flags
-    name = "squad_v1"
-    fills = {"start_logits": heads.IMPOSSIBLE, "end_logits": heads.IMPOSSIBLE}
+    name = published_name = "squad_v1"
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds a start and an end for each window, and rules padding out in prediction.
@@ -196,7 +185,10 @@ class SquadV1(SquadTask):
             return output
         is_used = features["input_mask"] > 0  # [B, L]
         fill = tf.fill(tf.shape(is_used), heads.IMPOSSIBLE)
-        logits = {name: tf.where(is_used, output.outputs[name], fill) for name in self.fills}
+        logits = {
+            name: tf.where(is_used, output.outputs[name], fill)
+            for name in ("start_logits", "end_logits")
+        }
         return output._replace(outputs={**output.outputs, **logits})
 
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
@@ -204,25 +196,15 @@ class SquadV1(SquadTask):
         texts, _ = decoding.file_contents(examples, self.decode(examples, outputs)).values()
         return squad_metrics.evaluate_v1(_gold(examples), texts)
 
-    def export_more(self, export_dir: str, checkpoint: str) -> None:
-        """Writes albert_model.tflite, which reads int32 [1, S]."""
-        shape = (1, self.settings.max_seq_length)
-        with warm_start.open_graph(self.build, SEQUENCES, checkpoint, shape=shape) as opened:
-            content = tflite.convert(*opened)
-        path = os.path.join(export_dir, TFLITE_NAME)
-        files.atomic_write_bytes(path, content)
-        _LOGGER.info("Wrote %s.", path)
-
 
 class SquadV2(SquadTask):
     """SQuAD v2.0: questions may have no answer."""
 
     settings: SquadV2Flags
     flags = SquadV2Flags
-    name = "squad_v2"
-    free_keys = decoding.Limits._fields
-    recorded_flags = (*_LENGTHS, *free_keys)
-    heard_flags = (_THRESHOLD,)
+    name = published_name = "squad_v2"
+    heard_flags = (*decoding.Limits._fields, _THRESHOLD)
+    recorded_flags = (*_LENGTHS, *decoding.Limits._fields)
     description_schema = {_THRESHOLD: (float, None)}
     has_impossible = True
 
@@ -231,6 +213,11 @@ class SquadV2(SquadTask):
         if "p_mask" not in features:  # of an exported model
             features = dict(features, p_mask=heads.answer_mask(features))
         return heads.v2_head(features, encoder, self.settings)
+
+    def describe(self, is_export: bool = False) -> Dict[str, Any]:
+        """Returns what squad.json says; of an exported model also the threshold."""
+        threshold = {_THRESHOLD: self.threshold()} if is_export else {}
+        return {**super().describe(is_export), **threshold}
 
     def threshold(self) -> float:
         """Returns the null score up to which answers are kept."""
@@ -260,9 +247,17 @@ class SquadV2(SquadTask):
         _LOGGER.info("If the null score is above %.4g, the answer is empty.", self.threshold())
         return super().predictions(split, examples, outputs)
 
-    def served(self) -> Dict[str, Any]:
-        """Returns the threshold."""
-        return {_THRESHOLD: self.threshold()}
+
+def write_tflite(settings: SquadV1Flags) -> None:
+    """Writes albert_model.tflite, which reads int32 [1, S], into --export_dir."""
+    task = fine_tuned.set_up(settings, SquadV1)
+    checkpoint = checkpoints.resolve(task.settings.checkpoint or settings.output_dir)
+    shape = (1, settings.max_seq_length)
+    with warm_start.open_graph(task.build, SEQUENCES, checkpoint, shape=shape) as opened:
+        content = tflite.convert(*opened)
+    path = os.path.join(settings.export_dir, TFLITE_NAME)
+    files.atomic_write_bytes(path, content)
+    _LOGGER.info("Wrote %s.", path)
 
 
 class Reader(fine_tuned.Model):

@@ -19,8 +19,12 @@ class SquadFlags(shared.ExportFlags, shared.FineTuningFlags):
 
     train_file: Optional[str] = _file("SQuAD file to train on.")
     predict_file: Optional[str] = _file("SQuAD file to answer, with or without answers.")
-    train_feature_file: Optional[str] = _file("Where to cache the features of --train_file.")
-    predict_feature_file: Optional[str] = _file("Where to write the features of --predict_file.")
+    train_feature_file: Optional[str] = _file(
+        "Where to cache the features of --train_file.", records_of="train"
+    )
+    predict_feature_file: Optional[str] = _file(
+        "Where to write the features of --predict_file.", records_of="predict"
+    )
     predict_feature_left_file: Optional[str] = accepted_flag(None)
     do_predict: bool = flag(False, "Evaluate every checkpoint, and answer with the best.")
     max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs are split.")

@@ -11,7 +11,7 @@ Dimensions: B batch, S sequence, H hidden, L labels.
 import functools
 import logging
 import os
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -22,7 +22,7 @@ from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, 
 from albert.tagging import schemes, sentences
 from albert.tagging.sentences import Sentence
 from albert.tagging.settings import TaggerFlags
-from albert.training import fine_tuned
+from albert.training import fine_tuned, metrics
 from albert.training.task import Outputs, Task
 from albert.util import files, wording
 from albert.util.errors import UserError
@@ -53,7 +53,7 @@ class TaggingTask(Task):
     description_name = "tagging.json"
     best_metric = "f1"
     sequences = (*SEQUENCES, "label_ids")
-    heard_flags = free_keys = ("tag_scheme",)
+    heard_flags = ("tag_scheme",)
     description_schema = {"labels": [str], "tag_scheme": (set(schemes.NAMES), None)}
 
     def __init__(self, *arguments: Any):
@@ -70,9 +70,13 @@ class TaggingTask(Task):
         if self.settings.do_train or self.settings.do_eval:
             _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
 
-    def describe(self) -> Dict[str, Any]:
+    def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns what tagging.json says of the task."""
-        return dict(super().describe(), labels=list(self.labels), tag_scheme=self.scheme.name)
+        return {**super().describe(is_export), "labels": list(self.labels), **self.decoding()}
+
+    def decoding(self) -> Dict[str, Any]:
+        """Returns the scheme, which says what the entities are."""
+        return {"tag_scheme": self.scheme.name}
 
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[Sentence]:
@@ -150,16 +154,9 @@ class TaggingTask(Task):
         loss = tf.reduce_sum(weights * losses, 1) / tf.maximum(tf.reduce_sum(weights, 1), 1.0)
         return HeadOutput(loss, dict(outputs, label_ids=labels), {})
 
-    def compared(self, outputs: Outputs) -> Tuple[Any, Any]:
-        """Returns the predicted and the right label's number of each word, [N]."""
-        predictions = outputs["predictions"]
-        # Of an exported model, predictions are as long as the longest record only.
-        labels = outputs["label_ids"][:, : predictions.shape[1]]
-        return predictions[labels > 0], labels[labels > 0] - 1
-
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
         """Returns tags and entities. The first tokens have the order of the words."""
-        answers, numbers = [], iter(self.compared(outputs)[0].tolist())
+        answers, numbers = [], iter(metrics.label_pairs(outputs)[1].tolist())
         for text, words, *_ in examples:
             tags = [self.labels[next(numbers)] for _ in words]
             spans = sentences.spans(text, words, self.scheme.entities(tags))
@@ -171,10 +168,6 @@ class TaggingTask(Task):
         right = [self.scheme.entities(sentence.tags) for sentence in examples]
         predicted = [self.scheme.entities(tagged.tags) for tagged in self.decode(examples, outputs)]
         return schemes.scores(right, predicted)
-
-    def identity(self) -> Dict[str, Any]:
-        """Returns the scheme, which says what the entities are."""
-        return {"tag_scheme": self.scheme.name}
 
     def predictions(
         self, split: str, examples: Sequence[Sentence], outputs: Outputs

@@ -158,6 +158,8 @@ def _in_short(metrics: Mapping[str, Any]) -> str:
 
 # ---- evaluation of all checkpoints ----
 
+LOSSES = ("MSE", "eval_loss")  # metrics of which the lowest value is the best
+
 
 class _Rules(NamedTuple):
     """What is measured, and which checkpoint is best.
@@ -170,7 +172,6 @@ class _Rules(NamedTuple):
 
     best_metric: str
     fingerprint: Mapping[str, Any]
-    higher_is_better: bool = True
     untrained_too: bool = False
 
 
@@ -193,7 +194,7 @@ def evaluate_checkpoints(
       wait_seconds: wait for checkpoints of another process, until none has come for this long.
         Meanwhile, other processes may evaluate.
       final_step: stop waiting after a checkpoint of this step or a later one.
-      rules: best_metric, fingerprint, higher_is_better, untrained_too; see _Rules.
+      rules: best_metric, fingerprint, untrained_too; see _Rules.
 
     Returns:
       The summary; `best` is None if `best_metric` is never finite.
@@ -234,11 +235,9 @@ def evaluate_checkpoints(
     return EvaluationSummary(results, None, None, evaluated)
 
 
-def rank_of(
-    metrics: Mapping[str, Any], best_metric: str, higher_is_better: bool
-) -> Tuple[float, ...]:
+def rank_of(metrics: Mapping[str, Any], best_metric: str) -> Tuple[float, ...]:
     """Returns the sort key of a checkpoint, highest for the best: its metric, then its loss."""
-    value = metrics.get(best_metric, math.nan) * (1 if higher_is_better else -1)
+    value = metrics.get(best_metric, math.nan) * (-1 if best_metric in LOSSES else 1)
     gain = -metrics.get("loss", metrics.get("eval_loss", math.nan))
     return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
 
@@ -328,7 +327,7 @@ def _record(folder: str, rules: _Rules, results: Mapping[int, Any]) -> None:
     paths = [copy, *dict(list_checkpoints(folder)).values()]
     present = [identity(path) for path in paths]
     ranks = [
-        (rank_of(result["metrics"], rules.best_metric, rules.higher_is_better), step)
+        (rank_of(result["metrics"], rules.best_metric), step)
         for step, result in results.items()
         if step and result.get("checkpoint") in present
     ]

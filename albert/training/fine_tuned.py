@@ -58,7 +58,7 @@ def check_description(task: Task, folder: str = "") -> None:
     A flag that only the training depends on may differ where the model is used. `folder` is that of
     a model to use, whose task may have another name.
     """
-    may_differ = ["path", *task.free_keys]  # of a vocabulary the content counts
+    may_differ = ["path", *task.decoding()]  # of a vocabulary the content counts
     if folder:
         may_differ.append("task")
     folder = folder or task.settings.output_dir
@@ -83,7 +83,7 @@ def exported_files(task: Task) -> Dict[str, bytes]:
         task.config,
         task.vocabulary,
         task.description_name,
-        description={**task.describe(), **task.served()},
+        description=task.describe(is_export=True),
     )
 
 
@@ -152,7 +152,7 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
         constant = {} if math.isnan(threshold) else {"threshold": tf.constant(threshold)}
         return {**task.build(inputs), **constant}
 
-    folder = saved_model.write(
+    return saved_model.write(
         export_dir,
         build,
         checkpoint,
@@ -160,8 +160,6 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
         max_seq_length=task.settings.max_seq_length,
         extra_files=exported_files(task),
     )
-    task.export_more(export_dir, checkpoint)
-    return folder
 
 
 # ---- the model in memory ----

@@ -35,6 +35,7 @@ from albert.runtimes import compat
 from albert.training import estimators, evaluation, fine_tuned, hooks, program, workflow
 from albert.training.evaluation import EvaluationSummary
 from albert.training.fine_tuning_program import FineTuningProgram, training_length
+from albert.training.metrics import confusion_matrix, label_pairs
 from albert.training.task import Outputs, Split, Task
 from albert.training.workflow import Outcome
 from albert.util import files, json_files, progress, provenance
@@ -44,6 +45,7 @@ __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 _LOGGER = logging.getLogger("albert")
 
 SUMMARY_NAME, BEST_TRIAL_NAME = "run_summary.json", "best_trial.txt"
+CONFUSION_NAME = "confusion_matrix.json"
 _SUMMARY = {
     "task": str,
     "metric": str,
@@ -209,7 +211,7 @@ class FineTuning(workflow.Workflow):
             metrics = evaluation.evaluate_one(folder, self._measure, self._chosen_checkpoint())
             self.compare(metrics)
             return None, metrics
-        began, identity = time.time(), {"precision": settings.precision, **task.identity()}
+        began, identity = time.time(), {"precision": settings.precision, **task.decoding()}
         for split in task.splits("dev"):
             identity[split] = self._splits[split].fingerprint
         summary = evaluation.evaluate_checkpoints(
@@ -217,7 +219,6 @@ class FineTuning(workflow.Workflow):
             self._measure,
             best_metric=task.best_metric,
             fingerprint=identity,
-            higher_is_better=task.higher_is_better,
             wait_seconds=60.0 * wait_minutes,
             final_step=self._final_step,
         )
@@ -257,7 +258,7 @@ class FineTuning(workflow.Workflow):
                 measured.setdefault("eval_loss", float(loss))
             suffix = "_" + split.replace("dev_", "") if metrics else ""
             metrics.update({name + suffix: value for name, value in measured.items()})
-        rank = evaluation.rank_of(metrics, task.best_metric, task.higher_is_better)
+        rank = evaluation.rank_of(metrics, task.best_metric)
         if rank >= self._best[0]:  # of equal ones the later is the best
             self._best = rank, evaluation.identity(checkpoint), outputs
         step = evaluation.step_in(checkpoint)
@@ -292,16 +293,15 @@ class FineTuning(workflow.Workflow):
         return outputs
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
-        """Writes the details of the best checkpoint, and warns of one that says the same to all."""
-        task, folder = self.task, self.settings.output_dir
+        """Writes its confusion matrix, and warns if it predicts the same label every time."""
+        task = self.task
         outputs = self.outputs(summary.best_checkpoint, task.splits("dev")[0])
-        for name, content in task.details(outputs).items():
-            files.atomic_write_json(
-                os.path.join(folder, name), dict(content, step=summary.best.step)
-            )
-        predicted, right = task.compared(outputs)
-        is_simple = task.labels and predicted is not None and np.ndim(right) == 1
-        if is_simple and len(np.unique(predicted)) == 1 < len(np.unique(right)):
+        if not task.labels or "label_ids" not in outputs:
+            return
+        right, predicted = label_pairs(outputs)
+        content = dict(confusion_matrix(task.labels, right, predicted), step=summary.best.step)
+        files.atomic_write_json(os.path.join(self.settings.output_dir, CONFUSION_NAME), content)
+        if len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
                 "The best checkpoint predicts %s every time. Try another --learning_rate (it is "
                 "%g), more training steps or a longer warm-up, or another --seed.",
@@ -312,8 +312,9 @@ class FineTuning(workflow.Workflow):
     def compare(self, metrics: Mapping[str, float]) -> List[published.Comparison]:
         """Compares metrics with published results, and logs both."""
         task = self.task
-        scores = {name: [task.metric_scale * value] for name, value in metrics.items()}
-        comparisons = published.compare(task.published_name, self.published_model, scores)
+        name = task.published_name
+        scores = {metric: [published.per_cent(name, value)] for metric, value in metrics.items()}
+        comparisons = published.compare(name, self.published_model, scores)
         if comparisons:
             _LOGGER.info("Your and published results:\n%s", "\n".join(published.table(comparisons)))
         return comparisons

@@ -18,12 +18,14 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
+from albert.configs import published
 from albert.configs.flags import TaskFlags
 from albert.formats import checkpoints, exported, model_folder
 from albert.formats.flags import ModelExportFlags
 from albert.pretrained import inference
 from albert.pretrained.settings import TextFlags
 from albert.training import fine_tuned
+from albert.training.evaluation import LOSSES
 from albert.training.task import Task
 from albert.util import config_files, files, flags, wording
 from albert.util.errors import UserError
@@ -39,7 +41,7 @@ class _FineTuned:
 
     Attributes:
       examples: of --eval_file.
-      metric, higher_is_better: what is compared.
+      metric: what is compared.
       tokenizer: for example.json.
       shape: of an example's inputs, [S] or [C, S] of C options.
       build: builds the network on SEQUENCES; returns the outputs by name.
@@ -54,7 +56,7 @@ class _FineTuned:
         shapes = {feature.name: feature.shape for feature in task.spec(False).features}
         self.shape = shapes["input_ids"]
         self._task, self.examples = _task_with_data(task, settings)
-        self.metric, self.higher_is_better = self._task.best_metric, self._task.higher_is_better
+        self.metric = self._task.best_metric
 
     def answer(self, model: Any, examples: Sequence[Any]) -> Mapping[str, np.ndarray]:
         return model.outputs(examples)
@@ -62,7 +64,7 @@ class _FineTuned:
     def score(self, outputs: Mapping[str, np.ndarray], _: Any) -> float:
         losses = np.full(len(self.examples), np.nan)  # which an export does not know
         metrics = self._task.measure(self.examples, {"per_example_loss": losses, **outputs})
-        return self._task.metric_scale * metrics[self.metric]
+        return published.per_cent(self._task.published_name, metrics[self.metric])
 
 
 def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
@@ -75,10 +77,13 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
     data = {"predict_file": path}
     if "data_dir" in declared:  # of SQuAD there is one file alone
         data = {"data_dir": path if tf.io.gfile.isdir(path) else os.path.dirname(path) or "."}
+    # Measured with what the export will use, such as its threshold.
+    description = task.describe(is_export=True)
+    decoding = {name: description[name] for name in task.heard_flags if name in description}
     values = {
         **task.settings.given_values(),
         **trained,
-        **task.served(),  # measured with what the export will use
+        **decoding,
         **data,
         "do_eval": True,
         "do_predict": True,
@@ -94,7 +99,7 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
 class _Encoder:
     """A pretrained model: compares the vectors of the model and the export; see _FineTuned."""
 
-    metric, higher_is_better = "cosine", True
+    metric = "cosine"
 
     def __init__(self, model: inference.Embedder, settings: ModelExportFlags):
         source, length = model.source, settings.max_seq_length
@@ -162,7 +167,7 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
             )
             files.atomic_write_bytes(os.path.join(folder, exported.EXAMPLE_NAME), example)
         before, after = (record[side][subject.metric] for side in ("model", "export"))
-        lost = before - after if subject.higher_is_better else after - before
+        lost = after - before if subject.metric in LOSSES else before - after
         if not lost <= settings.max_loss:
             raise UserError(
                 f"On {settings.eval_file}, {subject.metric} changes from {before:.2f} (model) to "

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics of classification and regression, as functions of all predictions.
+"""Metrics of labels and scores, as functions of all predictions.
 
     compute(["eval_accuracy", "f1"], Predictions(labels, predictions, losses))
 
@@ -9,10 +9,12 @@ Dimensions: N examples, B batch, L labels.
 
 import functools
 import warnings
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+
+_MOST_CONFUSED = 300  # labels of a confusion matrix; with more, the pairs that occur
 
 
 class Predictions(NamedTuple):
@@ -81,9 +83,37 @@ def compute(names: Sequence[str], predictions: Predictions) -> Dict[str, float]:
     return {name: float(METRICS[name](predictions)) for name in names}
 
 
-def confusions(predictions: Predictions) -> Tuple[np.ndarray, np.ndarray]:
-    """Returns the pairs [label, prediction] that occur, int [P, 2], and how often, int [P]."""
-    return np.unique(np.stack(predictions[:2], axis=1), axis=0, return_counts=True)
+# ---- labels ----
+
+
+def label_pairs(outputs: Mapping[str, np.ndarray]) -> Tuple[np.ndarray, np.ndarray]:
+    """Returns the right and the predicted labels' numbers, int [N], from a head's outputs.
+
+    If these are of tokens, `label_ids` [R, S] count from 1, and are 0 where no label is; then N is
+    the number of the labels.
+    """
+    right, predicted = outputs["label_ids"], outputs["predictions"]
+    if right.ndim == 1:
+        return right, predicted
+    # Of an exported model, predictions are as long as the longest record only.
+    right = right[:, : predicted.shape[1]]
+    return right[right > 0] - 1, predicted[right > 0]
+
+
+def confusion_matrix(
+    labels: Sequence[str], right: np.ndarray, predicted: np.ndarray
+) -> Dict[str, Any]:
+    """Returns `labels` and `matrix`: a row for each label, a column for each prediction.
+
+    With many labels the result has `pairs`: [label, prediction, count] for each that occurs.
+    """
+    pairs, counts = np.unique(np.stack([right, predicted], axis=1), axis=0, return_counts=True)
+    if len(labels) > _MOST_CONFUSED:
+        rows = np.column_stack([pairs, counts]).tolist()
+        return {"pairs": [[labels[row], labels[column], count] for row, column, count in rows]}
+    matrix = np.zeros([len(labels), len(labels)], int)
+    matrix[tuple(pairs.T)] = counts
+    return {"labels": list(labels), "matrix": matrix.tolist()}
 
 
 # ---- in the graph ----

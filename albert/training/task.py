@@ -33,6 +33,7 @@ from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, record_files
 from albert.data.packing import SEQUENCES
 from albert.pretrained.network import Network
+from albert.util import flags as flags_lib
 from albert.util import parallel
 from albert.util.errors import UserError
 
@@ -62,15 +63,14 @@ class Task:
     Attributes:
       flags: the class of its flags.
       description_name: name of the JSON file in --output_dir that describes the trained task.
-      best_metric, higher_is_better: the metric that chooses the best checkpoint.
-      metric_scale: factor from metrics to per cent.
+      published_name: the task in configs/published.json to compare results with, if any.
+      best_metric: the metric that chooses the best checkpoint, which has the highest value, or of
+        evaluation.LOSSES the lowest.
       labels: the labels' names, if the outputs have `predictions` and `label_ids`.
       sequences: the features with one value per token; input_mask must be one of them.
-      fills: padding value of outputs by name; default: 0.
       recorded_flags: flags to write to the description, beside max_seq_length. Prediction with a
         trained model reads them from there.
-      heard_flags: other flags that `albert.load` accepts.
-      free_keys: keys of the description that may differ between runs in one folder.
+      heard_flags: flags of decoding, which `albert.load` accepts too.
       description_schema: the types of other keys of the description; see util/json_files.py.
       config: configuration of the encoder.
       vocabulary: the vocabulary's file.
@@ -80,15 +80,12 @@ class Task:
     flags: Type[FineTuningFlags]
     name = ""
     description_name = ""
+    published_name = ""
     best_metric = "eval_accuracy"
-    higher_is_better = True
-    metric_scale = 100.0
     labels: Sequence[str] = ()
     sequences: Sequence[str] = SEQUENCES
-    fills: Mapping[str, float] = {}
     recorded_flags: Tuple[str, ...] = ()
     heard_flags: Tuple[str, ...] = ()
-    free_keys: Tuple[str, ...] = ()
     description_schema: Mapping[str, Any] = {}
     config: modeling.AlbertConfig
     vocabulary: fine_tuning_utils.Vocabulary
@@ -116,16 +113,18 @@ class Task:
             names = ", ".join(f"--{name}" for name in _ACTIONS if name in flags)
             raise UserError(f"Nothing to do: give one of {names}.")
 
-    def describe(self) -> Dict[str, Any]:
-        """Returns what the description says, but for the vocabulary."""
+    def describe(self, is_export: bool = False) -> Dict[str, Any]:
+        """Returns what the description of a trained or exported model says, but its vocabulary."""
         names = ("max_seq_length", *self.recorded_flags)
         recorded = {name: getattr(self.settings, name) for name in names}
         return {"format_version": 1, "task": self.name, **recorded}
 
-    @property
-    def published_name(self) -> str:
-        """The task under which results were published; "" for one that cannot be compared."""
-        return self.name
+    def decoding(self) -> Dict[str, Any]:
+        """Returns what answers and metrics depend on besides the weights and records.
+
+        It may differ between the runs in a folder. If it does, checkpoints are evaluated again.
+        """
+        return {name: getattr(self.settings, name) for name in self.heard_flags}
 
     # ---- data ----
 
@@ -160,23 +159,27 @@ class Task:
         """Returns the records of some consecutive items."""
         raise NotImplementedError
 
-    def named_file(self, split: str) -> Optional[str]:
-        """Returns the file of records that a flag names for a split, if any."""
-        return None
-
     def features(self, split: str) -> Split:
         """Returns a split with its records, which are made if they are not there.
 
-        Only training and TPUs read records. Otherwise there are none, unless the user has named
-        their file.
+        Only training and TPUs read records. Otherwise there are none, unless a flag with
+        `records_of` names their file.
         """
         examples, is_training = self.examples(split), split == "train"
         if not len(examples):
             raise UserError(f"The {split} data of {self.name} has no examples.")
-        named = self.named_file(split)
+        named = next(
+            (
+                getattr(self.settings, name)
+                for name, options in flags_lib.describe(self.flags).items()
+                if options.get("records_of") == split
+            ),
+            None,
+        )
+        may_differ = self.decoding()
         fingerprint = {
             "description": {
-                key: value for key, value in self.describe().items() if key not in self.free_keys
+                key: value for key, value in self.describe().items() if key not in may_differ
             },
             "examples": feature_cache.digest(examples),
             "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
@@ -252,7 +255,6 @@ class Task:
             batch_size=batch_size,
             sequences=self.sequences,
             padding=self.settings.padding or "longest",
-            fills=self.fills,
         )
 
     def decode(self, examples: Sequence[Any], outputs: Outputs) -> List[Any]:
@@ -263,18 +265,6 @@ class Task:
         """Returns the measurements of a split."""
         raise NotImplementedError
 
-    def compared(self, outputs: Outputs) -> Tuple[Any, Any]:
-        """Returns the predicted and the right label's number of each example, [N], or None."""
-        return outputs.get("predictions"), outputs.get("label_ids")
-
-    def identity(self) -> Dict[str, Any]:
-        """Returns what else the metrics depend on, besides checkpoint, precision and records."""
-        return {}
-
-    def details(self, outputs: Outputs) -> Dict[str, Any]:
-        """Returns JSON files on the best checkpoint, for its outputs on the first split."""
-        return {}
-
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""
         lines = []
@@ -282,10 +272,3 @@ class Task:
             answer = item._asdict() if hasattr(item, "_asdict") else item
             lines.append(json.dumps(answer, ensure_ascii=False) + "\n")
         return {f"{self.name}_{split}.jsonl": "".join(lines)}
-
-    def served(self) -> Dict[str, Any]:
-        """Returns values about the checkpoint for an exported model's description."""
-        return {}
-
-    def export_more(self, export_dir: str, checkpoint: str) -> None:
-        """Writes what --export_dir gets beside the SavedModel."""

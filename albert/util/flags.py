@@ -80,6 +80,7 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
         choices: the values of a flag for text.
         required: whether a value must be given.
         path: whether "~" is expanded.
+        records_of: the split of a task whose records are in the file that the flag names.
         several: takes several values, separated by commas; the setting is their text.
         kind: the type of one of several values.
         needs: a flag that must have a value if this one is given.

@@ -43,19 +43,19 @@ def test_run_keeps_order_of_examples(padding, shapes):
     def build(inputs):
         shape = tf.shape(inputs["input_ids"])
         many = tf.tile(shape[None], [shape[0], 1])
-        return {"first": inputs["input_ids"][:, 0], "shape": many, "ids": inputs["input_ids"]}
+        ids = inputs["input_ids"]
+        return {"first": ids[:, 0], "shape": many, "ids": ids, "scores": tf.cast(ids, tf.float32)}
 
     counts = []
     rows = [[3], [4] * 20, [5] * 7, [6], [7] * 24]
-    found = loaded_network(build, padding=padding, fills={"ids": -1}).run(
-        features(*rows), on_batch=counts.append
-    )
+    found = loaded_network(build, padding=padding).run(features(*rows), on_batch=counts.append)
     assert found["first"].tolist() == [3, 4, 5, 6, 7]
     assert counts == [shape[0] for shape in shapes]
     assert sorted(map(tuple, found["shape"])) == sorted(
         tuple(shape) for shape in shapes for _ in range(shape[0])
     )
-    assert (found["ids"][0, 8:] == (0 if padding == "max" else -1)).all()
+    assert not found["ids"][0, 8:].any()
+    assert (found["scores"][0, 8:] == (0 if padding == "max" else network.LOWEST)).all()
 
 
 def encoder(inputs, **options):

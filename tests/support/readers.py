@@ -163,7 +163,8 @@ def model(kind, *names):
     def read(path):
         settings = flags.make(kind.flags, output_dir=folder_of(path), do_train=False)
         task = fine_tuned.set_up(settings, kind)
-        task.served() or fine_tuned.check_description(task)
+        task.describe(is_export=True)
+        fine_tuned.check_description(task)
         recorded = [getattr(task.settings, name) for name in kind.recorded_flags]
         return task.settings.max_seq_length, recorded, list(task.labels), task.vocabulary
 

@@ -11,6 +11,7 @@ import albert
 from albert import run_tagger
 from albert.tagging import run as tagging
 from albert.tagging import schemes, sentences
+from albert.training import metrics
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import cases, classification_data, parquet_files, squad_data
@@ -294,13 +295,12 @@ def test_tagger_learns_and_predicts(tmp_path):
     ]
 
 
-def test_compared_are_the_labels_of_words():
-    task = tagging.TaggingTask(run_tagger.Flags(), None, {"labels": ["O", "B-PER"]})
+def test_label_pairs_are_those_of_words():
     outputs = {
         "predictions": np.array([[1, 0], [1, 1]]),
         "label_ids": np.array([[0, 1, 0], [2, 1, 0]]),
     }
-    assert [numbers.tolist() for numbers in task.compared(outputs)] == [[0, 1, 1], [0, 1, 0]]
+    assert [numbers.tolist() for numbers in metrics.label_pairs(outputs)] == [[0, 1, 0], [0, 1, 1]]
 
 
 @pytest.mark.slow

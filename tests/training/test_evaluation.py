@@ -97,10 +97,11 @@ def test_killed_evaluation_continues(tmp_path, monkeypatch, number):
 # ---- which one is best ----
 
 
-def test_lower_is_better_and_removed_copy_is_made_again(tmp_path):
+def test_lowest_loss_is_best_and_removed_copy_is_made_again(tmp_path, monkeypatch):
     save(tmp_path, 100, 200, 300)
-    for higher, best in ((False, 300), (True, 200)):
-        summary, seen = _evaluate(tmp_path, SCORES, higher_is_better=higher)
+    for losses, best in ((["accuracy"], 300), ([], 200)):
+        monkeypatch.setattr(evaluation, "LOSSES", losses)
+        summary, seen = _evaluate(tmp_path, SCORES)
         _check_best(tmp_path, summary, best)
         _remove(tmp_path, "best")
     assert seen == []
@@ -124,7 +125,7 @@ def test_nan_is_recorded_but_never_best(tmp_path):
 @pytest.mark.parametrize("loss", ["loss", "eval_loss"])
 def test_equal_scores_rank_by_loss(loss):
     losses = [math.nan, 0.3, 0.2]
-    ranks = [evaluation.rank_of({"f1": 0.5, loss: value}, "f1", True) for value in losses]
+    ranks = [evaluation.rank_of({"f1": 0.5, loss: value}, "f1") for value in losses]
     assert sorted(ranks) == ranks and len(set(ranks)) == 3
 
 

@@ -38,12 +38,13 @@ DESCRIPTION = {
 class SomeTask(task.Task):
     flags = run_squad_v1.Flags
     description_name = "description.json"
-    recorded_flags, free_keys = ("doc_stride",), ("n_best_size",)
+    recorded_flags, heard_flags = ("doc_stride",), ("n_best_size",)
 
 
 def check_folder(folder, is_training=True, **changes):
     described = dict(DESCRIPTION, **changes)
-    some = SomeTask(settings(output_dir=str(folder), do_train=is_training), None, {})
+    values = {"output_dir": str(folder), "do_train": is_training, "n_best_size": 20}
+    some = SomeTask(settings(**values), None, {})
     some.describe = lambda: described
     some.vocabulary = types.SimpleNamespace(record=dict)
     fine_tuned.check_description(some)
