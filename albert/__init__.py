@@ -1,8 +1,16 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""ALBERT: A Lite BERT for Self-supervised Learning of Language Representations."""
+"""ALBERT: A Lite BERT for Self-supervised Learning of Language Representations.
 
-import typing
+import albert
+
+albert.load("output/squad").answer("Who left?", "He saw the king leave.").text
+albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
+"""
+
+import importlib
+import os
+from typing import Any, Optional
 
 from albert.runtimes import support
 
@@ -10,16 +18,53 @@ __version__ = "0.1.0"
 
 support.check_python()
 
+# The class of a fine-tuned model, by the file that describes it.
+_MODELS = {
+    "classifier.json": ("albert.classification.run", "Predictor"),
+    "squad.json": ("albert.squad.run", "Reader"),
+    "race.json": ("albert.race.run", "Answerer"),
+    "tagging.json": ("albert.tagging.run", "Tagger"),
+}
 
-def load(model: str, checkpoint: typing.Optional[str] = None, **options: typing.Any) -> typing.Any:
-    """Loads the model in a folder into memory; see predictor.load.
+
+def load(
+    model: str,
+    checkpoint: Optional[str] = None,
+    *,
+    task: Any = None,
+    **options: Any,
+) -> Any:
+    """Loads the model in a folder into memory.
 
     Args:
       model: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
         released one, such as base_v2.
-      checkpoint: weights to take in place of model.ckpt-best.
-      **options: precision_name and batch_size; of an encoder also pooling and layer.
-    """
-    from albert import predictor
+      checkpoint: weights to use instead of model.ckpt-best.
+      task: the class of your own task, if the model is one of that task.
+      **options: precision_name and batch_size. Fine-tuned models also take flags of their task,
+        such as exit_patience or n_best_size. Encoders take pooling and layer.
 
-    return predictor.load(model, checkpoint, **options)
+    Returns:
+      The model in the folder: a classifier (`predict`), a reader for SQuAD (`answer`, `predict`),
+      an answerer for RACE (`answer`, `predict`), a tagger (`tag`, `predict`), a model of your own
+      task (`predict`), or an encoder (`embed`, `predict`).
+
+    Raises:
+      UserError: there is no model, its files do not fit each other, or it does not have an option.
+      ConnectionError: a released model cannot be downloaded.
+    """
+    from albert.pretrained import released
+    from albert.util import files
+
+    if task:
+        from albert.training import fine_tuned
+
+        return fine_tuned.Model(model, checkpoint, task=task, **options)
+    folder = released.local_folder(os.path.expanduser(str(model)))
+    for name, (module, kind) in _MODELS.items():
+        if files.gfile().exists(os.path.join(folder, name)):
+            return getattr(importlib.import_module(module), kind)(folder, checkpoint, **options)
+    from albert.pretrained import inference
+
+    source = inference.find_source(albert_dir=folder, init_checkpoint=checkpoint)
+    return inference.Embedder(source, **options)

@@ -22,10 +22,10 @@ from albert.formats.flags import ModelExportFlags as Flags
 
 def main(settings: Flags):
     """Runs the script."""
-    from albert import predictor
+    import albert
     from albert.training import measured_export
 
-    measured_export.export(settings, predictor.load)
+    measured_export.export(settings, albert.load)
     print(f"Wrote {settings.output_dir}.", file=sys.stderr)
 
 

@@ -54,7 +54,7 @@ class Flags(TextFlags, ExitFlags):
 
 
 def format_prediction(prediction: Any, output_format: str) -> str:
-    """Returns a line for a predictor.Prediction; `output_format` is one of OUTPUT_FORMATS."""
+    """Returns a line for a run.Prediction; `output_format` is one of OUTPUT_FORMATS."""
     label, numbers = prediction.label, prediction.probabilities or {"score": prediction.score}
     if output_format != "jsonl":
         cells = [f"{value:.6f}" for value in numbers.values()]
@@ -74,7 +74,6 @@ def _row(cells: Sequence[str], output_format: str) -> str:
 
 def main(settings: Flags) -> None:
     """Answers all texts. Raises UserError."""
-    from albert import predictor
     from albert.classification import run
     from albert.pretrained import inference
 
@@ -82,7 +81,7 @@ def main(settings: Flags) -> None:
     ending = files.ending(settings.output_file)[1:]
     output_format = settings.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
     layers: List[int] = []
-    with predictor.Predictor(
+    with run.Predictor(
         settings.model_dir,
         settings.checkpoint,
         precision_name=settings.precision,

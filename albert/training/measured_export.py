@@ -127,7 +127,7 @@ class _Encoder:
 def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
     """Writes settings.output_dir and returns the content of its export.json.
 
-    `load` is predictor.load.
+    `load` is albert.load.
 
     Raises:
       UserError: no model, or none that can be exported; the new folder is there already; the data
