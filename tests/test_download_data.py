@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command that downloads data sets, from a server on this machine."""
 
-import hashlib
 import os
 import shlex
 
@@ -17,14 +16,11 @@ from albert.squad import examples as squad_examples
 from albert.util import flags as flags_lib
 from tests.support import file_server, public_archives
 from tests.support.damaged_files import small_disk
+from tests.support.public_archives import sha256, visible
 
 FILES = public_archives.files()
 SOME = FILES["RTE.zip"]
 ANOTHER = public_archives.zipped({"RTE/train.tsv": "x", "RTE/dev.tsv": "y", "RTE/test.tsv": "z"})
-
-
-def sha256(content):
-    return hashlib.sha256(content).hexdigest()
 
 
 @pytest.fixture
@@ -48,10 +44,6 @@ def download(server, tmp_path):
 
     run.folder = tmp_path / "my data"
     return run
-
-
-def visible(folder):
-    return sorted(name for name in os.listdir(folder) if not name.endswith(".lock"))
 
 
 def names_of(*scripts):

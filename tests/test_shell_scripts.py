@@ -15,6 +15,7 @@ import pytest
 
 from tests.support import ROOT
 
+ENVIRONMENTS = "tools/environments.sh"
 TOOLS = "sh awk cat cksum cp dirname env kill mkdir mktemp pkill sed rm tail tee tr"
 
 # An environment's interpreter is a copy of the one that made it.
@@ -69,13 +70,9 @@ def run_shell(machine, script, *arguments, **variables):
     )
 
 
-def environments(machine, wanted, **variables):
-    return run_shell(machine, "tools/environments.sh", wanted, **variables)
-
-
 def environments_made(machine, wanted, **variables):
     """The environments that were made, and the version of Python in each."""
-    done = environments(machine, wanted, **variables)
+    done = run_shell(machine, ENVIRONMENTS, wanted, **variables)
     assert done.returncode == 0, done.stderr
     found = []
     for python in done.stdout.split():
@@ -117,7 +114,7 @@ def test_environments_take_the_given_python_and_runtime(machine):
 )
 def test_environments_name_a_wrong_python_or_runtime(machine, variables, named):
     install(machine, "3.8", "3.13")
-    done = environments(machine, "first", **variables)
+    done = run_shell(machine, ENVIRONMENTS, "first", **variables)
     assert done.returncode == 1 and not done.stdout
     assert named in done.stderr.splitlines()[-1]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import embed, export_checkpoints, fill_mask, modeling, predictor
+from albert import embed, export_checkpoints, modeling, predictor
 from albert.formats import checkpoints
 from albert.formats import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
@@ -119,7 +119,6 @@ READERS = {
         "--export_path={out}",
     ),
     "embed": script(embed, embed.main, *TEXT),
-    "fill_mask": script(fill_mask, fill_mask.main, *TEXT),
     "convert_checkpoint": lambda folder, out: checkpoints.read(f"{folder}/model.ckpt-best"),
     "Predictor": lambda folder, out: predictor.Predictor(folder),
     "saved_model": fine_tuned_models.export,

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Released models: names, the cache, what is found in a folder, and how the scripts take it."""
 
-import os
 import pathlib
 import shutil
 
@@ -28,6 +27,7 @@ from tests.support import (
     released_archives,
     scripts,
 )
+from tests.support.public_archives import visible
 from tests.support.released_archives import resolved
 
 BASE = releases.find_release("base_v2")
@@ -68,10 +68,6 @@ def parts(settings):
     names = ("albert_config_file", "init_checkpoint", "spm_model_file", "vocab_file")
     values = {name: getattr(settings, name) for name in names}
     return {name: value.split("/")[-1] for name, value in values.items() if value}
-
-
-def visible(folder):
-    return sorted(name for name in os.listdir(folder) if not name.endswith(".lock"))
 
 
 # ---- The cache.

@@ -16,6 +16,7 @@ import pytest
 
 from albert.squad import examples as squad_examples
 from albert.squad import features as squad_features
+from tests.support import cases
 from tests.support.shared import canonical_sha256, english_tokenizer, needs_shared, shared_path
 
 pytestmark = needs_shared
@@ -27,11 +28,9 @@ SOURCES = {
 }
 NAMES = ("input_ids", "segment_ids", "p_mask", "paragraph_len", "doc_span_index", "unique_id")
 NAMES += ("start_position", "end_position", "is_impossible")
+ALL = list(itertools.product(SOURCES, (True, False), (384, 128)))
 # The unusual texts are the quick ones.
-RUNS = [
-    pytest.param(run, marks=[pytest.mark.slow] * (run[0] != "squad_edge"))
-    for run in itertools.product(SOURCES, (True, False), (384, 128))
-]
+RUNS = cases.slow_but([run for run in ALL if run[0] == "squad_edge"], ALL)
 _MARKS = "e\u0301te\u0301 and n\u0303"
 # Token (its number in the paragraph that begins with _MARKS), name, first and last character here
 # and in the reference, and what these are here. Marks belong to their letter; a zero-width space

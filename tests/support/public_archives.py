@@ -4,6 +4,7 @@
 
 import hashlib
 import io
+import os
 import stat
 import tarfile
 import zipfile
@@ -61,6 +62,15 @@ def tarred(files):
     return tar_of(member(name, text.encode("utf-8")) for name, text in files.items())
 
 
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def visible(folder):
+    """The names in a folder that are no locks."""
+    return sorted(name for name in os.listdir(folder) if not name.endswith(".lock"))
+
+
 def files():
     """The files by their names on the servers."""
     texts = read_json(FIXTURES / "public_files.json")
@@ -76,7 +86,7 @@ def table_of(content):
     return {
         name: data_set._replace(
             sources=tuple(
-                source._replace(size=len(found), sha256=hashlib.sha256(found).hexdigest())
+                source._replace(size=len(found), sha256=sha256(found))
                 for source in data_set.sources
                 for found in [content[source.url.rpartition("/")[2]]]
             )
