@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a model: each format is a module that reads and writes it.
+"""The files of a model. Each format is a module that reads it, writes it, or both.
 
-Modules take the model that they write. `pretrained` finds it.
+Writers take the model; `pretrained` finds it.
 """

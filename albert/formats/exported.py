@@ -74,7 +74,7 @@ def convert(
     """
 
     def build_named(inputs: Tensors) -> Tensors:
-        with tf.name_scope("model"):  # the names of the outputs are theirs alone
+        with tf.name_scope("model"):  # leaves the names of the outputs free
             outputs = build(inputs)
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 

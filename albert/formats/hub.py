@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a pretrained model as a TF-Hub module, for hub.Module or for hub.load and KerasLayer.
 
-Every TensorFlow from 1.15 writes both formats, and reads what every other wrote.
+Every TensorFlow from 1.15 writes both formats, and reads what every other wrote. Our own commands
+read the first one: see runtimes.hub_module.
 
 Both have four signatures, of plain operations on float32:
 

@@ -5,7 +5,7 @@
 Neither PyTorch nor transformers is needed. huggingface_settings.json has a table for each file of
 Hugging Face and SentencePiece: "fixed" are the values that albert implements, "same" the keys of
 albert_config.json, "converted" what the conversion reads, and the rest has no effect on the ids and
-outputs of a text. Of tokenizer.json it has the steps that albert takes too.
+outputs of a text. For tokenizer.json, "steps" are those that albert takes too.
 """
 
 import glob

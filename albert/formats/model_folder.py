@@ -27,7 +27,7 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-# The names that a file may have, by the flag that names it, and the one that is taken of several.
+# By flag: the pattern of a file's name, and the name to take if several files match.
 NAMES = {
     "albert_config_file": ("albert_config*.json", CONFIG_NAME),
     "spm_model_file": ("*.model", SPM_MODEL_NAME),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of a model's variables here, in albert_zh, and in Hugging Face's transformers.
 
-`rename` converts weights from one to the other.
+`rename` renames and transposes weights, and checks every shape.
 
 The foreign names are those of their public code: brightmart/albert_zh (TensorFlow 1) and
 transformers' modeling_albert.py.

@@ -26,8 +26,11 @@ def convert(
 ) -> bytes:
     """Returns a graph and its weights as a file for ONNX Runtime; with is_int8 weights are bytes.
 
-    The operations of the inputs, int32 [B, S] or [B, C, S] of C options, and of the outputs have
-    their names.
+    `inputs`, int32 [B, S] or [B, C, S] of C options, and `outputs` are tensors by the name of their
+    operation.
+
+    Raises:
+      UserError: tf2onnx or onnxruntime is not installed.
     """
     try:
         import onnx
