@@ -31,7 +31,7 @@ help:
 	@echo "             ARGS='options of the demo or of pytest'"
 
 demo:
-	@python=$$(sh tools/environments.sh first) && exec $$python -m albert.demo $(ARGS)
+	@python=$$(sh tools/environments.sh first) && exec $$python -m albert demo $(ARGS)
 
 test:
 	@environments=$$(sh tools/environments.sh all) && sh tools/run_tests.sh $(JOBS) "$(ARGS)" $$environments

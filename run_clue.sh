@@ -7,8 +7,8 @@
 #       --tasks=afqmc,tnews --seeds=1-3
 #
 # To resume, run the same command again. The hyper-parameters are in
-# albert/classification/task_table.py.
+# albert/tasks/classification/task_table.py.
 
 # The script may be a link; macOS before 12.3 has no readlink -f.
 self=$(readlink -f "$0" 2>/dev/null) || self=$0
-exec sh "$(dirname "$self")/tools/run_module.sh" albert.sweep --suite=clue "$@"
+exec sh "$(dirname "$self")/tools/run_command.sh" sweep --suite=clue "$@"

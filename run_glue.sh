@@ -7,7 +7,7 @@
 #       --tasks=rte,mrpc --seeds=1-5 --precision=bfloat16
 #
 # To resume, run the same command again. The hyper-parameters are those of the public run_glue.sh. They
-# are in albert/classification/task_table.py:
+# are in albert/tasks/classification/task_table.py:
 #
 #   task    warm-up  learning rate   steps  batch      task    warm-up  learning rate   steps  batch
 #   SST-2      1256           1e-5   20935     32      QQP        1000           5e-5   14000    128
@@ -17,4 +17,4 @@
 
 # The script may be a link; macOS before 12.3 has no readlink -f.
 self=$(readlink -f "$0" 2>/dev/null) || self=$0
-exec sh "$(dirname "$self")/tools/run_module.sh" albert.sweep --suite=glue "$@"
+exec sh "$(dirname "$self")/tools/run_command.sh" sweep --suite=glue "$@"

@@ -73,13 +73,13 @@ def main() -> None:
             "albert": ["py.typed"],
             "albert.configs": ["*.json"],
             "albert.formats": ["*.json"],
-            "albert.datasets": ["*.json"],
-            "albert.demo": ["page.*", "stories_*.txt"],
+            "albert.downloads": ["*.json"],
+            "albert.commands.demo": ["page.*", "stories_*.txt"],
         },
         entry_points={
             "console_scripts": [
                 "albert=albert.__main__:main",
-                "demo_albert=albert.demo.__main__:main",
+                "demo_albert=albert.commands.demo.__main__:main",
             ]
         },
         python_requires=">=3.7,<3.14,!=3.8.*",

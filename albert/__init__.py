@@ -20,10 +20,10 @@ support.check_python()
 
 # The class of a fine-tuned model, by the file that describes it.
 _MODELS = {
-    "classifier.json": ("albert.classification.run", "Predictor"),
-    "squad.json": ("albert.squad.run", "Reader"),
-    "race.json": ("albert.race.run", "Answerer"),
-    "tagging.json": ("albert.tagging.run", "Tagger"),
+    "classifier.json": ("albert.tasks.classification.task", "Predictor"),
+    "squad.json": ("albert.tasks.squad.task", "Reader"),
+    "race.json": ("albert.tasks.race.task", "Answerer"),
+    "tagging.json": ("albert.tasks.tagging.task", "Tagger"),
 }
 
 
@@ -53,7 +53,7 @@ def load(
       UserError: there is no model, its files do not fit each other, or it does not have an option.
       ConnectionError: a released model cannot be downloaded.
     """
-    from albert.pretrained import released
+    from albert.models import released
     from albert.util import files
 
     if task:
@@ -64,7 +64,7 @@ def load(
     for name, (module, kind) in _MODELS.items():
         if files.gfile().exists(os.path.join(folder, name)):
             return getattr(importlib.import_module(module), kind)(folder, checkpoint, **options)
-    from albert.pretrained import inference
+    from albert.models import inference
 
     source = inference.find_source(albert_dir=folder, init_checkpoint=checkpoint)
     return inference.Embedder(source, **options)

@@ -13,37 +13,38 @@ import runpy
 import sys
 import textwrap
 
-from albert import __version__
-from albert.command_line import cli, commands, log
-from albert.util import wording
+from albert import __version__, commands
+from albert.util import cli, log, wording
 
 
 def main() -> None:
     """Runs the command named by the first argument of the process."""
     log.open_closed_streams()
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    command = name.replace("-", "_")
     if name in ("--help", "-h", "-?", "help"):
         cli.show(help_text())
     elif name == "--version":
         cli.show(__version__)
-    elif name not in commands.COMMANDS:
-        hint = wording.did_you_mean(name, commands.COMMANDS)
+    elif command not in commands.NAMES:
+        hint = wording.did_you_mean(command, commands.NAMES)
         text = f"ERROR: Unknown command {name!r}.{hint} albert --help lists the commands."
         print(text, file=sys.stderr)
         sys.exit(2)
     else:
-        is_installed = os.path.splitext(os.path.basename(sys.argv[0]))[0] == "albert"
-        commands.program = "albert" if is_installed else "python -m albert"
+        cli.is_installed = os.path.splitext(os.path.basename(sys.argv[0]))[0] == "albert"
         del sys.argv[1]
-        runpy.run_module(commands.COMMANDS[name], run_name="__main__", alter_sys=True)
+        runpy.run_module(commands.module_of(command), run_name="__main__", alter_sys=True)
 
 
 def help_text() -> str:
     """Returns what `albert --help` shows: a line for each command."""
-    lines = [__doc__]
-    for name, module in commands.COMMANDS.items():
-        line = f"  {name:<20}{commands.docstring(module).splitlines()[0]}"
-        lines.append(textwrap.fill(line, 100, subsequent_indent=" " * 22))
+    lines = [__doc__.rstrip()]
+    for group, names in commands.GROUPS.items():
+        lines.append(f"\n{group}:")
+        for name in names:
+            summary = cli.docstring(commands.module_of(name)).splitlines()[0]
+            lines.append(textwrap.fill(f"  {name:<30}{summary}", 100, subsequent_indent=" " * 32))
     return "\n".join(lines)
 
 

@@ -13,19 +13,20 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, tokenization
-from albert.classification import model, tasks
-from albert.classification.examples import InputExample
-from albert.classification.features import (  # noqa: F401  by the names users know
+from albert.data import padded_batches
+from albert.data.packing import SEQUENCES
+from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
+from albert.tasks.classification import head as heads
+from albert.tasks.classification import registry
+from albert.tasks.classification.examples import InputExample
+from albert.tasks.classification.features import (  # noqa: F401  by the names users know
     convert_examples_to_features,
     convert_single_example,
     feature_spec,
     file_based_convert_examples_to_features,
     truncated_lengths,
 )
-from albert.classification.model import classification_head  # noqa: F401
-from albert.data import padded_batches
-from albert.data.packing import SEQUENCES
-from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
+from albert.tasks.classification.head import classification_head  # noqa: F401
 from albert.training import fine_tuning_program
 
 
@@ -54,7 +55,7 @@ class DataProcessor:
 
     def get_labels(self) -> List[Optional[str]]:
         """Returns the labels in the order of their ids; [None] for regression."""
-        return list(tasks.get_task(self.task_name).labels) or [None]
+        return list(registry.get_task(self.task_name).labels) or [None]
 
     def process_text(self, text: str) -> str:
         """Returns the text as the tokenizer wants it."""
@@ -63,9 +64,9 @@ class DataProcessor:
         return tokenization.convert_to_unicode(text)
 
     def _examples(self, data_dir: str, role: str) -> List[InputExample]:
-        task = tasks.get_task(self.task_name)
+        task = registry.get_task(self.task_name)
         split = (task.split_names(role) or [role])[0]
-        examples = tasks.read_examples(task, data_dir, split).examples
+        examples = registry.read_examples(task, data_dir, split).examples
         for example in examples:
             example.text_a = self.process_text(example.text_a)
             if example.text_b is not None:
@@ -257,7 +258,7 @@ def create_model(
       regression logits and predictions are the scores [B]. Losses are None without labels.
     """
     outputs = run_head(
-        model.classification_head(num_labels),
+        heads.classification_head(num_labels),
         (input_ids, input_mask, segment_ids),
         labels,
         config=albert_config,
@@ -300,7 +301,7 @@ def model_fn_builder(
     """
     del task_name
     return fine_tuning_program.published_model_fn(
-        model.classification_head(num_labels),
+        heads.classification_head(num_labels),
         albert_config,
         hub_module=hub_module,
         num_train_steps=num_train_steps,
@@ -339,7 +340,7 @@ def file_based_input_fn_builder(
       bsz: B elsewhere.
       multiple: sequences of one example, one after another.
     """
-    task = tasks.TASKS.get(task_name.strip().lower())
+    task = registry.TASKS.get(task_name.strip().lower())
     return padded_batches.input_fn(
         input_file,
         feature_spec(seq_length * multiple, task and task.is_regression),

@@ -19,15 +19,14 @@ of the output. To resume after a crash, run the same command again. The same tex
 docs/from_google_albert.md lists the differences from google-research/albert's script.
 """
 
-from albert.command_line import cli
-from albert.pretraining.settings import JobFlags as Flags
-from albert.util import config_files, files
+from albert.pretraining_data.flags import JobFlags as Flags
+from albert.util import cli, config_files, files
 
 
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Runs the script."""
-    from albert.pretraining import job
+    from albert.pretraining_data import job
 
     job.create_pretraining_data(settings)
     first_file = files.split_paths(settings.output_file)[0]
@@ -37,7 +36,7 @@ def main(settings: Flags) -> None:
 if __name__ == "__main__":
     cli.run(Flags, main, __doc__)
 else:  # for programs; the script answers --help before TensorFlow is imported
-    from albert.pretraining.training_instances import (  # noqa: F401
+    from albert.tasks.pretraining.training_instances import (  # noqa: F401
         TrainingInstance,
         create_float_feature,
         create_instances_from_document,

@@ -16,8 +16,8 @@ import functools
 import os
 from typing import Optional
 
-from albert.command_line import cli
 from albert.configs.flags import TokenizerFlags
+from albert.util import cli
 from albert.util.flags import flag
 
 
@@ -40,7 +40,7 @@ class Flags(TokenizerFlags):
 def main(settings: Flags) -> None:
     """Runs the script."""
     from albert.formats import model_folder
-    from albert.pretrained import inference, released
+    from albert.models import inference, released
 
     folder, checkpoint = released.local_folder(settings.albert_directory), settings.checkpoint_name
     model = inference.find_source(

@@ -15,8 +15,8 @@ import functools
 import os
 from typing import Optional
 
-from albert.command_line import cli
 from albert.configs.flags import accepted_flag
+from albert.util import cli
 from albert.util.flags import Settings, flag
 
 _name = functools.partial(flag, None)
@@ -49,7 +49,7 @@ def main(settings: Flags) -> None:
     import tensorflow.compat.v1 as tf
 
     from albert.formats import hub
-    from albert.pretrained import inference, released
+    from albert.models import inference, released
 
     folder = released.local_folder(settings.albert_directory)
 

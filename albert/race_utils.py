@@ -12,12 +12,12 @@ import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils
 from albert.data.records import InputFeatures  # noqa: F401  by the names users know
-from albert.race.examples import LETTERS, InputExample, levels_of, read_examples
-from albert.race.features import (  # noqa: F401
+from albert.tasks.race.examples import LETTERS, InputExample, levels_of, read_examples
+from albert.tasks.race.features import (  # noqa: F401
     convert_single_example,
     file_based_convert_examples_to_features,
 )
-from albert.race.model import SEQUENCES, choice_head
+from albert.tasks.race.head import SEQUENCES, choice_head
 from albert.training import fine_tuning_program
 
 

@@ -14,16 +14,16 @@ confusion_matrix.json, test_results.tsv, submit_results.tsv, run_summary.json, a
 submit to GLUE or CLUE.
 """
 
-from albert.classification.settings import ClassifierFlags as Flags
-from albert.command_line import cli
+from albert.tasks.classification.flags import ClassifierFlags as Flags
+from albert.util import cli
 
 
 def classify(settings: Flags):
     """Trains, evaluates, predicts and exports; returns training.workflow.Outcome."""
-    from albert.classification import run
+    from albert.tasks.classification import task
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, run.ClassifierTask)
+    return fine_tuning.run(settings, task.ClassifierTask)
 
 
 @cli.reads_flags(Flags)

@@ -12,14 +12,14 @@ eval_results.json, and keeps the checkpoint with the best masked_lm_accuracy as 
 The terminal shows the progress. training_curve.csv and TensorBoard files record it.
 """
 
-from albert.command_line import cli
-from albert.pretraining.settings import PretrainingFlags as Flags
+from albert.tasks.pretraining.flags import PretrainingFlags as Flags
+from albert.util import cli
 
 
 @cli.reads_flags(Flags)
 def main(settings: Flags) -> None:
     """Trains and evaluates."""
-    from albert.pretraining import run
+    from albert.tasks.pretraining import run
 
     run.Pretraining(settings).run()
 
@@ -32,5 +32,5 @@ else:  # for programs; the script answers --help before TensorFlow is imported
         get_masked_lm_output,
         get_sentence_order_output,
     )
-    from albert.pretraining.program import model_fn_builder  # noqa: F401
-    from albert.pretraining.records import _decode_record, input_fn_builder  # noqa: F401
+    from albert.tasks.pretraining.features import _decode_record, input_fn_builder  # noqa: F401
+    from albert.tasks.pretraining.head import model_fn_builder  # noqa: F401

@@ -14,16 +14,16 @@ which prediction uses. --output_dir then holds eval_results.txt, best_trial.txt,
 and with --do_predict also predictions.json, test_results.tsv and predict_results.txt.
 """
 
-from albert.command_line import cli
-from albert.race.settings import RaceFlags as Flags
+from albert.tasks.race.flags import RaceFlags as Flags
+from albert.util import cli
 
 
 def answer(settings: Flags):
     """Trains, evaluates and predicts; returns training.workflow.Outcome."""
-    from albert.race import run
+    from albert.tasks.race import task
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, run.RaceTask)
+    return fine_tuning.run(settings, task.RaceTask)
 
 
 @cli.reads_flags(Flags)

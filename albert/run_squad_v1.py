@@ -11,18 +11,18 @@ and nbest_predictions.json, and the scores to eval_results.txt. If --predict_fil
 there are no scores. --export_dir writes a SavedModel and albert_model.tflite.
 """
 
-from albert.command_line import cli
-from albert.squad.settings import SquadV1Flags as Flags
+from albert.tasks.squad.flags import SquadV1Flags as Flags
+from albert.util import cli
 
 
 def answer(settings: Flags):
     """Trains, evaluates, answers and exports; returns training.workflow.Outcome."""
-    from albert.squad import run
+    from albert.tasks.squad import task
     from albert.training import fine_tuning
 
-    outcome = fine_tuning.run(settings, run.SquadV1)
+    outcome = fine_tuning.run(settings, task.SquadV1)
     if outcome.export:
-        run.write_tflite(settings)
+        task.write_tflite(settings)
     return outcome
 
 
@@ -35,10 +35,10 @@ def main(settings: Flags) -> None:
 def validate_flags_or_throw(albert_config) -> None:
     """Raises UserError where FLAGS do not fit each other or the AlbertConfig."""
     from albert import fine_tuning_utils
-    from albert.squad import run
+    from albert.tasks.squad import task
 
     settings = cli.of_process(Flags)
-    run.SquadV1.check_flags(settings)
+    task.SquadV1.check_flags(settings)
     fine_tuning_utils.check_length(settings.max_seq_length, albert_config)
 
 

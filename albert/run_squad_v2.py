@@ -21,16 +21,16 @@ scores, add --na-prob-file null_odds.json --na-prob-thresh THRESHOLD to its comm
 is null_score_diff_threshold in eval_results.txt.
 """
 
-from albert.command_line import cli
-from albert.squad.settings import SquadV2Flags as Flags
+from albert.tasks.squad.flags import SquadV2Flags as Flags
+from albert.util import cli
 
 
 def answer(settings: Flags):
     """Trains, evaluates, answers and exports; returns training.workflow.Outcome."""
-    from albert.squad import run
+    from albert.tasks.squad import task
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, run.SquadV2)
+    return fine_tuning.run(settings, task.SquadV2)
 
 
 @cli.reads_flags(Flags)
@@ -42,10 +42,10 @@ def main(settings: Flags) -> None:
 def validate_flags_or_throw(albert_config) -> None:
     """Raises UserError where FLAGS do not fit each other or the AlbertConfig."""
     from albert import fine_tuning_utils
-    from albert.squad import run
+    from albert.tasks.squad import task
 
     settings = cli.of_process(Flags)
-    run.SquadV2.check_flags(settings)
+    task.SquadV2.check_flags(settings)
     fine_tuning_utils.check_length(settings.max_seq_length, albert_config)
 
 

@@ -12,16 +12,16 @@ with the best F1 as model.ckpt-best. --output_dir then holds eval_results.txt, p
 predictions.jsonl.
 """
 
-from albert.command_line import cli
-from albert.tagging.settings import TaggerFlags as Flags
+from albert.tasks.tagging.flags import TaggerFlags as Flags
+from albert.util import cli
 
 
 def tag(settings: Flags):
     """Trains, evaluates, predicts and exports; returns training.workflow.Outcome."""
-    from albert.tagging import run
+    from albert.tasks.tagging import task
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, run.TaggingTask)
+    return fine_tuning.run(settings, task.TaggingTask)
 
 
 @cli.reads_flags(Flags)

@@ -14,15 +14,11 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
 from albert.data import batches, padded_batches
-from albert.squad import decoding, heads, metrics
-from albert.squad import features as squad_features
-from albert.squad.examples import SquadExample, read_squad_examples  # noqa: F401
-from albert.squad.features import (  # noqa: F401
-    FeatureWriter,
-    InputFeatures,
-    convert_examples_to_features,
-)
-from albert.squad.metrics import (  # noqa: F401
+from albert.tasks.squad import decoding, head, metrics
+from albert.tasks.squad import features as squad_features
+from albert.tasks.squad.examples import SquadExample, read_squad_examples  # noqa: F401
+from albert.tasks.squad.features import FeatureWriter, InputFeatures, convert_examples_to_features  # noqa: F401
+from albert.tasks.squad.metrics import (  # noqa: F401
     apply_no_ans_threshold,
     compute_exact,
     compute_f1,
@@ -86,7 +82,7 @@ def create_v1_model(
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    return tuple(heads.span_logits(encoder, features).values())
+    return tuple(head.span_logits(encoder, features).values())
 
 
 def create_v2_model(
@@ -116,8 +112,8 @@ def create_v2_model(
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    limits = heads.V2Options(start_n_top, end_n_top, dropout_prob)
-    outputs = heads.answer_logits(encoder, {**features, **inputs}, limits)
+    limits = head.V2Options(start_n_top, end_n_top, dropout_prob)
+    outputs = head.answer_logits(encoder, {**features, **inputs}, limits)
     for side in ("start", "end") if is_training else ():
         outputs[f"{side}_log_probs"] = tf.nn.log_softmax(outputs.pop(f"{side}_logits"))
     return outputs
@@ -127,7 +123,7 @@ def _published_v1_head(
     features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
 ) -> fine_tuning_utils.HeadOutput:
     """The head, with the output and tensor names of google-research/albert."""
-    output = heads.v1_head(features, encoder)
+    output = head.v1_head(features, encoder)
     outputs = {
         name.replace("logits", "log_prob"): tf.identity(tensor, name=name)
         for name, tensor in output.outputs.items()
@@ -188,9 +184,9 @@ def v2_model_fn_builder(
     max_seq_length is ignored; further keywords are fields of FineTuningFlags.
     """
     del max_seq_length
-    options = heads.V2Options(start_n_top, end_n_top, dropout_prob)
+    options = head.V2Options(start_n_top, end_n_top, dropout_prob)
     return fine_tuning_program.published_model_fn(
-        functools.partial(heads.v2_head, options=options),
+        functools.partial(head.v2_head, options=options),
         albert_config,
         hub_module=hub_module,
         num_train_steps=num_train_steps,

@@ -46,7 +46,7 @@ class PlainCreator:
     """Documents of pieces to instances, one by one, with the defaults of the public script."""
 
     def __init__(self, tokenizer, arguments):
-        from albert.pretraining import words
+        from albert.pretraining_data import words
 
         self.starts_word = words.starts_word
         self.tokenizer, self.arguments = tokenizer, arguments
@@ -201,11 +201,11 @@ def ours(arguments, options, folder):
     """Makes pretraining data by create_pretraining_data."""
     from albert import create_pretraining_data
     from albert.data import record_files
-    from albert.pretraining import job  # noqa: F401, its import does not count
+    from albert.pretraining_data import job  # noqa: F401, its import does not count
     from albert.util import flags
 
     path = f"{folder}/ours.tf_record"
-    settings = flags.make(
+    pretraining_data_flags = flags.make(
         create_pretraining_data.Flags,
         input_file=arguments.text,
         output_file=path,
@@ -218,7 +218,7 @@ def ours(arguments, options, folder):
     )
 
     def run():
-        create_pretraining_data.main(settings)
+        create_pretraining_data.main(pretraining_data_flags)
         return record_files.count_records(path)
 
     return run
@@ -244,17 +244,18 @@ def reader(arguments, paths, budget=0.0, **params):
     import tensorflow.compat.v1 as tf
 
     from albert import modeling, run_pretraining
-    from albert.pretraining import records, settings
+    from albert.tasks.pretraining import features as pretraining_features
+    from albert.tasks.pretraining.flags import PretrainingFlags
 
-    flags = settings.PretrainingFlags(
+    flags = PretrainingFlags(
         max_seq_length=arguments.length,
         max_predictions_per_seq=arguments.masked,
         masked_lm_budget=budget,
     )
-    files = records.read_files(paths, flags, modeling.AlbertConfig(30000))
+    files = pretraining_features.read_files(paths, flags, modeling.AlbertConfig(30000))
     input_fn = run_pretraining.input_fn_builder(
         *(paths, arguments.length, arguments.masked, True),
-        transform=records.masks_on_the_fly(flags, files, is_training=True),
+        transform=pretraining_features.masks_on_the_fly(flags, files, is_training=True),
     )
     session = tf.Session(graph=tf.Graph())
     with session.graph.as_default():
@@ -267,20 +268,20 @@ def reader(arguments, paths, budget=0.0, **params):
 
 def squad(arguments, options, folder):
     """Makes SQuAD features, and keeps those to predict in memory too."""
-    from albert.squad import run as squad_run
+    from albert.tasks.squad import task as squad_run
     from albert.util import flags
 
     (split,) = options
     path = f"{folder}/squad.json"
     repeat_questions(arguments.squad_file, path)
-    settings = flags.make(
+    pretraining_data_flags = flags.make(
         squad_run.SquadV2.flags,
         output_dir=folder,
         max_seq_length=384,
         doc_stride=128,
         **{f"{split}_file": path, f"{split}_feature_file": f"{folder}/features.tf_record"},
     )
-    task = squad_run.SquadV2(settings, tokenizer_of(arguments), {})
+    task = squad_run.SquadV2(pretraining_data_flags, tokenizer_of(arguments), {})
 
     def run():
         examples = task.examples(split)
@@ -377,9 +378,9 @@ def read_as_hosts(arguments, folder):
     import tensorflow.compat.v1 as tf
 
     from albert.data import record_files
-    from albert.pretraining import records
+    from albert.tasks.pretraining import features as pretraining_features
 
-    spec = records.feature_spec(arguments.length, arguments.masked)
+    spec = pretraining_features.feature_spec(arguments.length, arguments.masked)
     example = spec.encode({name: np.ones(shape, int) for name, shape, *_ in spec.features})
     paths = [f"{folder}/{number}" for number in range(FILES)]
     for path in paths:

@@ -217,7 +217,7 @@ def scripts(arguments, flags, folder):
     for name, (given, until) in cases.items():
         module, *words = name.split()
         words += [f"--{flag}={value}" for flag, value in given.items()]
-        found[name] = ["-m", f"albert.{module}", *words], until
+        found[name] = ["-m", "albert", module, *words], until
     return found
 
 

@@ -53,7 +53,7 @@ def prepare(arguments):
         cut = len(lines) * 95 // 100
         texts = lines[:cut], lines[cut:]
     else:
-        from albert.demo import corpus
+        from albert.commands.demo import corpus
 
         stories = corpus.make_stories("en", 20000)
         texts = [[line for story in part for line in [*story.sentences, ""]] for part in stories]

@@ -18,7 +18,7 @@ Programs, with options; the others are compared with the first:
     all          8x512, a batch of 8 sequences of 512 tokens; @2, in the second Python only
 
 The table has the measured memory of the process, the operations of matrix products per second, and
-for ours the memory that `python -m albert.plan` computes. Sequences have full length and random
+for ours the memory that `python -m albert plan` computes. Sequences have full length and random
 tokens.
 """
 
@@ -158,7 +158,8 @@ def start(arguments):
 
 def planned(arguments, options, shape):
     """The operations of a step, and the bytes that training takes by the plan."""
-    from albert import modeling, plan
+    from albert import modeling
+    from albert.commands import plan
 
     flags = plan.Flags(
         task=arguments.task,

@@ -44,7 +44,7 @@ def options_of(program):
 
 def albert(module, **flags):
     """Runs a script of the project; returns its output, or ends with its errors if it fails."""
-    command = [sys.executable, "-m", f"albert.{module}"]
+    command = [sys.executable, "-m", "albert", module]
     command += [f"--{name}={value}" for name, value in flags.items()]
     done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True)
     if done.returncode:

@@ -6,7 +6,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling
-from albert.classification import tasks
+from albert.tasks.classification import registry
 from tests.support import classification_data as data
 
 
@@ -42,8 +42,8 @@ def test_processors_prepare_texts(tmp_path):
 
 
 def test_processors_cover_every_task():
-    assert list(classifier_utils.PROCESSORS) == list(tasks.TASKS)
+    assert list(classifier_utils.PROCESSORS) == list(registry.TASKS)
     for name, processor in classifier_utils.PROCESSORS.items():
         assert getattr(classifier_utils, processor.__name__) is processor
-        labels = list(tasks.get_task(name).labels) or [None]
+        labels = list(registry.get_task(name).labels) or [None]
         assert processor(True, True).get_labels() == labels

@@ -4,7 +4,8 @@
 
 import pytest
 
-from albert import configs, modeling, plan
+from albert import configs, modeling
+from albert.commands import plan
 from tests.support import read_json
 
 # Presets; hidden and intermediate size, heads and layers; words; parameters of the encoder and with

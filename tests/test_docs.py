@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from albert.command_line import commands
+from albert import commands
 from albert.util import flags as flags_lib
 from tests.support import ROOT, pages
 
@@ -30,7 +30,7 @@ every_page = pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.
 def known_flags():
     """Names of all scripts' flags, booleans also with `no` in front."""
     known = set(OF_EVERY_SCRIPT)
-    for module in set(commands.COMMANDS.values()) - {"albert.demo.__main__"}:
+    for module in map(commands.module_of, set(commands.NAMES) - {"demo"}):
         for name, options in flags_lib.describe(importlib.import_module(module).Flags).items():
             known |= {name, f"no{name}"} if options["kind"] is bool else {name}
     return known
@@ -41,6 +41,7 @@ def test_page_scripts_and_flags_exist(page):
     text = pages.text_of(page)
     for script in re.findall(r"-m albert\.(\w+)", text):
         assert importlib.util.find_spec(f"albert.{script}"), script
+    assert set(re.findall(r"-m albert (?!NAME|COMMAND)(\w+)", text)) - set(commands.NAMES) == set()
     if page.name == "relatives.md":  # only the right-hand cells name ours
         rows = re.findall(r"^\| .+? \| (.+) \|$", text, re.MULTILINE)
         assert len(rows) >= 50

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from albert import commands
 from albert.util import flags as flags_lib
 from tests.support import fine_tuned_models, pretrained_models, scripts, training_scripts
 
@@ -53,7 +54,7 @@ def names_read(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("script", RUNS)
 def test_every_flag_is_read(script, names_read, training_data, tmp_path):
-    module = importlib.import_module(f"albert.{script}")
+    module = importlib.import_module(commands.module_of(script))
     if script in training_scripts.SCRIPTS:
         training_scripts.run(script, training_data, tmp_path / "out", RUNS[script])
     else:

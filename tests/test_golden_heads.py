@@ -12,7 +12,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling, race_utils
-from albert.squad import decoding, heads
+from albert.tasks.squad import decoding
+from albert.tasks.squad import head as squad_head
 from tests.support import cases, golden_heads, graphs
 from tests.support.shared import needs_shared, shared_path
 
@@ -96,14 +97,19 @@ def test_encoder_of_a_hub_module_equals_the_reference():
     np.testing.assert_allclose(sequence, expected["tokens/sequence_output"], atol=1e-4)
 
 
-V2 = functools.partial(heads.v2_head, options=heads.V2Options(4, 3, 0.0))
+V2 = functools.partial(squad_head.v2_head, options=squad_head.V2Options(4, 3, 0.0))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name, head, loss, outputs",
     [
-        ("squad_v1", heads.v1_head, "loss", {key: key for key in ("start_logits", "end_logits")}),
+        (
+            "squad_v1",
+            squad_head.v1_head,
+            "loss",
+            {key: key for key in ("start_logits", "end_logits")},
+        ),
         ("squad_v2", V2, "train/loss", {key: f"predict/{key}" for key in decoding.BEAMS}),
     ],
 )

@@ -12,9 +12,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.classification import model
-from albert.race import model as race_model
-from albert.squad import heads
+from albert.tasks.classification import head as classification_head
+from albert.tasks.race import head as race_model
+from albert.tasks.squad import head as squad_head
 from tests.support import graphs, recorded
 
 BATCH, LENGTH, HIDDEN = 3, 7, 4
@@ -68,14 +68,14 @@ def labels(*values, dtype=np.int32):
     return {"label_ids": np.array(values, dtype)}
 
 
-CLASSIFIER = model.classification_head(3), labels(2, 0, 1)
-V1 = heads.v1_head, ANSWERS
-V2 = functools.partial(heads.v2_head, options=heads.V2Options(2, 3, 0.2)), ANSWERS
+CLASSIFIER = classification_head.classification_head(3), labels(2, 0, 1)
+V1 = squad_head.v1_head, ANSWERS
+V2 = functools.partial(squad_head.v2_head, options=squad_head.V2Options(2, 3, 0.2)), ANSWERS
 SCORES = labels(2.5, 0.0, 5.0, dtype=np.float32)
 CASES = {
     "classifier": CLASSIFIER,
     "classifier_eval": CLASSIFIER,
-    "regressor_eval": (model.classification_head(1), SCORES),
+    "regressor_eval": (classification_head.classification_head(1), SCORES),
     "race": (functools.partial(race_model.choice_head, dropout_prob=0.3), labels(3, 0, 2)),
     "v1": V1,
     "v1_eval": V1,

@@ -19,16 +19,17 @@ MOST_POSITIONAL = 3
 ORDER = (
     ("util",),
     ("runtimes",),
-    ("command_line", "configs", "downloads"),
+    ("configs", "downloads"),
     ("ops", "data", "tokenization", "optimization"),
     ("modeling",),
-    ("fine_tuning_utils", "datasets"),
+    ("fine_tuning_utils",),
     ("formats",),
-    ("pretrained",),
+    ("models", "pretraining_data"),
     ("training",),
-    ("pretraining", "classification", "squad", "race", "tagging"),
+    ("tasks.pretraining", "tasks.classification", "tasks.squad", "tasks.race", "tasks.tagging"),
     ("",),
-    ("demo",),
+    ("commands",),
+    ("__main__",),
 )
 LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in places}
 PACKAGE = sorted((ROOT / "albert").rglob("*.py"))
@@ -41,7 +42,7 @@ def tree_of(path):
 
 
 def module_of(path):
-    """albert/squad/features.py: albert.squad.features; albert/squad/__init__.py: albert.squad."""
+    """albert/ops/plain.py: albert.ops.plain; albert/ops/__init__.py: albert.ops."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).replace(".__init__", "")
 
 
@@ -65,8 +66,9 @@ def imports_of(path):
 
 def place_of(module):
     """A module's folder; the name of a module at the top that ORDER has; "" for the others."""
-    part = module.split(".")[1]
-    return part if part in LEVEL_OF else ""
+    _, *parts = module.split(".")
+    places = (".".join(parts[:2]), parts[0], "")
+    return next(place for place in places if place in LEVEL_OF)
 
 
 def test_imports_follow_the_order_of_folders():

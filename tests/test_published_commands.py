@@ -16,9 +16,9 @@ import shutil
 import pytest
 
 from albert import configs, modeling
-from albert.datasets import table
-from albert.demo import __main__ as demo
-from albert.pretrained import released
+from albert.commands.demo import __main__ as demo
+from albert.downloads import data_set_table
+from albert.models import released
 from albert.util import flags as flags_lib
 from tests.support import (
     FIXTURES,
@@ -202,12 +202,14 @@ def test_commands_of_habanas_demo(folder, small_sizes, monkeypatch, capsys):
     archive = released_archives.write_archive(folder / "archive", model)
     asked = [squad_data.answered(word, CONTEXT, word) for word in ("king", "small bird")]
     data = squad_data.write_squad(folder, [squad_data.paragraph(CONTEXT, *asked)])
-    names = table.DATA_SETS["squad_v1"].files
+    names = data_set_table.DATA_SETS["squad_v1"].files
     with file_server.serving() as server:
         server.files = {f"/{name}": pathlib.Path(data).read_bytes() for name in names}
-        sources = tuple(table.Source(f"{server.url}/{name}") for name in names)
+        sources = tuple(data_set_table.Source(f"{server.url}/{name}") for name in names)
         monkeypatch.setitem(
-            table.DATA_SETS, "squad_v1", table.DATA_SETS["squad_v1"]._replace(sources=sources)
+            data_set_table.DATA_SETS,
+            "squad_v1",
+            data_set_table.DATA_SETS["squad_v1"]._replace(sources=sources),
         )
         server.files["/albert_base_v2.tar.gz"] = archive.read_bytes()
         monkeypatch.setattr(released, "BASE_URL", server.url)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from albert import create_pretraining_data
-from albert.pretraining import run as pretraining
-from albert.pretraining.records import read_files
+from albert.tasks.pretraining import run as pretraining
+from albert.tasks.pretraining.features import read_files
 from albert.util import files
 from tests.support import (
     FIXTURES,

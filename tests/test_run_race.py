@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import albert
-from albert.race import examples
-from albert.race import run as race_run
+from albert.tasks.race import examples
+from albert.tasks.race import task as race_run
 from tests.support import read_json
 
 

@@ -12,7 +12,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.formats import exported as exported_files
-from albert.squad import metrics as squad_metrics
+from albert.tasks.squad import metrics as squad_metrics
 from tests.support import read_json, squad_data, training_scripts
 from tests.support.classification_data import contents
 from tests.support.fine_tuned_models import serve

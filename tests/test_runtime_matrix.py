@@ -13,8 +13,8 @@ import pytest
 
 from albert.configs.flags import EncoderFlags
 from albert.formats import exported as programs
-from albert.pretrained import inference
-from albert.squad import run as squad
+from albert.models import inference
+from albert.tasks.squad import task as squad
 from albert.util import flags as flags_lib
 from tests.support import (
     classification_data,

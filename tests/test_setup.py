@@ -78,7 +78,7 @@ def test_setup_has_the_packages_version():
 def test_modules_run_from_above_a_clone(tmp_path):
     (tmp_path / "albert").symlink_to(ROOT, target_is_directory=True)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [sys.executable, "-m", "albert.demo", "help"]
+    command = [sys.executable, "-m", "albert", "demo", "help"]
     printed = subprocess.check_output(command, cwd=str(tmp_path), env=environment, timeout=120)
     assert b"pretraining" in printed
 

@@ -25,7 +25,7 @@ case "$*" in
     *"import sys, venv"*) echo "{version}" ;;
     *"import ensurepip"*) exit {without_ensurepip} ;;
     *"-m venv"*) for place; do :; done; mkdir -p "$place/bin"; cp "$0" "$place/bin/python" ;;
-    "-m albert."*) echo "taken: $0 $*" ;;
+    "-m albert "*) echo "taken: $0 $*" ;;
     *) echo "$*" >>"$HOME/asked" ;;
 esac
 """
@@ -127,7 +127,7 @@ def test_environments_are_installed_once(machine):
     assert (
         environments_made(machine, "first") == environments_made(machine, "ready") == "latest 3.12"
     )
-    assert "/.venv/latest/bin/python -m albert.sweep" in run_shell(machine, "run_glue.sh").stdout
+    assert "/.venv/latest/bin/python -m albert sweep" in run_shell(machine, "run_glue.sh").stdout
     assert "install" not in (machine / "asked").read_text()
     (machine / "requirements.txt").write_text("six\n")
     assert environments_made(machine, "ready") == ""
@@ -154,9 +154,9 @@ def test_uv_gets_a_python_where_there_is_none(machine):
 @pytest.mark.parametrize(
     "script, module",
     [
-        ("run_glue.sh", "albert.sweep --suite=glue"),
-        ("run_clue.sh", "albert.sweep --suite=clue"),
-        ("demo_albert", "albert.demo"),
+        ("run_glue.sh", "albert sweep --suite=glue"),
+        ("run_clue.sh", "albert sweep --suite=clue"),
+        ("demo_albert", "albert demo"),
     ],
 )
 def test_scripts_run_by_the_active_python(machine, script, module):

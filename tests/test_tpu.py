@@ -12,10 +12,10 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, run_pretraining
-from albert.classification import run as classifier_run
-from albert.pretraining.program import PretrainingProgram
-from albert.race import run as race_run
-from albert.squad import run as squad_run
+from albert.tasks.classification import task as classifier_run
+from albert.tasks.pretraining.head import PretrainingProgram
+from albert.tasks.race import task as race_run
+from albert.tasks.squad import task as squad_run
 from albert.training import estimators, fine_tuning, program
 from albert.util import flags as flags_lib
 from tests.support import classification_data, training_scripts

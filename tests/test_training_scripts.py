@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from albert.classification.run import ClassifierTask
+from albert.tasks.classification.task import ClassifierTask
 from albert.training import fine_tuning
 from tests.support import cases, damaged_files, one_weight, pretraining_records, read_json
 from tests.support.classification_data import contents, steps_in, write_config

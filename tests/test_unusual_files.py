@@ -10,13 +10,13 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
-from albert.classification import tasks
 from albert.data import parquet, record_files, rows
 from albert.formats import checkpoints
-from albert.pretraining import documents
-from albert.pretraining.settings import JobFlags
-from albert.squad import examples as squad_examples
-from albert.tagging import sentences
+from albert.pretraining_data import documents
+from albert.pretraining_data.flags import JobFlags
+from albert.tasks.classification import registry
+from albert.tasks.squad import examples as squad_examples
+from albert.tasks.tagging import examples
 from albert.util import files, flags
 from albert.util.errors import UserError
 from tests.support import graphs, parquet_files
@@ -32,7 +32,7 @@ TEXT_READERS = {
     "vocabulary.txt": tokenization.load_vocab,
     "text.txt": lambda path: list(documents.read_documents([path])),
     "table.tsv": read_table,
-    "tags.conll": sentences.read,
+    "tags.conll": examples.read,
     "lines.txt": texts_in,
 }
 READERS = {**TEXT_READERS, "records": record_files.count_records}
@@ -76,7 +76,7 @@ def test_ending_may_be_in_capitals(tmp_path):
 
 LISTERS = {
     "parquet": lambda folder: parquet.find(f"{folder}/*.parquet"),
-    "task": lambda folder: tasks.task_folders(tasks.get_task("mrpc"), folder),
+    "task": lambda folder: registry.task_folders(registry.get_task("mrpc"), folder),
     "checkpoints": checkpoints.list_checkpoints,
     "text": lambda folder: documents.find_files(folder, "input_file"),
     "pattern": lambda folder: files.expand_patterns(f"{folder}/*", "input_file"),

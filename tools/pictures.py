@@ -21,7 +21,7 @@ from matplotlib import rcParams
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from albert.squad import features
+from albert.tasks.squad import features
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -14,10 +14,10 @@ import pathlib
 import re
 from typing import Any, List, Optional, Sequence
 
-from albert import plan
-from albert.classification import task_table
+from albert.commands import plan
 from albert.configs import published
-from albert.pretrained import releases
+from albert.models import releases
+from albert.tasks.classification import task_table
 
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
 PAGES = ("../README.md", "published.md", "recipes.md")

@@ -17,7 +17,7 @@ import threading
 from typing import Any, Callable, Dict, List, Sequence
 
 from albert.downloads import transfer
-from albert.downloads.settings import USUAL, Source, TransferFlags
+from albert.downloads.flags import USUAL, Source, TransferFlags
 from albert.util import files, folder_lock, json_files
 from albert.util.errors import UserError
 

@@ -14,7 +14,7 @@ import re
 import time
 from typing import Any
 
-from albert.downloads.settings import TransferFlags
+from albert.downloads.flags import TransferFlags
 from albert.util import files, json_files, progress
 from albert.util.errors import UserError
 

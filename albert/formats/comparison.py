@@ -17,7 +17,7 @@ from albert.util.errors import UserError
 # Before the names in checkpoints of models that Google's scripts trained from a TF-Hub module.
 _MODULE_SCOPE = "module/"
 # What to do about a checkpoint with variables of another layout, by a pattern in their names.
-_CONVERT = "Convert it: python -m albert.convert_checkpoint {}."
+_CONVERT = "Convert it: python -m albert convert_checkpoint {}."
 _FOREIGN_LAYOUTS = {
     "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
     r"^bert/encoder/layer_\d+/": "This is a BERT checkpoint. Use an ALBERT checkpoint.",

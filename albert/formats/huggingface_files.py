@@ -106,7 +106,7 @@ def check_variant(config: modeling.AlbertConfig) -> None:
         if getattr(config, key) not in ("google", "postln", "all", "none"):
             raise UserError(
                 f"transformers does not support {key} {getattr(config, key)}. For "
-                "embedding_layout, first run python -m albert.convert_checkpoint to_google_layout."
+                "embedding_layout, first run python -m albert convert_checkpoint to_google_layout."
             )
     _check_groups(config)
 

@@ -27,7 +27,7 @@ from albert import modeling
 from albert.configs.flags import TrainingFlags
 from albert.data import record_files
 from albert.formats import checkpoints, model_folder
-from albert.pretrained import network
+from albert.models import network
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, origin, peer_watch

@@ -25,8 +25,8 @@ from albert.formats import (
     saved_model,
     warm_start,
 )
-from albert.pretrained import inference, released
-from albert.pretrained.network import Network, check_finite
+from albert.models import inference, released
+from albert.models.network import Network, check_finite
 from albert.training import evaluation
 from albert.training.task import Outputs, Task
 from albert.util import flags, json_files, provenance

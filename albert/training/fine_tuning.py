@@ -30,7 +30,7 @@ from albert.configs import published
 from albert.configs.flags import FineTuningFlags
 from albert.data import feature_cache, padded_batches
 from albert.formats import checkpoints, model_folder, model_vocabulary
-from albert.pretrained import network
+from albert.models import network
 from albert.runtimes import compat
 from albert.training import estimators, evaluation, fine_tuned, hooks, program, workflow
 from albert.training.evaluation import EvaluationSummary

@@ -22,8 +22,8 @@ from albert.configs import published
 from albert.configs.flags import TaskFlags
 from albert.formats import checkpoints, exported, model_folder
 from albert.formats.flags import ModelExportFlags
-from albert.pretrained import inference
-from albert.pretrained.settings import TextFlags
+from albert.models import inference
+from albert.models.flags import TextFlags
 from albert.training import fine_tuned
 from albert.training.evaluation import LOSSES
 from albert.training.task import Task

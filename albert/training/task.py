@@ -32,7 +32,7 @@ from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.flags import FineTuningFlags
 from albert.data import batches, feature_cache, record_files
 from albert.data.packing import SEQUENCES
-from albert.pretrained.network import Network
+from albert.models.network import Network
 from albert.util import flags as flags_lib
 from albert.util import parallel
 from albert.util.errors import UserError

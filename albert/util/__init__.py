@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Files, flags, progress, processes and messages. No models, records or tasks here."""
+"""Files, flags, progress, messages, and how a command starts and ends. No models or tasks here."""

@@ -6,8 +6,8 @@ import csv
 
 import pytest
 
-from albert.classification import tasks
 from albert.data import rows
+from albert.tasks.classification import registry
 from albert.util.errors import UserError
 from tests.support.classification_data import texts_in
 
@@ -35,8 +35,8 @@ def path(tmp_path):
 
 @pytest.mark.parametrize("text_a", ["text", 1])
 def test_examples_of_csv(path, text_a):
-    task = tasks.custom_task(train_file="train.csv", label="label", labels="0,1", text_a=text_a)
-    data = tasks.read_examples(task, str(path.parent), "train")
+    task = registry.custom_task(train_file="train.csv", label="label", labels="0,1", text_a=text_a)
+    data = registry.read_examples(task, str(path.parent), "train")
     assert [item.text_a for item in data.examples] == TEXTS
     assert [item.label for item in data.examples] == LABELS
     assert data.columns == ("text",)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from albert.downloads import cache, transfer
-from albert.downloads.settings import TransferFlags
+from albert.downloads.flags import TransferFlags
 from albert.util.errors import UserError
 from tests.support import file_server
 from tests.support.file_server import Answer

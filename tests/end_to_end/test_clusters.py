@@ -62,7 +62,7 @@ class Servers:
         text = f"""--input_file={self.folder}/text/*.txt --output_file={output} --num_shards=3
             --vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --dupe_factor=10
             --max_predictions_per_seq=5"""
-        return self.python("-m", f"albert.{name}", *text.split(), *arguments)
+        return self.python("-m", "albert", name, *text.split(), *arguments)
 
 
 def wait_for(words, process, pattern=None):
@@ -204,7 +204,7 @@ KILLER = """
 import os, signal, sys, threading, time
 def watch():
     kill = os.path.join(os.path.dirname(__file__), "kill")
-    while "albert.pretraining.cluster" not in sys.modules or not os.path.exists(kill):
+    while "albert.pretraining_data.cluster" not in sys.modules or not os.path.exists(kill):
         time.sleep(0.1)
     os.kill(os.getpid(), signal.SIGKILL)
 threading.Thread(target=watch, daemon=True).start()

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from albert import tokenization
-from albert.classification.examples import InputExample
-from albert.classification.features import convert_examples_to_features
 from albert.formats import huggingface_tokenizer
 from albert.formats.model_vocabulary import Vocabulary
 from albert.runtimes import hub_module
+from albert.tasks.classification.examples import InputExample
+from albert.tasks.classification.features import convert_examples_to_features
 from tests.support import (
     FIXTURES,
     classification_data,

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import embed, export_checkpoints, modeling, predictor
+from albert import export_checkpoints, modeling
+from albert.commands import embed
 from albert.formats import checkpoints
 from albert.formats import warm_start as checkpoint_init
+from albert.tasks.classification.task import Predictor
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import damaged_files, fine_tuned_models, graphs, pretrained_models
@@ -120,7 +122,7 @@ READERS = {
     ),
     "embed": script(embed, embed.main, *TEXT),
     "convert_checkpoint": lambda folder, out: checkpoints.read(f"{folder}/model.ckpt-best"),
-    "Predictor": lambda folder, out: predictor.Predictor(folder),
+    "Predictor": lambda folder, out: Predictor(folder),
     "saved_model": fine_tuned_models.export,
 }
 

@@ -13,8 +13,13 @@ import pytest
 import safetensors
 import sentencepiece
 
-from albert import predictor, tokenization
+import albert
+from albert import tokenization
 from albert.formats import huggingface_files, huggingface_tokenizer, model_vocabulary
+from albert.tasks.classification.task import Predictor
+from albert.tasks.race.task import Answerer
+from albert.tasks.squad.task import Reader
+from albert.tasks.tagging.task import Tagger
 from albert.util.errors import UserError
 from tests.support import (
     fine_tuned_models,
@@ -34,10 +39,10 @@ write_regressor = functools.partial(write_classifier, labels=())
 weights_in, write_weights = huggingface_files.read_weights, huggingface_files.write_weights
 slow = pytest.mark.slow
 KINDS = {
-    "AlbertForSequenceClassification": predictor.Predictor,
-    "AlbertForMultipleChoice": predictor.Answerer,
-    "AlbertForTokenClassification": predictor.Tagger,
-    "AlbertForQuestionAnswering": predictor.Reader,
+    "AlbertForSequenceClassification": Predictor,
+    "AlbertForMultipleChoice": Answerer,
+    "AlbertForTokenClassification": Tagger,
+    "AlbertForQuestionAnswering": Reader,
 }
 
 
@@ -154,7 +159,7 @@ def test_head_and_labels_come_back(write, description, architecture, labels, tmp
     assert config.get("problem_type") == ("regression" if is_regression else None)
     to_ours(theirs, back)
     assert_same_values(ours, back)
-    with predictor.load(str(back)) as model:
+    with albert.load(str(back)) as model:
         assert isinstance(model, KINDS[architecture])
         if labels:
             assert list(model.task.labels) == labels * (not is_regression)

@@ -22,7 +22,7 @@ import albert
 from albert import configs, modeling, tokenization
 from albert.formats import huggingface_tokenizer, model_vocabulary
 from albert.formats.flags import ConversionFlags
-from albert.pretrained import inference
+from albert.models import inference
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError

@@ -10,7 +10,7 @@ import pytest
 from albert import create_pretraining_data, run_pretraining
 from albert.formats import model_vocabulary
 from albert.formats.model_vocabulary import Vocabulary
-from albert.pretraining import run as pretraining_run
+from albert.tasks.pretraining import run as pretraining_run
 from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import predictor
+from albert.tasks.classification.task import Predictor
 from albert.training import fine_tuned
 from tests.support import fine_tuned_models as models
 from tests.support.fine_tuned_models import INPUTS, expected, serialized, serve
@@ -62,7 +62,7 @@ def test_threshold_is_output_unless_nan(classifier, tmp_path):
 def test_example_has_a_text_its_ids_and_the_outputs(classifier, exported):
     path = pathlib.Path(exported, "assets.extra", "example.json")
     example = json.loads(path.read_text(encoding="utf-8"))
-    with predictor.Predictor(classifier) as model:
+    with Predictor(classifier) as model:
         first, second = model.task.tokenizer.encode_ids_batch(example["texts"])
         outputs = model.predict_array([example["texts"]])
     assert example["input_ids"] == [[2, *first, 3, *second, 3]]
@@ -84,7 +84,7 @@ def test_extra_assets_alone_predict(exported, classifier):
     found = models.open_folder(extra)
     assert found.labels == ("no", "maybe", "yes")
     assert found.vocabulary.path == f"{extra}/tiny.model"
-    with predictor.Predictor(str(extra), f"{classifier}/model.ckpt-best") as model:
+    with Predictor(str(extra), f"{classifier}/model.ckpt-best") as model:
         assert len(model.predict(["the king"])) == 1
 
 

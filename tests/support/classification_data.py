@@ -8,8 +8,8 @@ Texts differ in length. Pairs come in MRPC's columns, single texts in a layout o
 import pathlib
 import random
 
-from albert.pretrained import inference
-from albert.pretrained.settings import TextFlags
+from albert.models import inference
+from albert.models.flags import TextFlags
 from albert.training import evaluation
 from tests.support import fine_tuned_models, write_json
 

@@ -8,7 +8,7 @@ import os
 
 import tensorflow.compat.v1 as tf
 
-from albert import convert_checkpoint
+from albert.commands import convert_checkpoint
 from albert.formats import checkpoints
 from albert.util import flags as flags_lib
 from tests.support import graphs, pretrained_models

@@ -8,10 +8,10 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling
-from albert.classification import model
-from albert.classification.run import ClassifierTask
 from albert.formats import checkpoints, warm_start
-from albert.tagging import run as tagging
+from albert.tasks.classification import head as classification_head
+from albert.tasks.classification.task import ClassifierTask
+from albert.tasks.tagging import task as tagging
 from albert.training import fine_tuned
 from albert.util import files, flags
 from tests.support import FIXTURES, graphs, write_json
@@ -85,7 +85,7 @@ def write_classifier(
         if not layers:
             return build(config, labels, *inputs)
         encoder = fine_tuning_utils.Encoder(config, False)
-        return model.all_logits(encoder, dict(zip(INPUTS, inputs)), len(labels) or 1)
+        return classification_head.all_logits(encoder, dict(zip(INPUTS, inputs)), len(labels) or 1)
 
     sizes = {"num_hidden_layers": layers} if layers else {}
     config = modeling.AlbertConfig.from_dict(dict(CONFIG, **sizes))

@@ -8,7 +8,8 @@ import re
 import shlex
 from typing import List, NamedTuple
 
-from albert.demo import __main__ as demo
+from albert import commands as commands_lib
+from albert.commands.demo import __main__ as demo
 from albert.util import flags as flags_lib
 from tests.support import ROOT
 
@@ -20,7 +21,8 @@ PAGES = sorted(
 _STEP = re.compile(
     r"^```python\n(?P<program>.*?)^```"
     r"|^ {4,}(?P<variables>(?:\w+=\S+ )*)"
-    r"(?:(?:\S+/)?python -m albert\.(?P<module>\w+)|sh run_(?P<suite>\w+)\.sh)(?P<arguments>.*?)$",
+    r"(?:(?:\S+/)?python -m albert[. ](?P<module>\w+)|sh run_(?P<suite>\w+)\.sh)"
+    r"(?P<arguments>.*?)$",
     re.DOTALL | re.MULTILINE,
 )
 _BLOCK = re.compile(
@@ -29,7 +31,7 @@ _BLOCK = re.compile(
 
 
 class Command(NamedTuple):
-    """A command in a block of its own: `python -m albert.MODULE ARGUMENTS`."""
+    """A command in a block of its own: `python -m albert MODULE ARGUMENTS`."""
 
     module: str
     arguments: List[str]
@@ -96,12 +98,14 @@ def parse(command):
             return demo.parser_of(phase).parse_args(arguments)
         except SystemExit as error:
             raise ValueError(f"{command}: refused") from error
-    return flags_lib.parse(importlib.import_module(f"albert.{command.module}").Flags, arguments)
+    return flags_lib.parse(
+        importlib.import_module(commands_lib.module_of(command.module)).Flags, arguments
+    )
 
 
 def run(command, small):
     """Runs a command in this process; `small` has flags of its module that replace its own."""
     arguments = command.arguments + small.get(command.module, "").split()
     settings = parse(Command(command.module, arguments))
-    script = importlib.import_module(f"albert.{command.module}")
+    script = importlib.import_module(commands_lib.module_of(command.module))
     script.main(settings)

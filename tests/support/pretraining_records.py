@@ -11,7 +11,7 @@ import random
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.pretraining.records import feature_spec
+from albert.tasks.pretraining.features import feature_spec
 from tests.support import fine_tuned_models, graphs, write_json
 
 LENGTH, PREDICTIONS, VOCAB_SIZE = 16, 3, 40

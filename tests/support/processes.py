@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+from albert import commands
 from albert.util import folder_lock
 from tests.support import ROOT, one_weight
 
@@ -52,7 +53,7 @@ def run_script(script, *arguments, prelude="pass"):
     """Runs albert.SCRIPT after the Python code `prelude`; returns the finished process."""
     code = (
         f"import sys; sys.argv = {[script, *arguments]!r}\n{prelude}\n"
-        f"import runpy\nrunpy.run_module({f'albert.{script}'!r}, run_name='__main__')\n"
+        f"import runpy\nrunpy.run_module({commands.module_of(script)!r}, run_name='__main__')\n"
     )
     command = [sys.executable, "-c", code]
     return subprocess.run(command, cwd=str(ROOT), capture_output=True, timeout=300)

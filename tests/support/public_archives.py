@@ -9,7 +9,7 @@ import stat
 import tarfile
 import zipfile
 
-from albert.datasets import table
+from albert.downloads import data_set_table
 from tests.support import FIXTURES, read_json
 
 # The type in a .tar and the mode in a .zip.
@@ -91,5 +91,5 @@ def table_of(content):
                 for found in [content[source.url.rpartition("/")[2]]]
             )
         )
-        for name, data_set in table.DATA_SETS.items()
+        for name, data_set in data_set_table.DATA_SETS.items()
     }

@@ -25,12 +25,10 @@ import safetensors.numpy
 from pyarrow import parquet as pyarrow_parquet
 
 from albert import modeling, tokenization
-from albert.classification import examples, sweep, tasks
-from albert.classification.run import ClassifierTask
+from albert.commands.demo import runs
 from albert.data import parquet, record_files
-from albert.demo import runs
 from albert.downloads import archives, cache, transfer
-from albert.downloads.settings import Source, TransferFlags
+from albert.downloads.flags import Source, TransferFlags
 from albert.fine_tuning_utils import Vocabulary
 from albert.formats import (
     checkpoints,
@@ -40,13 +38,15 @@ from albert.formats import (
     model_vocabulary,
 )
 from albert.formats.flags import ConversionFlags
-from albert.pretraining import cluster, documents, instances, job
-from albert.race import examples as race_examples
-from albert.race.run import RaceTask
-from albert.squad import examples as squad_examples
-from albert.squad.run import SquadV1, SquadV2
-from albert.tagging import sentences
-from albert.tagging.run import TaggingTask
+from albert.pretraining_data import cluster, documents, instances, job
+from albert.tasks.classification import examples, registry, sweep
+from albert.tasks.classification.task import ClassifierTask
+from albert.tasks.race import examples as race_examples
+from albert.tasks.race.task import RaceTask
+from albert.tasks.squad import examples as squad_examples
+from albert.tasks.squad.task import SquadV1, SquadV2
+from albert.tasks.tagging import examples as tagging_examples
+from albert.tasks.tagging.task import TaggingTask
 from albert.training import distribution, evaluation, fine_tuned, fine_tuning, hooks
 from albert.util import config_files, flags
 from tests.support import (
@@ -206,7 +206,7 @@ def read_summary(path):
 
 def read_marker(path):
     identity = {"seed": 1, "files": {}, "samples": []}
-    cola = tasks.get_task("cola")
+    cola = registry.get_task("cola")
     return sweep.is_finished(sweep.Run(cola, "", 1, folder_of(path), [], identity))
 
 
@@ -235,7 +235,7 @@ def read_demo(path):
 
 
 def read_custom(path):
-    task = tasks.custom_task(path)
+    task = registry.custom_task(path)
     return task.labels, task.columns, task.metrics, task.files
 
 
@@ -274,7 +274,7 @@ def read_race(path):
 
 def labelled(text, label):
     """Reads texts of two labels from a file."""
-    task = tasks.custom_task(text_a=text, label=label, labels="no,yes")
+    task = registry.custom_task(text_a=text, label=label, labels="no,yes")
     return Reader(lambda path: list(map(vars, examples.read_file(task, path, "dev").examples)))
 
 
@@ -352,9 +352,9 @@ READERS = {
     "dev.tsv": labelled("0", "1"),
     "dev.csv": labelled("0", "1"),
     "dev.parquet": Reader(lambda path: list(parquet.read_rows(path))),
-    "tags.conll": Reader(sentences.read),
-    "tags.conllu": Reader(lambda path: sentences.read(path, 1)),
-    "tags.jsonl": Reader(sentences.read),
+    "tags.conll": Reader(tagging_examples.read),
+    "tags.conllu": Reader(lambda path: tagging_examples.read(path, 1)),
+    "tags.jsonl": Reader(tagging_examples.read),
     "texts.txt": Reader(classification_data.texts_in),
     "texts.jsonl": Reader(classification_data.texts_in),
     "texts.csv": Reader(classification_data.texts_in),

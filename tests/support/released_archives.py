@@ -7,7 +7,7 @@ import tarfile
 
 from albert import run_classifier
 from albert.formats import checkpoints
-from albert.pretrained import released
+from albert.models import released
 from albert.util import flags
 from tests.support import fine_tuned_models, pretrained_models
 

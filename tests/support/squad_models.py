@@ -8,7 +8,7 @@ import shutil
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from albert.squad import heads
+from albert.tasks.squad import head
 from tests.support import fine_tuned_models, pretrained_models
 
 
@@ -16,14 +16,14 @@ def build(config, ids, mask, segments):
     """The logits of where an answer starts and ends."""
     encoder = fine_tuning_utils.Encoder(config, False)
     features = {"input_ids": ids, "input_mask": mask, "segment_ids": segments}
-    return heads.span_logits(encoder, features)
+    return head.span_logits(encoder, features)
 
 
 def build_v2(config, *inputs):
     """The beams of the head of SQuAD v2."""
     names = ("input_ids", "input_mask", "segment_ids")
     features = dict(zip(names, inputs), p_mask=tf.zeros_like(inputs[0]))
-    return heads.v2_head(features, fine_tuning_utils.Encoder(config, False), heads.V2Options())
+    return head.v2_head(features, fine_tuning_utils.Encoder(config, False), head.V2Options())
 
 
 def write(folder, *, is_v2=False, **changes):

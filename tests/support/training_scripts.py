@@ -5,7 +5,7 @@
 from typing import Any, Callable, NamedTuple
 
 from albert import run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
-from albert.pretraining import run as pretraining_run
+from albert.tasks.pretraining import run as pretraining_run
 from albert.util import flags as flags_lib
 from tests.support import classification_data, pretraining_records, race_data, squad_data
 from tests.support.squad_data import CONTEXT

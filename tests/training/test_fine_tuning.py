@@ -8,7 +8,7 @@ import types
 import pytest
 
 from albert import configs, run_classifier, run_race, run_squad_v1, run_squad_v2, run_tagger
-from albert.race.run import RaceTask
+from albert.tasks.race.task import RaceTask
 from albert.training import evaluation, fine_tuned, fine_tuning, task
 from albert.training.fine_tuning_program import training_length
 from albert.util import flags as flags_lib

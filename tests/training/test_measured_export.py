@@ -16,9 +16,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 import albert
-from albert import export_model, predict
-from albert.classification.run import ClassifierTask
+from albert.commands import export_model, predict
 from albert.runtimes import compat
+from albert.tasks.classification.task import ClassifierTask
 from albert.training import measured_export
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -342,7 +342,7 @@ def test_worse_export_is_refused(place, tmp_path, monkeypatch, caplog, name, met
 
 @slow
 def test_reader_of_a_named_task_keeps_threshold_and_limits(place, tmp_path, monkeypatch):
-    code = "from albert.squad.run import SquadV2\nclass Mine(SquadV2):\n    pass\n"
+    code = "from albert.tasks.squad.task import SquadV2\nclass Mine(SquadV2):\n    pass\n"
     (tmp_path / "mine.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
     export(place, "reader2", tmp_path / "new", "--max_loss=100", "--task=mine:Mine")

@@ -11,7 +11,7 @@ from typing import Optional, Tuple
 import pytest
 from absl import flags
 
-from albert.command_line import commands
+from albert import commands
 from albert.configs import flags as shared
 from albert.util import config_files
 from albert.util import flags as flags_lib
@@ -19,7 +19,7 @@ from albert.util.errors import UserError
 from albert.util.flags import flag
 from tests.support import ROOT, cases
 
-SCRIPTS = [name.split(".")[1] for name in commands.COMMANDS.values() if "demo" not in name]
+SCRIPTS = [name for name in commands.NAMES if name != "demo"]
 STRANGE = 'tab\t "quoted" back\\slash \x7f \U0001f600 # [a] = 1'
 
 
@@ -126,7 +126,7 @@ def test_parse_aliases():
 
 
 def script_flags(script):
-    return importlib.import_module(f"albert.{script}").Flags
+    return importlib.import_module(commands.module_of(script)).Flags
 
 
 # ---- flags that replace each other ----

@@ -1,0 +1,29 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Makes records for run_pretraining on a cluster, by Apache Spark.
+
+  python -m albert create_pretraining_data_spark --master=spark://host:7077 \\
+      --input_file='hdfs:///text/*.txt' --output_file='/shared/data/train-*.tf_record' \\
+      --spm_model_file=30k-clean.model --max_seq_length=128 --dupe_factor=5
+
+Without --master, Spark uses all processors of this machine. Under spark-submit, the cluster is the
+one that spark-submit names. It makes the records of create_pretraining_data, and shuffles the whole
+text. The output is NAME-00000-of-00016 and so on, the same bytes for any number of workers;
+NAME.counts.json has the numbers of documents and instances. See docs/cluster_data.md.
+"""
+
+from albert.pretraining_data.flags import SparkFlags as Flags
+from albert.util import cli
+from albert.util.errors import needing
+
+
+def main(settings: Flags) -> None:
+    """Runs the script."""
+    with needing("spark", "create_pretraining_data_spark"):
+        from albert.pretraining_data import cluster, spark
+
+    cluster.create_pretraining_data(settings, spark.Engine(settings))
+
+
+if __name__ == "__main__":
+    cli.run(Flags, main, __doc__)

@@ -1,0 +1,197 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a small ALBERT from text in a few minutes, and writes a report page.
+
+The text is everyday stories in English or Chinese, which the demo makes from tables of words and
+plots, or English prose that ships with Python. The demo makes a vocabulary and records, and trains
+a small model to predict masked words and the order of texts. The report page shows its predictions
+on text that it did not see in training. Each run writes to a new folder, unless you give -o.
+"""
+
+import argparse
+import html
+import platform
+import shlex
+import time
+from typing import Any, Dict, NamedTuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import create_pretraining_data, modeling, run_pretraining, tokenization
+from albert.commands import train_vocab
+from albert.commands.demo import corpus as demo_corpus
+from albert.commands.demo import findings as demo_findings
+from albert.commands.demo import page, runs
+from albert.formats import model_folder
+from albert.training import hooks
+from albert.util import files, progress
+from albert.util.errors import UserError
+
+STORIES = 12000
+
+
+class Kind(NamedTuple):
+    """A kind of text, and the flags of its records."""
+
+    text: str
+    lengths: Dict[str, int]  # also flags of training
+    copies: Dict[str, Any]  # of the text, in the training records
+
+
+_STORIES = "everyday stories in {}, made by the demo from tables of words and plots"
+_PROSE = f"English prose that ships with Python {platform.python_version()}"
+KINDS = {
+    "en": Kind(
+        _STORIES.format("English"),
+        {"max_seq_length": 80, "max_predictions_per_seq": 12},
+        {"dupe_factor": 5},
+    ),
+    # A Chinese story has more characters than an English one words.
+    "zh": Kind(
+        _STORIES.format("Chinese"),
+        {"max_seq_length": 88, "max_predictions_per_seq": 14},
+        {"dupe_factor": 5},
+    ),
+    # Sentences of many kinds: more is made of each.
+    "python": Kind(
+        _PROSE,
+        {"max_seq_length": 64, "max_predictions_per_seq": 20},
+        {"dupe_factor": 20, "masked_lm_prob": 0.3},
+    ),
+}
+# A narrow model learns a good deal in a few minutes on two cores: short sequences and a small
+# vocabulary give many updates a minute, and larger first weights let it learn from the first on.
+MODEL: Dict[str, Any] = {
+    "embedding_size": 128,
+    "hidden_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 512,
+    "initializer_range": 0.08,
+}
+EVALUATIONS = 4  # after that of the untrained model
+
+
+def run(options: argparse.Namespace) -> None:
+    """Runs the phase."""
+    if options.text == "python" and options.language != "en":
+        raise UserError(f"--text python is English: leave out --language {options.language}.")
+    kind = options.language if options.text == "stories" else options.text
+    version = platform.python_version()
+    with runs.held(options.o, "run", text=kind, steps=options.steps, python=version) as command:
+        run_tour(command, kind, options.steps)
+
+
+def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings:
+    """Makes everything from a kind of text to the report, or continues, in the run's folder."""
+    path, began = command.path, time.time()
+    print(f"\n[1/5] Text: {KINDS[kind].text}", flush=True)
+    corpus = _make_text(command, kind)
+    print("\n[2/5] Vocabulary", flush=True)
+    vocabulary = _make_vocabulary(command, kind, corpus)
+    print("\n[3/5] Records of masked sequences and swapped texts", flush=True)
+    _make_records(command, kind, vocabulary)
+    print(f"\n[4/5] Pretraining, {steps:,} steps, and evaluation on held-out text", flush=True)
+    tokens_from: Dict[str, Any] = {"vocab_file": None, **vocabulary}
+    tokenizer = tokenization.FullTokenizer(**tokens_from)
+    length = KINDS[kind].lengths["max_seq_length"]
+    config = modeling.AlbertConfig(len(tokenizer.vocab), max_position_embeddings=length, **MODEL)
+    files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
+    _pretrain(command, kind, steps)
+    print("\n[5/5] What it learned", flush=True)
+    best = str(path / "model" / "model.ckpt-best")
+    with demo_findings.Reader(model_folder.Source(config, best, tokenizer, length)) as reader:
+        names = path / "names.txt" if kind == "zh" else None
+        findings = reader.examine(path, corpus, names)
+    curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
+    training_lines, held_out_lines = (
+        [line for text in part for line in text.sentences] for part in corpus
+    )
+    page.write_page(
+        path / "report.html",
+        findings,
+        curve,
+        text=KINDS[kind].text,
+        language="zh" if kind == "zh" else "en",
+        config=config,
+        model=model_folder.model_summary(config),
+        tensorflow=tf.__version__,
+        characters=sum(map(len, training_lines)) / 1e6,
+        documents=list(map(len, corpus)),
+        seen=np.mean(np.isin(held_out_lines, training_lines)),
+        speed=float(curve[-1]["examples_per_second"] or 0),
+        commands="</pre><pre>".join(map(html.escape, command.lines)),
+        model_folder=html.escape(shlex.quote(str(path / "model"))),
+        gap=html.escape(shlex.quote(findings.questions[0].with_gap)),
+        time=progress.format_seconds(time.time() - began),
+        times={name: progress.format_seconds(value) for name, value in command.seconds.items()},
+    )
+    print(demo_findings.summary(findings))
+    print(f"\nReport page: {(path / 'report.html').resolve().as_uri()}")
+    return findings
+
+
+def _make_text(command: runs.Run, kind: str) -> demo_corpus.Corpus:
+    """Writes train.txt and held_out.txt, and the names that jieba is to know."""
+    if kind == "python":
+        corpus = demo_corpus.read_prose()
+    else:
+        corpus = demo_corpus.make_stories(kind, STORIES)
+        people = [row[""] for row in demo_corpus.read_grammar(kind)[0]["person"]]
+        files.atomic_write_text(str(command.path / "names.txt"), "\n".join(people))
+    for name, documents in zip(("train", "held_out"), corpus):
+        text = "\n\n".join("\n".join(document.sentences) for document in documents)
+        files.atomic_write_text(str(command.path / f"{name}.txt"), text + "\n")
+        print(f"    {name}.txt: {len(documents):,} documents, {len(text):,} characters")
+    return corpus
+
+
+def _make_vocabulary(command: runs.Run, kind: str, corpus: demo_corpus.Corpus) -> Dict[str, str]:
+    """Returns the flag of the vocabulary; the same text gives the same bytes again."""
+    path = command.path
+    if kind == "python":
+        prefix = path / "vocabulary"
+        size = {"vocab_size": 2000, "overwrite": True}
+        command(train_vocab, input_file=path / "train.txt", model_prefix=prefix, **size)
+    else:
+        cut = tokenization.BasicTokenizer().tokenize
+        lines = (" ".join(document.sentences) for document in corpus.training)
+        words = demo_corpus.by_frequency(word for line in lines for word in cut(line))
+        tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
+        files.atomic_write_text(str(path / "vocab.txt"), "\n".join(tokens) + "\n")
+        print(f"    vocab.txt: the {len(words):,} words (zh: characters) of train.txt")
+    return runs.vocabulary_of(path)
+
+
+def _make_records(command: runs.Run, kind: str, vocabulary: Dict[str, str]) -> None:
+    flags: Dict[str, Any] = {"ngram": 1, **vocabulary, **KINDS[kind].lengths}
+    if kind == "zh":
+        flags.update(language="zh", user_dictionary=command.path / "names.txt")
+    for name, copies in (("train", KINDS[kind].copies), ("held_out", {"dupe_factor": 1})):
+        text, records = (command.path / f"{name}.{ending}" for ending in ("txt", "tf_record"))
+        command(create_pretraining_data, input_file=text, output_file=records, **flags, **copies)
+
+
+def _pretrain(command: runs.Run, kind: str, steps: int) -> None:
+    path = command.path
+    command(
+        run_pretraining,
+        albert_config_file=path / "albert_config.json",
+        input_file=path / "train.tf_record",
+        eval_file=path / "held_out.tf_record",
+        output_dir=path / "model",
+        do_train=True,
+        do_eval=True,
+        eval_untrained=True,
+        train_batch_size=32,
+        optimizer="adamw",
+        learning_rate=0.001,
+        num_train_steps=steps,
+        num_warmup_steps=min(200 if kind == "python" else 100, steps // 8),
+        max_eval_steps=8,
+        save_checkpoints_steps=max(1, steps // EVALUATIONS),
+        keep_checkpoint_max=0,
+        log_steps=max(1, steps // 40),
+        **KINDS[kind].lengths,
+    )

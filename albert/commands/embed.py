@@ -1,0 +1,89 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Turns texts, or pairs of texts, into vectors with a pretrained or fine-tuned model.
+
+  python -m albert embed --albert_dir=base_v2 --input_file=sentences.txt --output_file=out.npy
+  python -m albert embed --albert_hub_module_handle=modules/albert_base --pooling=mean < in > out
+
+The input has one text per line, a pair of texts separated by a TAB, or a JSON object with text_a
+(and text_b). If --output_file ends in .npy, the output is a NumPy array of floats [texts, hidden
+size]. Otherwise it is one JSON list per text. Vectors of a model that is not fine-tuned say little
+about the meaning of a text; those of --pooling=mean say the most.
+"""
+
+import dataclasses
+import json
+import logging
+from typing import Any, BinaryIO
+
+from albert.configs.flags import EncoderFlags, output_flag
+from albert.models.flags import LAST_LAYER, POOLINGS, TextFlags
+from albert.util import cli, files
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+_DIGITS = 7  # of a float32
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(EncoderFlags, TextFlags):
+    """The script's flags."""
+
+    pooling: str = output_flag(
+        "pooled", "Pooler output, mean of tokens, or [CLS].", choices=POOLINGS
+    )
+    layer: int = output_flag(LAST_LAYER, "Layer to use: 1 is the first, -1 the last.")
+
+
+def main(settings: Flags) -> None:
+    """Writes the vectors of all texts. Raises UserError."""
+    from albert.models import inference
+
+    source = inference.find_source(settings)
+    inference.announce(source.config, source.checkpoint, settings)
+    with inference.Embedder(
+        source,
+        pooling=settings.pooling,
+        layer=settings.layer,
+        precision_name=settings.precision,
+        batch_size=settings.predict_batch_size,
+    ) as model:
+        if files.ending(settings.output_file) == ".npy":
+            _write_array(settings, model)
+        else:
+            groups = inference.read_texts(settings)
+            inference.answer_texts(
+                settings.output_file, groups, lambda texts: map(_line, model.embed(texts))
+            )
+
+
+def _line(vector: Any) -> str:
+    return json.dumps([float(f"{value:.{_DIGITS}g}") for value in vector])
+
+
+def _write_array(settings: Flags, model: Any) -> None:
+    import numpy as np
+
+    from albert.models import inference
+
+    path, count, width = settings.output_file, 0, model.source.config.hidden_size
+    if "://" in path:
+        raise UserError(f"--output_file={path}: write a .npy file on a local disk, then copy it.")
+
+    def write_header(stream: BinaryIO) -> None:
+        # Its length does not depend on the number of rows.
+        described = {"descr": "<f4", "fortran_order": False, "shape": (count, width)}
+        stream.seek(0)
+        np.lib.format.write_array_header_1_0(stream, described)
+
+    with files.atomic_path(path) as temporary, open(temporary, "wb") as array:
+        write_header(array)
+        for texts in inference.read_texts(settings):
+            array.write(np.ascontiguousarray(model.embed(texts), "<f4").tobytes())
+            count += len(texts)
+        write_header(array)
+    _LOGGER.info("Wrote %s.", path)
+
+
+if __name__ == "__main__":
+    cli.run(Flags, main, __doc__)

@@ -1,0 +1,72 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Proposes words for each [MASK] in texts.
+
+  python -m albert fill_mask --albert_dir=base_v2 --text='The [MASK] of France is Paris.'
+  python -m albert fill_mask --albert_dir=base_v2 --input_file=gaps.txt --output_file=words
+
+The input has one text per line, or a JSON object with text_a. The output has one JSON object per
+text: the text, and for each [MASK] the most probable tokens with their probabilities. If a text has
+several [MASK], each is filled independently. The model must be a pretrained one, because only
+pretrained models have the head that predicts masked words.
+"""
+
+import dataclasses
+import json
+from typing import Any, Iterable, List, Optional, Sequence
+
+from albert.configs.flags import EncoderFlags, data_flag, output_flag
+from albert.models.flags import TextFlags
+from albert.util import cli
+from albert.util.errors import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(EncoderFlags, TextFlags):
+    """The script's flags."""
+
+    text: Optional[str] = data_flag(
+        None, "One text; replaces --input_file.", replaces=("input_file", "columns")
+    )
+    count: int = output_flag(5, "Words to propose for each [MASK].", lower=1)
+
+
+def main(settings: Flags) -> None:
+    """Answers all texts. Raises UserError."""
+    from albert.models import inference
+
+    source = inference.find_source(settings)
+    inference.announce(source.config, source.checkpoint, settings)
+    with inference.MaskFiller(
+        source,
+        count=settings.count,
+        precision_name=settings.precision,
+        batch_size=settings.predict_batch_size,
+    ) as model:
+
+        def answer(texts: Sequence[Sequence[str]]) -> List[str]:
+            for first, *others in texts:
+                if others:
+                    raise UserError(
+                        f"{first[:60]!r} has a second text, but fill_mask reads one text per line. "
+                        "Choose the column with --columns."
+                    )
+            singles = [text for (text,) in texts]
+            return [_line(*item) for item in zip(singles, model.fill(singles))]
+
+        groups: Iterable[inference.Texts] = inference.read_texts(settings)
+        if settings.text is not None:
+            groups = [[(settings.text,)]]
+        inference.answer_texts(settings.output_file, groups, answer)
+
+
+def _line(text: str, proposals: Sequence[Sequence[Any]]) -> str:
+    gaps = [
+        [{"word": item.word, "probability": round(item.probability, 6)} for item in gap]
+        for gap in proposals
+    ]
+    return json.dumps({"text": text, "gaps": gaps}, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    cli.run(Flags, main, __doc__)

@@ -1,0 +1,156 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Shows ALBERT's three changes to BERT, with numbers and example sentences.
+
+  python -m albert show_changes
+  python -m albert show_changes base_v2 --language=zh
+  python -m albert show_changes --albert_dir=base_v2 --text_a='He left.' --text_b='He came back.'
+
+The changes are factorised embeddings, shared layer weights, and sentence-order prediction in place
+of next-sentence prediction (arXiv:1909.11942, section 3.1). The command compares the parameters of
+a published size, or of the model in --albert_dir, with those of a BERT with the same layers. With
+--albert_dir it also prints the probability of each order of the two sentences.
+"""
+
+import dataclasses
+from typing import Any, Optional, Tuple
+
+from albert.commands import plan
+from albert.util import cli, wording
+from albert.util.flags import Settings, flag
+
+DEFAULT_NAME = "base_v2"
+# Language -> two sentences in their order, and one of another document.
+TEXTS = {
+    "en": (
+        "In the night the lamp of the lighthouse went out.",
+        "Martha climbed the stairs and lit it again.",
+        "The bakery opens at five, when the street is still dark.",
+    ),
+    "zh": (
+        "夜里，灯塔的灯灭了。",
+        "玛莎爬上楼梯，又把它点亮了。",
+        "面包店五点开门，那时街上还很暗。",
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags(Settings):
+    """The script's flags."""
+
+    name: Optional[str] = flag(None, f"A published size; default: {DEFAULT_NAME}.", positional=True)
+    albert_dir: Optional[str] = flag(
+        None,
+        "Pretrained model: a folder, or the name of a released model.",
+        path=True,
+        replaces=("name",),
+    )
+    language: str = flag("en", "Language of the sentences.", choices=sorted(TEXTS))
+    text_a: Optional[str] = flag(None, "Your own first sentence.", needs="text_b")
+    text_b: Optional[str] = flag(None, "Your own second sentence.", needs="text_a")
+
+
+# ---- The two models. `config` is a modeling.AlbertConfig.
+
+
+def bert_like(config: Any) -> Any:
+    """Returns the configuration of a BERT of the same layers: wide embeddings, nothing shared."""
+    values = dict(config.to_dict(), embedding_size=config.hidden_size, share_type="none")
+    return type(config).from_dict(values)
+
+
+def embedding_parameters(config: Any) -> Tuple[int, int]:
+    """Returns the weights of the tokens' vectors: V * H as BERT has them, V * E + E * H."""
+    wide = config.vocab_size * config.hidden_size
+    return wide, (config.vocab_size + config.hidden_size) * config.embedding_size
+
+
+# ---- The script.
+
+_PAGE = """\
+What ALBERT changes in BERT: {name}
+
+1. Factorised embeddings
+   For each token, BERT learns a vector of the hidden size H. ALBERT learns a shorter vector of
+   size E, and one matrix that maps all of them to size H.
+     BERT    V x H          {config.vocab_size:,} x {config.hidden_size:,} = {wide:,}
+     ALBERT  V x E + E x H  {config.vocab_size:,} x {config.embedding_size:,} + \
+{config.embedding_size:,} x {config.hidden_size:,} = {factorised:,}, {times:.1f} times fewer
+
+2. Shared layer weights
+   BERT has {config.num_hidden_layers} layers with their own weights. ALBERT uses the same weights
+   in all layers. The computation is the same, but there are far fewer parameters.
+     {table}
+
+3. Sentence-order prediction in place of next-sentence prediction
+   ALBERT swaps half of the pairs. Both segments are about the same topic, so the model must
+   learn how sentences follow each other.
+     label 0, in order{says[0]}
+       segment 0  [CLS] {first} [SEP]
+       segment 1  {second} [SEP]
+     label 1, swapped{says[1]}
+       segment 0  [CLS] {second} [SEP]
+       segment 1  {first} [SEP]
+   In half of BERT's pairs, the second segment is from another text. The topic alone often
+   shows it.
+     label 0, next
+       segment 0  [CLS] {first} [SEP]
+       segment 1  {second} [SEP]
+     label 1, random
+       segment 0  [CLS] {first} [SEP]
+       segment 1  {other} [SEP]"""
+
+
+def changes(settings: Flags) -> str:
+    """Returns what the script prints.
+
+    Raises:
+      UserError: an unknown size, or a model that cannot be used.
+    """
+    from albert import modeling, tokenization
+    from albert.models import inference
+
+    name, texts = settings.albert_dir or settings.name or DEFAULT_NAME, TEXTS[settings.language]
+    if settings.text_a and settings.text_b:
+        texts = settings.text_a, settings.text_b, texts[2]
+    if settings.albert_dir:
+        model = inference.find_source(albert_dir=settings.albert_dir)
+        config, tokenize = model.config, model.tokenizer.tokenize_text
+        with inference.OrderJudge(model) as judge:
+            shares = judge.in_order([texts[:2], texts[1::-1]])
+        says = [
+            f"; the model's guess: {share:.1%} in order, {1 - share:.1%} swapped"
+            for share in shares
+        ]
+    else:
+        config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
+        tokenize = tokenization.BasicTokenizer(False).tokenize  # words, signs, Chinese characters
+        says = ["", ""]
+    bert, albert = (plan.parameters(model, plan.Flags()) for model in (bert_like(config), config))
+    rows = [("part", "BERT", "ALBERT", "times fewer")]
+    for part, count in albert.items():
+        rows.append((part, f"{bert[part]:,}", f"{count:,}", f"{bert[part] / count:.1f}"))
+    wide, factorised = embedding_parameters(config)
+    first, second, other = (" ".join(tokenize(text)) for text in texts)
+    return _PAGE.format(
+        name=name,
+        config=config,
+        wide=wide,
+        factorised=factorised,
+        times=wide / factorised,
+        table="\n     ".join(wording.table(rows, left=(0,))),
+        says=says,
+        first=first,
+        second=second,
+        other=other,
+    )
+
+
+def main(settings: Flags) -> None:
+    """Runs the script."""
+    print(changes(settings))
+
+
+if __name__ == "__main__":
+    cli.run(Flags, main, __doc__)

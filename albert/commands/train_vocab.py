@@ -1,0 +1,33 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a SentencePiece vocabulary by ALBERT's recipe.
+
+    python -m albert train_vocab --input_file=corpus/*.txt --model_prefix=my-30k --vocab_size=30000
+
+This command writes my-30k.model, which you pass to other commands as --spm_model_file, and
+my-30k.vocab, the same tokens as text. The settings are those of the published models: a unigram
+model with <pad> 0, <unk> 1, [CLS] 2, [SEP] 3 and [MASK] 4.
+
+The input is plain text with one sentence per line, or JSON lines, as for create_pretraining_data.
+Empty lines are ignored. The command trains on at most --input_sentence_size sentences. It needs
+memory and space in $TMPDIR for them. The same input, flags and version of sentencepiece give the
+same bytes.
+
+If you use --nodo_lower_case, use it in all later commands too. --keep_accents is stored in the
+model file, so later commands need no flag.
+"""
+
+from albert.pretraining_data.flags import VocabularyFlags as Flags
+from albert.util import cli, config_files
+
+
+def main(settings: Flags) -> None:
+    """Runs the script."""
+    from albert.pretraining_data import vocabulary
+
+    trained = vocabulary.train(settings)
+    config_files.record(config_files.beside(trained.model_file), settings.given_values())
+
+
+if __name__ == "__main__":
+    cli.run(Flags, main, __doc__)

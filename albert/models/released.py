@@ -1,0 +1,154 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the model that flags name: in a folder, in a TF-Hub module, or among the released models.
+
+A release is in the cache folder whole or not at all, as the archive has it (albert_zh's: converted
+to a folder of ours), with a record of its files: see downloads.cache.
+"""
+
+import os
+import pathlib
+import shutil
+from typing import Mapping, Optional, Sequence
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, tokenization
+from albert.downloads import archives, cache
+from albert.downloads.flags import USUAL, Source, TransferFlags
+from albert.fine_tuning_utils import Vocabulary
+from albert.formats import albert_zh, model_folder, model_vocabulary
+from albert.models.flags import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
+from albert.models.releases import Release, find_release
+from albert.runtimes import hub_module
+from albert.util.errors import UserError
+from albert.util.flags import AnySettings
+
+
+def local_folder(model: str) -> str:
+    """Returns the folder of a model: the given folder, or a released model's in the cache.
+
+    Args:
+      model: a folder, or the name of a released model, which is downloaded if it is not in the
+        cache.
+
+    Raises:
+      UserError: there is no such folder and no such name; or the model cannot be downloaded, or is
+        not a model.
+    """
+    if "\0" not in model and tf.io.gfile.isdir(model):
+        return model
+    return obtain(find_release(model))
+
+
+# ---- the cache ----
+
+
+def obtain(
+    release: Release,
+    settings: TransferFlags = USUAL,
+    *,
+    cache_dir: Optional[str] = None,
+) -> str:
+    """Returns the folder of a model in the cache, after downloading it if it is not there.
+
+    Args:
+      release: which one.
+      settings: of the transfer.
+      cache_dir: None for CACHE_DIR.
+
+    Raises:
+      UserError: see cache.obtain.
+    """
+    source = Source(f"{ALBERT_ZH_URL if release.is_albert_zh else BASE_URL}/{release.archive}")
+    name = release.name if release.is_albert_zh else f"albert_{release.name}"
+    folder = os.path.join(os.path.expanduser(cache_dir or CACHE_DIR), name)
+
+    def make(paths: Sequence[str], new: str) -> None:
+        unpacked = os.path.join(new, ".archive") if release.is_albert_zh else new
+        archives.unpack(paths[0], unpacked)
+        model_files = model_folder.find_files(_model_folder(unpacked))
+        if release.is_albert_zh:
+            albert_zh.convert(
+                modeling.AlbertConfig.from_json_file(model_files["albert_config_file"]),
+                model_files["init_checkpoint"],
+                os.path.join(new, release.folder),
+                vocabulary=Vocabulary("vocab_file", model_files["vocab_file"], do_lower_case=True),
+            )
+            shutil.rmtree(unpacked)
+
+    cache.obtain(folder, [source], make, settings=settings)
+    return _model_folder(folder)
+
+
+def _model_folder(folder: str) -> str:
+    """Returns the folder that holds the configuration; most archives have one around everything."""
+    configs = sorted(pathlib.Path(folder).rglob("albert_config*.json"))
+    return str(configs[0].parent) if configs else folder
+
+
+# ---- the flags of a script ----
+
+
+def resolve_model_files(settings: AnySettings) -> AnySettings:
+    """Returns the settings with the model's files from its folder; see Settings.fill_in.
+
+    The folder of --albert_dir (or a released model), or --albert_hub_module_handle, sets
+    --albert_config_file, --init_checkpoint and the vocabulary, unless they are given. Without these
+    flags, missing files are searched for beside --init_checkpoint. do_lower_case in a folder's
+    record replaces the default of --do_lower_case.
+
+    Args:
+      settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
+        vocab_file, do_lower_case and albert_hub_module_handle. Without do_lower_case no vocabulary
+        is searched for: it is that of pretraining's records.
+
+    Raises:
+      UserError: see `local_folder`, `model_folder.find_files` and `hub_module.read`.
+    """
+    flags = settings.to_dict()
+    folder, start = flags["albert_dir"], flags["init_checkpoint"]
+    module = flags.get("albert_hub_module_handle")
+    has_tokenizer = "do_lower_case" in flags
+    parts = ("init_checkpoint", *model_folder.NAMES)
+    named = {name: flags[name] for name in parts if flags.get(name)}
+    if module:
+        origin, model_files = module, _module_files(module, named)
+    elif folder or start and (has_tokenizer or not flags["albert_config_file"]):
+        folder = folder and local_folder(folder)
+        origin = folder or (start if tf.io.gfile.isdir(start) else os.path.dirname(start) or ".")
+        model_files = model_folder.find_files(origin, named, with_vocabulary=has_tokenizer)
+    else:
+        return settings
+    do_lower_case = flags.get("do_lower_case")
+    recorded_lower = model_files.pop("do_lower_case", None)
+    if recorded_lower not in (None, do_lower_case):
+        if "do_lower_case" in settings.given:
+            raise UserError(
+                f"--do_lower_case={do_lower_case} contradicts {origin}, where it is "
+                f"{recorded_lower}. Leave the flag out."
+            )
+        model_files["do_lower_case"] = recorded_lower
+    new = {
+        **dict.fromkeys(parts),
+        **model_files,
+        "albert_dir": folder,
+        "albert_hub_module_handle": None,
+    }
+    changes = {name: value for name, value in new.items() if value != flags.get(name, value)}
+    return settings.fill_in(**changes)
+
+
+def _module_files(handle: str, named: Mapping[str, str]) -> model_folder.ModelFiles:
+    """Returns the files of a module, and its lower-casing where its vocabulary is used."""
+    config, checkpoint, path, do_lower_case = hub_module.read(handle)
+    model_files: model_folder.ModelFiles = {
+        "albert_config_file": config,
+        "init_checkpoint": checkpoint,
+    }
+    # So published commands ask for the module's own vocabulary.
+    model_files.update({key: name for key, name in named.items() if name != "from_tf_hub"})
+    if not model_vocabulary.KEYS.keys() & model_files.keys():
+        key = "spm_model_file" if tokenization.is_sentencepiece(path) else "vocab_file"
+        model_files.update({key: path, "do_lower_case": do_lower_case})
+    return model_files

@@ -1,3 +1,0 @@
-# Copyright 2026 The albert Authors.
-# SPDX-License-Identifier: Apache-2.0
-"""A pretrained model: find, download and run it. No tasks here."""

@@ -1,0 +1,234 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining data by Apache Beam: the cluster job in Beam's steps, files and runners."""
+
+import importlib
+import logging
+import os
+import shutil
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
+
+import apache_beam as beam
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options import pipeline_options
+from apache_beam.runners.portability import fn_api_runner, portable_runner
+
+from albert.pretraining_data import cluster
+from albert.pretraining_data import documents as text_documents
+from albert.pretraining_data.documents import TextBlock, TextRange
+from albert.pretraining_data.flags import BeamFlags
+from albert.pretraining_data.instances import InstanceMaker, total
+from albert.util import files, many_files, provenance
+from albert.util.errors import UserError
+
+_SCRIPT = "create_pretraining_data_beam"
+_RANGE_BYTES = 1 << 24  # of text that a worker reads at a time
+_COPY_BYTES = 1 << 22  # at a time
+# Their job server has options of its own, and refuses those that it does not know.
+_WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
+
+_LOGGER = logging.getLogger("albert")
+
+
+class Storage(cluster.Storage):
+    """Files as Beam reaches them: local, gs://, s3://, hdfs://."""
+
+    @staticmethod
+    def find(pattern: str) -> Dict[str, int]:
+        """Returns the files that a pattern matches, with their bytes."""
+        (match,) = FileSystems.match([pattern])
+        return {metadata.path: metadata.size_in_bytes for metadata in match.metadata_list}
+
+    @staticmethod
+    def read(path: str) -> Optional[bytes]:
+        """Returns the content of a file; None if there is none."""
+        if not FileSystems.exists(path):
+            return None
+        with _open(path) as stream:
+            return stream.read()
+
+    @staticmethod
+    def remove(path: str) -> None:
+        """Removes a file that may be there."""
+        if FileSystems.exists(path):
+            FileSystems.delete([path])
+
+    @staticmethod
+    def copy(source: str, path: str) -> None:
+        """Replaces a file that another worker may be replacing, too."""
+        if "://" not in path:
+            cluster.Storage.copy(source, path)
+            return
+        folder, name = os.path.split(path)
+        temporary = os.path.join(folder, f".{name}.tmp-{files.random_suffix()}")
+        raw = CompressionTypes.UNCOMPRESSED
+        try:
+            with files.naming_path(path):
+                with files.open_to_read(source) as content, FileSystems.create(
+                    temporary, compression_type=raw
+                ) as target:
+                    shutil.copyfileobj(content, target, _COPY_BYTES)
+                Storage.remove(path)  # some file systems do not replace one that is there (HDFS)
+                FileSystems.rename([temporary], [path])
+        finally:
+            Storage.remove(temporary)
+
+
+def _open(path: str) -> Any:
+    """A seekable stream of a file's bytes, without decompressing them."""
+    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
+class Engine(cluster.Engine):
+    """Beam, with the runner that `pipeline_options` name."""
+
+    storage = Storage
+
+    def __init__(self, settings: BeamFlags):
+        self._settings = settings
+        self._options = parse_options(settings.pipeline_options)
+        values = self._options.get_all_options()
+        self.name = " at ".join(filter(None, [values["runner"], values["job_endpoint"]])) or "Beam"
+
+    def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
+        """Returns the files of --input_file."""
+        paths = find_input(self._settings.input_file, but)
+        return list(many_files.each(_state, paths, "Looking at the text"))
+
+    def run(
+        self, text: List[cluster.FileState], maker: InstanceMaker, outputs: cluster.Shards
+    ) -> None:
+        """Runs the pipeline to its end."""
+        ranges: List[TextRange] = []
+        for path, size, _ in text:
+            ranges += text_documents.split(path, size, _RANGE_BYTES)
+        pipeline = beam.Pipeline(runner=_runner(self._options), options=self._options)
+        add_steps(pipeline, ranges, maker, text_field=self._settings.text_field, outputs=outputs)
+        pipeline.run().wait_until_finish()
+
+
+def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
+    """Returns the text files that names, patterns and folders stand for, sorted, each once.
+
+    Raises:
+      ValueError: a pattern that matches nothing.
+    """
+    paths: Set[str] = set()
+    for pattern in files.split_paths(patterns):
+        if "://" not in pattern:
+            paths.update(text_documents.find_files(pattern, "input_file", but=but))
+            continue
+        remote = Storage.find(pattern)
+        if not remote:
+            raise UserError(
+                f"--input_file: no file matches '{pattern}'. Check the path; name a remote folder "
+                "by a pattern such as gs://bucket/text/*."
+            )
+        paths.update(remote)
+    return sorted(set(map(cluster.absolute, paths)))
+
+
+def _state(path: str) -> cluster.FileState:
+    size, changed = FileSystems.get_filesystem(path).size(path), FileSystems.last_updated(path)
+    with _open(path) as stream:
+        return path, size, [changed, provenance.sample(stream, size)]
+
+
+# ------------------------------------------------------------------------------------------- steps
+
+
+def add_steps(
+    pipeline: beam.Pipeline,
+    ranges: List[TextRange],
+    maker: InstanceMaker,
+    *,
+    text_field: str,
+    outputs: cluster.Shards,
+) -> None:
+    """Adds the steps of a job to a pipeline, from reading to the file of counts.
+
+    Without tagged outputs and side inputs: DaskRunner lacks the ones, and computes the others anew
+    in each task.
+    """
+    keyed_records = (
+        pipeline
+        | "Ranges" >> beam.Create(ranges)
+        | "SpreadRanges" >> beam.Reshuffle()
+        | "Read" >> beam.FlatMap(_read, text_field)
+        | "SpreadBlocks" >> beam.Reshuffle()
+        # The maker is pickled with its tables, so workers read no vocabulary.
+        | "MakeRecords" >> beam.FlatMap(cluster.rows, maker, outputs.count)
+    )
+    # A shard without a record is a file, too.
+    empty = pipeline | "Empty" >> beam.Create([(number, []) for number in range(outputs.count)])
+    _ = (
+        (keyed_records, empty)
+        | beam.Flatten()
+        | "GroupByShard" >> beam.GroupByKey()
+        | "WriteShards" >> beam.Map(_write, outputs)
+        | "Gather" >> beam.GroupByKey()
+        | "WriteCounts" >> beam.Map(lambda row: outputs.write_counts(dict(row[1])))
+    )
+
+
+def _read(text_range: TextRange, text_field: str) -> Iterator[TextBlock]:
+    """A range -> blocks of documents."""
+    with _open(text_range[0]) as stream:
+        yield from cluster.blocks(text_range, stream, text_field)
+
+
+def _write(row: Any, outputs: cluster.Shards) -> Any:
+    """(number, batches of records) -> its size; (COUNTS, counts of blocks) -> their sum."""
+    number, values = row
+    if number == cluster.COUNTS:
+        return None, (number, tuple(total(values)))
+    records = sorted(record for batch in values for record in batch)
+    return None, (number, outputs.write_shard(number, records))
+
+
+# ------------------------------------------------------------------------------------------ running
+
+
+def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
+    """Returns the options that `arguments` stand for.
+
+    Raises:
+      ValueError: an argument that neither the program nor Beam knows, or a runner that cannot be
+        imported. A runner with a job server gets what it may know, with a warning.
+    """
+    standard = pipeline_options.PipelineOptions(list(arguments)).view_as(
+        pipeline_options.StandardOptions
+    )
+    if "." in (standard.runner or ""):  # a class, whose module may bring options
+        try:
+            importlib.import_module(standard.runner.rpartition(".")[0])
+        except ImportError as error:
+            raise UserError(f"--runner={standard.runner}: {error}.") from error
+    parser = pipeline_options._BeamArgumentParser(_SCRIPT, "see --help", allow_abbrev=False)
+    for kind in pipeline_options.PipelineOptions.__subclasses__():
+        kind._add_argparse_args(parser)  # as Beam does it
+    parsed, unknown = parser.parse_known_args(list(arguments))
+    if unknown and str(parsed.runner).lower() in _WITH_JOB_SERVER:
+        _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
+    elif unknown:
+        raise UserError(f"'{unknown[0]}' is neither a flag of {_SCRIPT} nor an option of Beam.")
+    return pipeline_options.PipelineOptions(list(arguments))
+
+
+def _runner(options: pipeline_options.PipelineOptions) -> Any:
+    """The runner that the options name, or Beam's own in Python.
+
+    The latter's workers get the options, and log warnings only. From Beam 2.65 on, DirectRunner
+    hands a pipeline to Prism, a program that it downloads for that; --runner=PrismRunner does so if
+    that is wanted.
+    """
+    values = options.get_all_options()
+    name = values["runner"] or "direct"
+    if name.lower() not in ("direct", "directrunner"):
+        return name
+    values["default_sdk_harness_log_level"] = values["default_sdk_harness_log_level"] or "WARNING"
+    encoded = portable_runner.JobServiceHandle.encode_pipeline_options(values)
+    runner = fn_api_runner.fn_runner
+    information = runner.beam_provision_api_pb2.ProvisionInfo(pipeline_options=encoded)
+    return fn_api_runner.FnApiRunner(provision_info=runner.ExtendedProvisionInfo(information))

@@ -1,0 +1,257 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining data on one machine: from text files to shuffled, masked tf.train.Example records.
+
+    text files -> blocks of documents -> keyed records, a part for each block -> output files
+
+The text is read as a stream of blocks of a few documents. A worker process makes the records of all
+passes over a block, `keyed_records`, and writes them as a part: a record file sorted by random
+64-bit keys. When all parts are there, one range of keys after another is read from all of them,
+sorted in memory and appended to the output files; that is the shuffle.
+
+* Memory depends neither on the size of the text nor on the size of a window. On disk the parts need
+  as much room as the output, until it is finished.
+* The output is the same bytes whatever the number of processes, on every runtime.
+* A part appears under its name when it is whole: a job that was stopped in any way resumes after
+  the parts and output files that are finished.
+* The shuffle is complete over `shuffle_window_mb` megabytes of text (all passes over it); windows
+  follow one another in the order of the text. The output files get consecutive stretches of
+  the shuffled sequence, as many instances each as if they were dealt in turn.
+"""
+
+import collections
+import itertools
+import logging
+import operator
+import os
+import shutil
+import tempfile
+import time
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert.data import record_files
+from albert.formats import model_vocabulary
+from albert.pretraining_data import documents
+from albert.pretraining_data.flags import JobFlags
+from albert.pretraining_data.instances import (
+    Counts,
+    InstanceMaker,
+    check_counts,
+    keyed_records,
+    prepare,
+    total,
+)
+from albert.util import files, folder_lock, json_files, many_files, parallel, progress, provenance
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+_MAKER = "create_pretraining_data"
+_BUCKET_BYTES = 1 << 24  # of the records that the shuffle has in memory
+_KEY_BYTES = 8
+_KEY = operator.itemgetter(slice(_KEY_BYTES))  # of a record of a part
+
+Output = Tuple[str, Dict[str, Any]]  # a path, and the fingerprint: what the file is made from
+
+
+def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
+    """Makes the records of `output_file` from the text of `input_file`, on this machine.
+
+    Each output file is written in one step when it is finished, with its metadata. If all are there
+    already, made from the same text by the same settings, nothing is done.
+
+    Returns:
+      What was read and made; None if there was nothing to do.
+
+    Raises:
+      ValueError: wrong settings, no text, bad UTF-8, an output file that must not be replaced.
+    """
+    started = time.time()
+    maker, vocabulary = prepare(settings)
+    paths = files.split_paths(settings.output_file)
+    others = filter(None, [*paths, vocabulary.path, settings.user_dictionary])
+    input_files = documents.find_files(settings.input_file, "input_file", but=list(others))
+    names = list(map(os.path.abspath, [*input_files, *paths]))
+    if len(set(names)) < len(names):
+        raise UserError("--output_file must name each file once, and no input file.")
+    text = list(many_files.each(provenance.stamp, input_files, "Looking at the text"))
+    made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
+    outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
+    work = work_folder(settings.work_dir, paths[0])
+    parts = os.path.join(work, provenance.digest([made_from, *paths])[:12])
+    counts = None
+    if os.path.exists(parts):
+        _LOGGER.info("Resuming the job that was stopped.")
+    elif not settings.overwrite:
+        for path in filter(tf.io.gfile.exists, paths):
+            size, _ = files.state_of(path)
+            check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
+    with folder_lock.held(work):
+        # This also shows whether the folders can be written.
+        for folder in sorted(set(map(os.path.dirname, paths))):
+            copy = model_vocabulary.beside_records(folder, vocabulary)
+            files.atomic_write_bytes(copy, files.read_bytes(vocabulary.path))
+        reasons = filter(None, itertools.starmap(record_files.why_stale, outputs))
+        reason = next(reasons, "")
+        if reason:
+            _LOGGER.info("Making the records, because %s.", reason)
+            size = sum(file["size"] for file in text)
+            windows, counts = _make_parts(parts, input_files, size, maker=maker, settings=settings)
+            check_counts(counts)
+            _write(outputs, shuffled(windows), counts.instances)
+            report(counts, started)
+        else:
+            _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
+        shutil.rmtree(work)
+    return counts
+
+
+def report(counts: Counts, started: float) -> None:
+    """Logs what was read and made since the time `started`."""
+    parts = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
+    _LOGGER.info("%s; %s.", ", ".join(parts), progress.format_seconds(time.time() - started))
+
+
+def check_ours(
+    path: str,
+    sidecar: Optional[record_files.RecordFile],
+    size: int,
+    *,
+    fingerprint: Mapping[str, Any],
+) -> None:
+    """Refuses to replace a record file that is not of this program, or of other text.
+
+    Changed settings replace the file. A change of the text is refused, because the file name is
+    probably a typing error.
+
+    Args:
+      path: a file of `size` bytes with the metadata `sidecar`.
+      fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
+
+    Raises:
+      ValueError: it must stay.
+    """
+    made_from = sidecar.fingerprint if sidecar and sidecar.bytes == size else {}
+    sources = [
+        [origin.get("maker"), *sorted(text["name"] for text in origin.get("text") or ())]
+        for origin in (made_from, fingerprint)
+    ]
+    if sources[0] != sources[1]:
+        raise UserError(
+            f"--output_file: '{path}' exists, and has changed, or was made by another program, "
+            "from other text or with another number of files. Choose another name, or replace it "
+            "with --overwrite."
+        )
+
+
+def work_folder(work_dir: Optional[str], output: str) -> str:
+    """Returns the folder for unfinished work; outputs elsewhere may have the same name."""
+    parent = work_dir or (tempfile.gettempdir() if "://" in output else os.path.dirname(output))
+    digest = provenance.digest(os.path.abspath(output))[:12]
+    name = f".{os.path.basename(output)}.work-{digest}"
+    return os.path.join(parent, name)
+
+
+# ------------------------------------------------------------------------------------------- parts
+
+
+def _make_parts(
+    folder: str, input_files: Sequence[str], size: int, *, maker: InstanceMaker, settings: JobFlags
+) -> Tuple[List[List[str]], Counts]:
+    """Makes the parts of `size` bytes of text that are not there yet.
+
+    Returns the paths of each window's parts, in the order of the text, and the sum of the counts.
+    """
+
+    def make(block: documents.TextBlock) -> Tuple[int, str, int, Counts]:
+        path = os.path.join(folder, f"{block.number:06d}.part")
+        counts = read_counts(path) or make_part(maker, block, path)
+        return block.window, path, block.bytes, counts
+
+    megabytes = None if any(map(documents.is_compressed, input_files)) else size / 1e6
+    windows: Dict[int, List[str]] = collections.defaultdict(list)
+    counts = Counts()
+    blocks = documents.read_blocks(input_files, settings)
+    processes = settings.num_processes or parallel.default_processes()
+    with progress.Progress("Making instances", megabytes, unit="MB") as bar:
+        for window, path, done, counts_of_block in parallel.ordered_map(make, blocks, processes):
+            windows[window].append(path)
+            counts = total([counts, counts_of_block])
+            bar.update(done / 1e6)
+    return list(windows.values()), counts
+
+
+def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Counts:
+    """Writes the records of a block to a record file, each behind its key; returns the counts."""
+    records, counts = keyed_records(maker, block)
+    with record_files.create(path, {"counts": counts}) as part:
+        for key, record in records:
+            part.write(key.to_bytes(_KEY_BYTES, "big") + record)
+    return counts
+
+
+def read_counts(path: str) -> Optional[Counts]:
+    """Returns the counts of a part; None if it is not there or not whole."""
+    part = record_files.read_sidecar(path)
+    is_whole = part and os.path.exists(path) and os.path.getsize(path) == part.bytes
+    if not part or not is_whole:
+        return None
+    schema = {"counts": [json_files.COUNT] * len(Counts._fields)}
+    json_files.check(part.fingerprint, schema, f"The metadata of '{path}'")
+    return Counts(*part.fingerprint["counts"])
+
+
+def shuffled(windows: Iterable[Sequence[str]]) -> Iterator[bytes]:
+    """Yields the records of all parts, those of each window in the order of their keys.
+
+    A bucket of keys at a time is in memory. Keys are random, so buckets are of like size.
+    """
+    for parts in windows:
+        buckets = 1 + sum(map(os.path.getsize, parts)) // _BUCKET_BYTES
+        positions = dict.fromkeys(parts, 0)
+        for number in range(1, buckets + 1):
+            records: List[bytes] = []
+            for part in parts:
+                records_of_part, positions[part] = _read_below(
+                    part, positions[part], (number << 64) // buckets
+                )
+                records += records_of_part
+            # Stable: records with the same key stay in order of part.
+            records.sort(key=_KEY)
+            yield from (record[_KEY_BYTES:] for record in records)
+
+
+def _read_below(part: str, position: int, limit: int) -> Tuple[List[bytes], int]:
+    """The records of a part from `position` on with keys below `limit`; where the next one is."""
+    records: List[bytes] = []
+    with open(part, "rb") as stream:
+        for begin, length in record_files.headers(part, stream, position):
+            record = stream.read(length)
+            if int.from_bytes(record[:_KEY_BYTES], "big") >= limit:
+                return records, begin
+            records.append(record)
+    return records, os.path.getsize(part)
+
+
+# ----------------------------------------------------------------------------------------- outputs
+
+
+def _write(outputs: Sequence[Output], records: Iterator[bytes], count: int) -> None:
+    """Writes the outputs; each gets as many of the `count` records as the others."""
+    with progress.Progress("Writing", count, unit="instances") as bar:
+        counted = bar.counting(records)
+        for number, output in enumerate(outputs):
+            share = (count - number - 1) // len(outputs) + 1
+            write_file(output, itertools.islice(counted, share))
+
+
+def write_file(output: Output, records: Iterable[bytes]) -> None:
+    """Writes one output, or passes its records over if it is finished."""
+    if not record_files.why_stale(*output):  # written before the job was stopped
+        collections.deque(records, maxlen=0)
+        return
+    with record_files.create(*output) as file:
+        for record in records:
+            file.write(record)

@@ -1,0 +1,237 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""From tokenized documents to pairs of segments with a sentence-order label.
+
+A document is cut into chunks of whole sentences, each as long as fits a sequence; a chunk is cut in
+two, A and B, and half of the pairs are swapped (label 1). Paper: arXiv:1909.11942, section 3.1;
+the cutting is that of the public create_pretraining_data.py, with these differences:
+
+* A chunk of one sentence (a long sentence, or the last of a document) is split inside the sentence,
+  at a random word start, or between two tokens where there is no inner word start. It stays text of
+  one document, in order or swapped like any other chunk. (Carrying the sentence on into the next
+  chunk would make chunks longer than fits, and lose the excess.) A single token left alone at a
+  document's end has nothing to be paired with and is left out.
+* With `random_next_sentence` (BERT's next-sentence task) such a chunk, too, gets text of another
+  document for half of the pairs only. The other document is one of the same block of text.
+
+Pairs are offsets into one array of ids; nothing here loops over tokens.
+
+Legend: D documents, N pairs, T tokens of a block.
+"""
+
+import bisect
+import itertools
+from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from albert.pretraining_data.flags import DataSettings
+from albert.pretraining_data.random_keys import below, fold, seed_key, uniform
+
+# What is drawn from the key of a pass over a document, and from the key of a pair.
+_DRAW_IS_SHORT, _DRAW_LENGTH, _PAIRS = range(3)
+_DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START, _DRAW_FRONT, PAIR_DRAWS = range(6)
+
+
+class Document(NamedTuple):
+    """Where a document lies in a TokenizedBlock."""
+
+    index: int  # type: ignore[assignment]  # in the corpus: the key of its random numbers
+    source: int  # equal for the parts of one long document
+    first: int  # its first sentence
+    last: int  # one past its last sentence
+
+
+class TokenizedBlock(NamedTuple):
+    """The tokens of some documents, one after another."""
+
+    ids: np.ndarray  # int32 [T]
+    word_starts: np.ndarray  # bool [T]: whether a token starts a word
+    borders: np.ndarray  # int64 [sentences + 1]: where each sentence starts; the end of the last
+    documents: List[Document]
+
+
+class Pairs(NamedTuple):
+    """N pairs: A = ids[start_a : start_a + length_a], B likewise; int64 [N] except for the keys."""
+
+    start_a: np.ndarray
+    length_a: np.ndarray
+    start_b: np.ndarray
+    length_b: np.ndarray
+    label: np.ndarray  # 1: swapped, or B is from another document
+    key: np.ndarray  # uint64 [N]: of the pair's further random numbers
+
+    def take(self, rows: Any) -> "Pairs":
+        """Returns the pairs that `rows` selects: a slice, indices or a mask."""
+        return Pairs(*(column[rows] for column in self))
+
+
+def tokenized_block(
+    texts: Iterable[Tuple[int, int, Iterable[List[int]]]], word_starts: Any
+) -> TokenizedBlock:
+    """Returns the block of documents given as index, source and the ids of each sentence."""
+    documents: List[Document] = []
+    sentences: List[List[int]] = []
+    for index, source, tokenized in texts:
+        first = len(sentences)
+        sentences += filter(None, tokenized)
+        documents.append(Document(index, source, first, len(sentences)))
+    ids = np.fromiter(itertools.chain.from_iterable(sentences), np.int32)
+    borders = np.cumsum([0, *map(len, sentences)])
+    return TokenizedBlock(ids, np.array(word_starts, bool), borders, documents)
+
+
+def longest(settings: DataSettings) -> int:
+    """Returns the most tokens of a pair: a sequence without [CLS] and two [SEP]."""
+    return settings.max_seq_length - 3
+
+
+def make_pairs(block: TokenizedBlock, settings: DataSettings, own: int) -> Tuple[Pairs, int]:
+    """Returns the pairs of all passes over the first `own` documents of `block`, cut to fit.
+
+    The other documents are there for random_next_sentence.
+    The second value is the number of chunks without a pair: single tokens at a document's end.
+    """
+    most = longest(settings)
+    # A key for each (random_seed, document, pass): uint64 [D, dupe_factor].
+    documents = np.array([document.index for document in block.documents[:own]])
+    passes = fold(
+        fold(seed_key(settings.random_seed), documents)[:, None], np.arange(settings.dupe_factor)
+    )
+    # The length of a pass's chunks: now and then a random shorter one.
+    shorter = 2 + below(fold(passes, _DRAW_LENGTH), most - 1)
+    is_short = uniform(fold(passes, _DRAW_IS_SHORT)) < settings.short_seq_prob
+    targets = np.where(is_short, shorter, most)
+
+    first, last, first_b, last_b, key = _chunks(
+        block, fold(passes, _PAIRS), targets, has_random_next=settings.random_next_sentence
+    )
+    spans = block.borders[np.array([[first, last], [first_b, last_b]])]  # [A and B, ends, N]
+    label = first != first_b
+    cut = _cut(block, first, last, keys=key)
+    spans[0, 1], spans[1, 0] = np.where(label, [spans[0, 1], spans[1, 0]], cut)
+    if not settings.random_next_sentence:
+        label = uniform(fold(key, _DRAW_LABEL)) < 0.5
+        spans[:, :, label] = spans[::-1, :, label]
+    (start_a, end_a), (start_b, end_b) = spans
+    pairs = Pairs(start_a, end_a - start_a, start_b, end_b - start_b, label.astype(np.int64), key)
+    usable = (pairs.length_a > 0) & (pairs.length_b > 0)  # a single token cannot be cut
+    return truncate(pairs.take(usable), most), int((~usable).sum())
+
+
+def _chunks(
+    block: TokenizedBlock, passes: np.ndarray, targets: np.ndarray, *, has_random_next: bool
+) -> Tuple[np.ndarray, ...]:
+    """The chunks of all passes: sentences [first, last) of A, those of B, and the pair's key.
+
+    A and B are the same sentences where a chunk is still to be cut in two.
+    """
+    borders = block.borders.tolist()
+    texts = [text for text in block.documents if has_random_next and text.last > text.first]
+    texts.sort(key=lambda document: document.source)
+    sources = [document.source for document in texts]
+    rows: List[Tuple[int, ...]] = []
+    numbers: List[int] = []  # in the pass
+    counts = []
+    for document, keys, row in zip(block.documents, passes, targets.tolist()):
+        before = bisect.bisect_left(sources, document.source)
+        others = texts[:before] + texts[bisect.bisect(sources, document.source) :]
+        for key, target in zip(keys, row):
+            chunks = _chunks_of_pass(document, others, borders=borders, target=target, key=key)
+            rows += chunks
+            numbers += range(len(chunks))
+            counts.append(len(chunks))
+    keys = fold(np.repeat(passes.reshape(-1), counts), np.array(numbers, np.int64))
+    return (*np.array(rows, np.int64).reshape(-1, 4).T, keys)
+
+
+def _chunks_of_pass(
+    document: Document,
+    others: Sequence[Document],
+    *,
+    borders: List[int],
+    target: int,
+    key: np.ndarray,
+) -> List[Tuple[int, ...]]:
+    """The same for one pass; half of the chunks' B are of `others`, if there are any.
+
+    Sentences of the chunk that A does not use begin the next chunk.
+    """
+
+    def end(first: int, tokens: int, last: int) -> int:
+        """The first border behind sentence `first`, at most `last`, with `tokens` before it."""
+        return bisect.bisect_left(borders, borders[first] + tokens, first + 1, last)
+
+    draws: Iterable[Any] = itertools.repeat([0, 1, 0, 0])
+    if others:  # a chunk uses up at least one sentence
+        keys = fold(key, np.arange(document.last - document.first))
+        draws = uniform(fold(keys[:, None], np.arange(_DRAW_FRONT))).tolist()
+    rows: List[Tuple[int, ...]] = []
+    first = document.first
+    for cut, label, choice, start in draws:
+        if first == document.last:
+            break
+        last = end(first, target, document.last)
+        first_b, last_b = first, last
+        if label < 0.5 and borders[last] - borders[first] > 1:
+            last = first + 1 + int(cut * (last - first - 1))  # a sentence alone stays whole
+            other = others[int(choice * len(others))]
+            first_b = other.first + int(start * (other.last - other.first))
+            last_b = end(first_b, target - borders[last] + borders[first], other.last)
+        rows.append((first, last, first_b, last_b))
+        first = last
+    return rows
+
+
+def _cut(
+    block: TokenizedBlock, first: np.ndarray, last: np.ndarray, *, keys: np.ndarray
+) -> np.ndarray:
+    """Where chunks of the sentences [first, last) are cut into A and B: int64 [N].
+
+    A sentence alone is cut at an inner word start, or else between two tokens; a single token is
+    not cut: the result is its start.
+    """
+    draw = fold(keys, _DRAW_CUT)
+    cut = block.borders[np.minimum(first + 1 + below(draw, np.maximum(last - first - 1, 1)), last)]
+    single = np.flatnonzero(last - first == 1)
+    start, end, draw = block.borders[first[single]], block.borders[last[single]], draw[single]
+    positions = np.flatnonzero(np.append(block.word_starts, True))
+    first_inner = np.searchsorted(positions, start + 1)
+    count = np.searchsorted(positions, end) - first_inner
+    at_word = positions[first_inner + below(draw, np.maximum(count, 1))]
+    at_token = start + 1 + below(draw, np.maximum(end - start - 1, 1))
+    cut[single] = np.where(count > 0, at_word, np.where(end - start > 1, at_token, start))
+    return cut
+
+
+def truncate(pairs: Pairs, longest: int) -> Pairs:
+    """Returns pairs cut at the longer segment until A and B together have `longest` tokens.
+
+    Each token goes at front or back. Taking one token at a time from the longer segment (from B
+    where they are equal) leaves A with min(length_a, max(longest - length_b, ceil(longest / 2)))
+    tokens and B with the rest.
+    """
+    half = (longest + 1) // 2
+    length_a = np.minimum(pairs.length_a, np.maximum(longest - pairs.length_b, half))
+    length_b = np.minimum(pairs.length_b, longest - length_a)
+    keys = fold(pairs.key, _DRAW_FRONT)
+    front_a = _binomial(pairs.length_a - length_a, fold(keys, 0))
+    front_b = _binomial(pairs.length_b - length_b, fold(keys, 1))
+    return pairs._replace(
+        start_a=pairs.start_a + front_a,
+        length_a=length_a,
+        start_b=pairs.start_b + front_b,
+        length_b=length_b,
+    )
+
+
+def _binomial(flips: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """int64 [N]: how many of `flips` fair coins show heads; 64 coins are one random number."""
+    heads = np.zeros(len(flips), np.int64)
+    for number in range(-(-flips.max(initial=0) // 64)):
+        rows = np.flatnonzero(flips > 64 * number)
+        unused = np.maximum(64 * (number + 1) - flips[rows], 0).astype(np.uint64)
+        coins = fold(keys[rows], number) >> unused
+        bits = np.unpackbits(coins.view(np.uint8)).reshape(-1, 64)
+        heads[rows] += bits.sum(axis=1, dtype=np.int64)
+    return heads

@@ -1,0 +1,122 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""From examples of a classification task to the model's inputs.
+
+A sequence is [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut to max_seq_length and padded with zeros.
+
+Legend: S sequence, max_seq_length.
+"""
+
+from typing import Any, List, Mapping, Tuple, Union
+
+import tensorflow.compat.v1 as tf
+
+from albert.data import batches, record_files
+from albert.data.packing import SEQUENCES, pack
+from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.tasks.classification.examples import InputExample
+from albert.util import wording
+from albert.util.errors import UserError
+
+
+def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpec:
+    """Returns the declaration of the records.
+
+    input_ids, input_mask, segment_ids are int64 [S], label_ids int64 [] (regression: float32 []),
+    is_real_example int64 [].
+    """
+    features = [batches.Feature(name, (max_seq_length,)) for name in SEQUENCES]
+    label = batches.Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
+    return batches.FeatureSpec([*features, label, batches.Feature("is_real_example", ())])
+
+
+def truncated_lengths(length_a: int, length_b: int, available: int) -> Tuple[int, int]:
+    """Returns the lengths of a pair after dropping tokens from the longer text (if equal: b)."""
+    kept_b = min(length_b, max(available - length_a, available // 2))
+    return min(length_a, available - kept_b), kept_b
+
+
+def convert_examples_to_features(
+    examples, label_list, max_seq_length, tokenizer, task_name, *, is_raw=False
+) -> List[InputFeatures]:
+    """Returns the features of examples.
+
+    Args:
+      examples: InputExample or PaddingInputExample each.
+      label_list: labels in the order of their ids, or a dict of the ids; [None] for regression.
+      max_seq_length: S, at least 4.
+      tokenizer: its `tokenize` is applied to the texts as they are, prepared by a processor.
+      task_name: ignored.
+      is_raw: the texts are as written, so the tokenizer prepares them; much faster.
+
+    Raises:
+      ValueError: a label is unknown, or the vocabulary lacks [CLS] or [SEP].
+    """
+    del task_name
+    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    label_ids = label_list
+    if not isinstance(label_list, dict):
+        label_ids = {label: number for number, label in enumerate(label_list)}
+    distinct = {getattr(item, name, None) for item in examples for name in ("text_a", "text_b")}
+    texts = list(distinct - {None})
+    if is_raw:
+        encoded = tokenizer.encode_ids_batch(texts)
+    else:
+        encoded = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in texts]
+    ids = dict(zip(texts, encoded))
+    converted = []
+    for example in examples:
+        if isinstance(example, PaddingInputExample):
+            zeros = [0] * max_seq_length
+            converted.append(InputFeatures(zeros, zeros, zeros, 0, is_real_example=False))
+            continue
+        is_pair = example.text_b is not None
+        ids_a, ids_b = ids[example.text_a], ids.get(example.text_b, ())
+        room = max_seq_length - 2 - is_pair
+        kept_a, kept_b = truncated_lengths(len(ids_a), len(ids_b), room)
+        segments = [ids_a[:kept_a], ids_b[:kept_b]] if is_pair else [ids_a[:kept_a]]
+        features = InputFeatures(
+            **pack(segments, ends, max_seq_length),
+            label_id=_label_id(example, label_ids),
+            is_cut=len(ids_a) + len(ids_b) > room,
+            is_empty=not all(segments),
+        )
+        converted.append(features)
+    return converted
+
+
+def _label_id(example: InputExample, label_ids: Mapping[Any, int]) -> Union[int, float]:
+    """The label's number (regression: the label); 0 for an example without one."""
+    if None in label_ids:
+        return float(example.label or 0)
+    if example.label is None:
+        return 0
+    if example.label not in label_ids:
+        raise UserError(
+            f"Example {example.guid}: unknown label {example.label!r}. Labels: "
+            f"{wording.listed(list(label_ids))}."
+        )
+    return label_ids[example.label]
+
+
+def convert_single_example(
+    ex_index, example, label_list, max_seq_length, tokenizer, task_name
+) -> InputFeatures:
+    """Returns the features of one example; see `convert_examples_to_features`."""
+    del ex_index
+    return convert_examples_to_features(
+        [example], label_list, max_seq_length, tokenizer, task_name
+    )[0]
+
+
+def file_based_convert_examples_to_features(
+    examples, label_list, max_seq_length, tokenizer, output_file, task_name
+) -> None:
+    """Writes the features of examples to a record file; arguments and errors as above."""
+    spec = feature_spec(max_seq_length, is_regression=list(label_list) == [None])
+    converted = convert_examples_to_features(
+        examples, label_list, max_seq_length, tokenizer, task_name
+    )
+    with record_files.create(output_file) as file:
+        for record in spec.encode_each(map(record_of, converted)):
+            file.write(record)

@@ -1,0 +1,151 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The flags of run_classifier and sweep, and those that they share with predict."""
+
+import dataclasses
+import functools
+from typing import Any, Optional
+
+from albert.configs import flags as shared
+from albert.configs.flags import data_flag, evaluation_flag, model_flag, output_flag, training_flag
+from albert.tasks.classification.task_table import (
+    CHINESE_TASKS,
+    CUSTOM,
+    GLUE_TASKS,
+    TASKS,
+    get_task,
+)
+from albert.util.flags import Settings, describe, flag
+
+EXIT_THRESHOLD = 0.1  # of scores
+
+_custom = functools.partial(flag, None, group="Custom task (--task_name=custom)")
+
+
+@dataclasses.dataclass(frozen=True)
+class CustomTaskFlags(Settings):
+    """The flags of a custom task; keys of a task file are these names without "_column"."""
+
+    task_file: Optional[str] = _custom("JSON file with the values of these flags.", path=True)
+    text_a_column: Optional[str] = _custom("Column of the text: a name, or a number from 0.")
+    text_b_column: Optional[str] = _custom("Column of the second text, for pairs.")
+    label_column: Optional[str] = _custom("Column of the label.")
+    guid_column: Optional[str] = _custom("Column of the example ID.")
+    header: Optional[bool] = _custom("Whether TSV and CSV files have a header row.")
+    labels: Optional[str] = _custom("Labels, comma-separated; regression: predict a number.")
+    metric: Optional[str] = _custom("Metric for the best checkpoint, such as matthew_corr.")
+    metrics: Optional[str] = _custom("More metrics to report, comma-separated.")
+    train_file: Optional[str] = _custom("Training data in --data_dir: TSV, CSV, JSON, Parquet.")
+    dev_file: Optional[str] = _custom("Development data in --data_dir.")
+    test_file: Optional[str] = _custom("Test data in --data_dir.")
+
+
+@dataclasses.dataclass(frozen=True)
+class ExitFlags(Settings):
+    """The flags of early exit (arXiv:2006.04152)."""
+
+    exit_patience: Optional[int] = evaluation_flag(
+        None,
+        "Exit after this many layers in a row without a new prediction (--early_exit models).",
+        lower=1,
+    )
+    exit_threshold: float = evaluation_flag(
+        EXIT_THRESHOLD,
+        "Regression: scores that differ by less count as the same.",
+        above=0,
+        needs="exit_patience",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassifierFlags(shared.ExportFlags, shared.TaskFlags, CustomTaskFlags, ExitFlags):
+    """The flags of run_classifier."""
+
+    task_name: str = data_flag(None, f"Task: {', '.join(TASKS)}, or {CUSTOM}.", required=True)
+    data_dir: Optional[str] = data_flag(
+        None, "Folder that holds the task's folder (such as MRPC), or that folder.", path=True
+    )
+    predict_file: Optional[str] = data_flag(
+        None,
+        "File to predict: TSV, CSV, JSON, Parquet; replaces --test_file.",
+        path=True,
+        replaces=("test_file",),
+    )
+    early_exit: bool = flag(False, "Train a head after each layer, as --exit_patience needs.")
+    threshold_to_export: float = output_flag(
+        float("nan"),
+        "Add an output `threshold` with this value to the export; nan: do not add it.",
+    )
+
+    def check(self) -> None:
+        """Checks the task's name."""
+        super().check()
+        if self.task_name.strip().lower() != CUSTOM:
+            get_task(self.task_name)
+
+
+# Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
+# mismatched data; lcqmc_pair has the same data as lcqmc.
+SUITES = {
+    "glue": tuple(name for name in GLUE_TASKS if name != "mismnli"),
+    "clue": tuple(name for name in CHINESE_TASKS if name != "lcqmc_pair"),
+}
+
+
+def _several(name: str) -> Any:
+    """A flag of run_classifier that takes several values; None: the task's published value."""
+    return flag(**dict(describe(ClassifierFlags)[name], default=None, several=True))
+
+
+@dataclasses.dataclass(frozen=True)
+class GridFlags(Settings):
+    """The flags of which a sweep combines several values, such as "1e-5,3e-5"."""
+
+    optimizer: str = _several("optimizer")
+    learning_rate: str = _several("learning_rate")
+    weight_decay_rate: str = _several("weight_decay_rate")
+    adam_beta_1: str = _several("adam_beta_1")
+    adam_beta_2: str = _several("adam_beta_2")
+    adam_epsilon: str = _several("adam_epsilon")
+    max_grad_norm: str = _several("max_grad_norm")
+    max_seq_length: str = _several("max_seq_length")
+    train_batch_size: str = _several("train_batch_size")
+    train_step: str = _several("train_step")
+    warmup_step: str = _several("warmup_step")
+    num_train_epochs: str = _several("num_train_epochs")
+    warmup_proportion: str = _several("warmup_proportion")
+    save_checkpoints_steps: str = _several("save_checkpoints_steps")
+    precision: str = _several("precision")
+    padding: str = _several("padding")
+
+
+@dataclasses.dataclass(frozen=True)
+class SweepFlags(GridFlags, shared.EncoderFlags, CustomTaskFlags):  # type: ignore[misc]
+    """The flags of a sweep."""
+
+    suite: str = data_flag("glue", "Group of tasks to run without --tasks.", choices=sorted(SUITES))
+    data_dir: str = data_flag(
+        None, "Folder of one task, or the parent folder of several.", path=True, required=True
+    )
+    tasks: Optional[str] = data_flag(
+        None, "Tasks, comma-separated, or custom; default: those of --suite in --data_dir."
+    )
+    model_dir: Optional[str] = model_flag(
+        None,
+        "Another name of --albert_dir.",
+        path=True,
+        replaces=("albert_dir", "albert_hub_module_handle"),
+    )
+    output_dir: str = output_flag(
+        None, "Folder for all runs and the results.", path=True, required=True
+    )
+    do_predict: bool = flag(True, "Predict the test data, if present.", group="What to do")
+    dry_run: bool = flag(
+        False, "Check everything, print the commands, and exit.", group="What to do"
+    )
+    seeds: str = training_flag("12345", "Seeds, such as 1,2,3 or 1-5.")
+    run_flags: Optional[str] = training_flag(
+        None, "Other flags for all runs, such as '--recompute --log_steps=10'."
+    )
+
+    do_train = False  # its runs say what they need

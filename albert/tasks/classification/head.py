@@ -1,0 +1,167 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The head of classification and regression.
+
+Dimensions: B batch, H hidden, C labels. C is 1 for regression, whose logit is the score.
+"""
+
+from typing import Any, Callable, List, Optional, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling
+from albert.data.packing import SEQUENCES
+from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, softmax_output
+from albert.ops import plain
+from albert.tasks.classification.flags import EXIT_THRESHOLD
+
+HEAD_DROPOUT = 0.1
+
+
+def _make_head(encoder: Encoder, num_labels: int, path: str = "") -> Callable[..., tf.Tensor]:
+    """A head, from a pooled output [B, H] to logits [B, C]: dropout and a dense layer.
+
+    Its variables' names begin with `path`; "" is the head after the last layer. It draws the
+    dropout mask of `position`.
+    """
+    hidden, norm = encoder.config.hidden_size, None
+    if encoder.config.ln_type == "preln":
+        # Such an encoder ends without a LayerNorm; albert_zh's classifier adds it here.
+        norm = modeling.get_norm(f"{path}loss/LayerNorm", hidden)
+    shape, deviation = [num_labels, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
+    kernel = modeling.get_weight(f"{path}output_weights", shape, deviation)
+    zeros = tf.zeros_initializer()
+    bias = tf.get_variable(f"{path}output_bias", [num_labels], initializer=zeros)
+
+    def head(pooled: tf.Tensor, position: int = -1) -> tf.Tensor:
+        pooled = plain.layer_norm(pooled, norm) if norm else pooled
+        pooled = encoder.dropout(pooled, HEAD_DROPOUT, position)
+        return tf.nn.bias_add(tf.matmul(pooled, kernel, transpose_b=True), bias)
+
+    return head
+
+
+def _make_heads(encoder: Encoder, num_labels: int) -> List[Callable[..., tf.Tensor]]:
+    """The heads of all layers, of which the last has the name it has without the others."""
+    paths = [f"exit_{layer}/" for layer in range(1, encoder.config.num_hidden_layers)]
+    return [_make_head(encoder, num_labels, path) for path in [*paths, ""]]
+
+
+def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
+    """The pooled output [B, H]."""
+    return encoder(*(features[name] for name in SEQUENCES), **options).pooled_output
+
+
+# ---- a head after each layer: early exit by patience (PABEE, arXiv:2006.04152) ----
+# They share the pooler.
+
+
+def all_logits(encoder: Encoder, features: Features, num_labels: int) -> List[tf.Tensor]:
+    """Returns the logits [B, C] after each layer."""
+    heads, pooled = _make_heads(encoder, num_labels), []
+    _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
+    # The last layer's dropout mask is the one that it has without other heads.
+    positions = range(-len(heads), 0)
+    return [head(*inputs) for head, *inputs in zip(heads, pooled, positions)]
+
+
+def patient_logits(
+    encoder: Encoder,
+    features: Features,
+    num_labels: int,
+    *,
+    patience: int,
+    threshold: float = EXIT_THRESHOLD,
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Returns the logits [B, C] with which examples left, and after which layer, int32 [B].
+
+    Args:
+      patience: an example leaves after so many layers in a row, at least 1, that have not changed
+        its prediction.
+      threshold: scores that differ by less are the same.
+    """
+    heads = _make_heads(encoder, num_labels)
+    # For all examples: logits [B, C] and their layer [B]. For those that go on: their rows [b], and
+    # for how many layers their predictions have stayed the same [b].
+    state: List[tf.Tensor] = []
+
+    def after_layer(layer: int, pooled: tf.Tensor) -> Optional[tf.Tensor]:
+        current = heads[layer - 1](pooled)  # [b, C]
+        if layer == 1:
+            rows = tf.range(tf.shape(current)[0])
+            state[:] = current, tf.ones_like(rows), rows, tf.zeros_like(rows)
+            return None
+        logits, layers, rows, unchanged = state
+        before, indices = tf.gather(logits, rows), rows[:, tf.newaxis]
+        if num_labels == 1:
+            is_same = tf.squeeze(tf.abs(current - before) < threshold, [-1])
+        else:
+            is_same = tf.equal(tf.argmax(current, axis=-1), tf.argmax(before, axis=-1))
+        unchanged = (unchanged + 1) * tf.cast(is_same, tf.int32)
+        logits = tf.tensor_scatter_nd_update(logits, indices, current)
+        layers = tf.tensor_scatter_nd_update(layers, indices, tf.fill(tf.shape(rows), layer))
+        state[:] = logits, layers, rows, unchanged
+        if not patience < layer < len(heads):
+            return None
+        stay = tf.squeeze(tf.where(unchanged < patience), [-1])
+        state[2:] = tf.gather(rows, stay), tf.gather(unchanged, stay)
+        return stay
+
+    _encode(encoder, features, after_layer=after_layer)
+    return state[0], state[1]
+
+
+# ---- the head with its loss ----
+
+
+def _score_output(logits: tf.Tensor, features: Features) -> HeadOutput:
+    """The output of a regressor, as softmax_output gives a classifier's; the loss is squared."""
+    scores = tf.squeeze(logits, [-1])  # [B]
+    # TensorFlow Lite would drop one of two outputs that are the same tensor.
+    again = tf.reshape(scores, [-1, 1])
+    outputs = {"logits": again, "probabilities": logits, "predictions": scores}
+    if "label_ids" not in features:
+        return HeadOutput(None, outputs, {})
+    outputs["label_ids"] = labels = tf.reshape(features["label_ids"], [-1])
+    return HeadOutput(tf.square(scores - tf.cast(labels, tf.float32)), outputs, {})
+
+
+def classification_head(
+    num_labels: int,
+    *,
+    early_exit: bool = False,
+    patience: Optional[int] = None,
+    threshold: float = EXIT_THRESHOLD,
+) -> Head:
+    """Returns the head of a classifier or regressor.
+
+    Args:
+      num_labels: 1 for regression.
+      early_exit: train a head after each layer; the loss of layer n of L has the weight n of
+        1 + 2 + ... + L (arXiv:2006.04152).
+      patience, threshold: predict with these heads, as `patient_logits` does; the output `layers`
+        says after which layer, int32 [B].
+    """
+
+    def head(features: Features, encoder: Encoder) -> HeadOutput:
+        more = {}
+        if early_exit and encoder.is_training:
+            every = all_logits(encoder, features, num_labels)
+        elif patience:
+            logits, more["layers"] = patient_logits(
+                encoder, features, num_labels, patience=patience, threshold=threshold
+            )
+            every = [logits]
+        else:
+            pooled = _encode(encoder, features)  # first: the order of variables decides their seeds
+            every = [_make_head(encoder, num_labels)(pooled)]
+        measure = _score_output if num_labels == 1 else softmax_output
+        measured = [measure(logits, features) for logits in every]
+        output = measured[-1]
+        output.outputs.update(more)
+        if output.per_example_loss is None:
+            return output
+        total = tf.add_n([n * item.per_example_loss for n, item in enumerate(measured, 1)])
+        return output._replace(per_example_loss=total / sum(range(1, len(every) + 1)))
+
+    return head

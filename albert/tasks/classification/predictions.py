@@ -1,0 +1,107 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Files with predictions, in the formats of google-research/albert, GLUE and CLUE.
+
+test_results.tsv      a line for each example: the probability of each label, tabs between
+submit_results.tsv    header "index, prediction", then name and label of each example
+MRPC.tsv              the same as GLUE wants it (gluebenchmark.com: "Submission format")
+afqmc_predict.json    CLUE: {"id": row, "label": name} a line
+"""
+
+import json
+import os
+import zipfile
+from typing import Dict, Iterable, List, Sequence
+
+import numpy as np
+
+from albert.tasks.classification.examples import InputExample, Task
+from albert.tasks.classification.task_table import GLUE
+from albert.training.task import Outputs
+from albert.util import files as file_utils
+
+# GLUE's site refuses a submission that lacks one of these.
+GLUE_SUBMISSION_FILES = tuple(sorted({file for task in GLUE for file in task.submissions.values()}))
+_HIGHEST_STSB_SCORE = 5.0
+# CLUE's names ("Submission" in its repository) that are not the task's; the number is the version
+# of the test data.
+_CLUE_NAMES = {"tnews": "tnews{}", "wsc": "cluewsc{}", "ocnli": "ocnli_50k"}
+
+
+def split_files(
+    task: Task,
+    examples: Sequence[InputExample],
+    outputs: Outputs,
+    *,
+    split: str,
+    is_old: bool = False,
+) -> Dict[str, str]:
+    """Returns the text of all files with a test split's predictions, by name.
+
+    The first split's files have the published names; another one's carry its own name
+    (test_results_mismatched.tsv). With is_old, the data are CLUE's test1.0.json.
+    """
+    suffix, answers = task.suffix(split), _answers(task, outputs)
+    written = result_files(task, examples, outputs, suffix=suffix)
+    if task.submissions:
+        if task.is_regression:
+            scores = np.clip(np.ravel(outputs["predictions"]), 0.0, _HIGHEST_STSB_SCORE)
+            answers = [f"{score:.3f}" for score in scores]
+        written[task.submissions[split]] = _submission(examples, answers)
+    elif not suffix:
+        if task.examples_per_row > 1:
+            # COPA's answer is the choice whose last label, "belongs", is the more probable.
+            belongs = outputs["probabilities"][:, -1].reshape([-1, task.examples_per_row])
+            answers = list(map(str, belongs.argmax(axis=1)))
+        name = _CLUE_NAMES.get(task.name, task.name).format("10" if is_old else "11")
+        written[f"{name}_predict.json"] = _text(
+            json.dumps({"id": row, "label": answer}, ensure_ascii=False)
+            for row, answer in enumerate(answers)
+        )
+    return written
+
+
+def result_files(
+    task: Task, examples: Sequence[InputExample], outputs: Outputs, *, suffix: str = ""
+) -> Dict[str, str]:
+    """Returns the text of test_results.tsv and submit_results.tsv, with `suffix` in the names.
+
+    Args:
+      task: the task, of L labels.
+      examples: N examples.
+      outputs: probabilities, float32 [N, L] (regression: the number, [N, 1]); predictions, the
+        label's number, integer [N] (regression: float [N]).
+      suffix: such as "_mismatched".
+    """
+    rows = np.reshape(outputs["probabilities"], [len(examples), -1])
+    return {
+        f"test_results{suffix}.tsv": _text("\t".join(map(str, row)) for row in rows),
+        f"submit_results{suffix}.tsv": _submission(examples, _answers(task, outputs)),
+    }
+
+
+def _answers(task: Task, outputs: Outputs) -> List[str]:
+    """The predicted label's name for each example; regression: the number."""
+    predictions = np.ravel(outputs["predictions"])
+    return [str(number) if task.is_regression else task.labels[number] for number in predictions]
+
+
+def _submission(examples: Sequence[InputExample], answers: Sequence[str]) -> str:
+    rows = [f"{example.guid}\t{answer}" for example, answer in zip(examples, answers)]
+    return _text(["index\tprediction", *rows])
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(line + "\n" for line in lines)
+
+
+def zip_glue_submission(zip_path: str, paths: Iterable[str]) -> List[str]:
+    """Packs files with GLUE's names into one zip file; returns the names that GLUE wants beside.
+
+    The same content gives the same bytes.
+    """
+    contents = {os.path.basename(path): file_utils.read_bytes(path) for path in paths}
+    with file_utils.atomic_path(zip_path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name in sorted(contents):
+            archive.writestr(zipfile.ZipInfo(name), contents[name], zipfile.ZIP_DEFLATED)
+    return [name for name in GLUE_SUBMISSION_FILES if name not in contents]

@@ -1,0 +1,193 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The classification tasks by name, their examples, and a user's own tasks.
+
+    task = get_task("MRPC")
+    data = read_examples(task, "glue", "dev")     # glue/MRPC/dev.tsv, or dev.tsv in glue itself
+    task.labels, task.metrics, task.recipe.learning_rate
+
+Published tasks are declared in `task_table`.
+"""
+
+import dataclasses
+import itertools
+import os
+import re
+from typing import Any, Dict, List, Sequence
+
+import tensorflow.compat.v1 as tf
+
+from albert.data import parquet
+from albert.downloads import data_set_table
+from albert.tasks.classification import examples
+from albert.tasks.classification.examples import Columns, InputExample, TaskData
+from albert.tasks.classification.flags import CustomTaskFlags
+from albert.tasks.classification.task_table import CUSTOM, TASKS, Recipe, Task, get_task
+from albert.util import files, json_files, wording
+from albert.util.errors import UserError
+from albert.util.flags import flag, make
+
+__all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]  # for users
+
+
+# --------------------------------------------------------------------------------------- reading
+
+
+def task_folders(task: Task, data_dir: str) -> List[str]:
+    """Returns the possible folders of a task: its folders in `data_dir`, and `data_dir` itself.
+
+    Raises:
+      ValueError: `data_dir` is no folder.
+    """
+    data_dir = os.path.expanduser(data_dir)
+    if not tf.io.gfile.isdir(data_dir):
+        raise UserError(f"'{data_dir}' is not a folder. {_advice(task, data_dir)}")
+    names = files.names_in(data_dir)
+    own = [name for folder in task.folders for name in names if name.lower() == folder.lower()]
+    return [os.path.join(data_dir, name) for name in own] + [data_dir]
+
+
+def _advice(task: Task, data_dir: str) -> str:
+    """What to do where the data are not found."""
+    if task.name == CUSTOM:
+        return "Name the files with --train_file, --dev_file and --test_file."
+    return (
+        f"--data_dir must be the folder {task.folders[0]}, or its parent folder."
+        f"{data_set_table.how_to_get(task.folders, data_dir)}"
+    )
+
+
+def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
+    """Reads a split of a task and logs one line on it.
+
+    Args:
+      task: the declaration.
+      data_dir: the folder of all tasks (data_dir/MRPC/train.tsv) or the task's own.
+      split: one of task.splits.
+
+    Returns:
+      Examples in the file's order, with texts as written. Labels are names (regression: numbers);
+      examples of a test split may have None.
+
+    Raises:
+      ValueError: no such split, no such file, or a row that cannot be used (see
+        `examples.read_file`).
+    """
+    path = find_file(task, data_dir, split)
+    if not path:
+        raise UserError(
+            f"'{data_dir}' holds no {split} data of {task.name}, such as "
+            f"{wording.listed(task.files_of(split))}. {_advice(task, data_dir)}"
+        )
+    return examples.read_file(task, path, split)
+
+
+def find_file(task: Task, data_dir: str, split: str) -> str:
+    """Returns the file of a split, a pattern of Parquet files, or "" if there is none.
+
+    It is in the first of the task's own folders that has it. `data_dir` counts only if those have
+    no data: it may hold files of another task.
+    """
+    *own, parent = task_folders(task, data_dir)
+    has_own_data = any(_first_file(own, task.files_of(split_name)) for split_name in task.splits)
+    return _first_file(own if has_own_data else [parent], task.files_of(split))
+
+
+def _first_file(folders: Sequence[str], names: Sequence[str]) -> str:
+    for folder, name in itertools.product(folders, names):
+        path = os.path.join(folder, name)
+        if parquet.find(path) if "*" in name else tf.io.gfile.exists(path):
+            return path
+    return ""
+
+
+# ------------------------------------------------------------------------------ a user's own tasks
+
+
+@dataclasses.dataclass(frozen=True)
+class _CustomTask(CustomTaskFlags):
+    """The settings of a task file."""
+
+    name: str = flag(CUSTOM)
+    label_column: str = flag("label")
+
+
+_CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1)
+
+
+_LIST = (str, [(str, float, bool)], None)
+_TASK_FILE = {"labels": _LIST, "metrics": _LIST, str: (str, float, bool, None)}
+
+
+def custom_task(task_file: str = "", **settings: Any) -> Task:
+    """Returns a user's own task.
+
+    Args:
+      task_file: JSON file with an object of the settings below; "" for none.
+      **settings: values of flags; None and "" are ignored, others override the file.
+        text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names of the
+          header row; for files that end in .json, .jsonl or .parquet, names of fields. text_b and
+          guid are optional.
+        header: whether TSV and CSV files have a header row; by default the first row decides.
+        labels: list or comma-separated text, or "regression".
+        metric: chooses the best checkpoint; eval_accuracy (regression: pearson) by default.
+        metrics: further ones to report.
+        train_file, dev_file, test_file: below --data_dir; by default train.tsv, train.csv and so
+          on, or else the Parquet files of a hub.
+        name: what the task is called in results.
+
+    Raises:
+      ValueError: an unknown setting or one of another type, text_a or labels missing, a label that
+        occurs twice, an unknown metric or one that does not suit the labels.
+    """
+    fields = json_files.read(task_file, _TASK_FILE) if task_file else {}
+    fields.update({name: value for name, value in settings.items() if value not in (None, "")})
+    try:
+        return _custom_task(fields)
+    except UserError as error:
+        raise UserError(f"Task file '{task_file}': {error}" if task_file else str(error)) from None
+
+
+def _custom_task(fields: Dict[str, Any]) -> Task:
+    labels, metrics = (_listed(fields.pop(name, None)) for name in ("labels", "metrics"))
+    flags = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in fields}
+    settings = make(_CustomTask, **{flags[name]: value for name, value in fields.items()})
+    if settings.text_a_column is None:
+        raise UserError("A custom task needs text_a: the text's column, a number from 0 or a name.")
+    is_regression = labels == ["regression"]
+    if len(set(labels)) < max(2, len(labels)) and not is_regression:
+        raise UserError(
+            f"The labels are {wording.listed(labels)}. Give --labels at least two different names "
+            "such as 0,1, or the word regression."
+        )
+    suitable = ["pearson", "spearman", "MSE"]
+    if not is_regression:
+        suitable = ["eval_accuracy", "matthew_corr"]
+        if len(labels) == 2:
+            suitable.append("f1")
+    suitable.append("eval_loss")
+    metrics = list(dict.fromkeys([settings.metric or suitable[0], *metrics]))
+    for metric in set(metrics) - set(suitable):
+        raise UserError(
+            f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(suitable)}."
+        )
+    values = settings.to_dict()
+    columns: List[Any] = [
+        int(column) if re.fullmatch(r"-?\d+", column or "") else column
+        for column in (values[f"{name}_column"] for name in Columns._fields[:4])
+    ]
+    return Task(
+        settings.name,
+        () if is_regression else tuple(labels),
+        _CUSTOM_RECIPE,
+        folders=(settings.name,),
+        columns=(Columns(*columns)._replace(header=settings.header),),
+        metrics=tuple(metrics),
+        files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
+    )
+
+
+def _listed(value: Any) -> List[str]:
+    """A list, or comma-separated text, as a list of texts."""
+    parts = value if isinstance(value, (list, tuple)) else str(value or "").split(",")
+    return list(filter(None, map(examples.label_text, parts)))

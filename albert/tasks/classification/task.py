@@ -1,0 +1,275 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Classification and regression as a task.
+
+    outcome = fine_tuning.run(settings, ClassifierTask)
+
+Dimensions: N examples.
+"""
+
+import functools
+import logging
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from albert import fine_tuning_utils
+from albert.data import batches, feature_cache
+from albert.data.records import record_of
+from albert.models import inference
+from albert.tasks.classification import features as classifier_features
+from albert.tasks.classification import head as classification_head
+from albert.tasks.classification import predictions, registry
+from albert.tasks.classification.examples import InputExample, read_file
+from albert.tasks.classification.flags import ClassifierFlags, CustomTaskFlags
+from albert.tasks.classification.task_table import described_task
+from albert.training import fine_tuned, metrics
+from albert.training.task import Outputs, Task
+from albert.util import wording
+from albert.util.errors import UserError
+from albert.util.flags import describe
+
+_LOGGER = logging.getLogger("albert")
+
+_PREDICT_FILE = "predict_file"  # the split of the user's own texts
+
+
+class Prediction(NamedTuple):
+    """The prediction for a text or a pair of texts."""
+
+    label: Optional[str]  # the most probable label; None from a regressor
+    probabilities: Dict[str, float]  # by label, in the order of the labels; {} from a regressor
+    score: Optional[float]  # the regressor's number; None from a classifier
+    layers: Optional[int] = None  # after which it was known; None without exit_patience
+
+
+def find_task(name: str, settings: CustomTaskFlags) -> registry.Task:
+    """Returns the task of a name; "custom" is the one that the flags describe.
+
+    Raises:
+      UserError: an unknown task, or settings of a custom task for one that is not.
+    """
+    values = {flag: getattr(settings, flag) for flag in describe(CustomTaskFlags)}
+    if name.strip().lower() == registry.CUSTOM:
+        return registry.custom_task(**values)
+    custom_flags = [flag for flag, value in values.items() if value is not None]
+    if custom_flags:
+        raise UserError(
+            f"--{custom_flags[0]} works only with --task_name={registry.CUSTOM}. Leave it out, or "
+            f"replace --task_name={name}."
+        )
+    return registry.get_task(name)
+
+
+def describe_layers(layers: Sequence[int]) -> str:
+    """Returns a line for the log on the layers after which examples left, int [N]."""
+    return f"{np.mean(layers):.2f} layers on average for {wording.counted(len(layers), 'example')}."
+
+
+class ClassifierTask(Task):
+    """Texts or pairs with a label or a number each.
+
+    Attributes:
+      declared: the task's declaration.
+      is_pair: whether there are two texts; None: unknown.
+      columns: names of the texts' columns in the training file, if it has them.
+    """
+
+    settings: ClassifierFlags
+    flags = ClassifierFlags
+    description_name = "classifier.json"
+    heard_flags = ("exit_patience", "exit_threshold")
+    description_schema = {
+        "labels": [str],
+        "is_pair": (bool, None),
+        "early_exit": (bool, None),
+        "columns": ([str], None),
+    }
+
+    def __init__(self, settings: ClassifierFlags, *arguments: Any):
+        super().__init__(settings, *arguments)
+        description = self.description
+        if settings.task_name:
+            self.declared = find_task(settings.task_name, settings)
+            self.is_pair: Optional[bool] = self.declared.is_pair
+        else:
+            self.declared = described_task(description)
+            self.is_pair = description.get("is_pair")
+        self.name = self.published_name = self.declared.name
+        self.labels, self.best_metric = self.declared.labels, self.declared.metrics[0]
+        self._metrics = list(dict.fromkeys((*self.declared.metrics, "eval_loss")))
+        self.is_regression = self.declared.is_regression
+        # Made once: there may be many labels, and encode gets few examples at a time.
+        self._label_ids = {label: number for number, label in enumerate(self.labels or [None])}
+        self.columns = tuple(description.get("columns") or ())
+        self.has_exits = settings.early_exit or bool(description.get("early_exit"))
+        if settings.exit_patience and not self.has_exits:
+            raise UserError(
+                f"--exit_patience={settings.exit_patience} needs a model that was trained with "
+                "--early_exit. Leave it out, or train with --early_exit in another --output_dir."
+            )
+
+    @classmethod
+    def check_flags(cls, settings: ClassifierFlags) -> None:  # type: ignore[override]
+        """Checks that there is something to do, and data for it."""
+        if not settings.predict_file:
+            super().check_flags(settings)
+        if settings.exit_patience and settings.use_tpu:
+            raise UserError("--exit_patience does not work with --use_tpu. Leave one of them out.")
+        reads_test_data = settings.do_predict and not settings.predict_file
+        if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
+            raise UserError("--data_dir must be given: the folder of the data.")
+        task = find_task(settings.task_name, settings)
+        if settings.data_dir:
+            registry.task_folders(task, settings.data_dir)  # before a model is downloaded
+
+    def describe(self, is_export: bool = False) -> Dict[str, Any]:
+        """Returns what classifier.json says; an export has no heads before the last."""
+        return {
+            **super().describe(is_export),
+            "labels": list(self.labels),
+            "is_regression": self.is_regression,
+            "is_pair": self.is_pair,
+            "early_exit": not is_export if self.has_exits else None,
+            "columns": list(self.columns) or None,
+        }
+
+    # ---- data ----
+
+    def splits(self, use: str) -> List[str]:
+        """Returns the test splits, or the dev splits (the first chooses the best checkpoint)."""
+        folder, task = self.settings.data_dir, self.declared
+        if use == "test" and self.settings.predict_file:
+            return [_PREDICT_FILE]
+        if not super().splits(use):
+            return []
+        first, *others = task.split_names(use) or [use]
+        return [first, *(name for name in others if registry.find_file(task, folder, name))]
+
+    @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
+    def examples(self, split: str) -> List[InputExample]:
+        """Reads a split, or the user's own texts, once."""
+        settings, task = self.settings, self.declared
+        if split == _PREDICT_FILE:
+            if settings.do_train:
+                self.examples("train")  # finds the names of the columns, which a header has
+            try:
+                return read_file(task, settings.predict_file, names=self.columns).examples
+            except UserError as error:
+                raise UserError(f"--predict_file: {error}") from error
+        data = registry.read_examples(task, settings.data_dir, split)
+        if split == "train":
+            self.columns = data.columns
+        return data.examples
+
+    def read_file(self, path: str) -> List[InputExample]:
+        """Reads development data from a file of any name."""
+        return read_file(self.declared, path, "dev").examples
+
+    def parse(self, text: inference.Text) -> InputExample:
+        """Returns the example for a text or a pair of texts."""
+        parts = inference.parts_of(text)
+        if self.is_pair not in (None, len(parts) == 2):
+            inputs = "pairs (text_a, text_b)" if self.is_pair else "single texts"
+            raise UserError(
+                f"The model was trained on {inputs}. If the file has other columns, choose the "
+                "columns of the texts with --columns."
+            )
+        return InputExample("", *parts)
+
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
+        """Returns the declaration of the records."""
+        return classifier_features.feature_spec(self.settings.max_seq_length, self.is_regression)
+
+    def encode(
+        self, examples: Sequence[InputExample], is_training: bool
+    ) -> feature_cache.Conversion:
+        """Returns a record for each example."""
+        length = self.settings.max_seq_length
+        features = classifier_features.convert_examples_to_features(
+            examples, self._label_ids, length, self.tokenizer, self.name, is_raw=True
+        )
+        notes = feature_cache.notes_on(features, f"{length} tokens")
+        return feature_cache.Conversion(list(map(record_of, features)), notes)
+
+    # ---- the model and its answers ----
+
+    def head(
+        self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
+    ) -> fine_tuning_utils.HeadOutput:
+        """Builds a dense layer on the pooled output, or one for each layer's."""
+        head = classification_head.classification_head(
+            len(self.labels) or 1,
+            early_exit=self.has_exits,
+            patience=self.settings.exit_patience,
+            threshold=self.settings.exit_threshold,
+        )
+        return head(features, encoder)
+
+    def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
+        """Returns the label or the number of each example."""
+        predictions = []
+        layers = outputs.get("layers", np.full(len(examples), None))
+        for row, layer in zip(outputs["probabilities"].tolist(), layers.tolist()):
+            shares = dict(zip(self.labels, row))  # {} of a regressor
+            label = max(shares, key=shares.get, default=None)
+            predictions.append(Prediction(label, shares, None if shares else row[0], layer))
+        return predictions
+
+    def decoding(self) -> Dict[str, Any]:
+        """Returns the columns, the metrics and, where examples leave early, when."""
+        return {"columns": list(self.columns), "metrics": self._metrics, **self._exits()}
+
+    def _exits(self) -> Dict[str, Any]:
+        if not self.settings.exit_patience:
+            return {}
+        names = self.heard_flags if self.is_regression else ["exit_patience"]
+        return {name: getattr(self.settings, name) for name in names}
+
+    def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
+        """Returns the task's metrics and, where examples leave early, when."""
+        measured = metrics.compute(self._metrics, _predictions(outputs))
+        if "layers" in outputs:
+            measured["mean_layers"] = float(np.mean(outputs["layers"]))
+        return {**measured, **self._exits()}
+
+    def predictions(
+        self, split: str, examples: Sequence[InputExample], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Returns the files with the predictions, and those that GLUE and CLUE take."""
+        if "layers" in outputs:
+            _LOGGER.info("%s", describe_layers(outputs["layers"].tolist()))
+        if split == _PREDICT_FILE:
+            stem = os.path.splitext(os.path.basename(self.settings.predict_file))[0]
+            return predictions.result_files(self.declared, examples, outputs, suffix=f"_{stem}")
+        path = registry.find_file(self.declared, self.settings.data_dir, split)
+        return predictions.split_files(
+            self.declared, examples, outputs, split=split, is_old="1.0" in os.path.basename(path)
+        )
+
+
+def _predictions(outputs: Outputs) -> metrics.Predictions:
+    names = ("label_ids", "predictions", "per_example_loss", "probabilities")
+    labels, predictions, losses, rows = (outputs[name] for name in names)
+    if np.isnan(losses).all():  # an exported model does not give them
+        if labels.dtype.kind == "f":
+            losses = (predictions - labels) ** 2
+        else:
+            losses = -np.log(rows[range(len(rows)), labels])
+    return metrics.Predictions(labels, predictions, losses)
+
+
+class Predictor(fine_tuned.Model):
+    """A classifier or regressor."""
+
+    kind = ClassifierTask
+
+    def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
+        """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""
+        predictions = self.predict(texts)
+        rows = [
+            list(prediction.probabilities.values()) or [prediction.score]
+            for prediction in predictions
+        ]
+        return np.array(rows, np.float32).reshape([len(predictions), len(self.task.labels) or 1])

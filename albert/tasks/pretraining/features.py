@@ -1,0 +1,296 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The records of pretraining, and how training and evaluation read them.
+
+Dimensions: B batch, S sequence, P predictions a sequence.
+"""
+
+import collections
+import functools
+import logging
+import math
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+from google.protobuf import message
+
+from albert import modeling
+from albert.data import batches, padded_batches, record_files
+from albert.pretraining_data import instances, masking, words
+from albert.pretraining_data.flags import DataSettings
+from albert.tasks.pretraining.flags import PretrainingFlags
+from albert.util import flags, json_files, many_files
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+Tensors = Mapping[str, tf.Tensor]
+
+_RECORDS_TO_CHECK = 10  # of each file
+# The metadata that training needs; the rest may be long, and there may be many files.
+_MASK_SETTINGS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
+_ID = range(1 << 24)
+_METADATA = {
+    "vocab_size": (_ID, None),
+    "tokenizer": ({"name": str, "sha256": json_files.SHA256}, None),
+    "do_lower_case": (bool, None),
+    "settings": (flags.schema(DataSettings, _MASK_SETTINGS), None),
+    "vocabulary": ({"mask_id": _ID, "ordinary": [[_ID, _ID]]}, None),
+}
+_SEQUENCES = ("input_ids", "input_mask", "segment_ids", "token_boundary")
+_EVALUATION_SEED = 0  # no result may depend on the training's seed
+
+
+# ---------------------------------------------------------------------------------------------
+# Records.
+
+
+def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> batches.FeatureSpec:
+    """Returns the declaration of a pretraining record: S tokens, and up to P predictions.
+
+    Records made with do_permutation have room for twice the predictions of data creation's flag.
+    """
+    sequence, predictions = (max_seq_length,), (max_predictions_per_seq,)
+    feature = batches.Feature
+    return batches.FeatureSpec(
+        (
+            feature("input_ids", sequence),
+            feature("input_mask", sequence),
+            feature("segment_ids", sequence),
+            # Only masking on the fly needs it, and records of other makers may lack it.
+            feature("token_boundary", sequence, default=0),
+            # Records to be masked on the fly have none of these.
+            feature("masked_lm_positions", predictions, default=0),
+            feature("masked_lm_ids", predictions, default=0),
+            feature("masked_lm_weights", predictions, tf.float32, default=0),
+            # The name is historic: it holds the label of the sentence order.
+            feature("next_sentence_labels", (1,)),
+        )
+    )
+
+
+class RecordFile(NamedTuple):
+    """A record file, its metadata, and what its first records hold."""
+
+    path: str
+    metadata: Dict[str, Any]  # {} if there is none
+    largest: Dict[str, float]  # the largest value of each feature, 0 of one that is missing
+
+    @property
+    def has_masks(self) -> bool:
+        """Whether the records hold masks."""
+        return self.largest["masked_lm_weights"] > 0
+
+
+def read_files(
+    paths: Sequence[str], settings: PretrainingFlags, config: modeling.AlbertConfig
+) -> List[RecordFile]:
+    """Reads the metadata and the first records of files.
+
+    Raises:
+      ValueError: a file is empty, is not of `feature_spec`, does not fit the model, or has no masks
+        and gets none.
+    """
+    spec = feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
+
+    def read(path: str) -> RecordFile:
+        spec.check_file(path)
+        sidecar = record_files.read_sidecar(path)
+        fingerprint = sidecar.fingerprint if sidecar else {}
+        json_files.check(fingerprint, _METADATA, f"The metadata of '{path}'")
+        metadata = {name: fingerprint[name] for name in _METADATA if name in fingerprint}
+        largest: Dict[str, float] = collections.defaultdict(float)
+        for record in record_files.first_records(path, _RECORDS_TO_CHECK):
+            try:
+                features = tf.train.Example.FromString(record).features.feature
+            except message.DecodeError:
+                collections.deque(record_files.records(path), maxlen=0)  # says which is damaged
+                raise
+            for name, feature in features.items():
+                values = feature.int64_list.value or feature.float_list.value
+                largest[name] = max([largest[name], *values])
+        if not largest:
+            raise UserError(f"{path} holds no records. Create the pretraining data again.")
+        file = RecordFile(path, metadata, largest)
+        _check_fits(file, config)
+        if not file.has_masks and not settings.masked_lm_budget:
+            raise UserError(
+                f"{path}: the records have no masks. To draw masks during training, add "
+                "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
+                "--masked_lm_prob above 0."
+            )
+        return file
+
+    return list(many_files.each(read, paths, "Checking the records"))
+
+
+def _check_fits(file: RecordFile, config: modeling.AlbertConfig) -> None:
+    ids = max(file.largest["input_ids"], file.largest["masked_lm_ids"])
+    sizes = {
+        "vocab_size": max(int(ids) + 1, file.metadata.get("vocab_size") or 0),
+        "type_vocab_size": int(file.largest["segment_ids"]) + 1,
+    }
+    for name, size in sizes.items():
+        if size > getattr(config, name):
+            raise UserError(
+                f"{file.path} was made for {name}={size}, but the model's {name} is "
+                f"{getattr(config, name)}. Use the model's vocabulary, or change the model."
+            )
+
+
+# ---------------------------------------------------------------------------------------------
+# Input.
+
+
+def input_fn_builder(
+    input_files,
+    max_seq_length,
+    max_predictions_per_seq,
+    is_training,
+    num_cpu_threads=4,
+    *,
+    seed: int = 0,
+    start_step: int = 0,
+    max_batches: Optional[int] = None,
+    index_folder: Optional[str] = None,
+    padding: str = "max",
+    transform: Optional[Callable] = None,
+) -> Callable:
+    """Returns an estimator's input function: params -> tf.data.Dataset of feature dicts.
+
+    In training the batches are endless, and batch n is a function of the seed and n. In evaluation
+    each record comes once, and the last batch is filled up with records of weight zero.
+
+    Args:
+      num_cpu_threads: taken for existing callers; tf.data finds the number itself.
+      start_step: training resumes with the batch of this step.
+      max_batches: of evaluation.
+      index_folder: cache folder for the offsets of records.
+      padding: one of configs.flags.PADDINGS; in evaluation bucket is as longest.
+      transform: what `masks_on_the_fly` returns.
+    """
+    del num_cpu_threads
+    spec = feature_spec(max_seq_length, max_predictions_per_seq)
+    cut = padded_batches.Padding(padding, features=_SEQUENCES)
+    reading: Dict[str, Any] = {"transform": transform, "index_folder": index_folder}
+    if is_training:
+        reading.update(seed=seed, start_step=start_step)
+        return padded_batches.input_fn(input_files, spec, is_training=True, padding=cut, **reading)
+
+    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads batches of params["batch_size"], the part of one core."""
+        shard = batches.input_shard(params)
+        read = functools.partial(
+            batches.evaluation_batches,
+            input_files,
+            spec,
+            batch_size=params["batch_size"],
+            **reading,
+        )
+        # A TPU's host serves a batch to each of its cores in one step of evaluation.
+        most = max_batches and max_batches * shard.batches_per_step
+        served = read(max_batches=most, shard=shard)
+        if not params.get("use_tpu"):
+            return padded_batches.cut(served, cut)
+        # All cores of a TPU want a batch in each step, also when there is none any more.
+        weightless = batches.as_written(
+            lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
+        )
+        return served.concatenate(read(max_batches=1).map(weightless).repeat())
+
+    return input_fn
+
+
+def _decode_record(record, name_to_features):
+    """Returns the features of a serialized tf.Example, whole numbers as int32."""
+    return batches.integers_to_int32(tf.io.parse_single_example(record, name_to_features))
+
+
+def masks_on_the_fly(
+    settings: PretrainingFlags,
+    files: Sequence[RecordFile],
+    *,
+    is_training: bool,
+    vocabulary: Optional[words.PieceTable] = None,
+) -> Optional[Callable]:
+    """Returns the transform that draws masks for --masked_lm_budget; None: the records have theirs.
+
+    They are of the kind that the records' metadata names, or by default the paper's. Evaluation
+    keeps the records' masks, and draws the same ones each time if there are none.
+
+    Args:
+      vocabulary: the one to use if the metadata has none.
+
+    Raises:
+      ValueError: files of different masks, or without what masking needs.
+    """
+    budget = settings.masked_lm_budget
+    if not budget or (not is_training and all(file.has_masks for file in files)):
+        return None
+    mask_settings, recorded = _recorded_masks(files)
+    vocabulary = words.described_vocabulary(recorded) if recorded else vocabulary
+    if not vocabulary:
+        raise UserError(
+            "--masked_lm_budget cannot tell which token is [MASK]: the records have no metadata "
+            "(.NAME.meta.json, a hidden file). Copy it too, or give --spm_model_file or "
+            "--vocab_file."
+        )
+    masks = DataSettings(
+        max_seq_length=settings.max_seq_length,
+        max_predictions_per_seq=settings.max_predictions_per_seq,
+        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
+        **mask_settings,
+    )
+    without_words = [file.path for file in files if not file.largest["token_boundary"]]
+    if masks.do_whole_word_mask and without_words:
+        raise UserError(
+            f"{without_words[0]} has no token_boundary, which says where words begin. "
+            "--masked_lm_budget needs it. Create the records again with create_pretraining_data."
+        )
+    _LOGGER.info(
+        "Drawing masks on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
+        100.0 * masks.masked_lm_prob,
+        masks.max_predictions_per_seq,
+        masks.ngram,
+        "whole words" if masks.do_whole_word_mask else "tokens",
+    )
+    instances.warn_of_few_slots(masks)
+    seed = settings.seed if is_training else _EVALUATION_SEED
+    draw = masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
+
+    def draw_missing(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
+        drawn = draw(features, numbers)
+        has_masks = tf.reduce_any(features["masked_lm_weights"] > 0, axis=1)  # [B]
+        return {name: tf.where(has_masks, features[name], drawn[name]) for name in features}
+
+    return draw if is_training else draw_missing
+
+
+def _recorded_masks(
+    files: Sequence[RecordFile],
+) -> Tuple[Dict[str, Any], Optional[Mapping[str, Any]]]:
+    """The masking flags and the vocabulary in the metadata, which all files must share."""
+    first: Any = None
+    for path, metadata, _ in files:
+        if not metadata:
+            continue
+        settings = metadata.get("settings", {})
+        masks = {name: settings[name] for name in _MASK_SETTINGS if name in settings}
+        recorded = masks, metadata.get("vocabulary")
+        first = first or recorded
+        if recorded != first:
+            raise UserError(
+                f"--masked_lm_budget: {path} was made with other masks ({masks}) or another "
+                f"vocabulary than the files before it ({first[0]}). Create them with the same "
+                "flags, or train on one after the other."
+            )
+    return first or ({}, None)
+
+
+def evaluation_part(
+    files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
+) -> Tuple[List[str], int]:
+    """Returns the files that an evaluation of at most `max_steps` batches reads, and its steps."""
+    index = record_files.load(files, folder=index_folder, enough=batch_size * max_steps)
+    batch_count = math.ceil(sum(file.count for file in index) / batch_size)
+    return [file.path for file in index], min(max_steps, batch_count)

@@ -1,0 +1,127 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What pretraining trains: ALBERT with its two heads.
+
+The model predicts masked words, and whether two segments were swapped (arXiv:1909.11942, section
+3.1). Its loss is the sum of the two losses.
+
+Dimensions: B batch, S sequence, P predictions a sequence.
+"""
+
+from typing import Any, Dict, Mapping
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+from albert.fine_tuning_utils import Encoder
+from albert.ops import plain
+from albert.tasks.pretraining.flags import PretrainingFlags
+from albert.training import program
+from albert.training.program import Tensors
+
+
+class PretrainingProgram(program.Program):
+    """ALBERT with the heads for masked words and for the order of sentences.
+
+    Features are those of `records.feature_spec`, int32 and float32, with a leading dimension B, and
+    optionally is_real_example [B], 0 for records that only fill up a batch.
+    """
+
+    epsilon = {"masked_lm": 1e-5}
+    compiles_evaluation = True
+
+    def __init__(self, settings: PretrainingFlags, config: modeling.AlbertConfig):
+        """Takes the arguments of Program; the schedule is that of the settings."""
+        schedule = program.Schedule(
+            settings.num_train_steps,
+            settings.num_warmup_steps,
+            settings.poly_power,
+            settings.start_warmup_step,
+        )
+        super().__init__(settings, config, schedule)
+
+    def weights(self, features: Tensors) -> Tensors:
+        """Returns the weights of B * P masked words and of B sentence orders, 0 for padding."""
+        real = features.get("is_real_example")
+        if real is None:
+            real = tf.ones_like(features["next_sentence_labels"])
+        real = tf.cast(tf.reshape(real, [-1, 1]), tf.float32)  # [B, 1]
+        return {
+            "masked_lm": tf.reshape(features["masked_lm_weights"] * real, [-1]),
+            "sentence_order": tf.reshape(real, [-1]),
+        }
+
+    def values(self, features: Tensors, encoder: Encoder) -> program.Values:
+        """Returns losses and accuracies, 1 or 0, of masked words and sentence orders."""
+        model = modeling.AlbertModel(
+            encoder.config,
+            encoder.is_training,
+            features["input_ids"],
+            input_mask=features["input_mask"],
+            token_type_ids=features["segment_ids"],
+            **encoder.options,
+        )
+        masked_lm = modeling.get_masked_lm_output(
+            encoder.config,
+            model.get_sequence_output(),
+            model.get_embedding_table(),
+            features["masked_lm_positions"],
+            features["masked_lm_ids"],
+            features["masked_lm_weights"],
+            projection=model.get_embedding_projection(),
+            compute_dtype=tf.as_dtype(self.settings.precision),
+            use_xla=self.use_xla and encoder.is_training,
+        )
+        labels = features["next_sentence_labels"]
+        sentence_order = modeling.get_sentence_order_output(
+            encoder.config, model.get_pooled_output(), labels
+        )
+        return {
+            "masked_lm": _losses_and_accuracies(masked_lm, features["masked_lm_ids"]),
+            "sentence_order": _losses_and_accuracies(sentence_order, labels),
+        }
+
+
+def _losses_and_accuracies(head: modeling.HeadOutput, labels: tf.Tensor) -> Tensors:
+    # Logits, because log_probs of 30,000 words would take far longer. A tie counts as right: argmax
+    # would take three times as long.
+    logits = head.log_probs.op.inputs[0]
+    of_labels = plain.gather_columns(logits, tf.reshape(labels, [-1]))
+    is_right = tf.equal(of_labels, tf.reduce_max(logits, axis=-1))
+    return {"loss": head.per_example_loss, "accuracy": tf.cast(is_right, tf.float32)}
+
+
+def model_fn_builder(
+    albert_config,
+    init_checkpoint,
+    learning_rate,
+    num_train_steps,
+    num_warmup_steps,
+    use_tpu,
+    use_one_hot_embeddings,
+    optimizer="lamb",
+    poly_power=1.0,
+    start_warmup_step=0,
+    **settings,
+):
+    """Returns `model_fn` for a TPUEstimator; more keywords: fields of PretrainingFlags."""
+    flags = PretrainingFlags(
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_tpu=use_tpu,
+        optimizer=optimizer,
+        poly_power=poly_power,
+        start_warmup_step=start_warmup_step,
+        **dict(program.PROGRAM_DEFAULTS, **settings),
+    )
+    trained = PretrainingProgram(flags, albert_config)
+    trained.use_one_hot_embeddings = use_one_hot_embeddings
+    return trained.model_fn
+
+
+def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns an estimator's results with the exact loss; its own is a mean of batch means."""
+    loss = results["masked_lm_loss"] + results["sentence_order_loss"]
+    return dict(results, loss=loss, global_step=int(results["global_step"]))

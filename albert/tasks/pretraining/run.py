@@ -1,0 +1,241 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining and its evaluation, for run_pretraining.
+
+outcome = Pretraining(settings).run()
+"""
+
+import logging
+import os
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from albert import fine_tuning_utils, modeling, tokenization
+from albert.fine_tuning_utils import Vocabulary
+from albert.formats import checkpoints, model_folder, model_vocabulary
+from albert.models import released
+from albert.pretraining_data import words
+from albert.tasks.pretraining import features as pretraining_records
+from albert.tasks.pretraining.flags import PretrainingFlags
+from albert.tasks.pretraining.head import PretrainingProgram, evaluation_results
+from albert.training import estimators, evaluation, hooks, program, workflow
+from albert.training.evaluation import EvaluationSummary
+from albert.util import files as file_utils
+from albert.util import many_files, provenance, wording
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+
+RecordFiles = List[pretraining_records.RecordFile]
+
+
+class Pretraining(workflow.Workflow):
+    """Trains on records, and evaluates each checkpoint on records."""
+
+    settings: PretrainingFlags
+
+    def __init__(self, settings: PretrainingFlags):
+        """Checks the flags and finds the model; raises ValueError."""
+        super().__init__(settings)
+        if settings.do_train:
+            program.check_warmup(settings.num_train_steps, settings.num_warmup_steps)
+        self.settings = settings = released.resolve_model_files(settings)
+        config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
+        if settings.share_type:
+            config = modeling.AlbertConfig.from_dict(
+                dict(config.to_dict(), share_type=settings.share_type.lower())
+            )
+        self.config, self._config_to_train = config, config_to_train(settings, config)
+        self.vocabulary: Optional[Vocabulary] = None
+        # Of the vocabulary that flags name; only its ids are used.
+        self._tokenizer: Optional[tokenization.FullTokenizer] = None
+
+    def check(self) -> None:
+        """Reads the headers of the records; raises ValueError if they do not fit."""
+        settings, config = self.settings, self.config
+        fine_tuning_utils.check_length(settings.max_seq_length, config)
+        self.training_files: RecordFiles = []
+        if settings.do_train or not settings.eval_file:
+            self.training_files = self._read_files("input_file")
+        self.evaluation_files = self.training_files
+        if settings.do_eval and settings.eval_file:
+            self.evaluation_files = self._read_files("eval_file")
+        if settings.spm_model_file or settings.vocab_file:
+            self._tokenizer = tokenization.FullTokenizer(
+                settings.vocab_file, False, settings.spm_model_file
+            )
+            tokenization.check_vocab_size(self._tokenizer, config.vocab_size)
+        estimators.check_output_dir(settings.output_dir, config)
+        paths = [file.path for file in self.training_files or self.evaluation_files]
+        count, names = wording.counted(len(paths), "file"), wording.listed(paths, most=1)
+        estimators.announce(settings, config, f"{count} of records ({names})")
+        if settings.do_train and self.is_chief:
+            self.vocabulary = find_vocabulary(settings, self.training_files)
+
+    def _read_files(self, flag: str) -> RecordFiles:
+        paths = file_utils.expand_patterns(getattr(self.settings, flag), flag)
+        return pretraining_records.read_files(paths, self.settings, self.config)
+
+    # ---- training ----
+
+    def train(self) -> Optional[hooks.TrainingSummary]:
+        """Trains to the last step of this run, and records the vocabulary."""
+        settings, vocabulary = self.settings, self.vocabulary
+        summary = estimators.train(
+            settings,
+            PretrainingProgram(settings, self._config_to_train).model_fn,
+            lambda step: self._input_fn(self.training_files, is_training=True, start_step=step),
+            max_steps=settings.last_step,
+            documents=model_folder.portable_files(self.config, vocabulary),
+            made_from=self.made_from(),
+            keep_checkpoint_max=settings.keep_checkpoint_max,
+        )
+        if vocabulary and not summary:  # of a training that has ended
+            model_vocabulary.put(settings.output_dir, vocabulary)
+        return summary
+
+    def made_from(self) -> Dict[str, Any]:
+        """Returns hashes of records, configuration and vocabulary, and the last step."""
+        settings = self.settings
+
+        def content(file: pretraining_records.RecordFile) -> List[Any]:
+            stamp = provenance.stamp(file.path)
+            return [stamp["size"], stamp["sample"], settings.masked_lm_budget and file.metadata]
+
+        records = list(many_files.each(content, self.training_files, "Comparing the records"))
+        vocabulary = settings.spm_model_file or settings.vocab_file
+        return {
+            "training_data": provenance.digest(records),
+            "configuration": provenance.digest(self.config.to_dict()),
+            "vocabulary": file_utils.sha256(vocabulary) if vocabulary else "",
+            "last_step": settings.last_step,
+        }
+
+    def _input_fn(
+        self, files: RecordFiles, *, is_training: bool, **more: Any
+    ) -> estimators.InputFn:
+        """Training or evaluation input; `more` are arguments of input_fn_builder."""
+        settings, tokenizer, vocabulary = self.settings, self._tokenizer, None
+        if settings.masked_lm_budget and tokenizer:
+            vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
+        return pretraining_records.input_fn_builder(
+            [file.path for file in files],
+            settings.max_seq_length,
+            settings.max_predictions_per_seq,
+            is_training,
+            seed=settings.seed,
+            padding=settings.padding,
+            index_folder=settings.output_dir,
+            transform=pretraining_records.masks_on_the_fly(
+                settings, files, is_training=is_training, vocabulary=vocabulary
+            ),
+            **more,
+        )
+
+    # ---- evaluation ----
+
+    def evaluate(self) -> Tuple[Optional[EvaluationSummary], Mapping[str, Any]]:
+        """Evaluates each checkpoint once and keeps the best, with --do_eval."""
+        settings = self.settings
+        if not settings.do_eval:
+            return None, {}
+        folder, batch_size = settings.output_dir, settings.eval_batch_size
+        warn_of_deleted(settings)
+        paths = [file.path for file in self.evaluation_files]
+        paths, steps = pretraining_records.evaluation_part(
+            paths, batch_size, settings.max_eval_steps, index_folder=folder
+        )
+        files = self.evaluation_files[: len(paths)]
+        fingerprint = {
+            "files": list(many_files.each(provenance.stamp, paths)),
+            "batches": steps,
+            "batch_size": batch_size,
+            "precision": settings.precision,
+        }
+        if settings.masked_lm_budget and not all(file.has_masks for file in files):
+            for name in ("masked_lm_budget", "max_predictions_per_seq"):
+                fingerprint[name] = getattr(settings, name)
+        evaluate_checkpoint = estimators.evaluator(
+            settings,
+            PretrainingProgram(settings, self.config).model_fn,
+            self._input_fn(files, is_training=False, max_batches=steps),
+            batch_size=batch_size,
+            steps=steps,
+        )
+        summary = evaluation.evaluate_checkpoints(
+            folder,
+            lambda path: evaluation_results(evaluate_checkpoint(path)),
+            best_metric="masked_lm_accuracy",
+            fingerprint=fingerprint,
+            untrained_too=settings.eval_untrained,
+            wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
+            final_step=settings.last_step,
+        )
+        return summary, summary.best.metrics if summary.best else {}
+
+
+def find_vocabulary(settings: PretrainingFlags, files: RecordFiles) -> Optional[Vocabulary]:
+    """Returns the vocabulary of records; None, with a warning, if it is missing.
+
+    Raises ValueError if --output_dir has another one.
+    """
+    vocabulary = None
+    for key in model_vocabulary.KEYS:
+        if getattr(settings, key):
+            vocabulary = Vocabulary(key, getattr(settings, key))
+    with_tokenizer = [file.metadata for file in files if "tokenizer" in file.metadata]
+    recorded = {
+        (content["tokenizer"]["sha256"], content.get("do_lower_case")): content
+        for content in with_tokenizer
+    }
+    if len(recorded) > 1:
+        vocabulary = None
+    elif recorded:
+        (((sha256, lower_case), metadata),) = recorded.items()
+        name = metadata["tokenizer"]["name"]
+        if not vocabulary or file_utils.sha256(vocabulary.path) != sha256:
+            folder = os.path.dirname(files[0].path)
+            vocabulary = model_vocabulary.find_beside_records(folder, sha256)
+        vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case, name=name)
+    if not vocabulary:
+        _LOGGER.warning(
+            "No vocabulary copied to --output_dir: the records' vocabulary is unknown, missing or "
+            "differs between files. Give --spm_model_file or --vocab_file."
+        )
+        return None
+    model_vocabulary.check_same(settings.output_dir, vocabulary)
+    model_vocabulary.path_in(settings.output_dir, vocabulary)
+    return vocabulary
+
+
+def config_to_train(
+    settings: PretrainingFlags, config: modeling.AlbertConfig
+) -> modeling.AlbertConfig:
+    """Returns the configuration with --train_layers; ValueError if its layers share too little."""
+    layers, most = settings.train_layers, config.num_hidden_layers
+    if layers in (None, most):
+        return config
+    if config.num_hidden_groups > 1 or config.share_type != "all" or layers > most:
+        raise UserError(
+            f"--train_layers={layers} needs {layers} or more layers that share all weights. This "
+            f"model has {most}, num_hidden_groups={config.num_hidden_groups} and "
+            f"share_type={config.share_type}."
+        )
+    return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
+
+
+def warn_of_deleted(settings: PretrainingFlags) -> None:
+    """Warns if training deleted checkpoints that no evaluation has measured."""
+    folder = settings.output_dir
+    steps = [checkpoint.step for checkpoint in checkpoints.list_checkpoints(folder)]
+    oldest = min(steps, default=0)
+    results = evaluation.read_results(folder)
+    evaluated = max((result.step for result in results if result.step < oldest), default=0)
+    deleted = evaluated + settings.save_checkpoints_steps
+    if settings.keep_checkpoint_max and deleted < oldest:
+        _LOGGER.warning(
+            f"Not evaluating checkpoints from step {deleted} on, before step {oldest}: "
+            f"--keep_checkpoint_max={settings.keep_checkpoint_max} has deleted them. To measure "
+            "all, keep more, or evaluate in another process while training runs "
+            "(--wait_for_checkpoints_minutes)."
+        )

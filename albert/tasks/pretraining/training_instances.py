@@ -1,0 +1,276 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of google-research/albert's create_pretraining_data, for programs.
+
+As in the reference, they read other settings (ngram, do_whole_word_mask, spm_model_file and so on)
+from FLAGS, and keep all instances in memory. The state of `rng`, a random.Random, decides all
+random numbers. docs/from_google_albert.md lists differences in the data.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import itertools
+import random
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert.data import record_files
+from albert.pretraining_data import documents as text_documents
+from albert.pretraining_data import instances as pretraining_instances
+from albert.pretraining_data import masking, random_keys, words
+from albert.pretraining_data import pairs as segment_pairs
+from albert.pretraining_data.flags import RecordFlags
+from albert.tasks.pretraining import features as pretraining_records
+from albert.util import cli
+
+_SPECIAL = ("[CLS]", "[SEP]")
+_MASKS = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")  # perhaps not there
+_OTHER_DOCUMENTS = 8  # from which random_next_sentence takes text, in a call for one document
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class TrainingInstance:
+    """A pair of segments, masked."""
+
+    tokens: List[str]  # with [CLS] and [SEP]
+    segment_ids: List[int]  # 0 or 1 for each token
+    masked_lm_positions: List[int]  # ascending
+    masked_lm_labels: List[str]  # the tokens that stood there
+    is_random_next: bool  # swapped, or with --random_next_sentence: B is from another document
+    token_boundary: List[int]  # 1 for a token that starts a word, and for [CLS] and [SEP]
+
+    def __repr__(self) -> str:
+        rows = vars(self).items()
+        return "".join(f"{name}: {' '.join(map(str, np.ravel(row)))}\n" for name, row in rows)
+
+
+def create_training_instances(
+    input_files,
+    tokenizer,
+    max_seq_length,
+    dupe_factor,
+    short_seq_prob,
+    masked_lm_prob,
+    max_predictions_per_seq,
+    rng,
+) -> List[TrainingInstance]:
+    """Returns the shuffled instances of all passes over text files.
+
+    Raises:
+      ValueError: a setting out of its range, or text that cannot be read.
+    """
+    settings = _settings(
+        rng,
+        max_seq_length=max_seq_length,
+        dupe_factor=dupe_factor,
+        short_seq_prob=short_seq_prob,
+        masked_lm_prob=masked_lm_prob,
+        max_predictions_per_seq=max_predictions_per_seq,
+    )
+    pretraining_instances.check_settings(settings)
+    maker = pretraining_instances.InstanceMaker(tokenizer, settings)
+    instances: List[TrainingInstance] = []
+    for block in text_documents.read_blocks(input_files, settings):
+        for features in maker.instances(block)[0]:
+            instances += _instances(features, tokenizer.inv_vocab)
+    rng.shuffle(instances)
+    return instances
+
+
+def create_instances_from_document(
+    all_documents,
+    document_index,
+    max_seq_length,
+    short_seq_prob,
+    masked_lm_prob,
+    max_predictions_per_seq,
+    vocab_words,
+    rng,
+) -> List[TrainingInstance]:
+    """Returns the instances of one pass over a document (of lists of tokens), in its order."""
+    settings = _settings(
+        rng,
+        max_seq_length=max_seq_length,
+        dupe_factor=1,
+        short_seq_prob=short_seq_prob,
+        masked_lm_prob=masked_lm_prob,
+        max_predictions_per_seq=max_predictions_per_seq,
+    )
+    chosen = [all_documents[document_index]]
+    if settings.random_next_sentence:
+        count = len(all_documents)
+        drawn = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
+        chosen += [all_documents[index] for index in drawn if index != document_index]
+    tokens = [token for sentences in chosen for sentence in sentences for token in sentence]
+    ids, names, table = _numbered(tokens, vocab_words)
+    rest = iter(ids.tolist())
+    texts = [
+        (number, number, [list(itertools.islice(rest, len(sentence))) for sentence in sentences])
+        for number, sentences in enumerate(chosen)
+    ]
+    block = segment_pairs.tokenized_block(texts, _starts_word(tokens))
+    pairs, _ = segment_pairs.make_pairs(block, settings, 1)
+    if not len(pairs.key):
+        return []
+    features = masking.masked_features(block, pairs, table=table, settings=settings)
+    return _instances(features, names)
+
+
+def create_masked_lm_predictions(
+    tokens, masked_lm_prob, max_predictions_per_seq, vocab_words, rng
+) -> Tuple[List[str], List[int], List[str], List[int]]:
+    """Masks one sequence; [CLS] and [SEP] stay, and end a word.
+
+    Returns:
+      The tokens after masking, the positions to predict in ascending order, the tokens that stood
+      there, and token_boundary (see TrainingInstance).
+
+    Raises:
+      ValueError: vocab_words has no ordinary token to replace others by.
+    """
+    is_token = np.array([[piece not in _SPECIAL for piece in tokens]])
+    boundary = (_starts_word(tokens) | ~is_token).astype(int)
+    if masked_lm_prob == 0:
+        return list(tokens), [], [], boundary[0].tolist()
+    settings = _settings(
+        rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
+    )
+    ids, names, table = _numbered(tokens, vocab_words)
+    features = masking.draw_masks(
+        {"input_ids": ids[None], "input_mask": np.ones_like(is_token), "token_boundary": boundary},
+        is_token,
+        keys=random_keys.seed_key(settings.random_seed),
+        vocabulary=table,
+        settings=settings,
+    )
+    positions = features["masked_lm_positions"][features["masked_lm_weights"] > 0].tolist()
+    labels = [tokens[position] for position in positions]
+    return [names[n] for n in features["input_ids"][0]], positions, labels, boundary[0].tolist()
+
+
+def write_instance_to_example_files(
+    instances, tokenizer, max_seq_length, max_predictions_per_seq, output_files
+) -> None:
+    """Writes instances as records, in turn to each of the files, which appear when all is written.
+
+    They are padded to max_seq_length and max_predictions_per_seq (twice with --do_permutation).
+
+    Raises:
+      ValueError: an instance is longer, or has more predictions.
+    """
+    predictions = max_predictions_per_seq * (1 + _flags().do_permutation)
+    spec = pretraining_records.feature_spec(max_seq_length, predictions)
+    made_by = {"maker": "write_instance_to_example_files"}
+
+    def row(instance: TrainingInstance) -> Dict[str, Any]:
+        labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
+        values = {
+            "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
+            "input_mask": [1] * len(instance.tokens),
+            "segment_ids": instance.segment_ids,
+            "token_boundary": instance.token_boundary,
+            "masked_lm_positions": instance.masked_lm_positions,
+            "masked_lm_ids": labels,
+            "masked_lm_weights": [1.0] * len(labels),
+            "next_sentence_labels": [int(instance.is_random_next)],
+        }
+        sizes = {feature.name: feature.shape[0] for feature in spec.features}
+        return {
+            name: list(numbers) + [0] * (sizes[name] - len(numbers))
+            for name, numbers in values.items()
+        }
+
+    with contextlib.ExitStack() as stack:
+        outputs = [stack.enter_context(record_files.create(path, made_by)) for path in output_files]
+        records = spec.encode_each(map(row, instances))
+        for record, output in zip(records, itertools.cycle(outputs)):
+            output.write(record)
+
+
+def create_int_feature(values) -> tf.train.Feature:
+    """Returns whole numbers as a part of a tf.train.Example."""
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=list(values)))
+
+
+def create_float_feature(values) -> tf.train.Feature:
+    """Returns numbers as a part of a tf.train.Example."""
+    return tf.train.Feature(float_list=tf.train.FloatList(value=list(values)))
+
+
+def is_start_piece(piece) -> bool:
+    """Returns whether a token starts a word; --spm_model_file decides between the two rules."""
+    return bool(_starts_word([piece])[0])
+
+
+def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
+    """Removes tokens at the front or back of the longer list until both fit max_num_tokens."""
+    zero, length_a, length_b = np.array([[0], [len(tokens_a)], [len(tokens_b)]])
+    key = random_keys.seed_key(rng.getrandbits(64))
+    pairs = segment_pairs.Pairs(zero, length_a, zero, length_b, label=zero, key=key)
+    cut = segment_pairs.truncate(pairs, max_num_tokens)
+    tokens_a[:] = tokens_a[cut.start_a[0] : cut.start_a[0] + cut.length_a[0]]
+    tokens_b[:] = tokens_b[cut.start_b[0] : cut.start_b[0] + cut.length_b[0]]
+
+
+# ---- what they share
+
+
+def _flags() -> RecordFlags:
+    return cli.of_process(RecordFlags)
+
+
+def _settings(rng: random.Random, **arguments: Any) -> RecordFlags:
+    """The settings that arguments and FLAGS make, with a seed that `rng` draws."""
+    return _flags().replace(random_seed=rng.getrandbits(64), **arguments)
+
+
+def _starts_word(tokens: Sequence[str]) -> np.ndarray:
+    """bool [number of tokens]; [CLS] and [SEP] start none."""
+    settings = _flags()
+    rule = words.word_start_rule(bool(settings.spm_model_file), settings.word_start)
+    return np.array([token not in _SPECIAL and rule(token) for token in tokens], bool)
+
+
+@functools.lru_cache(maxsize=2)
+def _vocabulary(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.PieceTable]:
+    """Numbers for the tokens of a vocabulary, and what masking needs to know about them."""
+    tokens = dict.fromkeys([*vocab_words, *_SPECIAL, "[MASK]"])
+    numbers = {token: number for number, token in enumerate(tokens)}
+    return numbers, words.piece_table(numbers)
+
+
+def _numbered(
+    tokens: Sequence[str], vocab_words: Sequence[str]
+) -> Tuple[np.ndarray, List[str], words.PieceTable]:
+    """Numbers (int32) for tokens, the token of each number, and what masking needs to know."""
+    vocabulary, table = _vocabulary(tuple(vocab_words))
+    numbers = dict(vocabulary)
+    ids = [numbers.setdefault(token, len(numbers)) for token in tokens]
+    return np.array(ids, np.int32), list(numbers), table
+
+
+def _instances(features: Mapping[str, np.ndarray], names: Any) -> List[TrainingInstance]:
+    """The rows of masking.masked_features; `names` has the token of each id."""
+    rows = len(features["input_ids"])
+    columns = {name: np.zeros([rows, 0]) for name in _MASKS}
+    columns.update(features)
+    instances = []
+    for row in range(rows):
+        values = {name: column[row].tolist() for name, column in columns.items()}
+        length, predictions = sum(values["input_mask"]), int(sum(values["masked_lm_weights"]))
+        instances.append(
+            TrainingInstance(
+                tokens=[names[number] for number in values["input_ids"][:length]],
+                segment_ids=values["segment_ids"][:length],
+                masked_lm_positions=values["masked_lm_positions"][:predictions],
+                masked_lm_labels=[
+                    names[number] for number in values["masked_lm_ids"][:predictions]
+                ],
+                is_random_next=bool(values["next_sentence_labels"][0]),
+                token_boundary=values["token_boundary"][:length],
+            )
+        )
+    return instances

@@ -1,0 +1,129 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Converts multiple-choice questions to the model's inputs.
+
+A question is one sequence for each option: [CLS] article [SEP] question and option [SEP]. Of the
+question with its option the last max_qa_length tokens are kept, and the article is cut at its end
+to what is left (RACE in ALBERT, arXiv:1909.11942, section 4.1).
+
+Dimensions: C options, S sequence.
+"""
+
+from typing import Any, Callable, List, Optional, Sequence
+
+from albert import tokenization
+from albert.data import batches, feature_cache, record_files
+from albert.data.packing import SEQUENCES, pack
+from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.tasks.race.examples import LETTERS, InputExample
+from albert.util.errors import UserError
+
+NUM_CHOICES = len(LETTERS)
+
+
+def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> batches.FeatureSpec:
+    """Returns the declaration of the records.
+
+    input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
+    """
+    features = [batches.Feature(name, (num_choices, max_seq_length)) for name in SEQUENCES]
+    features += [batches.Feature(name, ()) for name in ("label_ids", "is_real_example")]
+    return batches.FeatureSpec(features)
+
+
+def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
+    """Raises UserError if there is no room for the article."""
+    if not 0 < max_qa_length < max_seq_length - 3:
+        raise UserError(
+            f"--max_qa_length={max_qa_length} must be at least 1, and at most "
+            f"--max_seq_length={max_seq_length} minus 4. Usual values are 128 and "
+            "512."
+        )
+
+
+def convert_single_example(
+    example_index,
+    example,
+    label_size,
+    max_seq_length,
+    tokenizer,
+    max_qa_length,
+    *,
+    ids_of: Optional[Callable[[str], List[int]]] = None,
+) -> InputFeatures:
+    """Returns the features of one question; an unknown answer becomes 0.
+
+    Args:
+      example_index: ignored.
+      example: InputExample with texts as RaceProcessor prepares them, or PaddingInputExample.
+      label_size: C.
+      max_seq_length: S.
+      tokenizer: its `tokenize` is applied to the texts as they are.
+      max_qa_length: most tokens of the question with its option.
+      ids_of: text -> ids, in place of the tokenizer's.
+
+    Raises:
+      UserError: lengths that do not fit each other, or a vocabulary that lacks [CLS] or [SEP].
+    """
+    del example_index
+    check_lengths(max_seq_length, max_qa_length)
+    if isinstance(example, PaddingInputExample):
+        zeros = [[0] * max_seq_length] * label_size
+        return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
+    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    ids_of = ids_of or (lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)))
+    article = ids_of(example.context_sentence)
+    start = ids_of(example.start_ending) if example.start_ending else []
+    rows, is_cut, is_empty = [], False, False
+    for ending in example.endings:
+        whole = start + ids_of(ending)
+        question = whole[-max_qa_length:]
+        segments = [article[: max_seq_length - 3 - len(question)], question]
+        is_cut = is_cut or segments != [article, whole]
+        is_empty = is_empty or not all(segments)
+        rows.append(pack(segments, ends, max_seq_length).values())
+    ids, masks, types = map(list, zip(*rows))
+    return InputFeatures(
+        ids,
+        masks,
+        types,
+        example.label or 0,
+        example_id=example.example_id,
+        is_cut=is_cut,
+        is_empty=is_empty,
+    )
+
+
+def convert_examples(
+    examples: Sequence[InputExample], tokenizer: tokenization.FullTokenizer, settings: Any
+) -> feature_cache.Conversion:
+    """Returns the records of questions as they were read; each text is tokenized once.
+
+    `settings` has max_seq_length and max_qa_length.
+    """
+    texts = {text for item in examples for text in (item.context_sentence, *item.endings)}
+    ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
+    sizes = (settings.max_seq_length, tokenizer, settings.max_qa_length)
+    features = [
+        convert_single_example(0, item, NUM_CHOICES, *sizes, ids_of=ids.__getitem__)
+        for item in examples
+    ]
+    limits = f"{settings.max_seq_length} tokens (the question: {settings.max_qa_length})"
+    notes = feature_cache.notes_on(features, limits)
+    return feature_cache.Conversion(list(map(record_of, features)), notes)
+
+
+def file_based_convert_examples_to_features(
+    examples, label_list, max_seq_length, tokenizer, output_file, max_qa_length
+) -> None:
+    """Writes the features of prepared examples, as RaceProcessor makes them, to a record file.
+
+    The file is always written anew. Arguments as of `convert_single_example`; label_list names the
+    options.
+    """
+    sizes, count = (max_seq_length, tokenizer, max_qa_length), len(label_list)
+    spec = feature_spec(max_seq_length, count)
+    converted = (convert_single_example(0, example, count, *sizes) for example in examples)
+    with record_files.create(output_file) as file:
+        for record in spec.encode_each(map(record_of, converted)):
+            file.write(record)

@@ -1,0 +1,166 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""RACE, reading comprehension by multiple choice, as a task.
+
+    outcome = fine_tuning.run(settings, RaceTask)
+
+Dimensions: N questions, C options.
+"""
+
+import itertools
+import json
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from albert.data import batches, feature_cache
+from albert.fine_tuning_utils import Encoder, Features, HeadOutput
+from albert.models import inference
+from albert.tasks.race import examples as race_examples
+from albert.tasks.race import features as race_features
+from albert.tasks.race import head
+from albert.tasks.race.examples import InputExample
+from albert.tasks.race.flags import RaceFlags
+from albert.training import fine_tuned
+from albert.training.task import Outputs, Task
+from albert.util.errors import UserError
+
+
+class Choice(NamedTuple):
+    """The option that a model has chosen."""
+
+    option: str
+    number: int  # its index
+    probabilities: List[float]  # of all options, in their order
+
+
+class RaceTask(Task):
+    """Questions on passages, with four options each."""
+
+    settings: RaceFlags
+    flags = RaceFlags
+    description_name = "race.json"
+    labels = race_examples.LETTERS
+    recorded_flags = ("max_qa_length",)
+
+    def __init__(self, settings: RaceFlags, *arguments: Any):
+        super().__init__(settings, *arguments)
+        self.name = settings.task_name
+        self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
+        if self._levels == race_examples.LEVELS:  # results of one level are not published
+            self.published_name = "race"
+
+    @classmethod
+    def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
+        """Checks the flags, lengths and feature files."""
+        super().check_flags(settings)
+        race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
+        paths = list(filter(None, (settings.train_file, settings.eval_file, settings.predict_file)))
+        if len(set(paths)) < len(paths):
+            raise UserError("--train_file, --eval_file and --predict_file must differ.")
+
+    # ---- data ----
+
+    def examples(self, split: str) -> List[InputExample]:
+        """Reads the questions of a split."""
+        return race_examples.read_examples(self.settings.data_dir, split, levels=self._levels)
+
+    def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
+        """Returns the example for (article, question, options)."""
+        article, question, options = text
+        is_list = isinstance(options, (list, tuple)) and options
+        if not (is_list and all(isinstance(part, str) for part in (article, question, *options))):
+            raise UserError("It must be (article, question, options): two texts, a list of texts.")
+        endings = race_examples.endings_of(question, options)
+        return InputExample("", article, None, endings, options=options)
+
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
+        """Returns the declaration of the records."""
+        return race_features.feature_spec(self.settings.max_seq_length)
+
+    def encode(
+        self, examples: Sequence[InputExample], is_training: bool
+    ) -> feature_cache.Conversion:
+        """Returns a record for each question."""
+        return race_features.convert_examples(examples, self.tokenizer, self.settings)
+
+    # ---- the model and its answers ----
+
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
+        """Builds a softmax over the options."""
+        return head.choice_head(features, encoder, self.settings.dropout_prob)
+
+    def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
+        """Returns the most probable option of each question."""
+        numbers, shares = (outputs[key].tolist() for key in ("predictions", "probabilities"))
+        rows = zip(examples, numbers, shares)
+        return [Choice(item.options[number], number, row) for item, number, row in rows]
+
+    def measure(self, examples: Sequence[InputExample], outputs: Outputs) -> Dict[str, float]:
+        """Returns accuracy, also by level, and loss, where right answers are known; or {}."""
+        levels = np.array([item.level for item in examples])
+        labels = np.array([-1 if item.label is None else item.label for item in examples])
+        is_known, is_right = labels >= 0, labels == outputs["predictions"]
+        groups = {"": is_known}
+        groups.update({f"_{level}": is_known & (levels == level) for level in race_examples.LEVELS})
+        measured = {
+            self.best_metric + suffix: float(is_right[chosen].mean())
+            for suffix, chosen in groups.items()
+            if chosen.any()
+        }
+        if measured:
+            losses = outputs["per_example_loss"][is_known]
+            measured["eval_loss"] = float(losses.mean(dtype=np.float64))
+        return measured
+
+    def predictions(
+        self, split: str, examples: Sequence[InputExample], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Returns the files with the answers.
+
+        predictions.json has the letter of the answer to each question; test_results.tsv the
+        probabilities of the options, a line a question; predict_results.txt how many questions
+        there are and, if the right answers are known, the measurements.
+        """
+        letters = [self.labels[number] for number in outputs["predictions"]]
+        answers = {item.name: letter for item, letter in zip(examples, letters)}
+        rows = ["\t".join(map(str, row)) + "\n" for row in outputs["probabilities"]]
+        results = {"num_questions": len(examples), **self.measure(examples, outputs)}
+        return {
+            # In the order of the questions, as the probabilities are.
+            "predictions.json": json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
+            "test_results.tsv": "".join(rows),
+            "predict_results.txt": "".join(
+                f"{name} = {value}\n" for name, value in sorted(results.items())
+            ),
+        }
+
+
+class Answerer(fine_tuned.Model):
+    """A model for RACE."""
+
+    kind = RaceTask
+    batch_size = 8
+
+    def predict(self, texts: Sequence[Tuple[str, str, Sequence[str]]]) -> List[Choice]:
+        """Returns the choice for each (article, question, options).
+
+        Questions may differ in their number of options. Neighbours with equal numbers run together.
+
+        Raises:
+          UserError: an item is no such triple.
+        """
+        examples = inference.parse_texts(texts, self.task.parse)
+        groups = itertools.groupby(examples, lambda item: len(item.endings))
+        choices: List[Choice] = []
+        for group in (list(items) for _, items in groups):
+            choices += self.task.decode(group, self.outputs(group))
+        return choices
+
+    def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
+        """Returns the option that answers a question on an article.
+
+        An article that is too long is cut at its end. The question may have a blank (_) for the
+        option, as in RACE.
+        """
+        return self.predict([(article, question, options)])[0]

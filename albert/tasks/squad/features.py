@@ -1,0 +1,283 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Converts questions on paragraphs to the model's inputs.
+
+A sequence is [CLS] question [SEP] window [SEP], padded with zeros. A paragraph that is too long is
+cut into windows that overlap: each begins doc_stride tokens behind the one before it (BERT,
+arXiv:1810.04805, and its public run_squad.py).
+
+Dimensions: S max_seq_length, T tokens of a window, P tokens of a paragraph.
+"""
+
+import bisect
+import copy
+import dataclasses
+import itertools
+from functools import lru_cache
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from albert import tokenization
+from albert.data import batches, record_files
+from albert.data.packing import pack
+from albert.tasks.squad.examples import SquadExample
+from albert.util import parallel
+from albert.util.errors import UserError
+
+SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
+
+_FIRST_UNIQUE_ID = 1000000000
+_CHUNK_EXAMPLES = 256  # that a worker takes at a time
+
+# ---- windows ----
+
+
+class Window(NamedTuple):
+    """A window over an example's paragraph; decoding reads the names of InputFeatures."""
+
+    unique_id: int
+    example_index: int
+    doc_span_index: int
+    question: List[int]  # [CLS] question [SEP]
+    ids: np.ndarray  # int32 [T]
+    tok_start_to_orig_index: np.ndarray  # int32 [T]
+    tok_end_to_orig_index: np.ndarray  # int32 [T]
+    has_max_context: np.ndarray  # bool [T]
+    answer: Tuple[
+        int, int
+    ]  # positions of the answer to learn, inclusive; (0, 0) if it is not in this window
+    is_cut: bool  # whether the question was too long
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the question or the window has no tokens."""
+        return len(self.question) == 2 or not len(self.ids)
+
+    @property
+    def token_is_max_context(self) -> Dict[int, bool]:
+        """Position -> whether this window shows the token in more context than all others."""
+        return dict(enumerate(self.has_max_context.tolist(), start=len(self.question)))
+
+    def record(self, max_seq_length: int, is_training: bool) -> Dict[str, Any]:
+        """Returns the values of `feature_spec`."""
+        first, *question, separator = self.question
+        count = len(self.ids)
+        behind = max_seq_length - len(self.question) - count
+        record = {
+            "unique_ids": self.unique_id,
+            **pack([question, self.ids.tolist()], (first, separator), max_seq_length),
+            # [CLS] stands for no answer.
+            "p_mask": [0] + [1] * (len(question) + 1) + [0] * count + [1] * behind,
+        }
+        if is_training:
+            first, last = self.answer
+            record.update(start_positions=first, end_positions=last, is_impossible=not last)
+        return record
+
+
+@lru_cache(maxsize=4096)
+def paragraph_spans(tokens: int, room: int, stride: int) -> List[Tuple[slice, np.ndarray]]:
+    """The windows of a paragraph, of at most `room` tokens each; one if it has none.
+
+    With each token of a window comes whether this window shows it with the most around it. A
+    token's score is that of the shorter side, plus a hundredth of the window's length; of equal
+    scores the first window's counts (the rule of the public run_squad.py).
+    """
+    step = min(room, stride)
+    firsts = range(0, max(tokens - room, 0) + step, step)
+    spans = [slice(first, min(first + room, tokens)) for first in firsts]
+    scores = np.full([len(spans), tokens], -1.0)
+    for row, span in zip(scores, spans):
+        left = np.arange(span.stop - span.start)
+        row[span] = np.minimum(left, left[::-1]) + 0.01 * len(left)
+    best = scores.argmax(axis=0)  # [P]
+    return [(span, best[span] == number) for number, span in enumerate(spans)]
+
+
+def make_windows(
+    examples: Sequence[SquadExample],
+    tokenizer: tokenization.FullTokenizer,
+    is_training: bool,
+    *,
+    max_seq_length: int,
+    doc_stride: int,
+    max_query_length: int,
+    num_processes: int = 1,
+) -> Iterator[Window]:
+    """Yields the windows of examples, in order; those to train on say where the answer is.
+
+    Raises:
+      UserError: lengths that leave no room, or a vocabulary without [CLS] or [SEP].
+    """
+    begin, separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
+
+    @lru_cache(maxsize=1)  # the questions on a paragraph follow each other
+    def encode(text: str) -> Tuple[tokenization.Encoding, np.ndarray]:
+        encoding = tokenizer.encode_with_offsets(text)
+        return encoding, np.array([encoding.ids, *_characters(text, encoding)], np.int32)
+
+    def convert(first: int) -> List[Window]:
+        chunk, windows = examples[first : first + _CHUNK_EXAMPLES], []
+        questions = tokenizer.encode_ids_batch([example.question_text for example in chunk])
+        for number, (example, ids) in enumerate(zip(chunk, questions), start=first):
+            encoding, paragraph = encode(example.paragraph_text)
+            question = [begin, *ids[:max_query_length], separator]
+            room = max_seq_length - len(question) - 1
+            if min(room, doc_stride) < 1:
+                raise UserError(
+                    f"max_seq_length={max_seq_length} leaves no room for a paragraph after "
+                    f"max_query_length={max_query_length} tokens, or doc_stride={doc_stride} is "
+                    "below 1."
+                )
+            answer = _answer_tokens(example, encoding) if is_training else (0, 0)
+            spans = paragraph_spans(len(encoding.ids), room, doc_stride)
+            for index, (span, flags) in enumerate(spans):
+                is_whole = span.start <= answer[0] < answer[1] <= span.stop
+                shift = len(question) - span.start
+                target = (answer[0] + shift, answer[1] - 1 + shift) if is_whole else (0, 0)
+                shown, starts, lasts = paragraph[:, span]
+                cut = len(ids) > max_query_length
+                windows.append(
+                    Window(0, number, index, question, shown, starts, lasts, flags, target, cut)
+                )
+        return windows
+
+    chunks = range(0, len(examples), _CHUNK_EXAMPLES)
+    converted = parallel.ordered_map(convert, chunks, num_processes)
+    for number, window in enumerate(itertools.chain.from_iterable(converted)):
+        yield window._replace(unique_id=_FIRST_UNIQUE_ID + number)
+
+
+def _characters(text: str, encoding: tokenization.Encoding) -> Tuple[List[int], List[int]]:
+    """The first and the last character of each token; white space before a word is its token's."""
+    starts, lasts, end = [], [], 0
+    for piece, start, piece_end in zip(encoding.pieces, encoding.starts, encoding.ends):
+        if piece.startswith(tokenization.SPIECE_UNDERLINE):
+            start = min(start, end + len(text[end:start].rstrip()))
+        end = piece_end
+        starts.append(start)
+        lasts.append(max(start, end - 1))
+    return starts, lasts
+
+
+def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Tuple[int, int]:
+    """The tokens that cover the answer to learn; none where there is no answer."""
+    if example.is_impossible or example.start_position is None:
+        return 0, 0
+    first, last = example.start_position, example.start_position + len(example.orig_answer_text) - 1
+    return bisect.bisect_right(encoding.ends, first), bisect.bisect_right(encoding.starts, last)
+
+
+# ---- features, by the names that programs use ----
+
+
+@dataclasses.dataclass(eq=False)
+class InputFeatures:
+    """The model's inputs for one window, and how its tokens relate to the paragraph."""
+
+    unique_id: int  # 1000000000 + the number of the window among all
+    example_index: Optional[int]  # None in training
+    doc_span_index: int  # the number of the window in its paragraph
+    # The first and the last character of the paragraph that each token of the window stands for.
+    # A token that stands for a space too begins with the white space before it.
+    tok_start_to_orig_index: Sequence[int]
+    tok_end_to_orig_index: Sequence[int]
+    # Position in the sequence -> whether no other window shows that token in more context.
+    token_is_max_context: Mapping[int, bool]
+    tokens: Sequence[str]  # of the positions in use
+    input_ids: Sequence[int]  # S
+    input_mask: Sequence[int]  # S
+    segment_ids: Sequence[int]  # S; 1 from the window's first token to the last [SEP]
+    paragraph_len: int  # positions in use
+    p_mask: Optional[Sequence[int]] = None  # S; 0 where an answer may begin or end, else 1
+    start_position: Optional[int] = None  # 0 if no answer is in this window; None in prediction
+    end_position: Optional[int] = None
+    is_impossible: Optional[bool] = None  # no answer in this window; False in prediction
+
+
+def convert_examples_to_features(
+    examples,
+    tokenizer,
+    max_seq_length,
+    doc_stride,
+    max_query_length,
+    is_training,
+    output_fn,
+    do_lower_case,
+) -> None:
+    """Calls output_fn(InputFeatures) for each window of each SquadExample, in order.
+
+    Args:
+      max_seq_length: S.
+      doc_stride: how many tokens a window begins behind the one before it.
+      max_query_length: how many tokens of a question are kept.
+      is_training: whether to say where the answer is.
+      do_lower_case: whether to make the texts lower case, for SentencePiece; a WordPiece tokenizer
+        does what it was made for.
+
+    Raises:
+      UserError: as `make_windows`.
+    """
+    tokenizer = copy.copy(tokenizer)
+    tokenizer.do_lower_case = do_lower_case
+    windows = make_windows(
+        examples,
+        tokenizer,
+        is_training,
+        max_seq_length=max_seq_length,
+        doc_stride=doc_stride,
+        max_query_length=max_query_length,
+    )
+    for window in windows:
+        record = window.record(max_seq_length, is_training)
+        used = sum(record["input_mask"])
+        features = InputFeatures(
+            window.unique_id,
+            None if is_training else window.example_index,
+            window.doc_span_index,
+            window.tok_start_to_orig_index.tolist(),
+            window.tok_end_to_orig_index.tolist(),
+            window.token_is_max_context,
+            tokenizer.convert_ids_to_tokens(record["input_ids"][:used]),
+            paragraph_len=used,
+            start_position=record.get("start_positions"),
+            end_position=record.get("end_positions"),
+            is_impossible=record.get("is_impossible", False),
+            **{name: record[name] for name in SEQUENCES},
+        )
+        output_fn(features)
+
+
+# ---- records ----
+
+
+def feature_spec(max_seq_length: int, is_training: bool) -> batches.FeatureSpec:
+    """Returns the declaration of the records: int64 [S] for SEQUENCES, [] for the others."""
+    shapes = {"unique_ids": (), **dict.fromkeys(SEQUENCES, (max_seq_length,))}
+    if is_training:
+        shapes.update(start_positions=(), end_positions=(), is_impossible=())
+    return batches.FeatureSpec([batches.Feature(*item) for item in shapes.items()])
+
+
+class FeatureWriter:
+    """Writes features to a record file, which appears when the writer is closed."""
+
+    def __init__(self, filename, is_training):
+        self.filename = filename
+        self.is_training = is_training
+        self.num_features = 0
+        self._writer = record_files.create(filename)
+        self._file = self._writer.__enter__()
+
+    def process_feature(self, feature: InputFeatures) -> None:
+        """Writes the features of one window."""
+        values, spec = vars(feature), feature_spec(len(feature.input_ids), self.is_training)
+        # The records' unique_ids, start_positions and end_positions have other names here.
+        row = {name: values.get(name, values.get(name[:-1])) for name in spec.names}
+        self._file.write(spec.encode(row))
+        self.num_features += 1
+
+    def close(self) -> None:
+        """Finishes the file."""
+        self._writer.__exit__(None, None, None)

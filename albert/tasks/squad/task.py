@@ -1,0 +1,275 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The two versions of SQuAD as tasks.
+
+outcome = fine_tuning.run(settings, SquadV1)
+"""
+
+import functools
+import logging
+import os
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert.data import batches, feature_cache
+from albert.data.packing import SEQUENCES
+from albert.fine_tuning_utils import Encoder, Features, HeadOutput
+from albert.formats import checkpoints, model_vocabulary, tflite, warm_start
+from albert.models import inference
+from albert.tasks.squad import decoding, head
+from albert.tasks.squad import features as squad_features
+from albert.tasks.squad import metrics as squad_metrics
+from albert.tasks.squad.examples import SquadExample, read_squad_examples
+from albert.tasks.squad.flags import SquadFlags, SquadV1Flags, SquadV2Flags
+from albert.training import fine_tuned
+from albert.training.task import Outputs, Task
+from albert.util import files
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+TFLITE_NAME = "albert_model.tflite"
+_LENGTHS = ("doc_stride", "max_query_length")
+_THRESHOLD = "null_score_diff_threshold"
+
+
+class SquadTask(Task):
+    """Questions on paragraphs; a subclass is a version of SQuAD.
+
+    --do_predict evaluates every checkpoint on --predict_file, where its right answers are known,
+    and writes the answers of the best one.
+    """
+
+    settings: SquadFlags
+    description_name = "squad.json"
+    best_metric = "f1"
+    sequences = squad_features.SEQUENCES
+    heard_flags: Tuple[str, ...] = ("n_best_size", "max_answer_length")
+    recorded_flags: Tuple[str, ...] = (*_LENGTHS, *heard_flags)
+    has_impossible = False  # whether there may be questions without an answer
+
+    def __init__(self, *args: Any):
+        super().__init__(*args)
+        # The last examples that were predicted, and theirs.
+        self._windows: Tuple[Any, List[squad_features.Window]] = (None, [])
+
+    @classmethod
+    def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
+        """Checks that the flags name something to do, and a file for it."""
+        super().check_flags(settings)
+        for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
+            if getattr(settings, part) and not getattr(settings, name):
+                raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
+        if settings.max_query_length > settings.max_seq_length - 4:
+            raise UserError(
+                f"--max_query_length={settings.max_query_length} must be at most --max_seq_length="
+                f"{settings.max_seq_length} minus 4. Usual values are 64 and 384."
+            )
+        path = settings.train_feature_file
+        if path and path == settings.predict_feature_file:
+            raise UserError(
+                f"--train_feature_file and --predict_feature_file are both {path}. Give two files."
+            )
+
+    # ---- data ----
+
+    def splits(self, use: str) -> List[str]:
+        """Returns --predict_file, also for evaluation if it has answers."""
+        if not self.settings.do_predict:
+            return []
+        is_labelled = any(map(_is_labelled, self.examples("predict")))
+        return ["predict"] if use == "test" or is_labelled else []
+
+    @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
+    def examples(self, split: str) -> List[SquadExample]:
+        """Returns the questions of --train_file or --predict_file, which are read once."""
+        path, limit = getattr(self.settings, f"{split}_file"), self.settings.max_misaligned_answers
+        examples = read_squad_examples(path, split == "train", max_misaligned=limit)
+        unanswered = [item.qas_id for item in examples if not item.answers]
+        is_wrong = unanswered and (split == "train" or any(map(_is_labelled, examples)))
+        if is_wrong and not self.has_impossible:
+            raise UserError(
+                f"{path}: question '{unanswered[0]}' has no answer. Use run_squad_v2, or give "
+                "answers to all questions or to none."
+            )
+        return examples
+
+    def items(
+        self, examples: Sequence[SquadExample], is_training: bool, *, num_processes: int = 1
+    ) -> List[squad_features.Window]:
+        """Returns the windows of examples; those to predict stay until others are asked for."""
+        examples_before, windows = self._windows  # of another thread's call, perhaps
+        if examples_before is examples and not is_training:
+            return windows
+        lengths = {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
+        windows = list(
+            squad_features.make_windows(
+                examples, self.tokenizer, is_training, num_processes=num_processes, **lengths
+            )
+        )
+        if not is_training:
+            self._windows = examples, windows
+        return windows
+
+    def parse(self, text: Sequence[str]) -> SquadExample:
+        """Returns the example for a pair (question, context)."""
+        parts = inference.parts_of(text)
+        if len(parts) != 2:
+            raise UserError("It must be a pair (question, context).")
+        return SquadExample("", *parts)
+
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
+        """Returns the declaration of the records."""
+        return squad_features.feature_spec(self.settings.max_seq_length, is_training)
+
+    def encode(
+        self, items: Sequence[squad_features.Window], is_training: bool
+    ) -> feature_cache.Conversion:
+        """Returns the records of windows."""
+        settings = self.settings
+        questions = [item for item in items if item.doc_span_index == 0]
+        notes = feature_cache.notes_on(
+            questions, f"{settings.max_query_length} tokens (the question)"
+        )
+        records = [item.record(settings.max_seq_length, is_training) for item in items]
+        return feature_cache.Conversion(records, notes)
+
+    # ---- answers ----
+
+    def best_answers(
+        self, examples: Sequence[SquadExample], outputs: Outputs
+    ) -> List[decoding.Answer]:
+        """Returns the most likely span for each question."""
+        windows, settings = self.items(examples, False), self.settings
+        spans = decoding.find_spans(outputs, windows, settings)
+        return decoding.best_answers(examples, windows, [spans], n_best_size=settings.n_best_size)
+
+    def threshold(self) -> Optional[float]:
+        """Returns the null score up to which answers are kept; None: any."""
+        return None
+
+    def decode(self, examples: Sequence[SquadExample], outputs: Outputs) -> List[decoding.Answer]:
+        """Returns the answer to each question, "" where the null score is above the threshold."""
+        return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
+
+    def predictions(
+        self, split: str, examples: Sequence[SquadExample], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Returns the files with the answers."""
+        contents = decoding.file_contents(examples, self.decode(examples, outputs))
+        return {name: decoding.file_text(content) for name, content in contents.items()}
+
+
+def _is_labelled(example: SquadExample) -> bool:
+    return bool(example.answers) or example.is_impossible
+
+
+def _gold(examples: Sequence[SquadExample]) -> Dict[str, Sequence[str]]:
+    return {item.qas_id: item.answers for item in examples}
+
+
+class SquadV1(SquadTask):
+    """SQuAD v1.1: every question has an answer."""
+
+    flags = SquadV1Flags
+    name = published_name = "squad_v1"
+
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
+        """Builds a start and an end for each window, and rules padding out in prediction.
+
+        How much padding there is depends on the batch. It must not take the place of a candidate.
+        """
+        output = head.v1_head(features, encoder)
+        if encoder.is_training:
+            return output
+        is_used = features["input_mask"] > 0  # [B, L]
+        fill = tf.fill(tf.shape(is_used), head.IMPOSSIBLE)
+        logits = {
+            name: tf.where(is_used, output.outputs[name], fill)
+            for name in ("start_logits", "end_logits")
+        }
+        return output._replace(outputs={**output.outputs, **logits})
+
+    def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
+        """Returns the scores of the official script."""
+        texts, _ = decoding.file_contents(examples, self.decode(examples, outputs)).values()
+        return squad_metrics.evaluate_v1(_gold(examples), texts)
+
+
+class SquadV2(SquadTask):
+    """SQuAD v2.0: questions may have no answer."""
+
+    settings: SquadV2Flags
+    flags = SquadV2Flags
+    name = published_name = "squad_v2"
+    heard_flags = (*decoding.Limits._fields, _THRESHOLD)
+    recorded_flags = (*_LENGTHS, *decoding.Limits._fields)
+    description_schema = {_THRESHOLD: (float, None)}
+    has_impossible = True
+
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
+        """Builds the best starts, and the best ends of each of them, for each window."""
+        if "p_mask" not in features:  # of an exported model
+            features = dict(features, p_mask=head.answer_mask(features))
+        return head.v2_head(features, encoder, self.settings)
+
+    def describe(self, is_export: bool = False) -> Dict[str, Any]:
+        """Returns what squad.json says; of an exported model also the threshold."""
+        threshold = {_THRESHOLD: self.threshold()} if is_export else {}
+        return {**super().describe(is_export), **threshold}
+
+    def threshold(self) -> float:
+        """Returns the null score up to which answers are kept."""
+        candidates = (
+            self.settings.null_score_diff_threshold,
+            self.metrics.get(_THRESHOLD),
+            self.description.get(_THRESHOLD),
+        )
+        return next((value for value in candidates if value is not None), 0.0)
+
+    def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
+        """Returns the scores, and the threshold: the best one, if no flag names it."""
+        gold, answers = _gold(examples), self.best_answers(examples, outputs)
+        texts, _, null_odds = decoding.file_contents(examples, answers).values()
+        if self.settings.null_score_diff_threshold is None:
+            scores = squad_metrics.evaluate_v2(gold, texts, null_odds)
+            self.metrics = {_THRESHOLD: scores["best_f1_thresh"]}
+        threshold = self.threshold()
+        kept = decoding.with_threshold(answers, threshold)
+        texts, *_ = decoding.file_contents(examples, kept).values()
+        return {**squad_metrics.evaluate_v2(gold, texts, null_odds), _THRESHOLD: threshold}
+
+    def predictions(
+        self, split: str, examples: Sequence[SquadExample], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Returns the files with the answers, and logs the threshold."""
+        _LOGGER.info("If the null score is above %.4g, the answer is empty.", self.threshold())
+        return super().predictions(split, examples, outputs)
+
+
+def write_tflite(settings: SquadV1Flags) -> None:
+    """Writes albert_model.tflite, which reads int32 [1, S], into --export_dir."""
+    task = fine_tuned.set_up(settings, SquadV1)
+    checkpoint = checkpoints.resolve(task.settings.checkpoint or settings.output_dir)
+    shape = (1, settings.max_seq_length)
+    with warm_start.open_graph(task.build, SEQUENCES, checkpoint, shape=shape) as opened:
+        content = tflite.convert(*opened)
+    path = os.path.join(settings.export_dir, TFLITE_NAME)
+    files.atomic_write_bytes(path, content)
+    _LOGGER.info("Wrote %s.", path)
+
+
+class Reader(fine_tuned.Model):
+    """A model for SQuAD v1.1 or v2.0; options are those of `fine_tuned.Model`."""
+
+    batch_size = 8
+
+    def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
+        description, _ = model_vocabulary.read_description(os.path.expanduser(str(model_dir)))
+        task = SquadV2 if description.get("task") == SquadV2.name else SquadV1
+        super().__init__(model_dir, checkpoint, task=task, **options)
+
+    def answer(self, question: str, context: str) -> decoding.Answer:
+        """Returns the answer that the context, of any length, gives to a question."""
+        return self.predict([(question, context)])[0]

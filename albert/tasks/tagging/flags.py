@@ -1,0 +1,39 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The flags of run_tagger."""
+
+import dataclasses
+from typing import Optional
+
+from albert.configs import flags as shared
+from albert.configs.flags import data_flag
+from albert.tasks.tagging import schemes
+from albert.util.flags import flag
+
+
+@dataclasses.dataclass(frozen=True)
+class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
+    """The flags of run_tagger."""
+
+    data_dir: str = data_flag(
+        None, "Folder with a train, a dev and a test file.", path=True, required=True
+    )
+    train_file: Optional[str] = data_flag(
+        None, "Training data in --data_dir: CoNLL, JSON, Parquet; default: by the names of files."
+    )
+    dev_file: Optional[str] = data_flag(None, "Development data in --data_dir.")
+    test_file: Optional[str] = data_flag(None, "Test data in --data_dir.")
+    token_column: int = data_flag(
+        0, "Column of the token in CoNLL files, from 0; -1 is the last.", lower=-1
+    )
+    tag_column: int = data_flag(
+        -1, "Column of the tag in CoNLL files, from 0; -1 is the last.", lower=-1
+    )
+    tag_scheme: Optional[str] = data_flag(
+        None, "How tags mark entities; default: what the tags look like.", choices=schemes.NAMES
+    )
+    max_seq_length: int = flag(128)
+    train_step: int = flag(None)
+    warmup_step: int = flag(None)
+    num_train_epochs: float = flag(3.0)
+    warmup_proportion: float = flag(0.1)

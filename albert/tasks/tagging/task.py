@@ -1,0 +1,192 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tagging, such as the recognition of entities, as a task.
+
+A word's tag is predicted at its first token (BERT, arXiv:1810.04805, section 5.3). A sentence that
+is too long is several records.
+
+Dimensions: B batch, S sequence, H hidden, L labels.
+"""
+
+import functools
+import logging
+import os
+from typing import Any, Dict, List, NamedTuple, Sequence
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+from albert.data import batches, feature_cache
+from albert.data.packing import SEQUENCES, pack
+from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
+from albert.tasks.tagging import examples as tagging_examples
+from albert.tasks.tagging import schemes
+from albert.tasks.tagging.examples import Sentence
+from albert.tasks.tagging.flags import TaggerFlags
+from albert.training import fine_tuned, metrics
+from albert.training.task import Outputs, Task
+from albert.util import files, wording
+from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
+
+
+class Tagged(NamedTuple):
+    """The prediction for a text.
+
+    Attributes:
+      words, tags: the words of the text, and a tag for each.
+      entities: what they make: type, text, and its first and last character, exclusive.
+    """
+
+    text: str
+    words: Sequence[str]
+    tags: List[str]
+    entities: List[Dict[str, Any]]
+
+
+class TaggingTask(Task):
+    """A tag for each word of a sentence."""
+
+    settings: TaggerFlags
+    flags = TaggerFlags
+    name = "tagging"
+    description_name = "tagging.json"
+    best_metric = "f1"
+    sequences = (*SEQUENCES, "label_ids")
+    heard_flags = ("tag_scheme",)
+    description_schema = {"labels": [str], "tag_scheme": (set(schemes.NAMES), None)}
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.scheme: Any = None
+        self.labels = self.description.get("labels")
+        first_sentences = dict.fromkeys(self.labels or [], self.description_name)
+        if not self.labels:
+            first_sentences = tagging_examples.places_of_tags(self.examples("train"))
+            self.labels = [schemes.OUTSIDE, *sorted(first_sentences.keys() - {schemes.OUTSIDE})]
+        name = self.settings.tag_scheme or self.description.get("tag_scheme")
+        self.scheme = schemes.find(self.labels, name)
+        self.scheme.check(first_sentences)
+        if self.settings.do_train or self.settings.do_eval:
+            _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
+
+    def describe(self, is_export: bool = False) -> Dict[str, Any]:
+        """Returns what tagging.json says of the task."""
+        return {**super().describe(is_export), "labels": list(self.labels), **self.decoding()}
+
+    def decoding(self) -> Dict[str, Any]:
+        """Returns the scheme, which says what the entities are."""
+        return {"tag_scheme": self.scheme.name}
+
+    @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
+    def examples(self, split: str) -> List[Sentence]:
+        """Reads a split, in the files that flags name or whose names are those of the split."""
+        folder, name = self.settings.data_dir, getattr(self.settings, f"{split}_file")
+        if name:
+            paths = files.expand_patterns(os.path.join(folder, name), f"{split}_file")
+        else:
+            paths = tagging_examples.find(folder, split)
+        sentences_of_split = [
+            item for path in paths for item in self.read_file(path, split != "test")
+        ]
+        _LOGGER.info(
+            "%s data: %d sentences from %s.", split, len(sentences_of_split), ", ".join(paths)
+        )
+        return sentences_of_split
+
+    def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:
+        """Reads a file; checks its tags once the scheme is known."""
+        columns = (self.settings.token_column, self.settings.tag_column)
+        sentences_of_file = tagging_examples.read(path, *columns, needs_tags=needs_tags)
+        if needs_tags and self.scheme:
+            self.scheme.check(tagging_examples.places_of_tags(sentences_of_file))
+        return sentences_of_file
+
+    def parse(self, text: Any) -> Sentence:
+        """Returns the example for a text, or for a list of words."""
+        if isinstance(text, str):
+            return tagging_examples.of_text(text)
+        if not isinstance(text, (list, tuple)) or not all(isinstance(word, str) for word in text):
+            raise UserError("It must be a text or a list of words.")
+        return tagging_examples.of_words(text)
+
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
+        """Returns the declaration of the records; label_ids are 0 but at first tokens."""
+        shape = (self.settings.max_seq_length,)
+        return batches.FeatureSpec([batches.Feature(name, shape) for name in self.sequences])
+
+    def encode(self, examples: Sequence[Sentence], is_training: bool) -> feature_cache.Conversion:
+        """Returns the records of sentences, each token in one of them."""
+        length = self.settings.max_seq_length
+        *ends, mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
+        numbers = {label: number for number, label in enumerate(self.labels, 1)}
+        records = []
+        for _, words, tags, _ in examples:
+            tokens: List[Any] = []
+            for pieces, tag in zip(self.tokenizer.encode_ids_batch(list(words)), tags or words):
+                # A tag that the training data lack is learnt as O. A word that cannot be seen has
+                # no pieces.
+                tokens += zip(pieces or [mask], [numbers.get(tag, 1)] + [0] * len(pieces))
+            for first in range(0, len(tokens) or 1, length - 2):
+                part = tokens[first : first + length - 2]
+                record = pack([[token for token, _ in part]], ends, length)
+                labels = [0, *(label for _, label in part)]
+                record["label_ids"] = labels + [0] * (length - len(labels))
+                records.append(record)
+        notes = {"empty": sum(not sentence.words for sentence in examples)}
+        return feature_cache.Conversion(records, notes)
+
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
+        """Builds dropout and a dense layer on the output for each token."""
+        encoded = encoder(*(features[name] for name in SEQUENCES))
+        sequence = encoder.dropout(encoded.sequence_output, 0.1)  # [B, S, H]
+        shape = [int(sequence.shape[-1]), len(self.labels)]
+        dense = modeling.get_dense("tagging", shape, HEAD_INITIALIZER_RANGE)
+        logits = tf.tensordot(sequence, dense.kernel, 1) + dense.bias  # [B, S, L]
+        outputs = {"predictions": tf.argmax(logits, axis=-1, output_type=tf.int32)}
+        if "label_ids" not in features:  # of an exported model
+            return HeadOutput(None, dict(outputs, logits=logits), {})
+        labels = features["label_ids"]
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=tf.maximum(labels - 1, 0), logits=logits
+        )
+        weights = tf.cast(labels > 0, tf.float32)  # [B, S]; 0 where no word begins
+        loss = tf.reduce_sum(weights * losses, 1) / tf.maximum(tf.reduce_sum(weights, 1), 1.0)
+        return HeadOutput(loss, dict(outputs, label_ids=labels), {})
+
+    def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
+        """Returns tags and entities. The first tokens have the order of the words."""
+        answers, numbers = [], iter(metrics.label_pairs(outputs)[1].tolist())
+        for text, words, *_ in examples:
+            tags = [self.labels[next(numbers)] for _ in words]
+            spans = tagging_examples.spans(text, words, self.scheme.entities(tags))
+            answers.append(Tagged(text, words, tags, spans))
+        return answers
+
+    def measure(self, examples: Sequence[Sentence], outputs: Outputs) -> Dict[str, float]:
+        """Returns precision, recall and F1 of entities."""
+        right = [self.scheme.entities(sentence.tags) for sentence in examples]
+        predicted = [self.scheme.entities(tagged.tags) for tagged in self.decode(examples, outputs)]
+        return schemes.scores(right, predicted)
+
+    def predictions(
+        self, split: str, examples: Sequence[Sentence], outputs: Outputs
+    ) -> Dict[str, str]:
+        """Returns the predictions as JSON lines, and as CoNLL."""
+        (spans,) = super().predictions(split, examples, outputs).values()
+        conll = [
+            "".join(f"{word}\t{tag}\n" for word, tag in zip(tagged.words, tagged.tags))
+            for tagged in self.decode(examples, outputs)
+        ]
+        return {"predictions.conll": "\n".join(conll), "predictions.jsonl": spans}
+
+
+class Tagger(fine_tuned.Model):
+    """A tagger."""
+
+    kind = TaggingTask
+
+    def tag(self, text: str) -> Tagged:
+        """Returns the tags and entities of a text."""
+        return self.predict([text])[0]

@@ -1,0 +1,181 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Starts and ends every script.
+
+    if __name__ == "__main__":
+        cli.run(Flags, main, __doc__)
+
+`main(settings)` imports what it runs, so that --help and a wrong flag are answered before
+TensorFlow is loaded. A script of google-research/albert decorates its main with
+`@reads_flags(Flags)`: programs that import it find its flags on FLAGS and call `main(None)`.
+"""
+
+import ast
+import functools
+import importlib.util
+import inspect
+import logging
+import pathlib
+import re
+import sys
+import traceback
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type
+
+from absl import flags
+from absl import logging as _absl_logging  # noqa: F401  defines its flags, such as --verbosity
+
+from albert import __version__
+from albert.util import errors, log, stop_signals
+from albert.util import flags as flags_lib
+from albert.util.errors import UserError
+
+Main = Callable[[Any], Optional[int]]
+
+# The order of --help; other groups come after these.
+_GROUPS = ["What to do", "Data", "Masking", "Model", "Options", "Output", "Training"]
+# Whether this process runs the installed command `albert`.
+is_installed = False
+
+_HELP = ("--help", "-h", "-help", "--helpshort", "--helpfull", "-?")
+
+
+def run(
+    kind: Type[flags_lib.Settings],
+    main: Main,
+    usage: str,
+    *,
+    fallback: Mapping[str, str] = {},
+) -> None:
+    """Runs a script with the process's arguments and exits.
+
+    The exit code is what `main` returns, or 0; 1 after an error, 2 if the command line is wrong,
+    130 after Ctrl-C, 143 after SIGTERM or SIGUSR1.
+
+    Args:
+      kind: the class of the script's flags.
+      main: takes the settings.
+      usage: what --help prints above the flags.
+      fallback: values of flags that are not given.
+    """
+    log.open_closed_streams()
+    _print_any_text()
+    if set(sys.argv[1:]) & set(_HELP):
+        show(f"{as_started(usage)}\n{flags_help(kind)}")
+    if "--version" in sys.argv[1:]:
+        show(__version__)
+    log.show()
+    try:
+        settings = flags_lib.read(kind, flags.FLAGS, sys.argv, fallback=fallback)
+    except UserError as error:
+        print(f"ERROR: {error} --help shows the flags.", file=sys.stderr)
+        sys.exit(2)
+    is_verbose = flags.FLAGS[flags_lib.VERBOSE].value or flags.FLAGS.verbosity >= 1
+    main = inspect.unwrap(main)  # `reads_flags` would only hand the settings on
+    sys.exit(guarded(functools.partial(main, settings), is_verbose=is_verbose))
+
+
+def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
+    """Runs `main` with the log on standard error; returns the exit code, see `run`."""
+    log.open_closed_streams()
+    log.configure(is_verbose=is_verbose)
+    try:
+        with stop_signals.handled():
+            return main() or 0
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `| head` has read enough
+        log.discard(1)
+        return 1
+    except Exception as error:
+        is_users = isinstance(error, UserError)
+        if not is_users and not errors.is_of_machine(error):
+            raise
+        if is_verbose:
+            traceback.print_exc()
+        print(f"ERROR: {error if is_users else errors.in_one_line(error)}", file=sys.stderr)
+        return 1
+    finally:
+        try:
+            sys.stderr.flush()
+        except OSError:  # Python would try again, and exit with 120
+            log.discard(2)
+
+
+def as_started(text: str) -> str:
+    """Returns a usage text with commands written as the user started this process."""
+    return re.sub(r"python -m albert[ .](?=\w)", "albert ", text) if is_installed else text
+
+
+def docstring(module: str) -> str:
+    """Returns the docstring of a module of this package, without importing the module."""
+    text = pathlib.Path(importlib.util.find_spec(module).origin).read_text(encoding="utf-8")
+    return ast.get_docstring(ast.parse(text))
+
+
+def _print_any_text() -> None:
+    """Prints UTF-8 to files and programs. Characters the terminal cannot display print as "?"."""
+    if hasattr(sys.stdout, "reconfigure"):
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="replace")
+
+
+def show(text: str) -> None:
+    """Prints a text and exits."""
+    sys.exit(guarded(lambda: print(text, flush=True), is_verbose=False))
+
+
+def flags_help(kind: Type[flags_lib.Settings]) -> str:
+    """Returns the help text of the flags, by group, with defaults and bounds."""
+    groups: Dict[str, List[str]] = {group: [] for group in _GROUPS}
+    for name, options in flags_lib.describe(kind).items():
+        if "help" not in options:
+            continue
+        is_switch = options["kind"] is bool
+        line, notes = f"--[no]{name}: " if is_switch else f"--{name}: ", []
+        if "required" in options:
+            line += "(required) "
+        if not is_switch and flags_lib.takes(options):
+            notes.append(flags_lib.takes(options))
+        if options["default"] is not None:
+            notes.append(f"default: {options['default']}")
+        line += options["help"]
+        if notes:
+            line += f" ({'; '.join(notes)})"
+        line = flags.text_wrap(line, 100, indent="      ", firstline_indent="  ")
+        groups.setdefault(options.get("group", "Options"), []).append(line)
+    groups["All commands"] = [f"  {name}: {text}" for name, text in flags_lib.OWN.items()]
+    return "\n".join("\n".join([f"\n{group}:", *lines]) for group, lines in groups.items() if lines)
+
+
+def reads_flags(kind: Type[flags_lib.Settings]) -> Callable[[Main], Main]:
+    """Decorates a script's main(settings) for programs that call main(None) or app.run(main).
+
+    The script's flags are defined on FLAGS when it is imported, and main reads them there.
+    """
+    flags_lib.define(kind, flags.FLAGS)
+
+    def decorate(main: Main) -> Main:
+        @functools.wraps(main)
+        def main_of_flags(settings: Any) -> Optional[int]:
+            if isinstance(settings, flags_lib.Settings):
+                return main(settings)
+            settings = of_process(kind)
+            if not logging.getLogger("albert").handlers:
+                log.show()
+            settings.check()
+            return main(settings)
+
+        return main_of_flags
+
+    return decorate
+
+
+def of_process(kind: Type[flags_lib.AnySettings]) -> flags_lib.AnySettings:
+    """Returns the settings for FLAGS, without checks; parses the command line if needed."""
+    if not flags.FLAGS.is_parsed():
+        try:
+            flags.FLAGS(sys.argv, known_only=True)
+        except flags.Error:  # arguments of a program that reads them in another way
+            flags.FLAGS.mark_as_parsed()
+    return flags_lib.of_flags(kind, flags.FLAGS)

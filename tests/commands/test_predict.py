@@ -1,0 +1,177 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The script that answers texts from files, pipes and the command line."""
+
+import csv
+import io
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from albert.commands import embed, fill_mask, predict
+from albert.data import text_lines
+from albert.models import inference
+from albert.models.flags import TextFlags
+from albert.tasks.classification.task import Predictor
+from albert.util import flags
+from albert.util.errors import UserError
+from tests.support import FIXTURES, ROOT, cases, read_json, scripts
+from tests.support import fine_tuned_models as models
+
+PAIRS = [("the king", "went home"), ("he had a dog", "once"), ("a", "b"), ("", "nothing")]
+PLAIN = ["\t".join(pair) for pair in PAIRS]
+ROWS = read_json(FIXTURES / "rows.json")
+LABELS = ("no, never", 'so "so"', "yes")
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory):
+    return models.write_classifier(tmp_path_factory.mktemp("model"), labels=LABELS)
+
+
+@pytest.fixture(scope="module")
+def expected(model_dir):
+    with Predictor(model_dir) as model:
+        return model.predict_array(PAIRS)
+
+
+def run_predict(model_dir, *arguments):
+    scripts.run(predict, [f"--model_dir={model_dir}", *map(str, arguments)])
+
+
+def answers(text):
+    """The probabilities in JSON lines."""
+    return [list(json.loads(line)["probabilities"].values()) for line in text.splitlines()]
+
+
+def texts_in(content, columns, known=()):
+    """The texts that are found in a file of this content."""
+    reader = text_lines.TextReader("in", columns, known)
+    groups = text_lines.read_lines(io.BytesIO(content), "in")
+    return [text for lines in groups for text in reader.texts(lines)]
+
+
+def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
+    source, target = tmp_path / "in.csv", tmp_path / "out.CSV"
+    with open(source, "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([("the king,\nonce", "went"), *PAIRS])
+    run_predict(model_dir, f"--input_file={source}", f"--output_file={target}")
+    with open(target, newline="", encoding="utf-8") as stream:
+        head, _, *rows = csv.reader(stream)
+    assert head == ["label", *LABELS]
+    assert [row[0] for row in rows] == [LABELS[place] for place in expected.argmax(1)]
+    np.testing.assert_allclose([[*map(float, row[1:])] for row in rows], expected, atol=1e-5)
+    run_predict(model_dir, "--text_a=the king", "--text_b=went home", "--output_format=tsv")
+    table = capsys.readouterr().out.splitlines()
+    assert [line.split("\t") for line in table] == [head, rows[0]]
+
+
+@pytest.mark.parametrize("given", ROWS["lines"], ids=lambda given: given["lines"][0])
+def test_text_reader_reads_each_format(given):
+    content = "\n".join(given["lines"]).encode("utf-8")
+    found = texts_in(content, given["columns"], given["known"])
+    assert list(map(list, found)) == given["expected"]
+
+
+@pytest.mark.parametrize("content, columns, words", ROWS["wrong lines"])
+def test_text_reader_names_a_wrong_line(content, columns, words):
+    with pytest.raises(ValueError, match=words):
+        texts_in(content.encode("latin-1"), columns)
+
+
+def test_first_line_is_a_header_only_with_all_names(caplog):
+    caplog.set_level(logging.INFO)
+    for lines in (["None", "hello"], ["0", "1"], ["text", "a vote"], ["body", "label"]):
+        content = "\n".join(lines).encode("utf-8")
+        assert texts_in(content, "", ("body", "title")) == [(line,) for line in lines]
+    assert not caplog.records
+    assert texts_in(b"title\tbody\na\tb\n", "", ("body", "title")) == [("b", "a")]
+    assert "title, body" in caplog.text
+
+
+def test_first_empty_text_is_named(tmp_path, caplog):
+    (tmp_path / "in").write_text("a\tb\n\tb\na\t \n", encoding="utf-8")
+    settings = TextFlags(input_file=str(tmp_path / "in"))
+    assert sum(map(len, inference.read_texts(settings))) == 3
+    (record,) = caplog.records
+    assert record.args == (f"{tmp_path}/in:2",)
+
+
+def test_long_line_is_read_in_linear_time():
+    content = b"a" * (1000 << 16) + b"\nbc"
+    began = time.process_time()
+    groups = list(text_lines.read_lines(io.BytesIO(content), "in"))
+    lines = [(line.number, len(line.text)) for group in groups for line in group]
+    assert lines == [(1, 1000 << 16), (2, 2)]
+    assert time.process_time() - began < 3
+
+
+def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
+    folder = models.write_classifier(tmp_path, labels=(), layers=3)
+    caplog.set_level(logging.INFO)
+    for threshold, layers in ((1e9, 2), (1e-9, 3)):
+        run_predict(
+            folder, "--text_a=the king", "--exit_patience=1", f"--exit_threshold={threshold}"
+        )
+        assert f"{layers}.00 layers" in caplog.text
+        assert "score" in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    cases.table("""
+        --text_b=x                      | --text_a
+        --text_a=x --input_file=y       | --input_file
+        --input_file=/nowhere/x         | /nowhere/x
+        --text_a=x --exit_threshold=0.5 | --exit_patience
+        --input_file={0}/in             | in:2
+    """),
+)
+def test_predict_names_a_wrong_flag(model_dir, tmp_path, arguments, words):
+    (tmp_path / "in").write_text("a\tb\na\tb\tc\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=words):
+        run_predict(model_dir, f"--output_file={tmp_path}/out", *arguments.format(tmp_path).split())
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+@pytest.mark.parametrize("script", [predict, embed, fill_mask])
+def test_output_may_not_replace_the_input(script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("in")
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "in").write_text("a", encoding="utf-8")
+    model = f"--{'model' if script is predict else 'albert'}_dir=m"
+
+    def parse(source, target):
+        flags.parse(script.Flags, [model, f"--input_file={source}", f"--output_file={target}"])
+
+    for source, target in (("in", "./in"), ("link", "in"), ("gs://x", "gs://x")):
+        with pytest.raises(UserError, match="--output_file"):
+            parse(source, target)
+    for source, target in (("-", "-"), ("in", "m/in"), ("m/in", "in")):
+        parse(source, target)
+
+
+@pytest.mark.slow
+def test_predict_answers_a_pipe_by_line(model_dir, expected):
+    """The second line is written only after the answer to the first was read."""
+    received = ""
+    with subprocess.Popen(
+        [sys.executable, "-m", "albert", "predict", f"--model_dir={model_dir}"],
+        env=dict(os.environ, PYTHONPATH=str(ROOT)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        universal_newlines=True,
+    ) as process:
+        for line in PLAIN[:2]:
+            print(line, file=process.stdin, flush=True)
+            received += process.stdout.readline()
+        assert process.communicate()[0] == "" and process.returncode == 0
+    np.testing.assert_allclose(answers(received), expected[:2], atol=1e-5)

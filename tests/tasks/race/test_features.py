@@ -1,0 +1,134 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""From questions of multiple choice to records, and equality with the reference."""
+
+import types
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import race_utils
+from albert.data.records import PaddingInputExample
+from albert.tasks.race import examples as race_examples
+from albert.tasks.race import features as race_features
+from tests.support import graphs, race_data, squad_data
+from tests.support.shared import (
+    canonical_sha256,
+    english_tokenizer,
+    json_lines,
+    needs_shared,
+    shared_path,
+)
+
+SPM, WORDPIECE = squad_data.sentencepiece(), squad_data.wordpiece()
+FIRST, SEPARATOR = SPM.required_ids(["[CLS]", "[SEP]"])
+ENDINGS = ["a cat", "a dog", "the cat", "the dog"]
+
+
+def _convert(article="the old man", endings=ENDINGS, length=32, qa_length=8):
+    example = race_examples.InputExample("high1.txt", article, None, endings, 1)
+    return race_features.convert_single_example(0, example, 4, length, SPM, qa_length)
+
+
+def _ids(text):
+    return SPM.convert_tokens_to_ids(SPM.tokenize(text))
+
+
+def test_convert_pairs_article_and_option():
+    features = _convert()
+    for row, ending in enumerate(ENDINGS):
+        first = [FIRST, *_ids("the old man"), SEPARATOR]
+        second = [*_ids(ending), SEPARATOR]
+        padding = [0] * (32 - len(first) - len(second))
+        assert features.input_ids[row] == [*first, *second, *padding]
+        assert features.input_mask[row] == [1] * (32 - len(padding)) + padding
+        assert features.segment_ids[row] == [0] * len(first) + [1] * len(second) + padding
+    assert (features.label_id, features.example_id) == (1, "high1.txt")
+    assert features.is_real_example
+
+
+def test_convert_truncates_question_and_article():
+    article, ending = "the old man went home with his friend", "the cat saw a dog and a bird"
+    features = _convert(article, [ending] * 4, length=16, qa_length=5)
+    expected = [FIRST, *_ids(article)[:8], SEPARATOR, *_ids(ending)[-5:], SEPARATOR]
+    assert features.input_ids == [expected] * 4
+    assert features.segment_ids == [[0] * 10 + [1] * 6] * 4
+
+
+def test_convert_padding_example():
+    features = race_features.convert_single_example(0, PaddingInputExample(), 4, 32, SPM, 8)
+    found = np.array([features.input_ids, features.input_mask, features.segment_ids])
+    assert found.shape == (3, 4, 32) and not found.any()
+    assert (features.label_id, features.is_real_example) == (0, False)
+
+
+@pytest.mark.parametrize(
+    "wrong,words",
+    [
+        ({"length": 16, "qa_length": 13}, "--max_qa_length=13 "),
+        ({"qa_length": 0}, "--max_qa_length=0 "),
+    ],
+)
+def test_convert_names_a_wrong_size(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        _convert(**wrong)
+
+
+def _records(examples, sizes):
+    settings = types.SimpleNamespace(**sizes)
+    return race_features.convert_examples(examples, settings.tokenizer, settings).records
+
+
+def _file_records(examples, path, sizes):
+    race_features.file_based_convert_examples_to_features(
+        examples,
+        race_examples.LETTERS,
+        sizes["max_seq_length"],
+        sizes["tokenizer"],
+        str(path),
+        sizes["max_qa_length"],
+    )
+    return list(tf.python_io.tf_record_iterator(str(path)))
+
+
+@pytest.mark.parametrize("tokenizer", [SPM, WORDPIECE])
+def test_records_equal_prepared_examples(tmp_path, tokenizer):
+    folder = race_data.write_race(tmp_path, splits=("dev",), passages=20)
+    sizes = {"max_seq_length": 40, "max_qa_length": 12, "tokenizer": tokenizer}
+    read = race_examples.read_examples(folder, "dev")
+    spec = race_features.feature_spec(40)
+    records = list(map(spec.encode, _records(read, sizes)))
+    processor = race_utils.RaceProcessor(tokenizer is SPM, True, False, False)
+    prepared = processor.get_dev_examples(folder)
+    assert records == _file_records(prepared, tmp_path / "records", sizes)
+    with graphs.new_session() as session:
+        parsed = session.run(spec.parse_batch(tf.constant(records[:3])))
+    assert parsed["input_ids"].shape == (3, 4, 40)
+    assert parsed["label_ids"].tolist() == [item.label for item in read[:3]]
+
+
+# --------------------------------------------------------------------------------------- reference
+
+
+@needs_shared
+def test_features_equal_the_reference(tmp_path):
+    run, *expected = json_lines("golden/race_features.jsonl")
+    for level, names in run["passages"].items():
+        texts = [shared_path(f"data/race/dev/{level}/{name}").read_text("utf-8") for name in names]
+        target = tmp_path / "RACE" / "dev" / level
+        target.mkdir(parents=True)
+        (target / "all.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    sizes = {name: run[name] for name in ("max_seq_length", "max_qa_length")}
+    sizes["tokenizer"] = english_tokenizer()
+    examples = race_utils.RaceProcessor(True, True, False, False).get_dev_examples(str(tmp_path))
+    assert len(examples) == len(expected) == run["num_examples"]
+    spec = race_features.feature_spec(run["max_seq_length"])
+    converted = _records(race_examples.read_examples(str(tmp_path), "dev"), sizes)
+    for row, example, record in zip(expected, examples, converted):
+        assert (example.example_id, example.endings) == (row["example_id"], row["endings"])
+        assert record["input_ids"] == row["input_ids"]
+    path = tmp_path / "records"
+    assert _file_records(examples, path, sizes) == list(map(spec.encode, converted))
+    assert canonical_sha256(path) == run["canonical_sha256"]
+    assert path.stat().st_size == run["tf_record_bytes"]
